@@ -73,7 +73,8 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	config := client.Config{
 		Bus: &c.link, Run: cfg.Run, ID: cfg.Device, Workers: cfg.workers(),
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
-		MaxBatch: cfg.MaxBatch, Recorder: client.RecorderFunc(c.record), MemoryLimit: uint64(cfg.MemoryLimit),
+		MaxBatch: cfg.MaxBatch, Recorder: client.RecorderFunc(c.record),
+		MemoryLimit: uint64(cfg.MemoryLimit), Coordinator: cfg.Coordinator,
 	}
 	if c.device.consent != nil {
 		config.Accept = c.device.accept

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // A Config says what a [Client] is to do. The fields are settings that are not secret: a
@@ -49,6 +50,11 @@ type Config struct {
 	// change that needs more is refused with [CodePlan] before anything is allocated. 0 means
 	// 512 MiB and 192 bytes a parameter.
 	MemoryLimit int64
+	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters: the client then
+	// takes nothing that is not signed with it. [Config.SetCredentials] sets it if the text names
+	// a key, and the line of `zofl device add --qr` has it. While the coordinator changes its key,
+	// give both with a comma between them. "" takes what anybody sends on the run's subjects.
+	Coordinator string
 	// Plaintext allows connections without TLS, but only to the loopback addresses of this
 	// machine, such as those that adb reverse makes.
 	Plaintext bool
@@ -140,14 +146,23 @@ func (c *Config) SetCA(pem string) (err error) {
 }
 
 // SetCredentials sets the device's credentials: the text of a NATS credentials file, or the
-// seed of a user's nkey (SU...).
+// seed of a user's nkey (SU...). If the text names the coordinator's key, as a file of
+// `zofl device add` does, it sets Coordinator.
 func (c *Config) SetCredentials(text string) (err error) {
 	defer guard(&err)
 	option, err := credentials(text)
-	if err == nil {
-		c.credentials = option
+	if err != nil {
+		return err
 	}
-	return err
+	keys, err := signed.KeysIn(text)
+	if err != nil {
+		return faultf(CodeCredentials, "the coordinator's key is damaged: %v", err)
+	}
+	if keys != nil {
+		c.Coordinator = keys.String()
+	}
+	c.credentials = option
+	return nil
 }
 
 // SetObjective sets the loss in simple mode. It replaces SetBlockObjective's.

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // lineStart is what the line of `zofl device add --qr` begins with.
@@ -17,11 +19,12 @@ const lineStart = "zofl:?"
 
 var errAuthority = errors.New("the server's certificate is not of the authority that Enroll named")
 
-// Enroll sets the run, the device, the server, the authority of its certificate and the
-// credentials from the line that `zofl device add NAME --qr` prints, also as a QR code. Only the
-// model, the objective and what the app likes are left to set. The line is a secret: keep it as
-// you would a password, and call Enroll with it at each start. It replaces what AddServer, SetCA
-// and SetCredentials have set; if it fails, nothing changes.
+// Enroll sets the run, the device, the server, the authority of its certificate, the
+// credentials and the coordinator's key, if it has one, from the line that `zofl device add NAME
+// --qr` prints, also as a QR code. Only the model, the objective and what the app likes are left
+// to set. The line is a secret: keep it as you would a password, and call Enroll with it at each
+// start. It replaces what AddServer, SetCA and SetCredentials have set; if it fails, nothing
+// changes.
 func (c *Config) Enroll(line string) (err error) {
 	defer guard(&err)
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), lineStart)
@@ -52,6 +55,10 @@ func (c *Config) enroll(parts url.Values) error {
 		return faultf(CodeConfig, "Enroll: ca is no fingerprint of %d bytes in base64url: scan "+
 			"the line again", sha256.Size)
 	}
+	key := parts.Get("key")
+	if _, err := signed.ParseKeys(key); key != "" && err != nil {
+		return faultf(CodeConfig, "Enroll: key is no key of a coordinator: scan the line again")
+	}
 	var next Config
 	if err := next.AddServer(parts.Get("url")); err != nil {
 		return err
@@ -63,6 +70,9 @@ func (c *Config) enroll(parts url.Values) error {
 		return err
 	}
 	c.Run, c.Device = parts.Get("run"), parts.Get("id")
+	if key != "" {
+		c.Coordinator = key
+	}
 	c.servers, c.credentials, c.roots, c.pin = next.servers, next.credentials, nil, pin
 	return nil
 }
@@ -89,7 +99,7 @@ func (c *Config) verify(s tls.ConnectionState) error {
 		for _, u := range c.servers { // an IP address is in no TLS greeting: s.ServerName is empty
 			name := u.Hostname()
 			if s.ServerName == "" || s.ServerName == name {
-				if err = signed(s.PeerCertificates, at, name); err == nil {
+				if err = verified(s.PeerCertificates, at, name); err == nil {
 					return nil
 				}
 			}
@@ -98,8 +108,8 @@ func (c *Config) verify(s tls.ConnectionState) error {
 	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
 }
 
-// signed checks that the authority at an index signed the first certificate, for a name.
-func signed(list []*x509.Certificate, authority int, name string) error {
+// verified checks that the authority at an index signed the first certificate, for a name.
+func verified(list []*x509.Certificate, authority int, name string) error {
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
 	roots.AddCert(list[authority])
 	for _, c := range list[1:] {

@@ -48,6 +48,7 @@ func TestEnroll(t *testing.T) {
 		"bad ca":      {func(q url.Values) { q.Set("ca", "!") }, CodeConfig, "base64url"},
 		"bad url":     {func(q url.Values) { q.Set("url", "http://x") }, CodeConfig, "http"},
 		"bad seed":    {func(q url.Values) { q.Set("seed", userSeed[:50]) }, CodeCredentials, "seed"},
+		"bad key":     {func(q url.Values) { q.Set("key", "ed25519:x") }, CodeConfig, "key is no"},
 		"not a token": {func(q url.Values) { q.Set("jwt", "x") }, CodeCredentials, "no JWT"},
 	} {
 		q := card(pin[:])

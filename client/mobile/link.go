@@ -19,6 +19,7 @@ type link struct {
 var (
 	_ bus.Checker     = (*link)(nil)
 	_ bus.Reconnector = (*link)(nil)
+	_ bus.Chooser     = (*link)(nil)
 )
 
 func (l *link) set(b bus.Bus) {
@@ -50,6 +51,15 @@ func (l *link) Request(ctx context.Context, subject string, data []byte) ([]byte
 		return nil, err
 	}
 	return b.Request(ctx, subject, data)
+}
+
+func (l *link) RequestGood(ctx context.Context, subject string, data []byte,
+	good func(answer []byte) bool) ([]byte, error) {
+	b, err := l.now()
+	if err != nil {
+		return nil, err
+	}
+	return bus.RequestGood(ctx, b, subject, data, good)
 }
 
 // Subscribe subscribes on the current connection. A handler that panics ends Run instead of

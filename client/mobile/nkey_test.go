@@ -122,3 +122,25 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Errorf("String shows %q", s)
 	}
 }
+
+// TestCredentialsNameTheCoordinator: a file of zofl device add pins the coordinator's key, and a
+// damaged one is refused, not left out.
+func TestCredentialsNameTheCoordinator(t *testing.T) {
+	key := "ed25519:iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w"
+	cfg := config()
+	if err := cfg.SetCredentials(credsFile(token, userSeed) + "zofl coordinator " + key + "\n"); err !=
+		nil || cfg.Coordinator != key {
+		t.Errorf("key %q, %v", cfg.Coordinator, err)
+	}
+	if err := cfg.SetCredentials(credsFile(token, userSeed)); err != nil || cfg.Coordinator != key {
+		t.Errorf("credentials without a key: %q, %v", cfg.Coordinator, err)
+	}
+	err := cfg.SetCredentials(credsFile(token, userSeed) + "zofl coordinator " + key[:30] + "\n")
+	if err == nil || ErrorCode(err.Error()) != CodeCredentials {
+		t.Errorf("a damaged key: %v", err)
+	}
+	cfg.Coordinator = "ed25519:x"
+	if _, err := NewClient(cfg); err == nil || ErrorCode(err.Error()) != CodeConfig {
+		t.Errorf("a Config with a damaged key: %v", err)
+	}
+}

@@ -51,6 +51,9 @@ func (k *enrolled) phone(line string, app phoneBowl) *mobile.Client {
 	if err := cfg.Enroll(line); err != nil {
 		k.t.Fatal(err)
 	}
+	if cfg.Coordinator == "" {
+		k.t.Error("the line has no key of the coordinator")
+	}
 	c, err := mobile.NewClient(cfg)
 	if err != nil {
 		k.t.Fatal(err)

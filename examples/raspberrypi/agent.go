@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 const mebibyte = 1 << 20
@@ -52,9 +53,13 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 		return err
 	}
 	defer conn.Close()
+	keys, err := coordinatorKeys(cfg.Creds)
+	if err != nil {
+		return err
+	}
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
-		RunKey: cfg.RunKey,
+		RunKey: cfg.RunKey, Coordinator: keys.String(),
 		// The window, the batch and the runtime take the other half.
 		MemoryLimit: uint64(cfg.Memory) * mebibyte / 2,
 		Recorder:    &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
@@ -63,6 +68,19 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 		return err
 	}
 	return a.run(ctx)
+}
+
+// coordinatorKeys returns the coordinator's keys that a file of zofl device add names, if there is
+// one.
+func coordinatorKeys(creds string) (signed.Keys, error) {
+	if creds == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(creds)
+	if err != nil {
+		return nil, err
+	}
+	return signed.KeysIn(string(text))
 }
 
 // stores are the client's and the window's directories, both below the state directory.

@@ -92,6 +92,7 @@
 @property (nonatomic) long maxBatch;
 @property (nonatomic) long workers;
 @property (nonatomic) int64_t memoryLimit;
+@property (nonatomic) NSString* _Nonnull coordinator;
 @property (nonatomic) BOOL plaintext;
 @property (nonatomic) BOOL unmeteredOnly;
 @property (nonatomic) BOOL chargingOnly;
