@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -41,6 +42,8 @@ type host struct {
 	goodbyes []string
 	inForce  []byte // announcement that joins bring
 	vault    vault  // of a dense run
+	signer   *signed.Signer
+	vouches  map[uint64]wire.Reference // for which signed answers vouch
 }
 
 // A reply is a decoded reply of a device.
@@ -90,7 +93,7 @@ func (h *host) join(m bus.Message) {
 	}
 	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0],
 		Announcement: h.inForce}
-	h.publish(m.Reply, reply.Append(nil))
+	h.respond(m, reply.Append(nil))
 }
 
 func (h *host) catchUp(m bus.Message) {
@@ -109,7 +112,18 @@ func (h *host) catchUp(m bus.Message) {
 	for i := int(request.From) - 1; i < len(h.records) && reply.Records.Len() < h.atOnce; i++ {
 		reply.Records.Add(h.records[i])
 	}
-	h.publish(m.Reply, reply.Append(nil))
+	if r, ok := h.vouches[request.From]; ok {
+		reply.Rest = signed.Vouch(reply.Rest, r)
+	}
+	h.respond(m, reply.Append(nil))
+}
+
+// respond answers a request, signed if it asks for that and the host has a key.
+func (h *host) respond(m bus.Message, frame []byte) {
+	if h.signer != nil && signed.Asks(m.Data) {
+		frame = h.signer.Answer(m.Subject, signed.RequestOf(m.Data), frame)
+	}
+	h.publish(m.Reply, frame)
 }
 
 func (h *host) collect(m bus.Message) {
@@ -230,6 +244,12 @@ func (h *host) send(a wire.Announcement) {
 }
 
 func (h *host) sendFrame(frame []byte) {
+	if h.signer != nil {
+		var err error
+		if frame, _, err = h.signer.Announcement(runName, frame); err != nil {
+			h.t.Fatal(err)
+		}
+	}
 	for shard := range h.plan.Shards {
 		h.publish(subjects.Announce(runName, shard), frame)
 	}
