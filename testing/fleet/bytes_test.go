@@ -6,16 +6,26 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
 // TestBytesPerRound counts everything that a device's socket carries in a round with K=1
 // and P=10: greetings, join, protocol lines, the end. DeComFL counts 120 bytes for the
 // scalars and seeds alone (3*K*P*4).
-func TestBytesPerRound(t *testing.T) {
-	const most, rounds, n, dim = 240, 400, 4, 50
+func TestBytesPerRound(t *testing.T) { countBytes(t, 240) }
+
+// TestBytesOfSignatures counts the same with the coordinator's key pinned: 67 bytes more in each
+// announcement.
+func TestBytesOfSignatures(t *testing.T) { countBytes(t, 240+69, signs) }
+
+// countBytes runs a fleet, and checks how many bytes a client and round take.
+func countBytes(t *testing.T, most float64, edits ...func(*coordinator.Config)) {
+	t.Helper()
+	const rounds, n, dim = 400, 4, 50
 	p := plan(t, "demo", dim, n, rounds)
-	l := startLead(t, p, broker.Config{})
+	l := startLead(t, p, broker.Config{}, edits...)
 	var conns []*nats.Conn
 	var traffic []*broker.Traffic
 	for i := range n {
@@ -26,7 +36,11 @@ func TestBytesPerRound(t *testing.T) {
 		t.Cleanup(nc.Close)
 		conns, traffic = append(conns, nc), append(traffic, tr)
 	}
-	clients := l.devices("demo", conns, dim)
+	clients := l.devices("demo", conns, dim, func(c *client.Config) {
+		if len(edits) > 0 {
+			pins(c)
+		}
+	})
 	l.agree("demo", clients)
 	up, down := int64(0), int64(0)
 	for _, tr := range traffic {
@@ -36,6 +50,6 @@ func TestBytesPerRound(t *testing.T) {
 	perUp, perDown := float64(up)/(n*rounds), float64(down)/(n*rounds)
 	t.Logf("a client and round: %.1f bytes up, %.1f down", perUp, perDown)
 	if got := perUp + perDown; got > most {
-		t.Errorf("%.1f bytes a client and round, want at most %d", got, most)
+		t.Errorf("%.1f bytes a client and round, want at most %.0f", got, most)
 	}
 }
