@@ -56,7 +56,7 @@ func (c *Config) enroll(parts url.Values) error {
 			"the line again", sha256.Size)
 	}
 	key := parts.Get("key")
-	if _, err := signed.ParseKeys(key); key != "" && err != nil {
+	if _, err := signed.ParseKeys(key); err != nil {
 		return faultf(CodeConfig, "Enroll: key is no key of a coordinator: scan the line again")
 	}
 	var next Config
