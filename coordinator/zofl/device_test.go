@@ -28,10 +28,16 @@ type enrolled struct {
 
 func newEnrolled(t *testing.T, serve ...string) *enrolled {
 	t.Helper()
+	return newEnrolledFor(t, nil, serve...)
+}
+
+// newEnrolledFor is newEnrolled with flags of the plan.
+func newEnrolledFor(t *testing.T, plan []string, serve ...string) *enrolled {
+	t.Helper()
 	address, dir := freeport.Address(t), t.TempDir()
 	k := &enrolled{&kitchen{t: t, dir: dir, url: "tls://" + address, log: filepath.Join(dir, "log"),
 		plan: filepath.Join(dir, "plan.json")}, filepath.Join(dir, "auth")}
-	(&guardedKitchen{kitchen: k.kitchen}).newPlan()
+	(&guardedKitchen{kitchen: k.kitchen}).newPlan(plan...)
 	k.lead = background(t, append([]string{"serve", k.plan, "--store", k.log, "--listen", address,
 		"--tls", "--auth", k.auth, "--witness", "w", "--json"}, serve...)...)
 	k.await()
@@ -119,6 +125,50 @@ func TestEnrolment(t *testing.T) {
 	}
 	waitFor(t, a, `"event":"stopped"`)
 	waitFor(t, w, `"event":"stopped"`)
+}
+
+// TestEnrolmentWithJetStream: with the log in the broker's JetStream enrolled devices take part and
+// evaluate, an operator retires one, and the run goes on after the coordinator and its broker have
+// come back. A device reaches nothing of JetStream.
+func TestEnrolmentWithJetStream(t *testing.T) {
+	digits := []string{"--dim", "7850", "--set", `metrics=["loss","accuracy"]`, "--set",
+		"eval_every=2", "--set", "eval_count=2", "--set", "deadline=10000"}
+	k := newEnrolledFor(t, digits, "--jetstream")
+	operator := k.add("alice", "operator")
+	device := func(id string) (*service, []string) {
+		login := k.add(id, "device")
+		return background(t, append([]string{"client", "--id", id, "--json", "--objective", "digits",
+			"--store", filepath.Join(k.dir, id)}, login...)...), login
+	}
+	a, _ := device("a")
+	b, login := device("b")
+	waitFor(t, k.lead, `"event":"evaluated"`)
+	thief := k.connect(login[3])
+	for _, subject := range []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "zo.kitchen.h",
+		"$KV.zofl.lease"} {
+		if mayPublish(t, thief.Conn, subject) {
+			t.Errorf("a device may publish %s", subject)
+		}
+	}
+	if err := b.stop(); err != nil {
+		t.Error(err)
+	}
+	if out, err := zofl(t, append([]string{"retire", "b"}, operator...)...); err != nil {
+		t.Fatalf("retire: %v: %s", err, out)
+	}
+	waitFor(t, k.lead, `"event":"retired"`)
+	n := k.recordsReach(operator, k.recordsReach(operator, 0).N+6).N
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	k.lead = background(t, "serve", "--run", "kitchen", "--store", k.log, "--jetstream", "--listen",
+		strings.TrimPrefix(k.url, "tls://"), "--tls", "--auth", k.auth, "--json")
+	waitFor(t, k.lead, `"event":"evaluated"`)
+	k.recordsReach(operator, n+6)
+	if _, err := zofl(t, append([]string{"stop"}, operator...)...); err != nil {
+		t.Error(err)
+	}
+	waitFor(t, a, `"event":"stopped"`)
 }
 
 // A session is a connection of a user who may be shut out.
