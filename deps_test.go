@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
 		module + "/wire/grouping",
 		module + "/client/objective", module + "/client/replica",
-		module + "/client/internal/slope",
+		module + "/client/internal/consent", module + "/client/internal/slope",
 	},
 	"client/internal/slope": {
 		module + "/prng", module + "/mathx", module + "/wire", module + "/internal/parallel",

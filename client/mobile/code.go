@@ -13,7 +13,7 @@ const (
 	CodeRefused     = "refused"     // the coordinator does not let this device join
 	CodeDim         = "dim"         // the plan has another number of parameters
 	CodeInitial     = "initial"     // the plan has other initial parameters
-	CodePlan        = "plan"        // a plan that this version cannot follow, or that this device refuses
+	CodePlan        = "plan"        // a plan that this version cannot follow, or a refused one
 	CodeRunKey      = "runkey"      // the secret of a private run is missing or wrong
 	CodeUpgrade     = "upgrade"     // the run needs a later version of this library
 	CodeRunning     = "running"     // Run was called while it runs
@@ -32,7 +32,7 @@ const (
 	CodeLoss         = "loss"         // the objective failed, or its loss was not finite
 	CodeTime         = "time"         // a round is too short for this device
 	CodeBusy         = "busy"         // an earlier callback has not returned
-	CodePolicy       = "policy"       // power or network do not meet the Config, or the Consent refuses
+	CodePolicy       = "policy"       // power or network do not meet the Config, or no Consent
 	CodeDiverged     = "diverged"     // the state differs from the run's and is rebuilt
 )
 

@@ -136,13 +136,14 @@ func TestEnrolledTrust(t *testing.T) {
 		server tls.Certificate
 		trust  bool
 	}{
-		"an address":         {"tls://127.0.0.1:1", good, good.pair, true},
-		"a name":             {"tls://zofl.example.org:1", named, named.pair, true},
-		"another authority":  {"tls://127.0.0.1:1", good, other.pair, false},
-		"one only shown":     {"tls://127.0.0.1:1", good, shows, false},
-		"another address":    {"tls://127.0.0.2:1", good, good.pair, false},
-		"another name":       {"tls://zofl.example.com:1", named, named.pair, false},
-		"a late certificate": {"tls://127.0.0.1:1", nil, newChain(t, "127.0.0.1", -time.Minute).pair, false},
+		"an address":        {"tls://127.0.0.1:1", good, good.pair, true},
+		"a name":            {"tls://zofl.example.org:1", named, named.pair, true},
+		"another authority": {"tls://127.0.0.1:1", good, other.pair, false},
+		"one only shown":    {"tls://127.0.0.1:1", good, shows, false},
+		"another address":   {"tls://127.0.0.2:1", good, good.pair, false},
+		"another name":      {"tls://zofl.example.com:1", named, named.pair, false},
+		"a late certificate": {"tls://127.0.0.1:1", nil,
+			newChain(t, "127.0.0.1", -time.Minute).pair, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var authority []byte
