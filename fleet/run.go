@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -179,7 +180,7 @@ func (r *run) record(e report.Event) error {
 		r.count(&e, phase)
 		err = r.done(&e)
 	case report.Surveyed:
-		if e.Survey.Kind == "groups" {
+		if e.Survey.Kind == grouping.Choice {
 			break // what is chosen by scalars of rounds, which are counted
 		}
 		r.round.Queries += uint64(e.Contributors * uint32(1+len(e.Survey.Rows)))

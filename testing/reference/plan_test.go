@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -60,6 +61,12 @@ func shrink(p *wire.Plan) {
 func size(p *wire.Plan) {
 	p.Mu, p.StepSize = 1e-2, float32(1/float64(p.Dim+1))
 	p.MuAuto, p.StepAuto = 0, 0 // the reference has steps, not how a run finds them
+	// Nor does it have how a run finds whether to share directions. Packages gather and grouping
+	// compare groups with float64.
+	if p.Groups == grouping.Auto {
+		p.Sharing = wire.PerClient
+		preset.Fit(p)
+	}
 	if p.Distribution == wire.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}

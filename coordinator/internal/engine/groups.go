@@ -25,7 +25,7 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
 	if why := c.groups.Heed(&c.Plan, c.held.Rows()); why != "" {
 		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
-			Survey: survey.Result{Kind: "groups", Answers: c.sum.Count, Why: why}})
+			Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}})
 	}
 }
 

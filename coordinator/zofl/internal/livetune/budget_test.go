@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -44,6 +45,16 @@ func TestBudget(t *testing.T) {
 	if got := b.spend(survey, all); got != members*65+10*q {
 		t.Errorf("%d evaluations were spent with a sketch", got)
 	}
+	p.Groups = grouping.Sketch
+	if got := b.most(); got != members*(q+65) {
+		t.Errorf("a round with sketches may take %d evaluations", got)
+	}
+	p.Groups = grouping.Auto // asks nobody
+	choice := []operate.Round{{N: 3, Survey: grouping.Choice, Contributors: 10}}
+	if got := b.spend(choice, all); got != 10*q || b.most() != members*q {
+		t.Errorf("%d evaluations were spent with a choice, and a round may take %d", got, b.most())
+	}
+	p.Groups = grouping.None
 	for b.sure() > 0 {
 		before := b.left
 		worst := []operate.Round{}

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -139,7 +140,7 @@ func (b *budget) most() uint64 {
 	if p.Phases() == 2 {
 		sum = p.PhaseQueries(1, p.MaxPerturbations()) + p.PhaseQueries(2, p.MaxPerturbations())
 	}
-	if p.Groups != 0 {
+	if p.Groups == grouping.Sketch {
 		sum += b.surveyed(survey.Sketch.String())
 	}
 	return sum * uint64(b.members)
@@ -148,6 +149,8 @@ func (b *budget) most() uint64 {
 // surveyed returns the loss evaluations of a device that answers a survey.
 func (b *budget) surveyed(kind string) uint64 {
 	switch {
+	case kind == grouping.Choice:
+		return 0
 	case kind == survey.Step.String():
 		return uint64(survey.Step.Values())
 	case kind == survey.Mu.String():
