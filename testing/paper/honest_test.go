@@ -11,9 +11,9 @@ import (
 )
 
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
-// preset on one of them, with the bound of zofl plan and without one. Of 1,000 contributions one may
-// be cut at most, and where none is, the model has the same bits. With ZOFL_TRAIN and ZOFL_DATA it
-// takes the data sets and 300 rounds in place of generated data and a few.
+// preset on one of them, with the bound of zofl plan and without one. Of 1,000 contributions one
+// may be cut at most, and where none is, the model has the same bits. With ZOFL_TRAIN and ZOFL_DATA
+// it takes the data sets and 300 rounds in place of generated data and a few.
 func TestHonestDevicesAreNotCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")

@@ -8,15 +8,16 @@
 //
 // # Lengths
 //
-// The length of a contribution is the root of the mean square of its scalars. With Plan.Bound = b a
-// contribution longer than b times the scale is cut to that length, its direction kept.
+// The length of a contribution is the root of the mean square of its scalars. With Plan.Bound = b
+// a contribution longer than b times the scale is cut to that length, its direction kept.
 // Contributions are held until the round closes, and the scale is the median of their lengths. A
-// majority of liars in a round is bounded by the log: the scale is at most the median of what the
-// last 15 round records tell, see [Past]. Both medians have a margin where they are of few scalars.
-// So the scale is a function of the round and of the log, and coordinators that are restarted or
-// take over cut alike. It is relative, so the size of the loss does not matter. What the log tells
-// follows a change of that size by a factor of b or more every 8 rounds. Control variates, which
-// belong to earlier and often steeper points, are cut to b times the largest scale so far.
+// majority of liars in a round is bounded by the log: the scale is at most what its round records
+// tell, by medians of 15 of them, see [Past]. Both medians have a margin where they are of few
+// scalars. So the scale is a function of the round and of the log, and coordinators that are
+// restarted or take over cut alike. It is relative, so the size of the loss does not matter. What
+// the log tells follows a change of that size by a factor of b or more every 8 rounds. Control
+// variates, which belong to earlier and often steeper points, are cut to b times the largest scale
+// so far.
 //
 // # Claims
 //
@@ -26,11 +27,11 @@
 //
 // # Trust
 //
-// With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions, of
-// the cosine between its scalars and the center of the others: the sum of their contributions, each
-// of length 1 times what its device counted so far. With a the median agreement of the round's
-// contributors, a device counts in full from 0.3 a on, in proportion below, and not at all from 0
-// down. One lie costs little, and many show: what keeps agreeing with the others cannot hold them
-// back. Where a is below 0.2 contradiction tells nothing, and devices count as they did: all, or all
-// but those that were found to lie when it told something.
+// With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions,
+// of the cosine between its scalars and the center of the others: the sum of their contributions,
+// each of length 1 times what its device counted so far. With a the median agreement of the
+// round's contributors, a device counts in full from 0.3 a on, in proportion below, and not at all
+// from 0 down. One lie costs little, and many show: what keeps agreeing with the others cannot
+// hold them back. Where a is below 0.2 contradiction tells nothing, and devices count as they did:
+// all, or all but those that were found to lie when it told something.
 package guard

@@ -110,14 +110,14 @@ func (g *Guard) Close() []Contribution {
 // scale returns the length of a usual contribution, 0 if nobody knows: by the last round that
 // closed, and at most what the log tells.
 func (g *Guard) scale() float64 {
-	own, told := g.own.safe(), g.past.usual()
+	own, told := g.own.safe(), g.past.told()
 	switch {
 	case own == 0:
-		return told.safe()
-	case told.rms == 0 || g.clipped(told.rms):
+		return told
+	case told == 0 || g.clipped(told):
 		return own
 	}
-	return min(own, told.safe())
+	return min(own, told)
 }
 
 // clipped says whether contributions of a length that the log tells were clipped before.

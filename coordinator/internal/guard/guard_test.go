@@ -212,8 +212,32 @@ func TestFewScalars(t *testing.T) {
 	}
 }
 
-// TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does that
-// saw all rounds.
+// TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
+// the middle they cancel each other, and their mean tells nothing of how long they are.
+func TestCancelingDevices(t *testing.T) {
+	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&wire.Plan{Bound: 8})
+	for r := range 200 {
+		common := float32(math.Exp(-float64(r) / 10))
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = make([]float32, 10)
+		}
+		for p := range 10 {
+			pull := float32(rng.NormFloat64())
+			for i := range all {
+				all[i][p] = 3*common + pull*float32(1-2*(i%2))
+			}
+		}
+		for i, f := range g.round(all) {
+			if f < 1 {
+				t.Fatalf("round %d: device %d was cut by %v", r, i, f)
+			}
+		}
+	}
+}
+
+// TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does
+// that saw all rounds.
 func TestGuardOfTheLogAlone(t *testing.T) {
 	rng, plan := rand.New(rand.NewPCG(5, 6)), &wire.Plan{Bound: 2}
 	g := newDesk(plan)

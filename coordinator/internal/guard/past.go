@@ -8,16 +8,18 @@ import (
 )
 
 // A Past is what the records of a log tell of the lengths of contributions. It is a function of
-// these records, the last of which were kept or undone alike: coordinators that have read the same
-// log have the same Past, to the last bit.
+// these records, undone ones too: coordinators that have read the same log have the same Past, to
+// the last bit.
 //
-// A record with a term for each contributor has their lengths. A mean of n contributions is at
-// least the root of n shorter than they are if they have nothing in common, and as long if they are
-// alike. So its length times that root is at least the usual one.
+// A record with a term for each contributor has their lengths. A mean of n contributions is as
+// long as they are if they are alike, and the root of n shorter if they have nothing in common. So
+// its length times that root is at least the usual one, unless they cancel each other: near the
+// optimum, where data differ. That is why the largest of all rounds counts there.
 type Past struct {
 	read      bool // record 1
 	steps     int
 	precision wire.Precision
+	means     bool // terms are means
 
 	last [window]length // of round records, at index rounds mod window
 	n    uint64         // round records with a length
@@ -35,6 +37,7 @@ func (p *Past) Note(first, record []byte) {
 	if !p.read {
 		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
 			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.Precision
+			p.means = r.Plan.Transport != wire.Relay || r.Plan.Sharing == wire.GroupDirections
 		}
 	}
 	r, err := wire.DecodeRecord(record)
@@ -70,6 +73,15 @@ func (p *Past) lengthIn(r *wire.Round) (l length) {
 	alike := float64(r.Contributors) / float64(len(lengths))
 	l.rms = median(lengths) * math.Sqrt(max(alike, 1))
 	return l
+}
+
+// told returns how long a usual contribution is at most, 0 if the log does not tell.
+func (p *Past) told() float64 {
+	told := p.usual().safe()
+	if p.means {
+		return max(told, p.most)
+	}
+	return told
 }
 
 // usual returns the median of the last rounds' lengths, and how many scalars are in those that are

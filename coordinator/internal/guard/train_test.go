@@ -89,7 +89,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 
 // TestLiarsTrain has a fifth of the devices lie in a run with the recommended bound and trust.
 // Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
-// 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints the distances.
+// 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints all.
 func TestLiarsTrain(t *testing.T) {
 	recommended := &wire.Plan{Bound: 1.5, Trust: 100}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{
