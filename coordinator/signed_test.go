@@ -91,8 +91,8 @@ func testSignedSegments(t *testing.T, size int) {
 
 // TestSigningConfig: a key that is none is refused, and a broker must carry the signatures.
 func TestSigningConfig(t *testing.T) {
-	_, err := New(t.Context(), Config{Bus: bus.NewMemory(), Log: &runlog.Memory{}, Plan: chaintest.Plan(t),
-		Key: signingKey[:31]})
+	_, err := New(t.Context(), Config{Bus: bus.NewMemory(), Log: &runlog.Memory{},
+		Plan: chaintest.Plan(t), Key: signingKey[:31]})
 	if !errors.Is(err, ErrConfig) {
 		t.Errorf("a key of 31 bytes: %v", err)
 	}

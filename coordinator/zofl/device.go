@@ -76,8 +76,8 @@ written. The line is
 
   zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT&key=KEY
 
-KEY is the coordinator's, ed25519:..., with : and , as %3A and %2C. FINGERPRINT is the SHA-256 of the authority's certificate, in base64url. The broker sends that
-certificate after its own.`,
+KEY is the coordinator's, ed25519:..., with : as %3A. FINGERPRINT is the SHA-256 of the authority's
+certificate, in base64url. The broker sends that certificate after its own.`,
 		Example: `  zofl device add pi-1 --auth kitchen.auth
   zofl client --url tls://127.0.0.1:4222 --creds pi-1.creds --run kitchen --id pi-1`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

@@ -109,9 +109,10 @@ standard error. With --json, events go to standard output, one per line.`,
 		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
 		"begin another run where records are lost: set aside what is left of the log")
-	fs.StringVar(&f.keyFile, "key", "", "file with the key that signs what the coordinator says, made "+
-		"at first use; with --auth, default: coordinator.key in its directory; else nothing is signed. "+
-		"Coordinators that stand by need the same file")
+	fs.StringVar(&f.keyFile, "key", "",
+		"file with the key that signs what the coordinator says, made at first use; with --auth, "+
+			"default: coordinator.key in its directory; else nothing is signed. Coordinators that stand "+
+			"by need the same file")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }

@@ -81,8 +81,8 @@ func publicOf(private ed25519.PrivateKey) signed.Keys {
 	return signed.Keys{signed.Key(private.Public().(ed25519.PublicKey))}
 }
 
-// speaker reads the key of --key, or else the one in the creds file of a coordinator. The error says
-// so if that file names another key to devices.
+// speaker reads the key of --key, or else the one in the creds file of a coordinator. The error
+// says so if that file names another key to devices.
 func (f *serveFlags) speaker() (err error) {
 	if f.private != nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// TestServeSigns: serve makes a key that survives restarts, and shows it. Who pins it takes part and
-// verifies the log; who pins another one gets nothing.
+// TestServeSigns: serve makes a key that survives restarts, and shows it. Who pins it takes part
+// and verifies the log; who pins another one gets nothing.
 func TestServeSigns(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan, key, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), "nats://"+address

@@ -15,7 +15,8 @@ const scheme = "ed25519:"
 const MaxKeys = 2
 
 // ErrKey: a text is no public key of a coordinator.
-var ErrKey = errors.New("no public key: give ed25519: and 43 characters, as `zofl status` prints it")
+var ErrKey = errors.New("no public key: give ed25519: and 43 characters, as `zofl status` " +
+	"prints it")
 
 // A Key is a coordinator's public key.
 type Key [ed25519.PublicKeySize]byte

@@ -13,8 +13,8 @@ import (
 )
 
 // Creds returns the content of a creds file, followed by the authority's certificate. NATS's
-// libraries read the first part, and TLS's the second. A line with the coordinator's key follows, if
-// it has one; in a coordinator's file, the private key precedes it.
+// libraries read the first part, and TLS's the second. A line with the coordinator's key follows,
+// if it has one; in a coordinator's file, the private key precedes it.
 func (c *Card) Creds() ([]byte, error) {
 	b, err := jwt.FormatUserConfig(c.JWT, c.Seed)
 	if err != nil {
