@@ -48,7 +48,8 @@
 // of a later state agrees. If one disagrees, or none came before the run ended, the client
 // replays the log. Digests cover vectors only: the client takes the current mu, batch size
 // and limits of the plan from the snapshot, unproven. So let nobody but the passive replica
-// answer zo.<run>.s.*.
+// answer zo.<run>.s.*, or pin the coordinator's key with [Config].Coordinator: then the client
+// takes a snapshot only if the coordinator vouches for its digest, with the plan that it knows.
 //
 // A device whose digest differs from the run's reference reports [ErrDiverged] and rebuilds
 // its state, from its checkpoint or from record 1, for one reference in 8 times DigestEvery
