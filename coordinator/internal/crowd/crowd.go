@@ -18,8 +18,10 @@ const (
 	// vainMiss is how many answers make up for a deadline that a round waited for a member in vain.
 	// Whoever lets SilentAfter of them pass, in a row or nearly so, is doubtful.
 	vainMiss = 8
-	// mostStalls bounds how the debt of a member doubles that becomes doubtful again and again.
-	mostStalls = 6
+	// firstDebt is how many answers make a member reliable again, and a newcomer for the first time.
+	// It doubles each time that a member becomes doubtful, at most mostStalls times.
+	firstDebt  = 8
+	mostStalls = 5
 )
 
 // A Member is what the coordinator has seen of one.
@@ -38,7 +40,7 @@ type Member struct {
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
 	vain     uint8  // rises by vainMiss with each deadline missed, sinks by 1 with each answer
 	stalls   uint8  // how often vain was too high, at most mostStalls
-	debt     uint8  // answers that it owes until it may be relied on again
+	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
 }
 
@@ -146,22 +148,21 @@ func (p *Member) Doubtful() bool { return p.debt > 0 }
 // Doubtful is how many members are doubtful.
 func (w *Crowd) Doubtful() int { return w.owing }
 
-// Doubt makes a newcomer doubtful until it has answered once.
-func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], 1) }
+// Doubt makes a newcomer doubtful until it has answered firstDebt records.
+func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], firstDebt) }
 
 // Stalled notes that a round waited for a member until its deadline. When that happens too often,
-// the member owes answers: first 1, then 3, 7, up to 63.
+// the member owes answers: first firstDebt, then twice as many, and so on.
 func (w *Crowd) Stalled(slot uint32) {
 	p := &w.Members[slot]
 	if p.vain += vainMiss; p.vain < SilentAfter*vainMiss {
 		return
 	}
-	p.vain = 0
-	p.stalls = min(p.stalls+1, mostStalls)
-	w.owe(p, 1<<p.stalls-1)
+	w.owe(p, firstDebt<<p.stalls)
+	p.vain, p.stalls = 0, min(p.stalls+1, mostStalls)
 }
 
-func (w *Crowd) owe(p *Member, answers uint8) {
+func (w *Crowd) owe(p *Member, answers uint16) {
 	if p.debt == 0 {
 		w.owing++
 	}

@@ -6,17 +6,17 @@ import (
 )
 
 // leastGrace is the least time that the doubtful have after the quorum, in milliseconds.
-const leastGrace = 250
+const leastGrace = 25
 
 // A round that has its quorum waits for who may be relied on until its deadline, and for the
-// doubtful as long again as the quorum took. So silent members cost a grace, and not a deadline
-// each time.
+// doubtful half as long again as the quorum took. So silent members cost a grace, and not a
+// deadline each time.
 
 // grants gives the doubtful their time, once there is a quorum.
 func (c *Core) grants() {
 	r := &c.round
 	if r.grace == 0 && c.crowd.Doubtful() > 0 && c.collected() >= c.Plan.Quorum {
-		r.grace = c.now + max(c.now-r.asked, leastGrace)
+		r.grace = c.now + max((c.now-r.asked)/2, leastGrace)
 	}
 }
 
@@ -39,7 +39,7 @@ func (c *Core) goesOn() bool {
 	}
 	for slot := range c.slotsAsked() {
 		if !c.crowd.Members[slot].Doubtful() && c.waitsFor(gather.Member{Slot: slot}, true) {
-			r.grace = c.now + max(c.now-r.asked, leastGrace)
+			r.grace = c.now + max((c.now-r.asked)/2, leastGrace)
 			return true
 		}
 	}
