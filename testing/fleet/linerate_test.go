@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+var siegeRounds = flag.Int("siege", 10, "rounds of TestLineRate, and as many beside attackers")
+
+// A tap remembers frames of a run that an attacker can hear.
+type tap struct {
+	mu     sync.Mutex
+	frames [][]byte
+	next   int
+}
+
+func (p *tap) hear(m *nats.Msg) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.frames) < 256 {
+		p.frames = append(p.frames, m.Data)
+		return
+	}
+	p.frames[p.next%256] = m.Data
+	p.next++
+}
+
+// one returns a remembered frame, nil if there is none.
+func (p *tap) one(rng *rand.Rand) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.frames) == 0 {
+		return nil
+	}
+	return p.frames[rng.IntN(len(p.frames))]
+}
+
+// A hostile publishes random, mutated, oversized and replayed frames on one subject, as fast as the
+// broker takes them.
+type hostile struct {
+	subject string
+	replays bool // it sends no mutated frames
+	sent    atomic.Uint64
+}
+
+func (h *hostile) run(nc *nats.Conn, heard *tap, seed uint64, stop chan struct{}) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	noise := make([]byte, 3*wire.MaxFrame)
+	for i := range noise {
+		noise[i] = byte(rng.Uint32())
+	}
+	inbox := nats.NewInbox() + ".x"
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		frame := noise[:rng.IntN(1500)]
+		switch old := heard.one(rng); {
+		case i%500 == 0:
+			frame = noise
+		case old != nil && i%4 == 1:
+			frame = old
+		case old != nil && i%4 == 2 && !h.replays && len(old) > 0:
+			frame = append([]byte(nil), old...)
+			for range 1 + rng.IntN(3) {
+				frame[rng.IntN(len(frame))] = byte(rng.Uint32())
+			}
+		}
+		if nc.PublishRequest(h.subject, inbox, frame) == nil {
+			h.sent.Add(1)
+		}
+		if i%500 == 0 {
+			nc.FlushTimeout(time.Second)
+		}
+	}
+}
+
+// hostiles returns attackers on all that the coordinator and its devices hear: a member's subjects,
+// those of an id without a slot, announcements, leads and commands.
+func hostiles(run, member string) (list []*hostile) {
+	for _, id := range []string{member, "stranger"} {
+		for _, subject := range []string{subjects.Reply(run, 0, id), subjects.Join(run, id),
+			subjects.CatchUp(run, id), subjects.Upload(run, id), subjects.Object(run, id),
+			subjects.Snapshot(run, id)} {
+			list = append(list, &hostile{subject: subject})
+		}
+	}
+	// Announcements and leads have no signature: a changed one is a forgery, against which the
+	// broker's permissions help.
+	for _, subject := range []string{subjects.Announce(run, 0), subjects.Lead(run),
+		subjects.Operator(run, "status")} {
+		list = append(list, &hostile{subject: subject, replays: true})
+	}
+	return list
+}
+
+// A siege is a run of four honest devices and a member that attacks it.
+type siege struct {
+	*lead
+	attackers []*hostile
+	// Of as many rounds each: alone, beside attackers of something else on the broker, who take
+	// the same share of the machine, and beside attackers of the run.
+	alone, beside, beset time.Duration
+	grown                uint64 // bytes of heap, at its peak
+	devices              []report.Device
+}
+
+// besiege makes so many rounds, as many beside attackers of another run, and as many beside those
+// of its own.
+func besiege(t *testing.T, rounds int) *siege {
+	t.Helper()
+	const run, dim, honest = "siege", 100, 4
+	p := plan(t, run, dim, honest, 0)
+	p.Perturbations, p.Diverge, p.Quorum, p.Target = 4, 0, honest, honest+1
+	p.MaxScalar, p.Deadline = 100, 1000
+	s := &siege{lead: startLead(t, p, broker.Config{MaxPayload: 1 << 20})}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for i := range honest {
+		id := string(rune('a' + i))
+		loss := bowl(i)
+		c, err := client.New(client.Config{Conn: s.connect(id), Run: run, ID: id,
+			Objective: objective.Func(dim, func(ctx context.Context, x []float32,
+				b objective.Batch) (float64, error) {
+				time.Sleep(5 * time.Millisecond) // as a device that computes
+				return loss(ctx, x, b)
+			})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() { c.Run(ctx) })
+	}
+	s.awaitRounds(3)
+	evil := s.ghost(run, "evil")
+	s.awaitKind(report.Lost)
+	s.awaitRounds(2)
+	s.alone = s.time(rounds)
+	heard := &tap{}
+	for i := range honest {
+		id := string(rune('a' + i))
+		if _, err := evil.Subscribe(subjects.AllShards(run, id), heard.hear); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := evil.Subscribe("zo.elsewhere.>", func(*nats.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	stop := s.attack(hostiles("elsewhere", "evil"), heard)
+	s.beside = s.time(rounds)
+	stop()
+	before, watched := heap(), make(chan struct{})
+	peak := make(chan uint64, 1)
+	go func() { peak <- watchHeap(watched) }()
+	s.attackers = hostiles(run, "evil")
+	stop = s.attack(s.attackers, heard)
+	s.beset = s.time(rounds)
+	s.devices = s.c.Devices()
+	stop()
+	close(watched)
+	s.grown = max(<-peak, before) - before
+	return s
+}
+
+// attack starts attackers, until stop is called.
+func (s *siege) attack(list []*hostile, heard *tap) (stop func()) {
+	var all sync.WaitGroup
+	end := make(chan struct{})
+	for i, h := range list {
+		nc := s.connect("evil")
+		all.Go(func() { h.run(nc, heard, uint64(i), end) })
+	}
+	return func() { close(end); all.Wait() }
+}
+
+// time returns how long so many rounds take.
+func (s *siege) time(rounds int) time.Duration {
+	for len(s.events) > 0 {
+		<-s.events
+	}
+	began := time.Now()
+	s.awaitRounds(rounds)
+	return time.Since(began)
+}
+
+// Rounds go on beside attackers who send at line rate on every subject, memory stays bounded, and
+// the attacking member is named. It prints how much longer they take:
+//
+//	go -C testing test ./fleet -run TestLineRate -v -siege 400
+func TestLineRate(t *testing.T) {
+	s := besiege(t, *siegeRounds)
+	sent := uint64(0)
+	for _, h := range s.attackers {
+		if sent += h.sent.Load(); h.sent.Load() == 0 {
+			t.Errorf("nothing was sent on %s", h.subject)
+		}
+	}
+	status := s.c.Status()
+	t.Logf("%d rounds take %v, %v beside %.0f hostile frames a second, %v where these are not for "+
+		"the run: %.2f times as long; heap grew by %d MiB; dropped %d, %+v, %+v", *siegeRounds,
+		s.alone, s.beset, float64(sent)/s.beset.Seconds(), s.beside,
+		s.beset.Seconds()/s.beside.Seconds(), s.grown>>20, status.Counters.Dropped(),
+		status.TurnedAway, status.Offenders)
+	if s.grown > 512<<20 {
+		t.Errorf("heap grew by %d bytes", s.grown)
+	}
+	if status.Counters.Malformed == 0 || status.Counters.Dropped() < sent/100 {
+		t.Errorf("%d frames sent, counters %+v", sent, status.Counters)
+	}
+	for _, d := range s.devices {
+		if bad := d.Faulty+d.Refused > 0; bad != (d.ID == "evil") {
+			t.Errorf("%s: %d faulty messages, %d turned away", d.ID, d.Faulty, d.Refused)
+		}
+	}
+}
