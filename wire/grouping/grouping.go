@@ -26,7 +26,8 @@ const (
 	Auto uint8 = 3
 )
 
-// Choice is the [survey.Result.Kind] that tells what [Auto] came to. It asks no device for anything.
+// Choice is the [survey.Result.Kind] that tells what [Auto] came to. It asks no device for
+// anything.
 const Choice = "groups"
 
 // MaxDevices bounds the devices that the groups of a round have together.
