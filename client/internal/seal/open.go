@@ -3,6 +3,7 @@ package seal
 import (
 	"bytes"
 	"crypto/cipher"
+	"encoding/binary"
 	"fmt"
 	"io"
 )
@@ -13,6 +14,9 @@ import (
 type Opener struct {
 	w      io.Writer
 	runKey []byte
+	run    string // format 2 of this run will do; "": none
+	index  uint64 // in format 2; 0: any, and format 1 will do
+	bound  []byte // nil in format 1
 	left   uint64 // bytes of the file still to come
 	cipher cipher.AEAD
 	number uint64
@@ -32,6 +36,10 @@ func NewOpener(w io.Writer, runKey []byte, size uint64) (*Opener, error) {
 		part: make([]byte, 0, sealedFull), plain: make([]byte, 0, chunkLen),
 	}, nil
 }
+
+// Bind makes the Opener take files of format 2 that are bound to a run and an index alone. With
+// index 0 it takes those of any index, and also files of format 1.
+func (u *Opener) Bind(run string, index uint64) { u.run, u.index = run, index }
 
 // Write implements io.Writer.
 func (u *Opener) Write(p []byte) (written int, err error) {
@@ -63,20 +71,31 @@ func (u *Opener) next() int {
 // open opens a complete part, and passes its content on.
 func (u *Opener) open() error {
 	if u.cipher == nil {
-		if string(u.part[:len(magic)]) != magic {
-			return fmt.Errorf("%w: it begins with %q, want %q", ErrFile, u.part[:len(magic)], magic)
-		}
-		u.cipher = chunkCipher(u.runKey, u.part[len(magic):])
-		return nil
+		return u.openHead(string(u.part[:len(magic)]), u.part[len(magic):])
 	}
 	nonce := chunkNonce(&u.nonce, u.number, u.left == 0)
-	plain, err := u.cipher.Open(u.plain[:0], nonce, u.part, nil)
+	plain, err := u.cipher.Open(u.plain[:0], nonce, u.part, u.bound)
 	if err != nil {
 		return fmt.Errorf("%w: chunk %d", ErrFile, u.number)
 	}
 	u.number++
 	_, err = u.w.Write(plain)
 	return err
+}
+
+// openHead takes the head of a file.
+func (u *Opener) openHead(begins string, salt []byte) error {
+	switch index := binary.LittleEndian.Uint64(salt); {
+	case begins == magic && (u.run == "" || u.index == 0):
+		u.cipher = chunkCipher(u.runKey, salt)
+	case begins != magic2 || u.run == "":
+		return fmt.Errorf("%w: it begins with %q", ErrFile, begins)
+	case u.index != 0 && u.index != index:
+		return fmt.Errorf("%w: it is bound to record %d, not %d", ErrFile, index, u.index)
+	default:
+		u.cipher, u.bound = boundCipher(u.runKey, salt, u.run)
+	}
+	return nil
 }
 
 // A Reader reads the content of a sealed file.
@@ -93,6 +112,13 @@ func NewReader(sealed io.Reader, runKey []byte, size uint64) *Reader {
 	r := &Reader{sealed: sealed}
 	r.to, r.err = NewOpener(&r.plain, runKey, size)
 	return r
+}
+
+// Bind is that of an [Opener].
+func (r *Reader) Bind(run string, index uint64) {
+	if r.to != nil {
+		r.to.Bind(run, index)
+	}
 }
 
 // Read implements io.Reader.

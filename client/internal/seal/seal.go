@@ -7,6 +7,7 @@ package seal
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,7 +20,9 @@ import (
 // encrypted and authenticated under a key derived for this file.
 const (
 	magic      = "zofl sealed 1\n"
+	magic2     = "zofl sealed 2\n" // bound to a run and an index
 	saltLen    = 16
+	indexLen   = 8 // of a salt in format 2
 	headLen    = len(magic) + saltLen
 	chunkLen   = 16 << 10 // plain bytes of a chunk; the last has 1 to chunkLen
 	chunkTag   = 16       // bytes that sealing adds to a chunk
@@ -45,20 +48,34 @@ func PlainSize(sealed uint64) (plain uint64, ok bool) {
 	return plain, plain > 0 && Size(plain) == sealed
 }
 
-// chunkCipher returns the cipher of the file with a given salt.
+// chunkCipher returns the cipher of the file with a given salt, in format 1.
 func chunkCipher(runKey, salt []byte) cipher.AEAD {
 	h := hmac.New(sha256.New, runKey)
 	h.Write([]byte("zofl/1 snapshot\x00"))
 	h.Write(salt)
-	block, err := aes.NewCipher(h.Sum(nil))
+	return gcm(h.Sum(nil))
+}
+
+// boundCipher returns the cipher of a file of a run, in format 2, and what its chunks are bound to.
+// The salt begins with the index.
+func boundCipher(secret, salt []byte, run string) (cipher.AEAD, []byte) {
+	key, err := hkdf.Key(sha256.New, secret, salt, "zofl/2 snapshot\x00"+run, sha256.Size)
 	if err != nil {
 		panic("seal: internal error: " + err.Error())
 	}
-	gcm, err := cipher.NewGCM(block)
+	return gcm(key), append(append([]byte(nil), salt[:indexLen]...), run...)
+}
+
+func gcm(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("seal: internal error: " + err.Error())
 	}
-	return gcm
+	c, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("seal: internal error: " + err.Error())
+	}
+	return c
 }
 
 // chunkNonce is LE64 of the chunk's number, then LE32 1 for the last chunk and 0 for
@@ -76,22 +93,41 @@ func chunkNonce(nonce *[12]byte, number uint64, last bool) []byte {
 type Writer struct {
 	w      io.Writer
 	cipher cipher.AEAD
+	bound  []byte // nil in format 1
 	number uint64
 	nonce  [12]byte
 	plain  []byte // plain bytes of the next chunk
 	sealed []byte
 }
 
-// NewWriter returns a Writer after it wrote the head of a sealed file to w.
+// NewWriter returns a Writer after it wrote the head of a sealed file to w, in format 1.
 func NewWriter(w io.Writer, runKey []byte) (*Writer, error) {
+	return newWriter(w, magic, func(salt []byte) (cipher.AEAD, []byte) {
+		return chunkCipher(runKey, salt), nil
+	})
+}
+
+// NewBound is NewWriter for format 2: the file is bound to a run, and to the index of the record
+// whose state it holds.
+func NewBound(w io.Writer, secret []byte, run string, index uint64) (*Writer, error) {
+	return newWriter(w, magic2, func(salt []byte) (cipher.AEAD, []byte) {
+		binary.LittleEndian.PutUint64(salt, index)
+		return boundCipher(secret, salt, run)
+	})
+}
+
+func newWriter(
+	w io.Writer, magic string, key func(salt []byte) (cipher.AEAD, []byte),
+) (*Writer, error) {
 	var head [headLen]byte
 	salt := head[copy(head[:], magic):]
 	rand.Read(salt) // never fails
+	c, bound := key(salt)
 	if _, err := w.Write(head[:]); err != nil {
 		return nil, err
 	}
 	return &Writer{
-		w: w, cipher: chunkCipher(runKey, salt),
+		w: w, cipher: c, bound: bound,
 		plain: make([]byte, 0, chunkLen), sealed: make([]byte, 0, sealedFull),
 	}, nil
 }
@@ -118,7 +154,7 @@ func (s *Writer) Close() error { return s.seal(true) }
 
 func (s *Writer) seal(last bool) error {
 	nonce := chunkNonce(&s.nonce, s.number, last)
-	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], nonce, s.plain, nil))
+	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], nonce, s.plain, s.bound))
 	s.number, s.plain = s.number+1, s.plain[:0]
 	return err
 }

@@ -223,3 +223,87 @@ func BenchmarkSeal(b *testing.B) {
 		s.Write(block)
 	}
 }
+
+// bound seals a plain file in format 2.
+func bound(t testing.TB, plain []byte, run string, index uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	s, err := NewBound(&b, runKey, run, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write(plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// opened opens a file that must be bound to a run and an index.
+func opened(file []byte, run string, index uint64) ([]byte, error) {
+	r := NewReader(bytes.NewReader(file), runKey, uint64(len(file)))
+	r.Bind(run, index)
+	return io.ReadAll(r)
+}
+
+// A file of format 2 opens for its run and its record alone, and not as one of format 1. One of
+// format 1 does not pass as one that is bound.
+func TestBound(t *testing.T) {
+	plain := content(chunkLen + 3)
+	file, old := bound(t, plain, "kitchen", 64), sealed(t, plain, 999)
+	moved := slices.Clone(file)
+	moved[len(magic2)] = 65 // the index that it claims
+	for _, tt := range []struct {
+		name  string
+		file  []byte
+		run   string
+		index uint64
+		opens bool
+	}{
+		{"as it is", file, "kitchen", 64, true},
+		{"any record", file, "kitchen", 0, true},
+		{"another record", file, "kitchen", 65, false},
+		{"another record claimed", moved, "kitchen", 65, false},
+		{"another run", file, "pantry", 64, false},
+		{"no run", file, "", 0, false},
+		{"format 1", old, "kitchen", 64, false},
+		{"format 1, any will do", old, "kitchen", 0, true},
+	} {
+		got, err := opened(tt.file, tt.run, tt.index)
+		if tt.opens && (err != nil || !bytes.Equal(got, plain)) || !tt.opens &&
+			!errors.Is(err, ErrFile) {
+			t.Errorf("%s: %d bytes, %v", tt.name, len(got), err)
+		}
+	}
+}
+
+// TestBoundAsWritten opens a file of format 2 as docs/sealed.md says, with HKDF by hand.
+func TestBoundAsWritten(t *testing.T) {
+	plain := content(50)
+	file := bound(t, plain, "kitchen", 300)
+	if string(file[:14]) != "zofl sealed 2\n" ||
+		binary.LittleEndian.Uint64(file[14:]) != 300 {
+		t.Fatalf("begins with %q", file[:22])
+	}
+	mac := func(key []byte, text ...[]byte) []byte {
+		h := hmac.New(sha256.New, key)
+		h.Write(slices.Concat(text...))
+		return h.Sum(nil)
+	}
+	key := mac(mac(file[14:30], runKey), []byte("zofl/2 snapshot\x00kitchen\x01"))
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nonce := []byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0}
+	got, err := gcm.Open(nil, nonce, file[30:], append(file[14:22:22], "kitchen"...))
+	if err != nil || !bytes.Equal(got, plain) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
