@@ -130,7 +130,7 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 	if !c.seals() {
 		return c.follower.Save(w)
 	}
-	s, err := seal.NewWriter(w, c.cfg.RunKey)
+	s, err := c.sealed(w)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,14 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 		return err
 	}
 	return s.Close()
+}
+
+// sealed returns what seals a snapshot of the present state, in the format of the plan's keys.
+func (c *Client) sealed(w io.Writer) (*seal.Writer, error) {
+	if c.follower.Plan().DerivesKeys() {
+		return seal.NewBound(w, c.cfg.RunKey, c.cfg.Run, c.follower.N())
+	}
+	return seal.NewWriter(w, c.cfg.RunKey)
 }
 
 // seals says whether snapshots are sealed: the run is private if the client has a run key.
@@ -150,7 +158,9 @@ func (c *Client) loadSnapshot() error {
 	}
 	return c.server.load(func(r io.Reader, size int64) (uint64, wire.Tip, error) {
 		if c.seals() {
-			r = seal.NewReader(r, c.cfg.RunKey, uint64(size))
+			sealed := seal.NewReader(r, c.cfg.RunKey, uint64(size))
+			sealed.Bind(c.cfg.Run, 0) // the checkpoint, and so the plan, may be gone
+			r = sealed
 		}
 		head, err := replica.ReadHead(r)
 		if err == nil && head.Plan.Run != c.cfg.Run {

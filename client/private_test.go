@@ -12,10 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// private returns the host of a private run.
-func private(t *testing.T) *host {
+// private returns the host of a private run whose keys derive from the secret.
+func private(t *testing.T) *host { return privateOf(t, true) }
+
+func privateOf(t *testing.T, derived bool) *host {
 	p := digestPlan()
 	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret)
+	if derived {
+		p.SetSecret(secret)
+	}
 	h := newHost(t, p)
 	h.runKey = secret
 	return h
@@ -98,15 +103,20 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 // The snapshot of a passive replica reveals nothing without the key, and a device with the key
 // takes it. A damaged one counts as bad, three times.
 func TestSealedSnapshot(t *testing.T) {
-	for _, damage := range []string{"", "bit", "plain", "cut"} {
+	for _, damage := range []string{"", "bit", "plain", "cut", "of an earlier version"} {
 		bubble(t, func(t *testing.T) {
-			h, store := private(t), newStore(t)
+			old := damage == "of an earlier version"
+			magic := map[bool]string{true: "zofl sealed 1\n", false: "zofl sealed 2\n"}[old]
+			if old {
+				damage = ""
+			}
+			h, store := privateOf(t, !old), newStore(t)
 			for h.last() < 41 {
 				h.commit()
 			}
 			w := h.passive("w", store, 40, keyed(secret))
 			file := store.get("snapshot")
-			if !bytes.HasPrefix(file, []byte("zofl sealed 1\n")) ||
+			if !bytes.HasPrefix(file, []byte(magic)) ||
 				bytes.Contains(file, h.plan.KeyCheck) ||
 				bytes.Contains(file, []byte("zofl state")) {
 				t.Fatalf("the snapshot begins with %q", file[:min(len(file), 20)])

@@ -20,6 +20,8 @@ type Plan struct {
 	// KeyCheck verifies an app's secret run key, see [KeyCheck]. It is empty if and
 	// only if RunKey is public.
 	KeyCheck Bytes
+	// KeyScheme is 1 if keys derive from the secret, see [Plan.DerivesKeys], else 0.
+	KeyScheme uint8
 
 	// Model.
 	Dim           uint64    // d, number of parameters

@@ -294,6 +294,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.ClaimBound }, nil, 0, 1e6},
 	{104, "trust", "rounds over which a device must agree with the others, 0 for never", true,
 		func(p *Plan) any { return &p.Trust }, nil, 0, 1000},
+	{105, "key_scheme", "how keys derive from the app's secret", false,
+		func(p *Plan) any { return &p.KeyScheme }, []string{"secret", "hkdf"}, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

@@ -161,6 +161,7 @@ var invalid = []struct {
 	{"precision", func(p *wire.Plan) { p.Precision = 6 }},
 	{"key_check", func(p *wire.Plan) { p.KeyCheck = make(wire.Bytes, 32) }}, // run_key is public
 	{"key_check", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, make(wire.Bytes, 31) }},
+	{"key_scheme", func(p *wire.Plan) { p.KeyScheme = 1 }}, // run_key is public
 	{"run_key", func(p *wire.Plan) { p.RunKey = nil }},
 	{"subspace_moves", func(p *wire.Plan) { p.SubspaceMoves = wire.MaxSubspace + 1 }},
 	{"subspace_share", func(p *wire.Plan) { p.SubspaceShare = nan }},

@@ -201,8 +201,11 @@ func TestPlanSecret(t *testing.T) {
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the secret's file: %v, %v, want it readable by its owner only", info.Mode(), err)
 	}
-	if !p.Private() || len(p.RunKey) > 0 || !bytes.Equal(p.KeyCheck, wire.KeyCheck(secret)) {
+	if !p.Private() || len(p.RunKey) > 0 || !p.DerivesKeys() {
 		t.Errorf("plan with run key %x, check %x", p.RunKey, p.KeyCheck)
+	}
+	if key, err := p.Key(secret); err != nil || bytes.Equal(key, secret) {
+		t.Errorf("the run key is %x, %v", key, err)
 	}
 	stored, err := os.ReadFile(file)
 	if err != nil || strings.Contains(string(stored), wire.Bytes(secret).String()) ||

@@ -40,7 +40,7 @@ func keepSecret(p *wire.Plan, name string) error {
 		}
 		return nil
 	}
-	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(key)
+	p.SetSecret(key)
 	return nil
 }
 

@@ -64,6 +64,8 @@ func checkModel(p *wire.Plan) error {
 	case p.Private() && len(p.KeyCheck) != 32:
 		return fault("key_check", p.KeyCheck,
 			"give the 32 bytes that wire.KeyCheck computes from the app's secret")
+	case !p.Private() && p.KeyScheme != 0:
+		return fault("key_scheme", p.KeyScheme, "leave it out: the run key is no secret")
 	case !p.Private() && len(p.RunKey) != 32:
 		return fault("run_key", "",
 			"give 32 bytes as 64 hexadecimal digits; a preset draws them")

@@ -201,6 +201,9 @@ func (f *Follower) newDownload(
 		return d, nil
 	}
 	u, err := seal.NewOpener(d.loader, f.cfg.Replica.RunKey, offer.Size)
+	if err == nil && f.replica.Plan().DerivesKeys() {
+		u.Bind(f.cfg.Run, offer.N)
+	}
 	d.to = u
 	return d, err
 }
