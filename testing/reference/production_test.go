@@ -57,12 +57,13 @@ type device struct {
 func (d device) Samples() int { return int(samples(d.index)) }
 
 // objective returns the objective of client i. It fails for a minibatch that is not the
-// plan's, so that the round misses its quorum.
+// plan's, or all of its samples where the plan's is larger, so that the round misses its quorum.
 func (r *run) objective(i int) device {
 	p := r.plan
+	size := int(min(p.Batch, samples(i)))
 	return device{objective.Func(int(p.Dim),
 		func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
-			if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
+			if b.Size != size || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
 				return 0, fmt.Errorf("minibatch %+v", b)
 			}
 			at := At{b.N, b.Step}
