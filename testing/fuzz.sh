@@ -1,0 +1,41 @@
+#!/bin/bash
+# Runs every fuzz target of the repository for a while, one after the other on one core:
+#
+#	testing/fuzz.sh [-l] [TIME] [PATTERN]
+#
+# TIME is that of each target, 1m by default; PATTERN chooses by "package target". -l lists them.
+# What fails is written to the package's testdata/fuzz, as Go does, and the exit code is 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+targets() {
+	local module file
+	for module in . testing coordinator/zofl examples/pid; do
+		git ls-files --cached --others --exclude-standard -- "$module/*_test.go" |
+			xargs grep -lE '^func Fuzz' | while read -r file; do
+			case $module:$file in .:testing/* | .:coordinator/zofl/* | .:examples/pid/*) continue ;; esac
+			grep -oE '^func Fuzz[[:alnum:]_]*' "$file" | while read -r _ name; do
+				echo "$module $(dirname "$file") $name"
+			done
+		done || true
+	done
+}
+
+if [ "${1:-}" = -l ]; then
+	targets
+	exit
+fi
+time=${1:-1m} pattern=${2:-.} failed=0
+while read -r module dir name; do
+	[[ "$dir $name" =~ $pattern ]] || continue
+	printf '== %s %s: ' "$dir" "$name"
+	[ "$module" = . ] || dir=${dir#"$module/"}
+	if out=$(GOMAXPROCS=1 nice -n 19 go -C "$module" test "./$dir" -run '^$' -fuzz "^$name\$" \
+		-fuzztime "$time" -parallel 1 2>&1 </dev/null); then
+		grep -o 'execs: [0-9]*' <<<"$out" | tail -n 1 || true
+	else
+		printf 'FAILED\n%s\n' "$out"
+		failed=1
+	fi
+done < <(targets)
+exit "$failed"
