@@ -112,7 +112,9 @@ var allowed = map[string][]string{
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
 	"coordinator/internal/notary": {module + "/wire", module + "/wire/signed"},
-	"coordinator/internal/serve": {module + "/wire", module + "/wire/lean", module + "/wire/subjects",
+	"coordinator/internal/quota":  {module + "/coordinator/report"},
+	"coordinator/internal/serve": {module + "/coordinator/internal/quota",
+		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
 		module + "/wire/signed",
 		module + "/bus", module + "/coordinator/runlog"},
 }

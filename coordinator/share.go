@@ -182,15 +182,14 @@ func (c *Coordinator) addTurnedAway(s *report.Status) {
 	r := &c.refused
 	s.Counters.Stale += r.stale.Load()
 	s.Counters.NotAllowed = r.notAllowed.Load()
-	s.TurnedAway.Replies = r.replies.Load()
-	s.TurnedAway.Joins = r.joins.Load()
-	s.TurnedAway.Pieces = r.pieces.Load()
-	s.TurnedAway.Records = c.catchUps.Counts().Refused()
-	if c.objects != nil {
-		s.TurnedAway.Vectors = c.objects.Counts().Refused()
-	}
-	if c.snapshots != nil {
-		s.TurnedAway.Snapshots = c.snapshots.Counts().Refused()
+	s.TurnedAway = map[string]uint64{}
+	for kind, count := range map[string]uint64{"replies": r.replies.Load(),
+		"joins": r.joins.Load(), "pieces": r.pieces.Load(),
+		"records": c.catchUps.Counts().Refused(), "vectors": c.objects.Refused(),
+		"snapshots": c.snapshots.Refused()} {
+		if count > 0 {
+			s.TurnedAway[kind] = count
+		}
 	}
 	s.Offenders = c.register.Offenders.Worst(worst)
 }

@@ -53,7 +53,7 @@ func TestJoinRate(t *testing.T) {
 		}
 		pass(10 * time.Second)
 		s := r.Status()
-		if s.Members > before+25 || s.TurnedAway.Joins == 0 || s.Counters.Stale == 0 {
+		if s.Members > before+25 || s.TurnedAway["joins"] == 0 || s.Counters.Stale == 0 {
 			t.Errorf("%d members, %+v; want those that waited too long dropped", s.Members,
 				s.TurnedAway)
 		}
@@ -85,7 +85,7 @@ func TestAllow(t *testing.T) {
 			t.Errorf("a member: %+v", reply)
 		}
 		s := r.Status()
-		if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway.Joins != 1 ||
+		if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway["joins"] != 1 ||
 			len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 {
 			t.Errorf("%d members, %+v, %+v", s.Members, s.Counters, s.Offenders)
 		}
@@ -111,7 +111,7 @@ func TestOffendersAreNamed(t *testing.T) {
 		if len(list) != 2 || list[0].Faulty != 0 || list[1].Faulty != 4 {
 			t.Errorf("devices %+v, want 4 faults of d1", list)
 		}
-		if s := r.Status(); len(s.Offenders) != 1 || s.Offenders[0].Name != "d1" {
+		if s := r.Status(); len(s.Offenders) != 1 || s.Offenders[0].ID != "d1" {
 			t.Errorf("offenders %+v", s.Offenders)
 		}
 	})

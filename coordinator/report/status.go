@@ -53,22 +53,13 @@ type Status struct {
 	Digests    []DigestReports // of the last few states whose digests were asked for
 	Reference  *Reference      // what announcements bring; nil if there is none yet
 	Counters   Counters
-	TurnedAway TurnedAway
-	Offenders  []Offender // who caused most of what was refused or faulty, at most 8
-}
-
-// TurnedAway counts messages that were not looked at, by kind. They are among [Counters.Overflow],
-// [Counters.Stale] and [Counters.NotAllowed].
-type TurnedAway struct {
-	Replies, Joins, Pieces      uint64
-	Records, Vectors, Snapshots uint64 // requests for these
-}
-
-// An Offender is a sender of messages that were refused, or that no honest device sends.
-type Offender struct {
-	Name    string // an id; _INBOX.X for a connection that asks by ids without a slot
-	Refused uint64 // messages that were not looked at
-	Faulty  uint64 // messages that were dropped as faulty
+	// TurnedAway counts messages that were not looked at, by kind: replies, joins, pieces, and
+	// requests for records, vectors and snapshots. They are among [Counters.Overflow],
+	// [Counters.Stale] and [Counters.NotAllowed].
+	TurnedAway map[string]uint64
+	// Offenders caused most of what was refused or faulty, at most 8. Only ID, Refused and Faulty are
+	// set. An ID of the form _INBOX.X is a connection that asks by ids without a slot.
+	Offenders []Device
 }
 
 // A Reference is the digest that the state after record N must have.
@@ -135,12 +126,6 @@ func (c Counters) Messages() uint64 {
 	return c.Contributions + c.Evaluations + c.Declines + c.Goodbyes + c.Digests + c.Joins +
 		c.Repeated + c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy +
 		c.Dropped()
-}
-
-// Faulty is the number of replies that were dropped and that no honest device sends.
-func (c Counters) Faulty() uint64 {
-	return c.Malformed + c.NonFinite + c.TooLarge + c.WrongCount + c.WrongControl +
-		c.WrongSurvey + c.WrongGroup + c.WrongDigest
 }
 
 // A Drop counts the replies and requests that were dropped for one cause.

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
@@ -61,13 +60,13 @@ func TestAllowList(t *testing.T) {
 
 // zofl status and zofl devices name who sends too much.
 func TestOffendersAreShown(t *testing.T) {
-	s := &operate.Status{TurnedAway: report.TurnedAway{Joins: 5, Records: 7},
-		Offenders: []report.Offender{{Name: "d1", Refused: 12, Faulty: 3}}}
+	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
+		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}}
 	var text []string
 	for _, row := range turnedAwayOf(s) {
 		text = append(text, row[0].(string)+": "+row[1].(string))
 	}
-	want := "turned away: 5 joins, 7 requests for records\n" +
+	want := "turned away: 5 joins, 7 records\n" +
 		"offender: d1: 12 messages turned away, 3 faulty messages"
 	if got := strings.Join(text, "\n"); got != want {
 		t.Errorf("rows %q, want %q", got, want)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -12,23 +14,15 @@ import (
 // turnedAwayOf returns the rows about messages that were not looked at, by kind, and about who sent
 // them or faulty ones; none if there were none.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
-	r := &s.TurnedAway
 	var kinds []string
-	for _, k := range []struct {
-		what  string
-		count uint64
-	}{{"replies", r.Replies}, {"joins", r.Joins}, {"pieces of vectors", r.Pieces},
-		{"requests for records", r.Records}, {"requests for vectors", r.Vectors},
-		{"requests for snapshots", r.Snapshots}} {
-		if k.count > 0 {
-			kinds = append(kinds, fmt.Sprintf("%d %s", k.count, k.what))
-		}
+	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", s.TurnedAway[kind], kind))
 	}
 	if len(kinds) > 0 {
 		rows = append(rows, table.Row{"turned away", strings.Join(kinds, ", ")})
 	}
 	for _, o := range s.Offenders {
-		rows = append(rows, table.Row{"offender", o.Name + ": " + misdeeds(o.Refused, o.Faulty)})
+		rows = append(rows, table.Row{"offender", o.ID + ": " + misdeeds(o.Refused, o.Faulty)})
 	}
 	return rows
 }

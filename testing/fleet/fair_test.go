@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -113,18 +112,18 @@ func TestFloodStarvesNobody(t *testing.T) {
 		name     string
 		next     func(i int) (string, []byte)
 		offender string // "": the connection
-		asked    func(r report.TurnedAway) uint64
+		kind     string
 	}{
 		{"records", func(int) (string, []byte) { return subjects.CatchUp("fair", "d0"), page }, "d0",
-			func(r report.TurnedAway) uint64 { return r.Records }},
+			"records"},
 		{"joins", func(int) (string, []byte) { return subjects.Join("fair", "d0"), join }, "d0",
-			func(r report.TurnedAway) uint64 { return r.Joins }},
+			"joins"},
 		{"records by made-up ids", func(i int) (string, []byte) {
 			return subjects.CatchUp("fair", fmt.Sprint("x", i)), page
-		}, "", func(r report.TurnedAway) uint64 { return r.Records }},
+		}, "", "records"},
 		{"joins by made-up ids", func(i int) (string, []byte) {
 			return subjects.Join("fair", fmt.Sprint("x", i)), join
-		}, "", func(r report.TurnedAway) uint64 { return r.Joins }},
+		}, "", "joins"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := plan(t, "fair", dim, 2, rounds)
@@ -132,7 +131,7 @@ func TestFloodStarvesNobody(t *testing.T) {
 			l.devices("fair", []*nats.Conn{l.connect("d0"), l.connect("d1")}, dim)
 			f := l.torrent("flood", tt.next)
 			defer f.end()
-			l.awaitTurnedAway(tt.asked)
+			l.awaitTurnedAway(tt.kind)
 			began := time.Now()
 			var honest sync.WaitGroup
 			for i := range 5 {
@@ -153,7 +152,7 @@ func TestFloodStarvesNobody(t *testing.T) {
 			if want == "" {
 				want = f.inbox
 			}
-			if len(s.Offenders) == 0 || s.Offenders[0].Name != want {
+			if len(s.Offenders) == 0 || s.Offenders[0].ID != want {
 				t.Errorf("offenders %+v, want %s first", s.Offenders, want)
 			}
 			for _, d := range l.c.Devices() {
@@ -166,9 +165,9 @@ func TestFloodStarvesNobody(t *testing.T) {
 }
 
 // awaitTurnedAway waits until a flood is turned away.
-func (l *lead) awaitTurnedAway(count func(report.TurnedAway) uint64) {
+func (l *lead) awaitTurnedAway(kind string) {
 	l.t.Helper()
-	for begun := time.Now(); count(l.c.Status().TurnedAway) == 0; time.Sleep(time.Millisecond) {
+	for begun := time.Now(); l.c.Status().TurnedAway[kind] == 0; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > patience {
 			l.t.Fatalf("no flood: %+v", l.c.Status())
 		}

@@ -73,16 +73,16 @@ func (o *Offenders) Of(name string) (refused, faulty uint64) {
 }
 
 // Worst returns at most so many offenders, the busiest first.
-func (o *Offenders) Worst(most int) []report.Offender {
+func (o *Offenders) Worst(most int) []report.Device {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var all []report.Offender
+	var all []report.Device
 	for name, f := range o.seen {
-		all = append(all, report.Offender{Name: name, Refused: f.refused, Faulty: f.faulty})
+		all = append(all, report.Device{ID: name, Refused: f.refused, Faulty: f.faulty})
 	}
-	slices.SortFunc(all, func(a, b report.Offender) int {
+	slices.SortFunc(all, func(a, b report.Device) int {
 		return cmp.Or(cmp.Compare(b.Refused+b.Faulty, a.Refused+a.Faulty),
-			cmp.Compare(a.Name, b.Name))
+			cmp.Compare(a.ID, b.ID))
 	})
 	return all[:min(most, len(all))]
 }

@@ -17,7 +17,7 @@ func TestOffendersAreBounded(t *testing.T) {
 		}
 	}
 	worst := o.Worst(3)
-	if len(worst) != 3 || worst[0].Name != "busy" || worst[0].Refused != 10_000 ||
+	if len(worst) != 3 || worst[0].ID != "busy" || worst[0].Refused != 10_000 ||
 		worst[0].Faulty != 0 {
 		t.Errorf("worst %+v, want busy with 10,000", worst)
 	}

@@ -90,3 +90,11 @@ func (s *Objects) size() (sum int) {
 	}
 	return sum
 }
+
+// Refused is how many requests were not looked at; 0 of a nil service.
+func (s *Objects) Refused() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.Counts().Refused()
+}

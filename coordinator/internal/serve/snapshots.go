@@ -48,3 +48,11 @@ func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error)
 	}
 	return reply.Append(frame), nil
 }
+
+// Refused is how many requests were not looked at; 0 of a nil service.
+func (s *Snapshots) Refused() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.Counts().Refused()
+}

@@ -44,9 +44,17 @@ type Status struct {
 	Counters report.Counters `json:"counters"`
 	Dropped  uint64          `json:"dropped"`
 	// TurnedAway counts, by kind, messages that were dropped without a look.
-	TurnedAway report.TurnedAway `json:"turned_away"`
+	TurnedAway map[string]uint64 `json:"turned_away,omitempty"`
 	// Offenders sent most of what was turned away or faulty.
-	Offenders []report.Offender `json:"offenders,omitempty"`
+	Offenders []Offender `json:"offenders,omitempty"`
+}
+
+// An Offender is a sender of messages that were refused, or that no honest device sends: an id, or
+// _INBOX.X for a connection that asks by ids without a slot.
+type Offender struct {
+	ID      string `json:"id"`
+	Refused uint64 `json:"refused,omitempty"`
+	Faulty  uint64 `json:"faulty,omitempty"`
 }
 
 // An Evaluation is the metrics of the model after record N, averaged over devices.
@@ -85,7 +93,11 @@ func StatusOf(s report.Status) Status {
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
-		TurnedAway: s.TurnedAway, Offenders: s.Offenders,
+		TurnedAway: s.TurnedAway,
+	}
+	for i := range s.Offenders {
+		o := &s.Offenders[i]
+		out.Offenders = append(out.Offenders, Offender{o.ID, o.Refused, o.Faulty})
 	}
 	if s.End != nil {
 		out.End = s.End.Reason.String()
