@@ -24,7 +24,7 @@ var fieldMarks = map[string]string{
 	"estimator": "e",
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
-	"step_auto": "z", "groups": "o",
+	"step_auto": "z", "groups": "o", "dp_clip": "q",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -50,7 +50,8 @@ const pairHeader = "# What goes with what. " +
 ` + "#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, " +
 	"estimator, kernel, window_of, correction, correction_at\n" +
 	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
-	"#   o  groups\n"
+	"#   o  groups\n" +
+	"#   q  dp_clip\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

@@ -111,6 +111,12 @@ type Plan struct {
 	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
 	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
 
+	// Differential privacy of a device, see packages dp and noise. A record has what is left.
+	DPClip  float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
+	DPNoise float32 // sigma: the noise's standard deviation is sigma*C
+	DPBy    uint8   // who adds it: [ByDevice] or [ByCoordinator]
+	DPDelta float32 // delta, for which epsilon is reported
+
 	// Rounds.
 	Roster      Roster
 	Members     uint32  // round 1 waits until so many devices have joined

@@ -25,7 +25,7 @@ func Explain(err error) error {
 		return err
 	}
 	for _, list := range [][]reason{denseReasons, scalarReasons, surrogateReasons,
-		lateReasons, autoReasons, groupReasons, guardReasons} {
+		lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons} {
 		at := slices.IndexFunc(list, func(r reason) bool {
 			return r.field == fault.Field && r.what == fault.Remedy
 		})

@@ -52,6 +52,7 @@ var choices = [][]string{
 	{"groups=none", "groups=random"},
 	{"sharing=groups", "groups=sketch"}, // apart from the others, because rows are only added
 	{"groups=auto"},
+	{"dp_by=device", "dp_by=coordinator"},
 }
 
 // secret stands for a secret run key.
@@ -97,6 +98,9 @@ var needs = map[string][]string{
 	"staleness=hinge":      {"late=4", "staleness_a=10", "staleness_b=2"},
 	"async=on":             {"late=4"},
 
+	"dp_by=device":      noisy,
+	"dp_by=coordinator": noisy,
+
 	"groups=random":  groups,
 	"groups=sketch":  groups,
 	"sharing=groups": groups,
@@ -106,6 +110,10 @@ var needs = map[string][]string{
 // groups has the settings of two groups of five, or of as many devices as there are.
 var groups = []string{"sharing=groups", "transport=relay", "groups=random", "group_size=5",
 	"regroup=2"}
+
+// noisy has the settings of differential privacy.
+var noisy = []string{"dp_clip=1", "dp_noise=1", "dp_delta=1e-5", "max_scalar=1000", "diverge=0",
+	"eval_every=0"}
 
 // boxed keeps all parameters in one box.
 const boxed = `boxes=[{"low":-2,"high":2}]`

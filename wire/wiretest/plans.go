@@ -134,6 +134,7 @@ func plans() []Vector {
 	densePlans(s)
 	groupPlans(s)
 	guardPlans(s)
+	noisePlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]
