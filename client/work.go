@@ -43,7 +43,11 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // it arrived, or is on its way
 			return c.report(Progress{State: Waiting})
 		}
-		return c.send(ctx, frame)
+		_, err := c.sendKept(ctx, plan, frame)
+		return err
+	}
+	if err := c.withheld(a, plan); err != nil {
+		return c.report(Progress{State: Waiting, Err: err})
 	}
 	if c.inRecess(ctx, a.N, c.lastChance(a)) {
 		return c.report(Progress{State: Waiting})
@@ -117,11 +121,18 @@ func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault err
 	} else {
 		c.recess = recess{}
 	}
-	frame, err := c.outbox.Promise(&a.Announcement, r)
+	private := hidden(c.follower.Plan(), r)
+	frame, err := c.outbox.Promise(&a.Announcement, &private)
 	if err != nil {
 		return err
 	}
-	if err := c.send(ctx, frame); err != nil {
+	sent := true
+	if r.Kind == wire.Contribution {
+		sent, err = c.sendKept(ctx, c.follower.Plan(), frame)
+	} else {
+		err = c.send(ctx, frame)
+	}
+	if err != nil || !sent {
 		return err
 	}
 	if r.Kind == wire.Decline {
@@ -286,7 +297,7 @@ func surveyable(k survey.Kind, plan *wire.Plan) error {
 	mu := k == survey.Mu && plan.Estimator == wire.Differences
 	step := k == survey.Step && plan.ServerRule == wire.ServerNormalized
 	sketch := k == survey.Sketch && plan.Groups == grouping.Sketch
-	if !mu && !step && !sketch {
+	if device, _ := plan.Noisy(); device || !mu && !step && !sketch {
 		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil

@@ -93,7 +93,7 @@ func (r *run) assemble(ctx context.Context) (err error) {
 		d := &r.result.Devices[i]
 		d.ID = id
 		c, err := client.New(client.Config{
-			Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
+			Store: storeFor(r.plan), Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
 			Initial: r.options.Initial, RunKey: r.options.RunKey,
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
 			Recorder: client.RecorderFunc(d.record),

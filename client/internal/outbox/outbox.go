@@ -103,6 +103,21 @@ func (o *Outbox) Frame(a *wire.Announcement, tip wire.Tip) []byte {
 	return nil
 }
 
+// Contributed says whether this device has answered record n, under whatever announcement.
+func (o *Outbox) Contributed(n uint64) bool { return o.reply.n == n && o.reply.frame != nil }
+
+// Kept says whether the store has the last contribution. If it failed to save it, Kept tries again.
+// The error is the Recorder's.
+func (o *Outbox) Kept() (bool, error) {
+	s := o.cfg.Files
+	if s.Failing(itemReply) {
+		if err := o.saveReply(); err != nil {
+			return false, err
+		}
+	}
+	return s.Keeps() && !s.Failing(itemReply), nil
+}
+
 // inGroup says whether a contribution is along the directions that an announcement asks for. Where
 // devices share directions by groups, another coordinator may have put this one into another group.
 func (o *Outbox) inGroup(s *reply, a *wire.Announcement) bool {

@@ -126,6 +126,16 @@ func (e *estimation) correct() error {
 	return e.replica.Correct(e.local.Correction, e.Control)
 }
 
+// within returns a scalar. Where scalars are cut for privacy it is at most the plan's MaxScalar: a
+// device that declined because of a large one would tell that it is large.
+func (e *estimation) within(d float64) float32 {
+	if e.plan.DPClip > 0 {
+		most := float64(e.plan.MaxScalar)
+		d = min(max(d, -most), most)
+	}
+	return float32(d)
+}
+
 // minibatch names the minibatch of local step k of record n.
 func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	return objective.Batch{
@@ -150,7 +160,7 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 		if err != nil {
 			return err
 		}
-		g[p] = float32(d)
+		g[p] = e.within(d)
 		sum += mean
 	}
 	// The local iterate moves by the scalars that the others will read. They are encoded once: of
