@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -153,6 +154,7 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 		BeginAnew:    cfg.BeginAnew,
 		AcceptLoss:   cfg.AcceptLoss,
 		UploadMemory: cfg.UploadMemory,
+		Random:       rand.Reader,
 	}, &h)
 }
 

@@ -127,10 +127,10 @@ func (e *estimation) correct() error {
 }
 
 // within returns a scalar. Where scalars are cut for privacy it is at most the plan's MaxScalar: a
-// device that declined because of a large one would tell that it is large.
+// device that declined because of a large one would tell that it is large. Halves may round it up.
 func (e *estimation) within(d float64) float32 {
 	if e.plan.DPClip > 0 {
-		most := float64(e.plan.MaxScalar)
+		most := (1 - 1.0/1024) * float64(e.plan.MaxScalar)
 		d = min(max(d, -most), most)
 	}
 	return float32(d)

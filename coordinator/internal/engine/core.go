@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
@@ -94,8 +95,8 @@ const (
 	failed                  // nobody knows whether the log has its bytes
 )
 
-// A Core is a coordinator without goroutine, clock, randomness or I/O. One goroutine at a time may
-// call it.
+// A Core is a coordinator without goroutine, clock or I/O. One goroutine at a time may call it. Its
+// only randomness is the noise that a plan asks it for, from Config.Random.
 //
 // Invariants:
 //  1. The position is the log's. It moves only on InAppended and InConflict, by what is stored.
@@ -150,6 +151,7 @@ type Core struct {
 	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard
+	private    private
 	values     []float32      // of the current reply
 	control    []float32      // its control variate
 	clipped    wire.Scalars   // its values, shortened, as they are relayed
@@ -183,6 +185,9 @@ type Config struct {
 	BeginAnew    bool
 	AcceptLoss   uint64
 	UploadMemory int // 0 is [gather.UploadMemory]
+
+	// Random is where the noise of a plan with dp_by=coordinator comes from.
+	Random io.Reader
 }
 
 // New returns a core that continues a log, or begins one with cfg.Plan.
@@ -218,6 +223,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.base.N, Tip: h.base.Hash.Tip(), Digest: h.base.Digest}
 		c.refersTo = c.N + referRecords
 	}
+	c.private = privateOf(&c.Plan, cfg.Random)
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster

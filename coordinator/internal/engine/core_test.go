@@ -32,7 +32,8 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	if h.Retired, err = log.Retired(); err != nil {
 		return nil, err
 	}
-	return New(Config{Plan: plan, Epoch: epoch}, &h)
+	random := rand.NewChaCha8([32]byte{byte(epoch)})
+	return New(Config{Plan: plan, Epoch: epoch, Random: random}, &h)
 }
 
 // newTestCore returns a core with n members and an open round 1.

@@ -23,6 +23,9 @@ func (t *Tally) Reset(n int) {
 	t.Weight, t.Count = 0, 0
 }
 
+// Len returns how many scalars are summed.
+func (t *Tally) Len() int { return len(t.sums) }
+
 // Add adds values, which are finite, and at least as many as t has sums.
 func (t *Tally) Add(values []float32, weight uint32) {
 	for i := range t.sums {
