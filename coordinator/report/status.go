@@ -1,6 +1,9 @@
 package report
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
+)
 
 // A State says what a coordinator is doing.
 type State uint8
@@ -48,7 +51,8 @@ type Status struct {
 	Declines      uint32 // in this attempt
 	Uploads       uint32 // vectors that have arrived in part
 
-	Loss       float32 // of the last round
+	Loss       float32    // of the last round
+	Privacy    *dp.Budget // what the log has spent of each device's privacy; nil without noise
 	Evaluation Evaluation
 	Digests    []DigestReports // of the last few states whose digests were asked for
 	Reference  *Reference      // what announcements bring; nil if there is none yet

@@ -185,6 +185,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	})
 	t.AppendRows(vectorsOf(s))
 	t.AppendRow(table.Row{"loss", s.Loss})
+	if s.Privacy != nil {
+		t.AppendRow(table.Row{"privacy spent", s.Privacy})
+	}
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
 			fmt.Sprintf("%v, from %d devices", e.Metrics, e.Devices)})

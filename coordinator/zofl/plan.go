@@ -14,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
@@ -179,8 +180,10 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Note string `json:"note,omitempty"`
 			// Warnings are what the plan may lack.
 			Warnings []string `json:"warnings,omitempty"`
+			// Privacy is what all rounds spend.
+			Privacy *dp.Budget `json:"privacy,omitempty"`
 		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
-			sharedCost(p, in), f.note, plancheck.Warnings(p)})
+			sharedCost(p, in), f.note, plancheck.Warnings(p), dp.Planned(p)})
 	}
 	if err := explain(out, p); err != nil {
 		return err
@@ -190,6 +193,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	if f.note != "" {
 		fmt.Fprintf(out, "\nNote: %s\n", wrapped(f.note, warningWidth))
 	}
+	explainNoise(out, p)
 	for _, text := range plancheck.Warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}

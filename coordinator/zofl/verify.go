@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
 )
 
 // A verdict is what `zofl verify` finds.
@@ -29,6 +30,7 @@ type verdict struct {
 	Digest  string           `json:"digest,omitempty"`  // of the state after it
 	Without string           `json:"without,omitempty"` // why there is no digest
 	Ended   string           `json:"ended,omitempty"`
+	Privacy *dp.Budget       `json:"privacy,omitempty"` // spent, of a device in every round
 	Digests []digestOfRecord `json:"digests,omitempty"`
 	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
 	// What a crash left unfinished; nobody was told that it is stored.
@@ -124,6 +126,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 		return v, err
 	}
 	v.Run, v.Records, v.Rounds, v.Epoch = r.Plan().Run, r.N(), r.Rounds(), r.Epoch()
+	v.Privacy = dp.Spent(r.Plan(), r.N())
 	v.Hash, v.Ended = r.Hash().String(), reasonOf(r.Ended())
 	if r.Plan().Transport != wire.DenseVectors {
 		return v, nil
@@ -166,7 +169,7 @@ func check(ctx context.Context, src source.Source, at uint64) (v verdict, err er
 	}
 	return verdict{
 		Run: c.Plan.Run, Records: c.N, Rounds: c.Rounds, Epoch: c.LastEpoch, Hash: c.Hash.String(),
-		Ended: reasonOf(c.End), Without: noKey,
+		Ended: reasonOf(c.End), Without: noKey, Privacy: dp.Spent(&c.Plan, c.N),
 	}, nil
 }
 
@@ -218,6 +221,9 @@ func (v *verdict) print(out io.Writer) {
 		{"digest of the state", digest},
 		{"ended", v.Ended},
 	})
+	if v.Privacy != nil {
+		t.AppendRow(table.Row{"privacy spent", v.Privacy})
+	}
 	if o := v.Vectors; o != nil {
 		t.AppendRow(table.Row{"vectors",
 			fmt.Sprintf("%d match their records, %s", o.Right, size(o.Bytes))})

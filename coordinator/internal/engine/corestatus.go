@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/zofl/zofl/coordinator/report"
+import (
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire/dp"
+)
 
 // Status returns a copy of the run's status.
 func (c *Core) Status() report.Status {
@@ -17,6 +20,7 @@ func (c *Core) Status() report.Status {
 		Present:    c.crowd.Present(),
 		Waits:      c.waitsText(),
 		Loss:       c.lastLoss,
+		Privacy:    dp.Spent(&c.Plan, c.N),
 		Evaluation: c.evaluated,
 		Counters:   c.counters,
 		Uploads:    uint32(c.uploads.Count()),

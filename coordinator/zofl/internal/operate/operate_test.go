@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -213,6 +214,7 @@ func TestStatusJSON(t *testing.T) {
 			Values: []report.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
 			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
 		Reference: &report.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
+		Privacy:  &dp.Budget{Epsilon: 1.5, Delta: 1e-5},
 		Counters: report.Counters{Late: 2, Duplicate: 3, Joins: 4},
 	}))
 	if err != nil {
@@ -222,7 +224,7 @@ func TestStatusJSON(t *testing.T) {
 		`"n":7`, `"phase":2`,
 		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`,
 		`"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`,
-		`"dropped":5`} {
+		`"privacy":{"epsilon":1.5,"delta":0.00001}`, `"dropped":5`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %s", b, want)
 		}

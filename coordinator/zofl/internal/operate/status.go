@@ -1,6 +1,9 @@
 package operate
 
-import "github.com/zofl/zofl/coordinator/report"
+import (
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire/dp"
+)
 
 // A Status is a coordinator's status in JSON.
 type Status struct {
@@ -33,6 +36,7 @@ type Status struct {
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
+	Privacy    *dp.Budget  `json:"privacy,omitempty"` // spent, of a device in every round
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Digests    []Digests   `json:"digests,omitempty"`
 	Reference  *Reference  `json:"reference,omitempty"`
@@ -92,7 +96,7 @@ func StatusOf(s report.Status) Status {
 		Present: s.Present, Waits: s.Waits,
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
-		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
+		Loss: s.Loss, Privacy: s.Privacy, Counters: s.Counters, Dropped: s.Counters.Dropped(),
 		TurnedAway: s.TurnedAway,
 	}
 	for i := range s.Offenders {

@@ -1,0 +1,45 @@
+package fleet_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// TestPrivateRuns: runs with noise go to their end with equal replicas. With little noise they
+// learn, and with much they do not: it is there.
+func TestPrivateRuns(t *testing.T) {
+	for by, name := range map[uint8]string{wire.ByDevice: "device", wire.ByCoordinator: "lead"} {
+		losses := map[float32]float64{}
+		for _, sigma := range []float32{0.01, 300} {
+			p, err := preset.New("decomfl", "private", 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.DPClip, p.DPNoise, p.DPBy, p.DPDelta, p.Diverge = 5, sigma, by, 1e-5, 0
+			p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+			p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, 60, 0.2
+			var devices []objective.Objective
+			for range 4 {
+				devices = append(devices, &bowl{dim: 30, at: 1})
+			}
+			r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+			if err != nil {
+				t.Fatalf("dp_by=%s, noise %v: %v", name, sigma, err)
+			}
+			sum := 0.0
+			for _, v := range r.Params {
+				sum += math.Pow(float64(v)-1, 2) / 30
+			}
+			losses[sigma] = sum
+		}
+		if !(losses[0.01] < 0.5 && losses[300] > 5) {
+			t.Errorf("dp_by=%s: losses %v, want the first to fall below 1 and the other to rise", name,
+				losses)
+		}
+	}
+}

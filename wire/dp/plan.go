@@ -1,0 +1,44 @@
+package dp
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A Budget is what was spent of a device's privacy.
+type Budget struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+func (b *Budget) String() string {
+	return fmt.Sprintf("epsilon %.3g at delta %.3g, at most", b.Epsilon, b.Delta)
+}
+
+// Spent returns what a log of n records has spent of the privacy of a device that contributed to
+// each, nil for a plan without noise. A record that was rolled back counts, because it was
+// published, and so does each record that is no round. With dp_by=device the answer to the open
+// record n+1 counts too.
+func Spent(p *wire.Plan, n uint64) *Budget {
+	device, coordinator := p.Noisy()
+	releases := max(n, 1) - 1
+	switch {
+	case device:
+		releases = n
+	case !coordinator:
+		return nil
+	}
+	delta := float64(p.DPDelta)
+	return &Budget{Epsilon(float64(p.DPNoise), releases, delta), delta}
+}
+
+// Planned returns what the rounds of a plan will spend, if no record of another kind comes between;
+// nil for a plan without noise, or without an end.
+func Planned(p *wire.Plan) *Budget {
+	if p.DPClip == 0 || p.Rounds == 0 {
+		return nil
+	}
+	delta := float64(p.DPDelta)
+	return &Budget{Epsilon(float64(p.DPNoise), p.Rounds, delta), delta}
+}
