@@ -88,7 +88,7 @@ var allowed = map[string][]string{
 		module + "/wire/subjects", module + "/coordinator/internal/roster",
 		"github.com/nats-io/nats.go/..."},
 	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
-	"coordinator/report":          {module + "/wire", module + "/wire/survey"},
+	"coordinator/report":          {module + "/wire", module + "/wire/survey", module + "/wire/dp"},
 	"coordinator/internal/engine": {
 		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
 		module + "/wire/plancheck", module + "/wire/grouping", module + "/mathx",
@@ -96,7 +96,8 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
-		module + "/coordinator/internal/crowd", module + "/wire/survey",
+		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
+		module + "/wire/noise",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey",

@@ -7,13 +7,14 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/noise"
 	"github.com/zofl/zofl/wire/preset"
 )
 
 // TestPrivateRuns: runs with noise go to their end with equal replicas. With little noise they
 // learn, and with much they do not: it is there.
 func TestPrivateRuns(t *testing.T) {
-	for by, name := range map[uint8]string{wire.ByDevice: "device", wire.ByCoordinator: "lead"} {
+	for by, name := range map[uint8]string{noise.ByDevice: "device", noise.ByCoordinator: "lead"} {
 		losses := map[float32]float64{}
 		for _, sigma := range []float32{0.01, 300} {
 			p, err := preset.New("decomfl", "private", 30)

@@ -114,7 +114,7 @@ type Plan struct {
 	// Differential privacy of a device, see packages dp and noise. A record has what is left.
 	DPClip  float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
 	DPNoise float32 // sigma: the noise's standard deviation is sigma*C
-	DPBy    uint8   // who adds it: [ByDevice] or [ByCoordinator]
+	DPBy    uint8   // who adds it, see package noise
 	DPDelta float32 // delta, for which epsilon is reported
 
 	// Rounds.

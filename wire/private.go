@@ -1,14 +1,7 @@
 package wire
 
-// Values of Plan.DPBy.
-const (
-	// ByDevice: each device cuts its scalars and adds noise, before they leave it.
-	ByDevice uint8 = 0
-	// ByCoordinator: the coordinator cuts each device's scalars, and adds noise once to their sum.
-	ByCoordinator uint8 = 1
-)
-
-// Noisy says who adds noise to the scalars of a round: nobody, each device or the coordinator.
+// Noisy says who adds noise to the scalars of a round: nobody, each device or the coordinator. It
+// is what Plan.DPBy means where Plan.DPClip is set.
 func (p *Plan) Noisy() (device, coordinator bool) {
-	return p.DPClip > 0 && p.DPBy == ByDevice, p.DPClip > 0 && p.DPBy == ByCoordinator
+	return p.DPClip > 0 && p.DPBy == 0, p.DPClip > 0 && p.DPBy == 1
 }

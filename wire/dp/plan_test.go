@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/noise"
 )
 
 // TestSpent: the plan is no release, and with dp_by=device an answer to the open record is one.
@@ -18,8 +19,8 @@ func TestSpent(t *testing.T) {
 		by          uint8
 		n, releases uint64
 	}{
-		{wire.ByDevice, 0, 0}, {wire.ByDevice, 1, 1}, {wire.ByDevice, 9, 9},
-		{wire.ByCoordinator, 0, 0}, {wire.ByCoordinator, 1, 0}, {wire.ByCoordinator, 9, 8},
+		{noise.ByDevice, 0, 0}, {noise.ByDevice, 1, 1}, {noise.ByDevice, 9, 9},
+		{noise.ByCoordinator, 0, 0}, {noise.ByCoordinator, 1, 0}, {noise.ByCoordinator, 9, 8},
 	} {
 		p.DPBy = c.by
 		got := dp.Spent(p, c.n)

@@ -17,6 +17,14 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
+// Values of Plan.DPBy.
+const (
+	// ByDevice: each device cuts its scalars and adds noise, before they leave it.
+	ByDevice uint8 = 0
+	// ByCoordinator: the coordinator cuts each device's scalars, and adds noise once to their sum.
+	ByCoordinator uint8 = 1
+)
+
 // MostNoise is the largest multiplier: more would leave few steps to the scalars.
 const MostNoise = 1000
 

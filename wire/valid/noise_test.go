@@ -7,7 +7,8 @@ const overNoise = "dp_clip=1 dp_noise=1 dp_delta=1e-5 diverge=0 weights=equal ev
 var refusedNoise = []refusedPlan{
 	{"dp_clip", overNoise + "dp_clip=0", []string{"dp_clip=1", "dp_noise=0 dp_by=device dp_delta=0"}},
 	{"dp_clip", overNoise + "dp_clip=1e-10", []string{"dp_clip=1"}},
-	{"dp_noise", overNoise + "dp_noise=0", []string{"dp_noise=1", "dp_clip=0 dp_by=device dp_delta=0"}},
+	{"dp_noise", overNoise + "dp_noise=0",
+		[]string{"dp_noise=1", "dp_clip=0 dp_by=device dp_delta=0"}},
 	{"dp_delta", overNoise + "dp_delta=0", []string{"dp_delta=1e-5"}},
 	{"dp_clip", overNoise + "transport=dense dense_keep=2",
 		[]string{"transport=mean sharing=shared dense_keep=0",

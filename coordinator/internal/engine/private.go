@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire/noise"
 )
 
-// A private is the differential privacy of a plan with dp_by=coordinator: contributions are cut, and
-// noise is added once to their sum, before the record is made. What is published is the record: a
+// A private is the differential privacy of a plan with dp_by=coordinator: contributions are cut,
+// and noise is added once to their sum, before the record is made. What is published is the record: a
 // coordinator that dies before the log has it leaves nothing of it, and its successor draws other
 // noise for the only record of that index. Weights are 1, and nothing else joins the sum.
 type private struct {
