@@ -97,7 +97,10 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
-		module + "/wire/noise",
+		module + "/coordinator/internal/veil",
+	},
+	"coordinator/internal/veil": {
+		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey",

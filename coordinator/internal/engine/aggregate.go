@@ -76,7 +76,7 @@ func (c *Core) addHeld() {
 // add adds a contribution to the round's sums. What is relayed are the bytes that came, unless
 // something shortens them.
 func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
-	c.private.cut(c.values)
+	c.veil.Cut(c.values)
 	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
 	if weight == 0 {
 		return

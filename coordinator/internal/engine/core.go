@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/veil"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/mathx"
@@ -151,7 +152,7 @@ type Core struct {
 	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard
-	private    private
+	veil       veil.Veil
 	values     []float32      // of the current reply
 	control    []float32      // its control variate
 	clipped    wire.Scalars   // its values, shortened, as they are relayed
@@ -223,7 +224,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.base.N, Tip: h.base.Hash.Tip(), Digest: h.base.Digest}
 		c.refersTo = c.N + referRecords
 	}
-	c.private = privateOf(&c.Plan, cfg.Random)
+	c.veil = veil.Of(&c.Plan, cfg.Random)
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster

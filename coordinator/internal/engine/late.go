@@ -173,8 +173,8 @@ func (c *Core) counts() (contributors uint32, weight uint64) {
 
 // means returns the mean of the open round's scalars, over the late contributions' weight too.
 func (c *Core) means() []float32 {
-	if c.private.adds {
-		return c.private.means(&c.sum)
+	if c.veil.Adds {
+		return c.veil.Means(&c.sum)
 	}
 	if c.lateWork.joining.Count == 0 {
 		return c.aggregator.Combine(&c.sum, &c.held)
