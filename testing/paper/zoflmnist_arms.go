@@ -14,7 +14,7 @@ import (
 func mnistArms(split string) []contestant {
 	switch split {
 	case "s":
-		return []contestant{mnistPlain, mnistRecipe, mnistTwice, mnistGroups}
+		return []contestant{mnistPlain, mnistRecipe, mnistTwice, mnistGroups, mnistGroupsTwice}
 	case "d":
 		return []contestant{mnistPlain, mnistRecipe, mnistGroups}
 	}
@@ -53,6 +53,13 @@ var (
 		c := groupsBySketch(mnistRecipe, 5, 10).with("groups", "groups by sketches",
 			"precision=int8").at(0.04)
 		c.queries = 20_000 - sketchQueries(100, 10)
+		return c
+	}()
+	// mnistGroupsTwice is groups with a longer cosine.
+	mnistGroupsTwice = func() contestant {
+		c := mnistGroups.with("groups-twice", "groups by sketches, twice the rounds",
+			"server_decay=0.02")
+		c.queries = 40_000 - sketchQueries(100, 10)
 		return c
 	}()
 	// mnistAuto is the recipe with a step that devices find, which has its own decay.
