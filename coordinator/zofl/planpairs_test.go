@@ -89,8 +89,17 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 	})
 	var clients []*client.Client
 	for i := range 3 {
-		c, err := client.New(client.Config{Bus: b, Run: p.Run, ID: fmt.Sprint("d", i),
-			RunKey: secret, Objective: well{p.Dim, float32(i)}})
+		cfg := client.Config{Bus: b, Run: p.Run, ID: fmt.Sprint("d", i),
+			RunKey: secret, Objective: well{p.Dim, float32(i)}}
+		if device, _ := p.Noisy(); device { // which answers nothing that it cannot keep
+			store, err := client.OpenStore(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			cfg.Store = store
+		}
+		c, err := client.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
