@@ -291,4 +291,9 @@ func TestGuard(t *testing.T) {
 			}
 		}
 	}
+	p := planOf(t, "decomfl")
+	p.DPClip = 10
+	if preset.Guard(p); p.Bound != 0 {
+		t.Errorf("a plan with noise gets bound=%v", p.Bound)
+	}
 }
