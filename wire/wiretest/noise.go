@@ -8,7 +8,7 @@ func noisePlans(s *set) {
 	}
 	add("noise", "ok", "cut to a norm of 2, noise of half of it, by the coordinator", noise()...)
 	s.add("plan-all-noise", "ok", "no field is zero: read, though what is set excludes each other",
-		recordOf(kindPlan, 1, planMap(merge(merge(all95(), guard()), noise()))).value())
+		recordOf(kindPlan, 1, planMap(merge(plan105(), noise()))).value())
 	add("noise-zero", "form", "a zero written out", field{98, Float(0)})
 	add("noise-by", "upgrade", "a third party adds the noise", field{100, Uint(2)})
 }
