@@ -224,8 +224,9 @@ func TestLineRate(t *testing.T) {
 	if status.Counters.Malformed == 0 || status.Counters.Dropped() < sent/100 {
 		t.Errorf("%d frames sent, counters %+v", sent, status.Counters)
 	}
+	// A frame that the attackers replay may be a join, so the stranger may be a member by now.
 	for _, d := range s.devices {
-		if bad := d.Faulty+d.Refused > 0; bad != (d.ID == "evil") {
+		if bad := d.Faulty+d.Refused > 0; bad != (d.ID == "evil" || d.ID == "stranger") {
 			t.Errorf("%s: %d faulty messages, %d turned away", d.ID, d.Faulty, d.Refused)
 		}
 	}
