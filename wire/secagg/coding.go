@@ -15,7 +15,7 @@ type Coding struct {
 // Word returns the word of weight*v, and whether v was cut. weight is at least 1. Errors:
 // [ErrValue] for NaN and infinities.
 //
-//	weight * roundToEven(float64(v) * (float64(L)/float64(R))) modulo 2^32, every operation in float64
+//	weight * roundToEven(float64(v) * (float64(L)/float64(R))) modulo 2^32, in float64
 func (c Coding) Word(v float32, weight uint32) (word uint32, cut bool, err error) {
 	if v != v || math.IsInf(float64(v), 0) {
 		return 0, false, because(ErrValue, "%v", v)

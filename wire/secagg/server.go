@@ -1,49 +1,211 @@
 package secagg
 
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
 // A Server is the coordinator's part in one round. It is not safe for concurrent use.
 type Server struct {
 	*setting
+	hoods [][]int32 // by member, as everything here
+
+	step Step
+	in   [StepDone + 1][]bool // who is asked in a step: who answered the one before
+	took []bool               // who has answered the open one
+
+	keys    [][]byte
+	boxes   [][]byte   // a member's shares for its neighbors in in[StepShares]
+	vectors [][32]byte // hashes of masked vectors
+	sum     []uint32   // of masked vectors, and in StepDone of vectors
+	shares  [][]byte   // answers to StepUnmask, in the order of in[StepMask]
+	need    []need     // what StepUnmask needs to know of a member
+	have    []int      // of how many it has a share of that
+	short   int        // members of which it has fewer shares than the threshold
+
+	liars []bool
+	check *ownKey
 }
 
 // NewServer returns the server of a round, with StepKeys open. Errors: [ErrRound].
 func NewServer(r Round) (*Server, error) {
-	s, err := r.check()
+	set, err := r.check()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("secagg: %w", err)
 	}
-	return &Server{setting: s}, nil
+	n := len(set.members)
+	s := &Server{setting: set, hoods: make([][]int32, n), took: make([]bool, n),
+		keys: make([][]byte, n), boxes: make([][]byte, n), vectors: make([][32]byte, n),
+		sum: make([]uint32, set.words), shares: make([][]byte, n), liars: make([]bool, n),
+		check: newOwnKey(set.id[:])}
+	ring := set.ring()
+	for i := range s.hoods {
+		if ring == nil && i > 0 {
+			s.hoods[i] = s.hoods[0]
+		} else {
+			s.hoods[i] = set.hood(ring, i)
+		}
+	}
+	s.in[StepKeys] = slices.Repeat([]bool{true}, n)
+	return s, nil
 }
 
 // Step returns the step that is open.
-func (s *Server) Step() Step { return StepKeys }
+func (s *Server) Step() Step { return s.step }
 
 // Give returns what a device gets to answer the open step from: the second argument of the
 // Device's method. It is nil in StepKeys, after StepUnmask, and for who is out.
-func (s *Server) Give(slot uint32) []byte { return nil }
+func (s *Server) Give(slot uint32) []byte {
+	me, found := slices.BinarySearch(s.members, slot)
+	if !found || s.step == StepKeys || s.step == StepDone || !s.in[s.step][me] {
+		return nil
+	}
+	hood := s.hoods[me]
+	b := make([]byte, (len(hood)+7)/8)
+	for i, other := range hood {
+		if s.in[s.step][other] {
+			b[i/8] |= 1 << (i % 8)
+		}
+	}
+	for _, other := range hood {
+		if int(other) == me || !s.in[s.step][other] {
+			continue
+		}
+		switch keys := s.keys[other]; s.step {
+		case StepShares:
+			b = append(append(b, keys[:2*keyLen]...), keys[2*keyLen+commitLen:]...)
+		case StepMask:
+			at := boxLen * s.rank(int(other), me, StepShares, false)
+			b = append(b, s.boxes[other][at:at+boxLen]...)
+		}
+	}
+	return b
+}
+
+// rank returns how many of the neighborhood of a member precede another one of it, of those asked
+// in a step; the member counts with them or not.
+func (s *Server) rank(of, other int, step Step, self bool) (rank int) {
+	for _, i := range s.hoods[of] {
+		if int(i) == other {
+			return rank
+		}
+		if s.in[step][i] && (self || int(i) != of) {
+			rank++
+		}
+	}
+	panic("secagg: internal error: no neighbors")
+}
+
+// count returns how many of a neighborhood are among the given.
+func (s *Server) count(of int, among []bool) (count int) {
+	for _, i := range s.hoods[of] {
+		if among[i] {
+			count++
+		}
+	}
+	return count
+}
 
 // Take takes a device's answer to a step. The same bytes may come twice. Errors, in an [Error] with
-// the slot: [ErrStep] if another step is open; [ErrForeign] for who is not asked; [ErrMalformed];
-// [ErrConflict] if the device answered this step with other bytes.
-func (s *Server) Take(step Step, slot uint32, b []byte) error { return nil }
+// the slot: [ErrStep] if another step is open; [ErrForeign] for who is not asked, or has another's
+// keys; [ErrMalformed]; [ErrConflict] if the device answered this step with other bytes.
+func (s *Server) Take(step Step, slot uint32, b []byte) error {
+	me, found := slices.BinarySearch(s.members, slot)
+	switch {
+	case step != s.step || step >= StepDone:
+		return blame(slot, because(ErrStep, "%s, while %s is", step, s.step))
+	case !found || !s.in[step][me]:
+		return blame(slot, because(ErrForeign, "it is not asked for %s", step))
+	case len(b) != s.length(me):
+		return blame(slot, because(ErrMalformed, "%d bytes for %s, want %d", len(b), step,
+			s.length(me)))
+	case s.took[me] && !s.same(me, b):
+		return blame(slot, because(ErrConflict, "%s", step))
+	case s.took[me]:
+		return nil
+	}
+	if err := s.keep(me, b); err != nil {
+		return blame(slot, err)
+	}
+	s.took[me] = true
+	return nil
+}
+
+// length returns how many bytes a member answers in the open step.
+func (s *Server) length(me int) int {
+	switch s.step {
+	case StepKeys:
+		return keysLen
+	case StepShares:
+		return boxLen * (s.count(me, s.in[StepShares]) - 1)
+	case StepMask:
+		return 4 * s.words
+	default:
+		return keyLen * s.count(me, s.in[StepMask])
+	}
+}
+
+// same tells whether a member answered the open step with the same bytes.
+func (s *Server) same(me int, b []byte) bool {
+	switch s.step {
+	case StepKeys:
+		return bytes.Equal(b, s.keys[me])
+	case StepShares:
+		return bytes.Equal(b, s.boxes[me])
+	case StepMask:
+		return sha256.Sum256(b) == s.vectors[me]
+	default:
+		return bytes.Equal(b, s.shares[me])
+	}
+}
+
+func (s *Server) keep(me int, b []byte) error {
+	switch s.step {
+	case StepKeys:
+		if err := s.check.use(b); err != nil {
+			return err
+		}
+		s.keys[me] = slices.Clone(b)
+	case StepShares:
+		s.boxes[me] = slices.Clone(b)
+	case StepMask:
+		s.vectors[me] = sha256.Sum256(b)
+		for i := range s.sum {
+			s.sum[i] += binary.LittleEndian.Uint32(b[4*i:])
+		}
+	case StepUnmask:
+		s.shares[me] = slices.Clone(b)
+		for _, i := range s.hoods[me] {
+			if s.have[i]++; s.have[i] == s.threshold && s.need[i] != nothing {
+				s.short--
+			}
+		}
+	}
+	return nil
+}
 
 // Missing returns the slots from which the open step lacks an answer, ascending.
-func (s *Server) Missing() []uint32 { return nil }
-
-// Enough tells whether Close would succeed now. In StepUnmask all answers beyond are needless; in
-// the others they make the sum larger.
-func (s *Server) Enough() bool { return false }
-
-// Close ends the open step, and opens the next one: who did not answer is out. After StepUnmask it
-// computes the sum. Errors: [ErrThreshold]: the round is dead; [ErrStep] after StepDone.
-func (s *Server) Close() error { return nil }
+func (s *Server) Missing() []uint32 {
+	if s.step == StepDone {
+		return nil
+	}
+	return s.slots(func(i int) bool { return s.in[s.step][i] && !s.took[i] })
+}
 
 // Dropped returns the slots that are out, ascending.
-func (s *Server) Dropped() []uint32 { return nil }
+func (s *Server) Dropped() []uint32 {
+	step := min(s.step, StepUnmask) // who sent a vector is in the sum
+	return s.slots(func(i int) bool { return !s.in[step][i] })
+}
 
-// Sum returns the sum of the vectors, modulo 2^32, and the slots whose vectors are in it. Errors:
-// [ErrStep] before StepDone.
-func (s *Server) Sum() (words []uint32, slots []uint32, err error) { return nil, nil, nil }
-
-// Liars returns the slots whose answers to StepUnmask were found to be false, where the sum did not
-// need them.
-func (s *Server) Liars() []uint32 { return nil }
+func (s *Server) slots(want func(int) bool) (slots []uint32) {
+	for i, slot := range s.members {
+		if want(i) {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
+}

@@ -1,0 +1,128 @@
+package secagg
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A need is what the server has to learn of a member to remove the masks from the sum.
+type need uint8
+
+const (
+	nothing need = iota
+	itsSeed      // its vector came
+	itsKey       // it left, and neighbors added the masks they share with it
+)
+
+// Enough tells whether Close would find enough answers now. In StepUnmask all answers beyond are
+// needless, unless one is false; in the others they make the sum larger.
+func (s *Server) Enough() bool {
+	switch s.step {
+	case StepKeys, StepShares:
+		return s.remaining() != nil
+	case StepMask:
+		_, thin := s.needs(s.took)
+		return thin < 0
+	case StepUnmask:
+		return s.short == 0
+	}
+	return true
+}
+
+// Close ends the open step, and opens the next one: who did not answer is out. After StepUnmask it
+// computes the sum. An error changes nothing: take more answers, or give the round up. Errors:
+// [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that names a device of
+// which the shares do not fit together, too many of them being false.
+func (s *Server) Close() error {
+	next := s.took
+	switch s.step {
+	case StepKeys, StepShares:
+		if next = s.remaining(); next == nil {
+			return fmt.Errorf("secagg: %s: %w", s.step, ErrThreshold)
+		}
+	case StepMask:
+		need, thin := s.needs(next)
+		if thin >= 0 {
+			return fmt.Errorf("secagg: %s: %w", s.step, because(ErrThreshold,
+				"around slot %d", s.members[thin]))
+		}
+		s.open(need)
+	case StepUnmask:
+		if s.short > 0 {
+			return fmt.Errorf("secagg: %s: %w", s.step, ErrThreshold)
+		}
+		if err := s.unmask(); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("secagg: %w: the round is over", ErrStep)
+	}
+	s.step++
+	s.in[s.step], s.took = slices.Clone(next), make([]bool, len(s.members))
+	return nil
+}
+
+// open prepares StepUnmask.
+func (s *Server) open(needs []need) {
+	s.need, s.have, s.boxes = needs, make([]int, len(needs)), nil
+	for _, need := range needs {
+		if need != nothing {
+			s.short++
+		}
+	}
+}
+
+// remaining returns who answered, without those of whose neighborhood fewer than the threshold
+// did, and without those who are short of them then, and so on; nil if nobody is left.
+func (s *Server) remaining() []bool {
+	in := slices.Clone(s.took)
+	for again := true; again; {
+		again = false
+		for i := range in {
+			if in[i] && s.count(i, in) < s.threshold {
+				in[i], again = false, true
+			}
+		}
+	}
+	if !slices.Contains(in, true) {
+		return nil
+	}
+	return in
+}
+
+// needs returns what StepUnmask has to learn if those who sent vectors answer it, and a member of
+// which too few will be there to tell, or -1.
+func (s *Server) needs(sent []bool) (needs []need, thin int) {
+	needs, thin = make([]need, len(sent)), -1
+	if !slices.Contains(sent, true) {
+		return needs, 0
+	}
+	for i := range sent {
+		left := s.count(i, sent)
+		switch {
+		case !s.in[StepMask][i] || left == 0:
+			continue
+		case sent[i]:
+			needs[i] = itsSeed
+		default:
+			needs[i] = itsKey
+		}
+		if left < s.threshold {
+			thin = i
+		}
+	}
+	return needs, thin
+}
+
+// Sum returns the sum of the vectors, modulo 2^32, and the slots whose vectors are in it. Errors:
+// [ErrStep] before StepDone.
+func (s *Server) Sum() (words []uint32, slots []uint32, err error) {
+	if s.step != StepDone {
+		return nil, nil, fmt.Errorf("secagg: sum: %w: %s is open", ErrStep, s.step)
+	}
+	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.in[StepUnmask][i] }), nil
+}
+
+// Liars returns slots of which shares in StepUnmask were false, where others made the sum possible.
+// Either they changed them, or the device that made those shares meant them to look so.
+func (s *Server) Liars() []uint32 { return s.slots(func(i int) bool { return s.liars[i] }) }
