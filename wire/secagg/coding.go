@@ -35,7 +35,7 @@ func (c Coding) Sum(word uint32) float64 {
 }
 
 // Error returns the largest error of a sum whose weights sum to units, beside what is cut:
-// units*R/(2L).
+// units*R/(2L), and 2^-18 of that for the rounding of float64.
 func (c Coding) Error(units uint32) float64 {
-	return float64(units) * float64(c.Range) / (2 * c.levels())
+	return float64(units) * float64(c.Range) / (2 * c.levels()) * (1 + 1.0/(1<<18))
 }

@@ -39,7 +39,8 @@ func exactChance(n, marked, k, lo, hi int) float64 {
 }
 
 func TestChance(t *testing.T) {
-	for _, c := range [][5]int{{149, 30, 76, 40, 76}, {149, 119, 76, 0, 39}, {999, 200, 112, 59, 112}} {
+	for _, c := range [][5]int{{149, 30, 76, 40, 76}, {149, 119, 76, 0, 39},
+		{999, 200, 112, 59, 112}} {
 		got, want := chance(c[0], c[1], c[2], c[3], c[4]), exactChance(c[0], c[1], c[2], c[3], c[4])
 		if math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%v: got %v, want %v", c, got, want)

@@ -1,0 +1,112 @@
+package secagg_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// FuzzDevice gives a device any bytes in any step: it refuses them, and still answers the right
+// ones, unless it took these for right.
+func FuzzDevice(f *testing.F) {
+	steps := []secagg.Step{secagg.StepShares, secagg.StepMask, secagg.StepUnmask}
+	fleets := map[secagg.Step]*fleet{}
+	for _, step := range steps {
+		fleets[step] = at(f, 4, step)
+		f.Add(byte(step), fleets[step].server.Give(1))
+		f.Add(byte(step), []byte{7})
+	}
+	f.Fuzz(func(t *testing.T, which byte, given []byte) {
+		step := steps[int(which)%len(steps)]
+		fl := fleets[step]
+		d := fl.devices[1]
+		ask := func(given []byte) ([]byte, error) {
+			switch step {
+			case secagg.StepShares:
+				return d.Shares(given)
+			case secagg.StepMask:
+				return d.Mask(given, fl.values[1])
+			default:
+				return d.Unmask(given)
+			}
+		}
+		b, err := ask(given)
+		if (err == nil) != (b != nil) {
+			t.Fatalf("%v: %d bytes and %v", step, len(b), err)
+		}
+		if err == nil {
+			fleets[step] = at(t, 4, step)
+			return
+		}
+		right := fl.server.Give(1)
+		if again, err := ask(right); err != nil || len(again) == 0 {
+			t.Fatalf("%v after refused bytes: %v", step, err)
+		}
+		fleets[step] = at(t, 4, step)
+	})
+}
+
+// FuzzServer has one of four devices answer with any bytes in one step. The round ends with the
+// exact sum of the others, or of all, or with none.
+func FuzzServer(f *testing.F) {
+	for step := range secagg.StepDone {
+		good, err := at(f, 4, step).answer(4)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(byte(step), good)
+		f.Add(byte(step), flip(good, 5))
+		f.Add(byte(step), make([]byte, len(good)))
+	}
+	f.Fuzz(func(t *testing.T, which byte, b []byte) {
+		hostile := secagg.Step(which) % secagg.StepDone
+		fl := at(t, 4, hostile)
+		if _, err := fl.answer(4); err != nil { // so that it can answer the next step
+			t.Fatal(err)
+		}
+		taken := fl.server.Take(hostile, 4, b) == nil
+		for fl.server.Step() < secagg.StepDone {
+			if !fl.goOn() {
+				return
+			}
+		}
+		sum, slots, err := fl.server.Sum()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]uint32, fl.round.Words)
+		for _, slot := range slots {
+			v := fl.values[slot]
+			if slot == 4 && hostile == secagg.StepMask && taken {
+				return // its masked vector is what it likes
+			}
+			for i := range want {
+				want[i] += v[i]
+			}
+		}
+		if !slices.Equal(sum, want) {
+			t.Fatalf("%v: got %v of %v, want %v", hostile, sum, slots, want)
+		}
+	})
+}
+
+// goOn has the devices that can answer do so, and closes the step. Honest ones can, unless 4 sent
+// what is not for them.
+func (f *fleet) goOn() bool {
+	step := f.server.Step()
+	for _, slot := range f.server.Missing() {
+		b, err := f.answer(slot)
+		if err != nil {
+			if e := new(secagg.Error); slot != 4 && (!errors.As(err, &e) || e.Slot != 4) {
+				f.t.Fatalf("slot %d, %v: %v", slot, step, err)
+			}
+			continue
+		}
+		if err := f.server.Take(step, slot, b); err != nil && slot != 4 {
+			f.t.Fatal(err)
+		}
+	}
+	return f.server.Close() == nil
+}
