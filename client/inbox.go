@@ -1,15 +1,16 @@
 package client
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/signed"
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new one displaces the
@@ -27,28 +28,33 @@ type arrival struct {
 
 // An inbox passes announcements from the bus's goroutine to Run's.
 type inbox struct {
-	run     string
-	keys    signed.Keys   // of the coordinator; nil: announcements need no signature
-	arrived chan struct{} // has a token when queue is not empty
+	signed  *ration.Reader // nil: announcements need no signature
+	arrived chan struct{}  // has a token when queue is not empty
+	flooded chan struct{}  // has a token when announcements were dropped unread
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
 	taken   []arrival      // what take returned last
 	heard   time.Time      // the last announcement, or a join's answer with one
 	refused uint64         // frames that are not announcements, or not the coordinator's
+	skipped uint64         // of these, the ones that were dropped unread
 	watch   func(*arrival) // called with each arrival; nil: none
 }
 
 func newInbox(cfg *Config) *inbox {
-	return &inbox{run: cfg.Run, keys: cfg.keys(), arrived: make(chan struct{}, 1)}
+	in := &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1)}
+	if keys := cfg.keys(); keys != nil {
+		in.signed = ration.NewReader(cfg.Run, keys)
+	}
+	return in
 }
 
 // decode reads an announcement. One that this client asked for came in a signed answer.
 func (in *inbox) decode(frame []byte, asked bool) (lean.Announcement, error) {
-	if in.keys == nil || asked {
+	if in.signed == nil || asked {
 		return lean.Decode(frame)
 	}
-	return in.keys.Announcement(in.run, frame)
+	return in.signed.Read(frame)
 }
 
 // receive is the bus's handler.
@@ -66,6 +72,10 @@ func (in *inbox) put(frame []byte, asked bool) {
 	defer in.mu.Unlock()
 	if err != nil {
 		in.refused++
+		if errors.Is(err, ration.ErrFlood) {
+			in.skipped++
+			wake(in.flooded)
+		}
 		return
 	}
 	in.heard = now
@@ -76,13 +86,13 @@ func (in *inbox) put(frame []byte, asked bool) {
 		in.queue = append(in.queue[:0], in.queue[1:]...)
 	}
 	in.queue = append(in.queue, a)
-	in.wake()
+	wake(in.arrived)
 }
 
-// wake puts a token into arrived unless one is there.
-func (in *inbox) wake() {
+// wake puts a token into a channel unless one is there.
+func wake(tokens chan struct{}) {
 	select {
-	case in.arrived <- struct{}{}:
+	case tokens <- struct{}{}:
 	default:
 	}
 }
@@ -138,9 +148,9 @@ func (in *inbox) refuse() {
 	in.mu.Unlock()
 }
 
-// refusals returns how many frames were refused.
-func (in *inbox) refusals() uint64 {
+// refusals returns how many frames were refused, and how many of them unread.
+func (in *inbox) refusals() (all, unread uint64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.refused
+	return in.refused, in.skipped
 }

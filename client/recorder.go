@@ -38,8 +38,8 @@ type Progress struct {
 	Queries     uint64  // loss evaluations since New
 	Gradients   uint64  // gradients or slopes since New, of an objective that has them
 	// Refused are the frames since New that are not announcements of this version, or that lack
-	// the signature of Config.Coordinator.
-	Refused uint64
+	// the signature of Config.Coordinator. Skipped of them came in a flood and were dropped unread.
+	Refused, Skipped uint64
 
 	// Transfers, whose progress is Received of Size bytes.
 	Snapshot uint64 // CatchingUp: record of the snapshot that is downloaded; 0: none

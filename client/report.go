@@ -13,7 +13,8 @@ func (c *Client) report(p Progress) error {
 	r := c.follower.Replica()
 	p.N, p.Last, p.Round, p.Phase = r.N(), c.follower.Last(), r.Rounds(), r.Phase()
 	p.Queries, p.Gradients = c.prober.Queries(), c.prober.Gradients()
-	p.Refused = c.inbox.refusals() + c.link.unsigned.Load() + c.server.refusals()
+	p.Refused, p.Skipped = c.inbox.refusals()
+	p.Refused += c.link.unsigned.Load() + c.server.refusals()
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}

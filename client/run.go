@@ -214,11 +214,11 @@ func (c *Client) session(ctx context.Context) error {
 	}
 	c.inbox.take() // earlier announcements are out of date
 	subject := subjects.Announce(c.cfg.Run, subjects.Shard(c.cfg.ID, c.follower.Plan().Shards))
-	sub, err := c.link.subscribe(ctx, subject, c.inbox.receive)
-	if err != nil {
-		return fmt.Errorf("announcements: %w", err)
+	e := c.newEar(subject)
+	if err := e.open(ctx); err != nil {
+		return err
 	}
-	defer sub.Unsubscribe()
+	defer e.close()
 	c.pulse.set(c.follower.Plan().Reannounce)
 	defer c.pulse.start(ctx, subject)()
 	if c.serves() {
@@ -236,7 +236,7 @@ func (c *Client) session(ctx context.Context) error {
 	if err := c.report(Progress{State: Waiting}); err != nil {
 		return err
 	}
-	return c.listen(ctx)
+	return c.listen(ctx, e)
 }
 
 // enter gets what a client needs before it listens: the plan and, for a device, its slot.
@@ -260,7 +260,7 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 }
 
 // listen follows announcements until the run ends.
-func (c *Client) listen(ctx context.Context) error {
+func (c *Client) listen(ctx context.Context, e *ear) error {
 	for {
 		idle := time.Now()
 		select {
@@ -276,6 +276,10 @@ func (c *Client) listen(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-c.inbox.arrived:
 			if done, err := c.hear(ctx); done || err != nil {
+				return err
+			}
+		case <-e.due():
+			if done, err := e.ask(ctx); done || err != nil {
 				return err
 			}
 		case quiet := <-c.pulse.quiet:

@@ -178,12 +178,13 @@ type progress struct {
 	mu      sync.Mutex
 	faults  []string
 	refused uint64
+	skipped uint64 // of these, unread
 }
 
 func (p *progress) Record(r client.Progress) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refused = r.Refused
+	p.refused, p.skipped = r.Refused, r.Skipped
 	if r.Err != nil || r.State == client.Paused {
 		p.faults = append(p.faults, fmt.Sprint(r.State, " ", r.Reason, " ", r.Err))
 	}

@@ -48,3 +48,18 @@ func (k Keys) signed(subject string, request, before, after []byte) bool {
 	}
 	return false
 }
+
+// MayHaveSigned says whether an announcement ends as one of the keys would sign it. It does not
+// check the signature.
+func (k Keys) MayHaveSigned(a *lean.Announcement) bool {
+	at := len(a.Rest) - Len
+	if at < 0 || string(a.Rest[at:at+len(mark)]) != mark {
+		return false
+	}
+	for i := range k {
+		if k[i][0] == a.Rest[at+len(mark)] {
+			return true
+		}
+	}
+	return false
+}
