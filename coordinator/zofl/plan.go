@@ -28,8 +28,10 @@ type planFlags struct {
 	settings                   []string
 	idLen                      int
 	asJSON, fields             bool
+	epsilon                    float64 // what all rounds may spend; 0: anything
 
-	note string // what the plan has in place of its preset's
+	note   string // what the plan has in place of its preset's
+	fitted string // which noise was found for epsilon
 }
 
 func planCommand() *cobra.Command {
@@ -50,6 +52,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
   zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
   zofl plan kitchen.json --set rule=momentum --set beta=0.9
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
+  zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
+    --set diverge=0
   zofl plan --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -75,6 +79,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+
 		"relu:784x64,64x10. The weights of a layer are out rows of in, then come its biases. "+
 		"A new plan needs no --dim then")
+	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
+		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
 	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
 	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
 	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
@@ -87,7 +93,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 // check returns an error if a flag or an argument would be ignored.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
-	other := given(cmd, append(newPlan, "set", "segments", "secret", "write", "id-length")...)
+	other := given(cmd, append(newPlan, "set", "segments", "epsilon", "secret", "write",
+		"id-length")...)
 	switch {
 	case len(args) > 1:
 		return usageError{fmt.Errorf("%d files: name one plan", len(args))}
@@ -131,6 +138,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 		set = append(set, name)
+	}
+	if err := f.budget(p, set); err != nil {
+		return nil, err
 	}
 	f.note = preset.Fit(p, set...)
 	if len(args) == 0 && !slices.ContainsFunc(f.settings, setsBound) {
@@ -193,7 +203,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	if f.note != "" {
 		fmt.Fprintf(out, "\nNote: %s\n", wrapped(f.note, warningWidth))
 	}
-	explainNoise(out, p)
+	f.explainNoise(out, p)
 	for _, text := range plancheck.Warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}

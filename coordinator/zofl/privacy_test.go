@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +34,62 @@ func TestPlanPrivacy(t *testing.T) {
 				t.Errorf("dp_by=%s: no %q in %s", by, want, text)
 			}
 		}
+	}
+}
+
+// TestPlanEpsilon: --epsilon finds noise, with which all rounds stay within it by the accountant, and
+// refuses what does not.
+func TestPlanEpsilon(t *testing.T) {
+	base := []string{"plan", "--preset", "decomfl", "--dim", "100", "--set", "rounds=500", "--set",
+		"dp_clip=10", "--set", "diverge=0", "--set", "eval_every=0", "--json"}
+	for _, by := range []string{"device", "coordinator"} {
+		for _, epsilon := range []string{"2", "8"} {
+			text, err := zofl(t, append(base, "--set", "dp_by="+by, "--epsilon", epsilon)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Plan struct {
+					Noise float64 `json:"dp_noise"`
+					Delta float64 `json:"dp_delta"`
+				}
+				Privacy dp.Budget
+			}
+			decode(t, text, &got)
+			want, _ := strconv.ParseFloat(epsilon, 64)
+			spent := dp.Epsilon(got.Plan.Noise, 502, got.Plan.Delta)
+			if !(spent <= want && spent > 0.999*want && got.Privacy.Epsilon < spent) ||
+				math.Abs(got.Plan.Delta-1e-5) > 1e-9 {
+				t.Errorf("dp_by=%s, epsilon %s: %+v spends %v", by, epsilon, got, spent)
+			}
+		}
+	}
+	text, err := zofl(t, append(base[:len(base)-1], "--epsilon", "8", "--set", "dp_delta=1e-6")...)
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(text), " "),
+		"is the least for --epsilon 8.") {
+		t.Errorf("%v: %s", err, text)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--epsilon", "8", "--set", "dp_noise=5"}, "rounds spend more than --epsilon 8"},
+		{[]string{"--epsilon", "8", "--set", "rounds=0"}, "--epsilon needs an end"},
+		{[]string{"--epsilon", "8", "--set", "dp_clip=0"}, "--epsilon needs it"},
+		{[]string{"--epsilon", "NaN"}, "finite number above 0"},
+		{[]string{"--epsilon", "-1"}, "finite number above 0"},
+		{[]string{"--epsilon", "0.01"}, "dp_noise"},
+	} {
+		if _, err := zofl(t, append(base, c.args...)...); err == nil || exitCode(err, false) != exitUsage ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
+		}
+	}
+	if _, err := zofl(t, append(base, "--epsilon", "8", "--set", "dp_noise=50")...); err != nil {
+		t.Errorf("more noise than needed: %v", err)
+	}
+	if _, err := zofl(t, "plan", "--fields", "--epsilon", "8"); err == nil {
+		t.Error("--fields ignores --epsilon")
 	}
 }
 

@@ -2,6 +2,7 @@ package dp
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -41,4 +42,24 @@ func Planned(p *wire.Plan) *Budget {
 	}
 	delta := float64(p.DPDelta)
 	return &Budget{Epsilon(float64(p.DPNoise), p.Rounds, delta), delta}
+}
+
+// others is how many records of a log that has a plan's rounds, and nothing else, are none: the
+// plan, and the end.
+const others = 2
+
+// NoiseFor returns the least dp_noise, to six digits and rounded up, with which a log of the plan
+// and all its rounds has not spent more than epsilon, as [Spent] counts at its end. Other records,
+// such as changes and rollbacks, spend more. It is infinite for a plan without an end, or without
+// epsilon or delta.
+func NoiseFor(p *wire.Plan, epsilon float64) float32 {
+	if p.Rounds == 0 {
+		return float32(math.Inf(1))
+	}
+	want := Noise(epsilon, p.Rounds+others, float64(p.DPDelta))
+	noise := float32(want)
+	if float64(noise) < want {
+		noise = math.Nextafter32(noise, float32(math.Inf(1)))
+	}
+	return noise
 }

@@ -1,6 +1,7 @@
 package dp_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -34,5 +35,34 @@ func TestSpent(t *testing.T) {
 	}
 	if p.Rounds = 0; dp.Planned(p) != nil {
 		t.Error("a plan without an end has an end's budget")
+	}
+}
+
+// TestNoiseFor: the noise keeps the log of all rounds within the budget, and hardly less would not.
+func TestNoiseFor(t *testing.T) {
+	for _, by := range []uint8{noise.ByDevice, noise.ByCoordinator} {
+		for _, epsilon := range []float64{0.1, 1, 2, 4, 8, 100} {
+			for _, rounds := range []uint64{1, 20, 500, 10_000} {
+				p := &wire.Plan{DPClip: 1, DPDelta: 1e-5, DPBy: by, Rounds: rounds}
+				p.DPNoise = dp.NoiseFor(p, epsilon)
+				spent := dp.Spent(p, rounds+2).Epsilon
+				p.DPNoise *= 0.999
+				less := dp.Spent(p, rounds+2).Epsilon
+				if by == noise.ByDevice && !(less > epsilon) {
+					t.Errorf("epsilon %v, %d rounds: less noise spends %v", epsilon, rounds, less)
+				}
+				if !(spent <= epsilon) {
+					t.Errorf("epsilon %v, %d rounds, by %d: spent %v", epsilon, rounds, by, spent)
+				}
+			}
+		}
+	}
+	p := &wire.Plan{DPClip: 1, DPDelta: 1e-5}
+	if got := dp.NoiseFor(p, 8); !math.IsInf(float64(got), 1) {
+		t.Errorf("a plan without an end gets noise %v", got)
+	}
+	p.Rounds = 10
+	if got := dp.NoiseFor(p, 0); !math.IsInf(float64(got), 1) {
+		t.Errorf("no epsilon gets noise %v", got)
 	}
 }
