@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -56,6 +57,8 @@ type Event struct {
 	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long
 	Step          float32 // eta
 	Perturbations uint32  // P
+	// Privacy is what the log has spent of each device's privacy, at most; nil without noise.
+	Privacy *dp.Budget
 
 	Evaluation Evaluation      // Evaluated
 	Digests    DigestReports   // DigestsDiffer, Referred

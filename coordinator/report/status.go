@@ -53,6 +53,7 @@ type Status struct {
 
 	Loss       float32    // of the last round
 	Privacy    *dp.Budget // what the log has spent of each device's privacy; nil without noise
+	Planned    *dp.Budget // what all rounds will spend without other records; nil: no end or noise
 	Evaluation Evaluation
 	Digests    []DigestReports // of the last few states whose digests were asked for
 	Reference  *Reference      // what announcements bring; nil if there is none yet

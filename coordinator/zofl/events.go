@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -35,6 +36,8 @@ type event struct {
 	To           uint64    `json:"to,omitempty"`
 	Fields       []string  `json:"fields,omitempty"`
 
+	// Privacy is what a log up to N has spent of each device's privacy.
+	Privacy *dp.Budget       `json:"privacy,omitempty"`
 	Survey  *survey.Result   `json:"survey,omitempty"`
 	Digests *operate.Digests `json:"digests,omitempty"`
 }
@@ -94,7 +97,7 @@ func eventOf(e report.Event) event {
 	switch e.Kind {
 	case report.RoundDone, report.PhaseDone:
 		out.Attempt, out.Contributors, out.Late = e.Attempt, e.Contributors, e.Late
-		out.Loss, out.Seconds = &e.Loss, e.Seconds
+		out.Loss, out.Seconds, out.Privacy = &e.Loss, e.Seconds, e.Privacy
 	case report.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
 	case report.RunPaused:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
@@ -36,6 +37,7 @@ type line struct {
 	Reason        string           `json:"reason,omitempty"`
 	Text          string           `json:"text,omitempty"`
 	Plan          *planfile.Plan   `json:"plan,omitempty"`
+	Privacy       *dp.Budget       `json:"privacy,omitempty"` // spent by here, of a device
 }
 
 // A logTerm is scalars along the directions of record n-back. The directions are shared by all
@@ -140,7 +142,7 @@ func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) err
 	}
 	l := line{
 		N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch,
-		Hash: wire.HashRecord(record).String(), Bytes: len(record),
+		Hash: wire.HashRecord(record).String(), Bytes: len(record), Privacy: dp.Spent(plan, r.N),
 	}
 	text, err := l.body(&r, plan)
 	switch {
@@ -148,6 +150,9 @@ func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) err
 		return err
 	case asJSON:
 		return json.NewEncoder(out).Encode(l)
+	}
+	if l.Privacy != nil {
+		text += fmt.Sprintf(" epsilon=%.3g", l.Privacy.Epsilon)
 	}
 	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n",
 		l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)

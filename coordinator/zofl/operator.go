@@ -188,6 +188,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	if s.Privacy != nil {
 		t.AppendRow(table.Row{"privacy spent", s.Privacy})
 	}
+	if s.Planned != nil {
+		t.AppendRow(table.Row{"privacy, all rounds", s.Planned})
+	}
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
 			fmt.Sprintf("%v, from %d devices", e.Metrics, e.Devices)})

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire/dp"
 )
 
@@ -37,8 +42,8 @@ func TestPlanPrivacy(t *testing.T) {
 	}
 }
 
-// TestPlanEpsilon: --epsilon finds noise, with which all rounds stay within it by the accountant, and
-// refuses what does not.
+// TestPlanEpsilon: --epsilon finds noise, with which all rounds stay within it by the accountant,
+// and refuses what does not.
 func TestPlanEpsilon(t *testing.T) {
 	base := []string{"plan", "--preset", "decomfl", "--dim", "100", "--set", "rounds=500", "--set",
 		"dp_clip=10", "--set", "diverge=0", "--set", "eval_every=0", "--json"}
@@ -80,8 +85,8 @@ func TestPlanEpsilon(t *testing.T) {
 		{[]string{"--epsilon", "-1"}, "finite number above 0"},
 		{[]string{"--epsilon", "0.01"}, "dp_noise"},
 	} {
-		if _, err := zofl(t, append(base, c.args...)...); err == nil || exitCode(err, false) != exitUsage ||
-			!strings.Contains(err.Error(), c.want) {
+		if _, err := zofl(t, append(base, c.args...)...); err == nil ||
+			exitCode(err, false) != exitUsage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
 	}
@@ -118,11 +123,74 @@ func TestPrivacySpent(t *testing.T) {
 		t.Errorf("status %v, verify %v after %d records, want %v", s.Privacy, v.Privacy, v.Records,
 			want)
 	}
+	if s.Planned != nil {
+		t.Errorf("all rounds of a run without an end spend %v", s.Planned)
+	}
+	k.logsPrivacy(v.Records)
 	for _, args := range [][]string{
 		{"status", "--url", k.url, "--run", "kitchen"}, verify,
 	} {
 		if text, err := zofl(t, args...); err != nil || !strings.Contains(text, "privacy spent") {
 			t.Errorf("%v: %v\n%s", args, err, text)
 		}
+	}
+}
+
+// logsPrivacy checks that zofl log, and the coordinator's rounds, say what each record has spent.
+func (k *kitchen) logsPrivacy(records uint64) {
+	k.t.Helper()
+	log := []string{"log", "--url", k.url, "--run", "kitchen"}
+	text, err := zofl(k.t, append(log, "--json")...)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	plain, err := zofl(k.t, log...)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	spent, plainLines := map[uint64]float64{}, strings.Split(plain, "\n")
+	for i, one := range strings.Split(strings.TrimSpace(text), "\n") {
+		var l line
+		decode(k.t, one, &l)
+		want := dp.Epsilon(20, l.N, float64(float32(1e-5)))
+		if l.Privacy == nil || math.Abs(l.Privacy.Epsilon-want) > 1e-9 ||
+			!strings.HasSuffix(plainLines[i], fmt.Sprintf(" epsilon=%.3g", want)) {
+			k.t.Errorf("record %d: %+v, %q, want epsilon %v", l.N, l.Privacy, plainLines[i], want)
+			continue
+		}
+		spent[l.N] = l.Privacy.Epsilon
+	}
+	nc, err := nats.Connect(k.url)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer nc.Close()
+	rounds, err := operate.Rounds(k.t.Context(), nc, "kitchen", 0)
+	if err != nil || uint64(len(spent)) < records || len(rounds) == 0 {
+		k.t.Fatalf("%d records, %d rounds, %v", len(spent), len(rounds), err)
+	}
+	for _, r := range rounds {
+		if r.Epsilon != spent[r.N] {
+			k.t.Errorf("round %d spent %v, its record says %v", r.Round, r.Epsilon, spent[r.N])
+		}
+	}
+}
+
+// TestPrivacyPlanned: status says what all rounds of a run with an end will spend, and events what
+// the log has.
+func TestPrivacyPlanned(t *testing.T) {
+	k := newKitchenOf(t, append(noisy("coordinator"), "--set", "rounds=9999"))
+	s := k.reach(1)
+	want := dp.Epsilon(20, 9999, float64(float32(1e-5)))
+	if s.Planned == nil || s.Planned.Epsilon != want || s.Privacy == nil || s.Privacy.Epsilon != 0 {
+		t.Errorf("planned %v, spent %v, want %v and 0", s.Planned, s.Privacy, want)
+	}
+	text, err := zofl(t, "status", "--url", k.url, "--run", "kitchen")
+	if want := fmt.Sprintf("epsilon %.3g at", want); err != nil || !strings.Contains(text, want) {
+		t.Errorf("%v: no %q in\n%s", err, want, text)
+	}
+	e := eventOf(report.Event{Kind: report.RoundDone, N: 3, Privacy: &dp.Budget{Epsilon: 2}})
+	if e.Privacy == nil || e.Privacy.Epsilon != 2 {
+		t.Errorf("the event of a round has %+v", e.Privacy)
 	}
 }

@@ -21,6 +21,7 @@ func (c *Core) Status() report.Status {
 		Waits:      c.waitsText(),
 		Loss:       c.lastLoss,
 		Privacy:    dp.Spent(&c.Plan, c.N),
+		Planned:    dp.Planned(&c.Plan),
 		Evaluation: c.evaluated,
 		Counters:   c.counters,
 		Uploads:    uint32(c.uploads.Count()),

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -208,5 +209,6 @@ func (c *Core) commitRound() {
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,
 		Perturbations: r.perturbations,
+		Privacy:       dp.Spent(&c.Plan, c.N+1),
 	})
 }

@@ -22,6 +22,7 @@ type Round struct {
 	Perturbations uint32   `json:"perturbations"`
 	Attempt       uint32   `json:"attempt,omitempty"`
 	Contributors  uint32   `json:"contributors"`
+	Epsilon       float64  `json:"epsilon,omitempty"` // spent by here, of a device in every round
 }
 
 // mostRounds is how many rounds a Watch remembers.
@@ -31,6 +32,9 @@ const mostRounds = 4096
 func (w *Watch) remember(e *report.Event) {
 	r := Round{N: e.N, Round: e.Round, Step: e.Step, Perturbations: e.Perturbations,
 		Attempt: e.Attempt, Contributors: e.Contributors}
+	if e.Privacy != nil {
+		r.Epsilon = e.Privacy.Epsilon
+	}
 	switch e.Kind {
 	case report.RoundDone:
 	case report.PhaseDone:

@@ -36,7 +36,8 @@ type Status struct {
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
-	Privacy    *dp.Budget  `json:"privacy,omitempty"` // spent, of a device in every round
+	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent, of a device in every round
+	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Digests    []Digests   `json:"digests,omitempty"`
 	Reference  *Reference  `json:"reference,omitempty"`
@@ -96,7 +97,8 @@ func StatusOf(s report.Status) Status {
 		Present: s.Present, Waits: s.Waits,
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
-		Loss: s.Loss, Privacy: s.Privacy, Counters: s.Counters, Dropped: s.Counters.Dropped(),
+		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
+		Counters: s.Counters, Dropped: s.Counters.Dropped(),
 		TurnedAway: s.TurnedAway,
 	}
 	for i := range s.Offenders {
