@@ -1,0 +1,160 @@
+package secagg
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// What docs/secagg.md says of attacks that this package does not stop.
+
+// masked leads a round of five to the vectors, which it returns with their values.
+func masked(t *testing.T, threshold int) (s *Server, devices []*Device, vectors, values []uint32) {
+	t.Helper()
+	r := Round{Context: []byte("round"), Members: []uint32{1, 2, 3, 4, 5}, Words: 1,
+		Threshold: threshold}
+	s, err := NewServer(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, slot := range r.Members {
+		d, err := NewDevice(r, slot, rand.NewChaCha8([32]byte{byte(slot)}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices, values = append(devices, d), append(values, 1000*slot)
+	}
+	for step := range StepUnmask {
+		for i, d := range devices {
+			b, err := d.Keys(), error(nil)
+			switch step {
+			case StepShares:
+				b, err = d.Shares(s.Give(d.me))
+			case StepMask:
+				b, err = d.Mask(s.Give(d.me), values[i:i+1])
+				vectors = append(vectors, binary.LittleEndian.Uint32(b))
+			}
+			if err := errors.Join(err, s.Take(step, d.me, b)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, devices, vectors, values
+}
+
+// A server that shows each of five devices a list of its own gets the sum of the first two, where
+// three is the threshold: it calls each of the others gone to three devices. With four it cannot.
+func TestTwoFacedServer(t *testing.T) {
+	s, devices, vectors, values := masked(t, 3)
+	lists := []byte{0b10011, 0b01011, 0b00111, 0b01011, 0b10011}
+	var xs [2][5][]byte // of seeds and keys
+	var shares [2][5][]lane
+	for i, d := range devices {
+		b, err := d.Unmask(lists[i : i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range devices {
+			gone := 1 - lists[i]>>j&1
+			xs[gone][j] = append(xs[gone][j], byte(i+1))
+			shares[gone][j] = append(shares[gone][j], laneOf(b[keyLen*j:]))
+		}
+	}
+	sum := []uint32{vectors[0] + vectors[1]}
+	for j := range devices {
+		gone := min(j/2, 1)
+		if len(xs[gone][j]) < 3 {
+			t.Fatalf("device %d: %d shares", j, len(xs[gone][j]))
+		}
+		at := combine(lagrange(xs[gone][j][:3], 0), shares[gone][j][:3]).append(nil)
+		if gone == 0 {
+			addMask(sum, s.seedKey(at, devices[j].me), true)
+			continue
+		}
+		for _, d := range devices[:2] {
+			key, err := s.maskKey(privateKey(at), d.mask.PublicKey().Bytes(), d.me, devices[j].me)
+			if err != nil {
+				t.Fatal(err)
+			}
+			addMask(sum, key, devices[j].me > d.me)
+		}
+	}
+	if want := values[0] + values[1]; sum[0] != want {
+		t.Errorf("got %d, want %d: correct docs/secagg.md", sum[0], want)
+	}
+	_, devices, _, _ = masked(t, 4)
+	if b, err := devices[0].Unmask(lists[:1]); b != nil || !errors.Is(err, ErrThreshold) {
+		t.Errorf("got %x, %v, want %v", b, err, ErrThreshold)
+	}
+}
+
+// A server takes part in the sum of n - n(n-t)/t devices at least, by counting: each of a list
+// calls n-t gone at most, and to remove the masks of one that is not in the sum takes t that do.
+func TestSmallestSum(t *testing.T) {
+	for _, c := range [][3]int{{5, 3, 2}, {5, 4, 4}, {100, 51, 4}, {100, 67, 51}} {
+		if got := c[0] - c[0]*(c[0]-c[1])/c[1]; got != c[2] {
+			t.Errorf("%d devices, threshold %d: got %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// Sums of 20 devices in 4 random groups: after seven groupings there are as many independent
+// equations as devices, in nearly all draws; after six there cannot be.
+func TestRegroupingTells(t *testing.T) {
+	const n, groups, draws = 20, 4, 200
+	r := rand.New(rand.NewPCG(5, 6))
+	solved := 0
+	for range draws {
+		var rows [][]int64
+		for grouping := 1; grouping <= 7; grouping++ {
+			order := r.Perm(n)
+			for g := range groups {
+				row := make([]int64, n)
+				for _, i := range order[g*n/groups : (g+1)*n/groups] {
+					row[i] = 1
+				}
+				rows = append(rows, row)
+			}
+			switch got := rank(rows); {
+			case got > grouping*(groups-1)+1:
+				t.Fatalf("rank %d after %d groupings", got, grouping)
+			case grouping == 7 && got == n:
+				solved++
+			}
+		}
+	}
+	if solved < draws/2 {
+		t.Errorf("%d of %d draws are solved after 7 groupings, want most", solved, draws)
+	}
+}
+
+// rank returns the rank of a matrix modulo a large prime.
+func rank(matrix [][]int64) (rank int) {
+	const p = 1<<31 - 1
+	rows := make([][]int64, len(matrix))
+	for i, row := range matrix {
+		rows[i] = slices.Clone(row)
+	}
+	for c := range rows[0] {
+		pivot := slices.IndexFunc(rows[rank:], func(row []int64) bool { return row[c] != 0 })
+		if pivot < 0 {
+			continue
+		}
+		rows[rank], rows[rank+pivot] = rows[rank+pivot], rows[rank]
+		for i := rank + 1; i < len(rows); i++ {
+			a, b := rows[rank][c], rows[i][c]
+			for j := range rows[i] {
+				rows[i][j] = ((rows[i][j]*a-rows[rank][j]*b)%p + p) % p
+			}
+		}
+		if rank++; rank == len(rows) {
+			break
+		}
+	}
+	return rank
+}
