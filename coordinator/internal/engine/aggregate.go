@@ -13,7 +13,7 @@ func (c *Core) prepare() {
 	if c.round.scalars = c.round.survey.Values(); c.round.survey == survey.None {
 		c.round.scalars = c.transport.size(c)
 	}
-	c.guard.Begin(&c.Plan, &c.past)
+	c.guard.Begin(&c.Plan, &c.Past)
 	if c.sum.Reset(c.sizeOfSum()); c.guard.Holds() {
 		c.sum.Reset(0)
 	}

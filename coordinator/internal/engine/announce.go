@@ -29,7 +29,7 @@ func (c *Core) announce() {
 	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
 	c.announcing, c.announced = true, a.N
 	c.announceAt = c.now + uint64(c.Plan.Reannounce)
-	c.emit(Output{Kind: OutAnnounce, Frame: c.recent.Frame(&a, fresh, budget, c.lean)})
+	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.lean)})
 }
 
 // head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference

@@ -52,7 +52,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	}
 	c.prev = prev
 	c.lateMoved(&r)
-	c.remember(record)
+	c.Remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
 	c.round.open = false
 	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()

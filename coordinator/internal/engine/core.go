@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/zofl/zofl/coordinator/internal/archive"
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
@@ -113,7 +114,7 @@ type Core struct {
 	epoch     uint64 // of this coordinator
 	transport transport
 	groups    *grouping.Chooser // nil: devices share no directions by groups
-	archive
+	archive.Archive
 	prev wire.Tip // of record n-1
 	lean bool     // announcements have the lean form where there is one
 
@@ -195,7 +196,7 @@ type Config struct {
 func New(cfg Config, h *History) (*Core, error) {
 	c := &Core{
 		Position:   h.Position,
-		archive:    h.archive,
+		Archive:    h.Archive,
 		epoch:      cfg.Epoch,
 		maxMembers: wire.MaxMembers,
 		uploads:    gather.NewUploads(cmp.Or(cfg.UploadMemory, gather.UploadMemory)),
@@ -220,15 +221,15 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err := plancheck.Validate(&c.Plan); err != nil {
 		return nil, err
 	}
-	if h.base != nil {
-		c.reference = wire.Reference{N: h.base.N, Tip: h.base.Hash.Tip(), Digest: h.base.Digest}
+	if h.Base != nil {
+		c.reference = wire.Reference{N: h.Base.N, Tip: h.Base.Hash.Tip(), Digest: h.Base.Digest}
 		c.refersTo = c.N + referRecords
 	}
 	c.veil = veil.Of(&c.Plan, cfg.Random)
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster
-	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.base == nil {
+	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.Base == nil {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
 			runlog.ErrCorrupt)
 	}
@@ -250,7 +251,7 @@ func (c *Core) checkPlan(plan *wire.Plan) error {
 	if plan == nil {
 		return nil
 	}
-	r, err := wire.DecodeRecord(c.first)
+	r, err := wire.DecodeRecord(c.First)
 	if err != nil {
 		return fmt.Errorf("log: record 1: %w", err)
 	}

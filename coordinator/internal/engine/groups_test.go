@@ -39,7 +39,7 @@ func (s *groupStage) see(out []Output) {
 		if o.Kind != OutAnnounce {
 			continue
 		}
-		if len(o.Frame) > wire.MaxHead+s.c.recent.Within(1, 1<<20).Size() {
+		if len(o.Frame) > wire.MaxHead+s.c.Recent.Within(1, 1<<20).Size() {
 			s.Errorf("an announcement has %d bytes", len(o.Frame))
 		}
 		a, err := lean.Decode(append([]byte(nil), o.Frame...))

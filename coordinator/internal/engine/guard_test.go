@@ -40,7 +40,7 @@ func newSiege(t *testing.T, fields ...string) *siege {
 	plan := methodPlan(t, append([]string{"bound=4"}, fields...), besieged)
 	s := &siege{T: t, c: newTestCore(t, plan, besieged), epoch: 1,
 		rng: rand.New(rand.NewPCG(7, 8))}
-	s.log = append(s.log, s.c.first)
+	s.log = append(s.log, s.c.First)
 	return s
 }
 

@@ -36,7 +36,7 @@ func newLateStage(t *testing.T, fields ...string) *lateStage {
 // note remembers what devices and the log see of the last record.
 func (s *lateStage) note() {
 	s.tips[s.c.N+1] = s.c.Hash.Tip()
-	s.records = append(s.records, s.c.recent[len(s.c.recent)-1])
+	s.records = append(s.records, s.c.Recent[len(s.c.Recent)-1])
 }
 
 // reply sends a contribution to record n of three scalars.

@@ -89,8 +89,8 @@ func (c *Core) join(in Input) {
 	case says && c.ahead(in.ID, &known):
 		c.refuse(in, wire.JoinLater, c.reason)
 		return
-	case says && known.Plan != wire.HashRecord(c.first).Tip():
-		reply := wire.JoinReply{Status: wire.JoinPlan, Last: c.N, Plan: c.first}
+	case says && known.Plan != wire.HashRecord(c.First).Tip():
+		reply := wire.JoinReply{Status: wire.JoinPlan, Last: c.N, Plan: c.First}
 		c.emit(Output{Kind: OutRespond, Token: in.Token, Frame: reply.Append(nil)})
 		return
 	}
@@ -164,7 +164,7 @@ func (c *Core) proceedToFirst() {
 // welcome tells a device its slot and the current announcement, which it may have missed. A device
 // that has answered it need not do so again.
 func (c *Core) welcome(token string, slot uint32) {
-	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.first}
+	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.First}
 	if c.announcing {
 		head := c.head()
 		if head.State == wire.Open && !c.roster.open {

@@ -28,10 +28,10 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 		if n > c.N {
 			return serve.Span{}, c.N
 		}
-		return c.segments.Find(n), c.N
+		return c.Segments.Find(n), c.N
 	})
 	for n := uint64(2); n < 700; n++ {
-		first := c.segments.Find(n).First
+		first := c.Segments.Find(n).First
 		reply, err := s.Records(t.Context(), first, wire.MaxFrame)
 		if err != nil || uint64(reply.Records.Len()) != n-first+1 {
 			t.Fatalf("log of %d records, from %d: %d records, %v", n, first, reply.Records.Len(),
@@ -51,7 +51,7 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(again.segments) != fmt.Sprint(c.segments) || c.segments.Count() < 3 {
-		t.Errorf("segments %v, after a restart %v", c.segments, again.segments)
+	if fmt.Sprint(again.Segments) != fmt.Sprint(c.Segments) || c.Segments.Count() < 3 {
+		t.Errorf("segments %v, after a restart %v", c.Segments, again.Segments)
 	}
 }

@@ -302,8 +302,8 @@ func (c *Core) valid(last uint64) error {
 		return fmt.Errorf("a failed append without trouble")
 	case c.trouble != "" && c.phase != failed && c.phase != appending:
 		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
-	case c.segments.Last != c.N:
-		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.segments.Last)
+	case c.Segments.Last != c.N:
+		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.Segments.Last)
 	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.Contributions):
 		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries,
 			c.answers.Contributions, c.sum.Count)
