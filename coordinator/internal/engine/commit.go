@@ -102,10 +102,10 @@ func (c *Core) proceed() {
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
 // does not: its devices joined its predecessor.
 func (c *Core) waiting() bool {
-	if c.Rounds > 0 || c.roster.open && (c.restarted || c.roster.waiting == nil) {
+	if c.Rounds > 0 || c.roster.Open && (c.restarted || c.roster.Waiting == nil) {
 		return false
 	}
-	return c.roster.joined() < int(c.Plan.Members)
+	return c.roster.Joined() < int(c.Plan.Members)
 }
 
 // end ends the run once pending records are stored. If somebody requested the end, neither a pause

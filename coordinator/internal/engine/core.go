@@ -135,7 +135,7 @@ type Core struct {
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
 
-	roster   roster
+	roster   crowd.Roster
 	crowd    crowd.Crowd
 	shortage shortage
 	claims   claims
@@ -234,13 +234,13 @@ func New(cfg Config, h *History) (*Core, error) {
 			runlog.ErrCorrupt)
 	}
 	var err error
-	if c.roster, err = newRoster(!listed, h.Members); err != nil {
+	if c.roster, err = crowd.NewRoster(!listed, h.Members); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(h.Members))
 	c.lateWork.past = gather.NewPast(listed)
-	c.crowd.Grow(len(c.roster.ids), false)
+	c.crowd.Grow(len(c.roster.IDs), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
 	return c, nil

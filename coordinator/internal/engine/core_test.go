@@ -226,7 +226,7 @@ func TestRosterFull(t *testing.T) {
 	if err != nil || reply.Status != wire.JoinFull || reply.Reason == "" {
 		t.Errorf("answer %+v, %v, want that the roster is full", reply, err)
 	}
-	if _, ok := c.roster.find("late"); ok {
+	if _, ok := c.roster.Find("late"); ok {
 		t.Error("the device that was refused is a member")
 	}
 }

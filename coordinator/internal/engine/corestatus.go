@@ -16,7 +16,7 @@ func (c *Core) Status() report.Status {
 		N:          c.N,
 		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
-		Members:    uint32(c.roster.stored),
+		Members:    uint32(c.roster.Stored),
 		Present:    c.crowd.Present(),
 		Waits:      c.waitsText(),
 		Loss:       c.lastLoss,
@@ -28,14 +28,14 @@ func (c *Core) Status() report.Status {
 		Digests:    c.booth.Reports(),
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
-	if c.roster.open {
+	if c.roster.Open {
 		s.Members = uint32(min(c.yield.Population, 1<<32-1))
 	}
 	if c.phase == collecting {
 		s.Phase, s.Attempt = c.round.phase, c.round.attempt
 		s.Contributions = c.collected()
 		s.Declines = c.answers.Declines
-		if !c.roster.open {
+		if !c.roster.Open {
 			s.Asked = uint32(c.round.cohort.Sampled)
 		}
 	}

@@ -24,7 +24,7 @@ func (c *Core) beginDigests() {
 // poll notes that an attempt asks for the digest of the last state, and how many present devices.
 func (c *Core) poll(a attempt) {
 	n, devices := c.N, c.want()
-	if !c.roster.open {
+	if !c.roster.Open {
 		devices = a.cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.cohort.Members, 1))
 	}
 	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
@@ -62,6 +62,6 @@ func (c *Core) witness(id string) bool {
 	if !slices.Contains(c.booth.Witnesses, id) {
 		return false
 	}
-	_, ok := c.roster.slots[id]
+	_, ok := c.roster.Slots[id]
 	return !ok
 }

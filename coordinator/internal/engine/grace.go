@@ -51,7 +51,7 @@ func (c *Core) goesOn() bool {
 func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
 	open := r.N == c.N+1 && r.Tip == c.Hash.Tip() || r.N == c.N && r.Tip == c.prev
-	if !c.roster.open && answers && open {
+	if !c.roster.Open && answers && open {
 		c.crowd.Redeem(m.Slot, r.N)
 	}
 }

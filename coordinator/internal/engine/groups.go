@@ -75,7 +75,7 @@ func (c *Core) choose(number uint32) attempt {
 // A standing shows the members to package grouping.
 type standing struct{ *Core }
 
-func (s standing) Members() uint32 { return uint32(s.roster.stored) }
+func (s standing) Members() uint32 { return uint32(s.roster.Stored) }
 
 func (s standing) Standing(slot uint32) grouping.Standing {
 	return grouping.StandingOf(s.crowd.Members[slot].State(s.now))

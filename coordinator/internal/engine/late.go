@@ -63,7 +63,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.WrongTip
 	case !past.Asked(m):
 		return &c.counters.Unsampled
-	case past.Knows(m, c.roster.stored):
+	case past.Knows(m, c.roster.Stored):
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
@@ -95,7 +95,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	case c.transport.unsummed():
 		return c.lateWork.waiting.Count < c.Plan.Target
 	}
-	return !c.roster.open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024
+	return !c.roster.Open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024
 }
 
 // mostScalars is the K*P for which a valid plan has room in its records.

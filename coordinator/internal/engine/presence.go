@@ -17,7 +17,7 @@ import (
 
 // heard notes that a member sent something.
 func (c *Core) heard(m gather.Member) {
-	if c.roster.open {
+	if c.roster.Open {
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
@@ -43,7 +43,7 @@ func (c *Core) joinedAgain(m gather.Member) {
 
 // contributed notes a member's contribution, and how long it took.
 func (c *Core) contributed(m gather.Member, current bool) {
-	if c.roster.open {
+	if c.roster.Open {
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
@@ -63,7 +63,7 @@ func (c *Core) time(p *crowd.Member, current bool) {
 // declined notes a member's decline. A member that keeps declining steps out: for as long as it
 // says, or else for a time that doubles.
 func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
-	if c.roster.open {
+	if c.roster.Open {
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
@@ -87,8 +87,8 @@ func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 // goodbye handles that a member leaves. It keeps its slot.
 func (c *Core) goodbye(m gather.Member) {
 	c.counters.Goodbyes++
-	if c.roster.open {
-		delete(c.roster.waiting, m.ID)
+	if c.roster.Open {
+		delete(c.roster.Waiting, m.ID)
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
@@ -146,7 +146,7 @@ func (c *Core) slotsAsked() iter.Seq[uint32] {
 // waitsFor says whether the current attempt still waits for a member; asked says whether it asks
 // that member.
 func (c *Core) waitsFor(m gather.Member, asked bool) bool {
-	return asked && !c.roster.open && c.answers.Of(m) == 0 &&
+	return asked && !c.roster.Open && c.answers.Of(m) == 0 &&
 		c.crowd.Members[m.Slot].Excused != c.round.serial
 }
 
@@ -159,7 +159,7 @@ func (c *Core) awaits(m gather.Member) bool {
 // as many as can be named: a device that is not named takes its reply for received, and the reply
 // of a silent one may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
-	if c.roster.open || c.phase != collecting || c.round.pending > wire.MaxMissing {
+	if c.roster.Open || c.phase != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false
 	}
 	var slots, silent []uint32
@@ -178,7 +178,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 
 // missed notes who let the deadline of the current attempt pass.
 func (c *Core) missed() {
-	if c.roster.open {
+	if c.roster.Open {
 		return
 	}
 	var lost []uint32
@@ -197,15 +197,15 @@ func (c *Core) missed() {
 	slices.Sort(lost)
 	for _, slot := range lost {
 		c.crowd.Place(slot, c.now)
-		c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.ids[slot],
+		c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.IDs[slot],
 			Members: c.crowd.Present()})
 	}
 }
 
 // member returns the member with an id that takes part.
 func (c *Core) member(id string) (m gather.Member, ok bool) {
-	m, ok = c.roster.find(id)
-	return m, ok && (c.roster.open || !c.crowd.Members[m.Slot].Retired)
+	m, ok = c.roster.Find(id)
+	return m, ok && (c.roster.Open || !c.crowd.Members[m.Slot].Retired)
 }
 
 // pauseOf returns the pause before attempt tries+1 of a record, in milliseconds: it doubles with
@@ -230,7 +230,7 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []Times) {
 	list = make([]report.Device, 0, len(c.crowd.Members))
 	for slot := range c.crowd.Members {
 		p := &c.crowd.Members[slot]
-		m := gather.Member{Slot: uint32(slot), ID: c.roster.ids[slot]}
+		m := gather.Member{Slot: uint32(slot), ID: c.roster.IDs[slot]}
 		d := report.Device{ID: m.ID, Slot: m.Slot, State: p.State(now), Declines: p.Declines,
 			Awaited: c.awaits(m)}
 		d.Cut, d.Doubt = c.guard.Member(m.Slot)

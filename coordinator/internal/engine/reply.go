@@ -154,7 +154,7 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds the memory that an open roster can take.
 func (c *Core) hasRoom() bool {
-	if c.roster.open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
+	if c.roster.Open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
 		c.counters.Overflow++
 		return false
 	}
@@ -163,7 +163,7 @@ func (c *Core) hasRoom() bool {
 
 // countLate counts an answer that came after its round closed, for the yield of an open roster.
 func (c *Core) countLate(m gather.Member, r *wire.Reply) {
-	if !c.roster.open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
+	if !c.roster.Open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
 		return
 	}
 	if c.late.Of(m) == 0 && uint64(len(c.late.IDs)) <= 4*c.want()+1024 {
@@ -205,7 +205,7 @@ func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint6
 // answered closes the attempt if it has nothing more to wait for. waited says that it waited for
 // the device that answered.
 func (c *Core) answered(waited bool) {
-	if c.roster.open {
+	if c.roster.Open {
 		if c.round.attempt == 0 {
 			c.yield.Answers++
 		}
@@ -216,9 +216,9 @@ func (c *Core) answered(waited bool) {
 	case c.paused:
 	case c.sum.Count >= c.target(), c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
-	case !c.roster.open && c.round.pending == 0:
+	case !c.roster.Open && c.round.pending == 0:
 		c.settle()
-	case !c.roster.open:
+	case !c.roster.Open:
 		c.grants()
 	}
 }

@@ -10,10 +10,10 @@ import (
 
 // CheckRetire says why a device cannot be retired, nil if it can.
 func (c *Core) CheckRetire(id string) error {
-	switch _, ok := c.roster.slots[id]; {
+	switch _, ok := c.roster.Slots[id]; {
 	case c.deposed:
 		return runlog.ErrDeposed
-	case c.roster.open:
+	case c.roster.Open:
 		return fmt.Errorf("%w: the roster is open and lists nobody: revoke the device's credentials",
 			runlog.ErrNoMember)
 	case !ok:
@@ -32,7 +32,7 @@ func (c *Core) retire(id string) {
 
 // memberRetired handles that the log has stored a retirement, or could not.
 func (c *Core) memberRetired(id string, err error) {
-	m, ok := c.roster.find(id)
+	m, ok := c.roster.Find(id)
 	switch {
 	case err != nil:
 		c.emitEvent(report.Event{Kind: report.Refused, ID: id, Reason: err.Error()})
@@ -46,13 +46,13 @@ func (c *Core) memberRetired(id string, err error) {
 func (c *Core) setRetired(m gather.Member) {
 	c.crowd.Members[m.Slot].Retired = true
 	c.crowd.Place(m.Slot, c.now)
-	c.roster.retired++
+	c.roster.Retired++
 }
 
 // loadRetired notes who is retired in the log.
 func (c *Core) loadRetired(ids []string) {
 	for _, id := range ids {
-		if m, ok := c.member(id); ok && !c.roster.open {
+		if m, ok := c.member(id); ok && !c.roster.Open {
 			c.setRetired(m)
 		}
 	}

@@ -49,10 +49,10 @@ func (r *round) current() attempt { return r.attempts[len(r.attempts)-1] }
 // openRound begins the next round.
 func (c *Core) openRound() {
 	c.phase = collecting
-	c.roster.waiting = nil
+	c.roster.Waiting = nil
 	c.answers, c.late = c.late, c.answers
 	c.answers.Reset()
-	c.answers.Grow(c.roster.stored)
+	c.answers.Grow(c.roster.Stored)
 	c.endShortage()
 	number := c.Rounds + 1
 	c.round = round{
@@ -85,7 +85,7 @@ func (c *Core) openAttempt(number uint32) {
 	c.uploads.By = r.deadline
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
-	if c.roster.open {
+	if c.roster.Open {
 		r.hopes = uint32(c.want())
 		if number == 0 {
 			c.yield.Begin(r.cohort.Sampled)
@@ -95,7 +95,7 @@ func (c *Core) openAttempt(number uint32) {
 		r.hopes = r.pending + c.sum.Count
 	}
 	c.announce()
-	if !c.roster.open && r.pending == 0 {
+	if !c.roster.Open && r.pending == 0 {
 		c.settle()
 	}
 }
@@ -105,10 +105,10 @@ func (c *Core) openAttempt(number uint32) {
 // before, so that few present devices are found, too. Attempts are counted on after Resume, and
 // the cohort grows on.
 func (c *Core) cohort(attempt uint32) wire.Cohort {
-	if c.roster.open {
+	if c.roster.Open {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
-	members := uint32(c.roster.stored)
+	members := uint32(c.roster.Stored)
 	c.crowd.Sweep(c.now)
 	present := uint64(max(c.crowd.Present(), 1))
 	asked := uint64(c.Plan.Sampled(members)) * uint64(members)
@@ -173,7 +173,7 @@ func (c *Core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
 		c.N+1, c.collected(), r.tries, c.Plan.Quorum)
-	if !c.roster.open {
+	if !c.roster.Open {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
 			r.cohort.Members, c.crowd.Present())
 	}

@@ -140,7 +140,7 @@ func (c *Core) waitsText() string {
 	case !c.waiting():
 		return ""
 	}
-	n := c.roster.joined()
+	n := c.roster.Joined()
 	text := fmt.Sprintf("%d of %d joined", n, c.Plan.Members)
 	if n == 0 {
 		return text

@@ -82,7 +82,7 @@ func (s *stage) missingText(a *wire.Announcement) string {
 		return ""
 	}
 	text := "missing:"
-	for slot, id := range s.core.roster.ids {
+	for slot, id := range s.core.roster.IDs {
 		if missing.Has(uint32(slot)) {
 			text += " " + id
 		}
@@ -91,7 +91,7 @@ func (s *stage) missingText(a *wire.Announcement) string {
 }
 
 func (s *stage) printDevices() {
-	for slot, id := range s.core.roster.ids {
+	for slot, id := range s.core.roster.IDs {
 		p := &s.core.crowd.Members[slot]
 		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.State(s.core.now),
 			p.Declines, p.Misses, p.Latency)
@@ -204,7 +204,7 @@ func (s *stage) printAsked(ids []string) {
 	var asked []string
 	c := s.core
 	for _, id := range ids {
-		m, ok := c.roster.find(id)
+		m, ok := c.roster.Find(id)
 		if ok && c.asked(c.round.attempts[len(c.round.attempts)-1], m) {
 			asked = append(asked, id)
 		}

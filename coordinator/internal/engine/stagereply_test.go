@@ -154,7 +154,7 @@ func (s *stage) expand(ids []string) []string {
 			list = append(list, id)
 			continue
 		}
-		for _, member := range s.core.roster.ids {
+		for _, member := range s.core.roster.IDs {
 			if s.inGroup(id[1:], member) {
 				list = append(list, member)
 			}
@@ -165,7 +165,7 @@ func (s *stage) expand(ids []string) []string {
 
 func (s *stage) inGroup(group, id string) bool {
 	c := s.core
-	m, ok := c.roster.find(id)
+	m, ok := c.roster.Find(id)
 	if !ok || len(c.round.attempts) == 0 {
 		return false
 	}

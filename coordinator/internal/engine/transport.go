@@ -64,7 +64,7 @@ func (meanTransport) fill(c *Core, body *wire.Round) {
 	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
 	if c.Plan.Control == wire.ScaffoldMean {
 		body.Slots = c.answers.Contributors()
-		body.Population = uint32(max(c.roster.stored, len(body.Slots)))
+		body.Population = uint32(max(c.roster.Stored, len(body.Slots)))
 	}
 }
 
