@@ -25,6 +25,7 @@ var fieldMarks = map[string]string{
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
+	"secure": "f",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -51,7 +52,8 @@ const pairHeader = "# What goes with what. " +
 	"estimator, kernel, window_of, correction, correction_at\n" +
 	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
 	"#   o  groups\n" +
-	"#   q  dp_clip\n"
+	"#   q  dp_clip\n" +
+	"#   f  secure\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

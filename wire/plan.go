@@ -117,6 +117,10 @@ type Plan struct {
 	DPBy    uint8   // who adds it, see package noise
 	DPDelta float32 // delta, for which epsilon is reported
 
+	// Secure aggregation of a round's scalars, see package masked. A record has their mean.
+	Secure      uint8   // 1: the coordinator learns the sum alone
+	SecureRange float32 // scalars are cut to plus and minus this; 0: see package masked
+
 	// Rounds.
 	Roster      Roster
 	Members     uint32  // round 1 waits until so many devices have joined

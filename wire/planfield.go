@@ -304,6 +304,10 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Trust }, nil, 0, 1000},
 	{105, "key_scheme", "how keys derive from the app's secret", false,
 		func(p *Plan) any { return &p.KeyScheme }, []string{"secret", "hkdf"}, 0, 0},
+	{106, "secure", "what the coordinator learns of the scalars of a round", false,
+		func(p *Plan) any { return &p.Secure }, []string{"none", "sum"}, 0, 0},
+	{107, "secure_range", "largest scalar of secure=sum, 0 for what the plan bounds", false,
+		func(p *Plan) any { return &p.SecureRange }, nil, 0, 1e9},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

@@ -52,7 +52,7 @@ const (
 
 func (r DeclineReason) String() string {
 	names := []string{"", "policy", "time", "loss failed", "busy", "scalar too large",
-		"leaving"}
+		"leaving", "unmasked before"}
 	return enumName(names, int(r))
 }
 

@@ -25,7 +25,8 @@ func Explain(err error) error {
 		return err
 	}
 	for _, list := range [][]reason{denseReasons, scalarReasons, surrogateReasons,
-		lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons} {
+		lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons,
+		secureReasons} {
 		at := slices.IndexFunc(list, func(r reason) bool {
 			return r.field == fault.Field && r.what == fault.Remedy
 		})

@@ -10,6 +10,7 @@
 //	zo.<run>.s.<id>           snapshots, request and reply
 //	zo.<run>.u.<id>           pieces of a device's vector, request and reply
 //	zo.<run>.d.<id>           pieces of a record's vector, request and reply
+//	zo.<run>.k.<id>           steps of secure aggregation, request and reply
 //	zo.<run>.h                records for a shared log; no device reads it
 //	zo.<run>.m                members for a shared log; no device reads it
 //	zo.<run>.l                leads of coordinators, to each other; no device reads it
@@ -54,6 +55,9 @@ func Upload(run, id string) string { return "zo." + run + ".u." + id }
 // Object is where a device asks for pieces of a record's vector.
 func Object(run, id string) string { return "zo." + run + ".d." + id }
 
+// Step is where a device sends its part of a step of secure aggregation.
+func Step(run, id string) string { return "zo." + run + ".k." + id }
+
 // Log is where coordinators publish records to a log that they share. Only that
 // log's stream subscribes there, and it may refuse a message.
 func Log(run string) string { return "zo." + run + ".h" }
@@ -78,6 +82,7 @@ func AllJoins(run string) string    { return "zo." + run + ".j.*" }
 func AllCatchUps(run string) string { return "zo." + run + ".c.*" }
 func AllUploads(run string) string  { return "zo." + run + ".u.*" }
 func AllObjects(run string) string  { return "zo." + run + ".d.*" }
+func AllSteps(run string) string    { return "zo." + run + ".k.*" }
 
 // ID returns the last token of a subject: the id of the device that the broker
 // allowed to publish there.

@@ -34,7 +34,8 @@ func (r *refusal) refuses(p *wire.Plan) bool { return r.on&(1<<p.Transport) != 0
 // refusals are judged in order, after every field was found within its own limits.
 var refusals = slices.Concat(
 	denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals, lateRefusals,
-	autoRefusals, groupRefusals, guardRefusals, noiseRefusals)
+	autoRefusals, groupRefusals, guardRefusals, noiseRefusals,
+	secureRefusals)
 
 // scalarRefusals are of plans whose devices send scalars along seeded directions, and of
 // what holds for all transports.

@@ -25,7 +25,7 @@ type refusedPlan struct {
 // refused has a plan for each row of refusals, in the same order.
 var refused = slices.Concat(
 	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate,
-	refusedAuto, refusedGroups, refusedGuard, refusedNoise)
+	refusedAuto, refusedGroups, refusedGuard, refusedNoise, refusedSecure)
 
 var refusedAuto = []refusedPlan{
 	{"mu_auto", overSurrogate + "mu_auto=on", nil},

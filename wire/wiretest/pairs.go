@@ -53,6 +53,7 @@ var choices = [][]string{
 	{"sharing=groups", "groups=sketch"}, // apart from the others, because rows are only added
 	{"groups=auto"},
 	{"dp_by=device", "dp_by=coordinator"},
+	{"secure=none", "secure=sum"},
 }
 
 // secret stands for a secret run key.
@@ -100,6 +101,8 @@ var needs = map[string][]string{
 
 	"dp_by=device":      noisy,
 	"dp_by=coordinator": noisy,
+
+	"secure=sum": {"max_scalar=1000", "eval_every=0"},
 
 	"groups=random":  groups,
 	"groups=sketch":  groups,

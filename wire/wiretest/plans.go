@@ -135,6 +135,7 @@ func plans() []Vector {
 	groupPlans(s)
 	guardPlans(s)
 	noisePlans(s)
+	securePlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]

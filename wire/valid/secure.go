@@ -1,0 +1,59 @@
+package valid
+
+import "github.com/zofl/zofl/wire"
+
+// leastSum is the least quorum of secure aggregation: who contributed knows its own scalars, so a
+// sum of two would tell it the other's.
+const leastSum = 3
+
+// mostSummed bounds the devices of a round of secure aggregation: the more they are, the fewer
+// levels each one's scalars have.
+const mostSummed = 4096
+
+// secureRefusals are of plans with secure aggregation. They leave nothing that needs the numbers of
+// a single device, or sends them.
+var secureRefusals = []refusal{
+	{"secure_range", onAll, func(p *wire.Plan) bool { return p.Secure == 0 && p.SecureRange > 0 },
+		"only secure=sum has it"},
+	{"secure", onDense, func(p *wire.Plan) bool { return p.Secure > 0 },
+		"transport=dense sends vectors"},
+	{"secure", onRelay, func(p *wire.Plan) bool { return p.Secure > 0 },
+		"transport=relay shows single contributions"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && p.Roster == wire.OpenRoster
+	},
+		"it needs roster=dense"},
+	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.Weights != wire.Equal },
+		"it needs weights=equal"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && p.Aggregator != wire.WeightedMean
+	},
+		"it needs aggregator=weighted-mean"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && p.Control != wire.NoControl
+	},
+		"it needs control=none"},
+	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.Late > 0 },
+		"it takes no late work"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && (p.Bound > 0 || p.ClaimBound > 0 || p.Trust > 0)
+	},
+		"it excludes bound, claim_bound and trust"},
+	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.MuAuto > 0 },
+		"mu=auto sends single losses"},
+	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.StepAuto > 0 },
+		"step=auto sends single losses"},
+	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.EvalEvery > 0 },
+		"evaluations send single metrics"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		_, coordinator := p.Noisy()
+		return p.Secure > 0 && coordinator
+	},
+		"dp_by=coordinator cuts single contributions"},
+	{"quorum", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.Quorum < leastSum },
+		"secure=sum needs 3 or more"},
+	{"target", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && p.Sampled(wire.MaxMembers) > mostSummed
+	},
+		"secure=sum asks at most 4096 devices"},
+}
