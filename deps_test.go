@@ -77,7 +77,12 @@ var allowed = map[string][]string{
 	},
 	"client/internal/outbox": {
 		module + "/wire", module + "/wire/survey", module + "/wire/grouping",
+		module + "/wire/masked",
 		module + "/client/internal/retry", module + "/client/internal/files",
+	},
+	"client/internal/mask": {
+		module + "/wire", module + "/wire/masked", module + "/wire/secagg",
+		module + "/client/internal/retry",
 	},
 	"client/internal/files": {module + "/wire"},
 	"client/internal/seal":  {},
@@ -100,7 +105,16 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
-		module + "/coordinator/internal/veil",
+		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
+		module + "/coordinator/internal/archive", module + "/wire/masked",
+	},
+	"coordinator/internal/archive": {
+		module + "/coordinator/internal/guard", module + "/coordinator/internal/serve",
+		module + "/coordinator/runlog",
+	},
+	"coordinator/internal/vault": {
+		module + "/wire", module + "/wire/masked", module + "/wire/secagg",
+		module + "/coordinator/report",
 	},
 	"coordinator/internal/veil": {
 		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
@@ -114,7 +128,8 @@ var allowed = map[string][]string{
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report"},
-	"coordinator/internal/crowd":  {module + "/coordinator/report"},
+	"coordinator/internal/crowd": {module + "/wire", module + "/coordinator/report",
+		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
@@ -135,7 +150,7 @@ func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
 		"coordinator/internal/ballot", "coordinator/internal/steer",
 		"coordinator/internal/grouping", "coordinator/internal/guard",
-		"coordinator/internal/crowd"} {
+		"coordinator/internal/crowd", "coordinator/internal/vault"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

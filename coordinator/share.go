@@ -82,7 +82,8 @@ func requestLimit(cfg *Config) quota.Limit {
 func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
 	id := subjects.ID(m.Subject)
 	a := arrival{kind: kind, msg: m, sender: c.register.Sender(id, m.Reply)}
-	if len(m.Data) > wire.MaxFrame || kind == engine.InJoin && token(m) == "" {
+	if len(m.Data) > wire.MaxFrame ||
+		(kind == engine.InJoin || kind == engine.InStep) && token(m) == "" {
 		c.garbled.Add(1)
 		c.register.Offenders.Faulty(a.sender.Name)
 		return false

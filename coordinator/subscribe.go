@@ -3,6 +3,7 @@ package coordinator
 import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -20,6 +21,10 @@ func (c *Coordinator) subscribe() error {
 	if c.objects != nil {
 		queues = append(queues, queue{subjects.AllUploads(c.run), c.arriveUpload},
 			queue{subjects.AllObjects(c.run), c.objects.Arrive})
+	}
+	if masked.On(&c.core.Plan) {
+		queues = append(queues, queue{subjects.AllSteps(c.run),
+			func(m bus.Message) { c.arrive(engine.InStep, m) }})
 	}
 	if c.snapshots != nil {
 		queues = append(queues, queue{subjects.AllSnapshots(c.run), c.snapshots.Arrive})

@@ -125,6 +125,12 @@ type Counters struct {
 	NotAllowed  uint64 // joins of ids that the coordinator was told not to let in
 }
 
+// Faulty is how many messages were dropped that no honest device sends.
+func (n *Counters) Faulty() uint64 {
+	return n.Malformed + n.NonFinite + n.TooLarge + n.WrongCount + n.WrongControl + n.WrongSurvey +
+		n.WrongGroup + n.WrongDigest
+}
+
 // Messages is the number of messages that were handled. Each is in exactly one counter: what it
 // was, or why it was dropped. A vector's last piece is its contribution.
 func (c Counters) Messages() uint64 {

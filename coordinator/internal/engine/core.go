@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/vault"
 	"github.com/zofl/zofl/coordinator/internal/veil"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -24,9 +25,9 @@ import (
 // An Input is something that happened.
 type Input struct {
 	Kind  InputKind
-	ID    string // InReply, InUpload, InJoin: the device, from the subject; InRetire, InRetired
-	Frame []byte // InReply, InUpload, InJoin, InConflict: the core keeps no reference
-	Token string // InUpload, InJoin: where the device waits for the answer
+	ID    string // the device, from the subject; InRetire, InRetired
+	Frame []byte // of these, and of InConflict; the core keeps no reference
+	Token string // InUpload, InJoin, InStep: where the device waits for the answer
 	N     uint64 // InAppended, InAppendFailed, InConflict: the record
 	Count int    // InStored, InStoreFailed: members
 	Err   error  // InAppendFailed, InStoreFailed, InRetired
@@ -56,6 +57,7 @@ const (
 	InRequest // an operator requests a record
 	InDeposed // another coordinator may lead
 	InStop    // Run stops: emit what is unreported
+	InStep    // a device's part of a step of secure aggregation
 )
 
 // An Output is something to be done. Outputs are done in order. The outcomes of OutAppend and
@@ -154,6 +156,8 @@ type Core struct {
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard
 	veil       veil.Veil
+	vault      *vault.Vault   // nil unless the plan has secure aggregation
+	skips      uint32         // records in a row that could not be made
 	values     []float32      // of the current reply
 	control    []float32      // its control variate
 	clipped    wire.Scalars   // its values, shortened, as they are relayed
@@ -225,7 +229,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.Base.N, Tip: h.Base.Hash.Tip(), Digest: h.Base.Digest}
 		c.refersTo = c.N + referRecords
 	}
-	c.veil = veil.Of(&c.Plan, cfg.Random)
+	c.veil, c.vault = veil.Of(&c.Plan, cfg.Random), vault.For(&c.Plan)
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster
@@ -292,6 +296,8 @@ func (c *Core) Step(now uint64, in Input) []Output {
 		c.upload(in)
 	case InJoin:
 		c.join(in)
+	case InStep:
+		c.maskedStep(in)
 	case InAppended:
 		c.appended(in.N)
 	case InAppendFailed:

@@ -46,11 +46,7 @@ func (c *Core) Status() report.Status {
 }
 
 // Faulty is how many messages were dropped that no honest device sends.
-func (c *Core) Faulty() uint64 {
-	n := &c.counters
-	return n.Malformed + n.NonFinite + n.TooLarge + n.WrongCount + n.WrongControl + n.WrongSurvey +
-		n.WrongGroup + n.WrongDigest
-}
+func (c *Core) Faulty() uint64 { return c.counters.Faulty() }
 
 func (c *Core) state() report.State {
 	switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -22,13 +23,13 @@ func (c *Core) beginDigests() {
 }
 
 // poll notes that an attempt asks for the digest of the last state, and how many present devices.
-func (c *Core) poll(a attempt) {
+func (c *Core) poll(a grouping.Attempt) {
 	n, devices := c.N, c.want()
 	if !c.roster.Open {
-		devices = a.cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.cohort.Members, 1))
+		devices = a.Cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
 	}
 	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
-		return a.asked(&c.Plan, n+1, gather.Member{Slot: slot, ID: id})
+		return a.Asks(&c.Plan, n+1, slot, id)
 	})
 }
 
@@ -59,9 +60,6 @@ func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
 // witness says whether an id may report digests and nothing else: it is one of Config.Witnesses,
 // and no member.
 func (c *Core) witness(id string) bool {
-	if !slices.Contains(c.booth.Witnesses, id) {
-		return false
-	}
-	_, ok := c.roster.Slots[id]
-	return !ok
+	_, member := c.roster.Slots[id]
+	return !member && slices.Contains(c.booth.Witnesses, id)
 }

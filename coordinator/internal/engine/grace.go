@@ -15,7 +15,7 @@ const leastGrace = 25
 // grants gives the doubtful their time, once there is a quorum.
 func (c *Core) grants() {
 	r := &c.round
-	if r.grace == 0 && c.crowd.Doubtful() > 0 && c.collected() >= c.Plan.Quorum {
+	if r.grace == 0 && c.crowd.Doubtful() > 0 && c.enough() {
 		r.grace = c.now + max((c.now-r.asked)/2, leastGrace)
 	}
 }

@@ -60,14 +60,14 @@ func (c *Core) target() uint32 {
 }
 
 // choose decides whom an attempt asks. A survey for sketches asks everybody.
-func (c *Core) choose(number uint32) attempt {
-	a := attempt{number: number, cohort: c.cohort(number)}
+func (c *Core) choose(number uint32) grouping.Attempt {
+	a := grouping.Attempt{Number: number, Cohort: c.cohort(number)}
 	if c.round.survey == survey.Sketch {
-		a.cohort.Sampled = uint64(a.cohort.Members)
+		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}
 	if c.groups != nil && c.round.survey == survey.None {
-		a.groups = c.groups.Choose(&c.Plan, c.Rounds+1, number, standing{c})
-		a.cohort.Sampled = uint64(a.groups.Count())
+		a.Groups = c.groups.Choose(&c.Plan, c.Rounds+1, number, standing{c})
+		a.Cohort.Sampled = uint64(a.Groups.Count())
 	}
 	return a
 }
@@ -92,5 +92,5 @@ func (c *Core) tail(reference wire.Reference, m wire.Missing, named bool) []byte
 		len(attempts) == 0 {
 		return wire.Tail(reference, m, named)
 	}
-	return wiregroups.Tail(reference, m, named, attempts[len(attempts)-1].groups)
+	return wiregroups.Tail(reference, m, named, attempts[len(attempts)-1].Groups)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -136,7 +137,7 @@ func (c *Core) joinLate() {
 	n, attempts := c.N+1, slices.Clone(c.round.attempts)
 	asked := func(m gather.Member) bool {
 		return slices.ContainsFunc(attempts,
-			func(a attempt) bool { return a.asked(&c.Plan, n, m) })
+			func(a grouping.Attempt) bool { return a.Asks(&c.Plan, n, m.Slot, m.ID) })
 	}
 	l.past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
 		Scalars: c.round.scalars, Asked: asked}, &c.answers)
@@ -173,6 +174,9 @@ func (c *Core) counts() (contributors uint32, weight uint64) {
 
 // means returns the mean of the open round's scalars, over the late contributions' weight too.
 func (c *Core) means() []float32 {
+	if means, _, count := c.vault.Result(); count > 0 {
+		return means
+	}
 	if c.veil.Adds {
 		return c.veil.Means(&c.sum)
 	}

@@ -137,8 +137,8 @@ func (c *Core) awaited() uint32 {
 // slotsAsked returns the slots that the current attempt asks.
 func (c *Core) slotsAsked() iter.Seq[uint32] {
 	r := &c.round
-	if a := r.current(); a.groups != nil {
-		return a.groups.Slots()
+	if a := r.current(); a.Groups != nil {
+		return a.Groups.Slots()
 	}
 	return r.cohort.Slots(c.Plan.Run, c.N+1, r.attempt)
 }
@@ -147,7 +147,7 @@ func (c *Core) slotsAsked() iter.Seq[uint32] {
 // that member.
 func (c *Core) waitsFor(m gather.Member, asked bool) bool {
 	return asked && !c.roster.Open && c.answers.Of(m) == 0 &&
-		c.crowd.Members[m.Slot].Excused != c.round.serial
+		c.crowd.Members[m.Slot].Excused != c.round.serial && c.vault.Waits(m.Slot)
 }
 
 // awaits is waitsFor of any member, whether it is asked or not.
@@ -187,7 +187,7 @@ func (c *Core) missed() {
 		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == crowd.SilentAfter {
 			continue
 		}
-		if c.now >= c.round.deadline {
+		if c.now >= c.round.closes {
 			c.crowd.Stalled(slot)
 		}
 		if p.Misses++; p.Misses == crowd.SilentAfter {

@@ -187,7 +187,7 @@ func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint6
 	switch {
 	case survey.Answered(r.Rest) != survey.None, c.lacksSlope(r):
 		return &c.counters.WrongSurvey
-	case c.transport.vectors(), len(r.Values) != steps*precision.Bytes(perturbations):
+	case c.transport.vectors(), c.vault != nil, len(r.Values) != steps*precision.Bytes(perturbations):
 		return &c.counters.WrongCount
 	case !precision.Fits(r.Values, steps, perturbations):
 		return &c.counters.Malformed
@@ -216,7 +216,7 @@ func (c *Core) answered(waited bool) {
 	case c.paused:
 	case c.sum.Count >= c.target(), c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
-	case !c.roster.Open && c.round.pending == 0:
+	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
 		c.settle()
 	case !c.roster.Open:
 		c.grants()

@@ -23,28 +23,23 @@ type round struct {
 	serial   uint32 // of the current attempt, over all rounds of this coordinator
 	calls    uint32 // announcements
 	attempt  uint32
-	tries    uint32      // attempts since the last Resume
-	cohort   wire.Cohort // of the current attempt
-	attempts []attempt   // all attempts, the current one last
-	pending  uint32      // devices of a listed roster's cohort that it waits for
-	hopes    uint32      // those, and contributions, when the current attempt began
+	tries    uint32             // attempts since the last Resume
+	cohort   wire.Cohort        // of the current attempt
+	attempts []grouping.Attempt // all attempts, the current one last
+	pending  uint32             // devices of a listed roster's cohort that it waits for
+	hopes    uint32             // those, and contributions, when the current attempt began
 
 	survey        survey.Kind // what it asks for in place of a round's scalars
 	phase         uint8       // of its record, see wire.Round
 	step, factor  float32
 	perturbations uint32
 	scalars       int       // of a contribution
+	lost          string    // secure aggregation: the step in which the last attempt was lost
 	declines      [8]uint32 // in the current attempt, by reason; 0 for unknown reasons
 }
 
-type attempt struct {
-	number uint32
-	cohort wire.Cohort
-	groups grouping.Groups // whom it asks, where devices share directions by groups
-}
-
 // current is the attempt that is open.
-func (r *round) current() attempt { return r.attempts[len(r.attempts)-1] }
+func (r *round) current() grouping.Attempt { return r.attempts[len(r.attempts)-1] }
 
 // openRound begins the next round.
 func (c *Core) openRound() {
@@ -74,7 +69,7 @@ func (c *Core) openRound() {
 func (c *Core) openAttempt(number uint32) {
 	r := &c.round
 	a := c.choose(number)
-	r.attempt, r.cohort = number, a.cohort
+	r.attempt, r.cohort = number, a.Cohort
 	r.attempts = append(r.attempts, a)
 	c.poll(a)
 	r.tries++
@@ -83,6 +78,7 @@ func (c *Core) openAttempt(number uint32) {
 	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.closes, r.grace = r.deadline, 0
 	c.uploads.By = r.deadline
+	c.openVault()
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
 	if c.roster.Open {
@@ -122,17 +118,8 @@ func (c *Core) want() uint64 {
 }
 
 // asked says whether an attempt asks a member.
-func (c *Core) asked(a attempt, m gather.Member) bool { return a.asked(&c.Plan, c.N+1, m) }
-
-// asked says whether the attempt, of record n, asks a member.
-func (a *attempt) asked(p *wire.Plan, n uint64, m gather.Member) bool {
-	if a.groups != nil {
-		return a.groups.Has(m.Slot)
-	}
-	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
-		return m.Slot < a.cohort.Members
-	}
-	return a.cohort.Has(p.Run, n, a.number, m.Slot, m.ID)
+func (c *Core) asked(a grouping.Attempt, m gather.Member) bool {
+	return a.Asks(&c.Plan, c.N+1, m.Slot, m.ID)
 }
 
 // settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
@@ -142,7 +129,7 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.shortage.waits:
-	case c.collected() >= c.Plan.Quorum, c.answers.Declines == 0 &&
+	case c.enough(), c.answers.Declines == 0 &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:
@@ -153,14 +140,17 @@ func (c *Core) settle() {
 // closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or, after
 // MaxAttempts, waits for devices to come back.
 func (c *Core) closeAttempt() {
-	if c.now >= c.round.deadline || c.round.graceIsOver(c.now) {
+	if c.now >= c.round.closes || c.round.graceIsOver(c.now) {
 		c.missed()
 	}
 	switch {
 	case c.exploded():
 		c.pause(c.divergence)
+	case c.stepOver():
 	case c.collected() >= c.Plan.Quorum:
 		c.commitRound()
+	case c.spent():
+		c.skip()
 	case c.round.tries >= c.Plan.MaxAttempts:
 		c.runShort()
 	default:
@@ -177,12 +167,16 @@ func (c *Core) shortfall() string {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
 			r.cohort.Members, c.crowd.Present())
 	}
+	if r.lost != "" {
+		text += "; too few were left in the step " + r.lost
+	}
 	return text + c.answers.Why(r.declines[:])
 }
 
 // commitRound hands the record of the round, or of its phase, to the log.
 func (c *Core) commitRound() {
 	c.endShortage()
+	c.skips = 0
 	r := &c.round
 	if r.survey != survey.None {
 		c.commitSurvey()

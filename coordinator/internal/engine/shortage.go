@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -131,23 +130,9 @@ func (c *Core) waitsText() string {
 	case c.End != nil || c.paused:
 		return ""
 	case c.shortage.waits:
-		text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
-			c.crowd.Present(), len(c.crowd.Members), c.Plan.Quorum)
-		if n := c.crowd.Present(); n > 0 && n < c.Plan.Quorum {
-			text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
-		}
-		return text
+		return c.crowd.Lacks(c.Plan.Quorum)
 	case !c.waiting():
 		return ""
 	}
-	n := c.roster.Joined()
-	text := fmt.Sprintf("%d of %d joined", n, c.Plan.Members)
-	if n == 0 {
-		return text
-	}
-	fields := fmt.Sprintf("members=%d", n)
-	if int(c.Plan.Quorum) > n { // round 1 waits for a quorum at least
-		fields += fmt.Sprintf(" quorum=%d", n)
-	}
-	return text + fmt.Sprintf("; `zofl change %s` starts now", fields)
+	return c.roster.Awaits(&c.Plan)
 }

@@ -25,7 +25,7 @@ func (c *Core) surveyDue() survey.Kind {
 // asking adds to the tail of an announcement what the open round asks for, unless that is scalars.
 func (c *Core) asking(rest []byte) []byte {
 	if c.round.survey == survey.None {
-		return rest
+		return c.vault.Tail(rest)
 	}
 	return survey.Ask(rest, c.round.survey)
 }

@@ -1,0 +1,31 @@
+package crowd
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Lacks says which devices a run waits for that lacks its quorum.
+func (w *Crowd) Lacks(quorum uint32) string {
+	text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
+		w.Present(), len(w.Members), quorum)
+	if n := w.Present(); n > 0 && n < quorum {
+		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
+	}
+	return text
+}
+
+// Awaits says how many devices round 1 still waits for.
+func (r *Roster) Awaits(p *wire.Plan) string {
+	n := r.Joined()
+	text := fmt.Sprintf("%d of %d joined", n, p.Members)
+	if n == 0 {
+		return text
+	}
+	fields := fmt.Sprintf("members=%d", n)
+	if int(p.Quorum) > n { // round 1 waits for a quorum at least
+		fields += fmt.Sprintf(" quorum=%d", n)
+	}
+	return text + fmt.Sprintf("; `zofl change %s` starts now", fields)
+}

@@ -1,0 +1,21 @@
+package grouping
+
+import "github.com/zofl/zofl/wire"
+
+// An Attempt is whom an attempt to make a record asks.
+type Attempt struct {
+	Number uint32
+	Cohort wire.Cohort
+	Groups Groups // where devices share directions by groups: these, and nobody else
+}
+
+// Asks says whether the attempt, of record n, asks a device.
+func (a *Attempt) Asks(p *wire.Plan, n uint64, slot uint32, id string) bool {
+	if a.Groups != nil {
+		return a.Groups.Has(slot)
+	}
+	if a.Cohort.Members > 0 && a.Cohort.Sampled >= uint64(a.Cohort.Members) {
+		return slot < a.Cohort.Members
+	}
+	return a.Cohort.Has(p.Run, n, a.Number, slot, id)
+}
