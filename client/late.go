@@ -3,6 +3,7 @@ package client
 import (
 	"time"
 
+	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -18,6 +19,9 @@ func (c *Client) lastChance(a *arrival) time.Time {
 		return a.closes // no survey takes late answers
 	}
 	plan := c.follower.Plan()
+	if masked.On(plan) {
+		return a.closes.Add(-unmaskTime(plan))
+	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond
 	return a.closes.Add(time.Duration(plan.Late) * deadline)
 }

@@ -61,25 +61,31 @@ func (l *link) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 	if l.keys == nil {
 		return l.request(ctx, subject, frame)
 	}
-	var nonce [signed.NonceLen]byte
-	rand.Read(nonce[:]) // never fails
-	frame = signed.Ask(frame, nonce)
-	refused := 0
+	refused := l.unsigned.Load()
 	b, err := l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
-		return bus.RequestGood(ctx, l.bus, subject, frame, func(answer []byte) bool {
-			good := l.keys.Answer(subject, frame, answer) == nil
-			if !good {
-				refused++
-				l.unsigned.Add(1)
-			}
-			return good
-		})
+		return l.requestSigned(ctx, subject, frame)
 	})
+	refused = l.unsigned.Load() - refused
 	if err != nil && refused > 0 {
 		err = fmt.Errorf("%w: %d answers: if there are no others, compare Config.Coordinator with "+
 			"the key that `zofl status` prints (%w)", signed.ErrUnsigned, refused, err)
 	}
 	return b, err
+}
+
+// requestSigned sends a frame to the coordinator, with a nonce, and returns the answer that is
+// signed for this very request.
+func (l *link) requestSigned(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	var nonce [signed.NonceLen]byte
+	rand.Read(nonce[:]) // never fails
+	frame = signed.Ask(frame, nonce)
+	return bus.RequestGood(ctx, l.bus, subject, frame, func(answer []byte) bool {
+		good := l.keys.Answer(subject, frame, answer) == nil
+		if !good {
+			l.unsigned.Add(1)
+		}
+		return good
+	})
 }
 
 // insist makes a request within the link's timeout. If there is no answer, it examines the
@@ -118,6 +124,19 @@ func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
 // upload sends a piece of a vector and returns the answer.
 func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.ask(ctx, subjects.Upload(l.run, l.id), frame)
+}
+
+// step sends this device's part of a step of secure aggregation. The answer comes when others have
+// sent theirs, so that none comes in time is no reason to doubt the connection. It may be called
+// beside Run's goroutine.
+func (l *link) step(ctx context.Context, frame []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
+	defer cancel()
+	subject := subjects.Step(l.run, l.id)
+	if l.keys == nil {
+		return l.bus.Request(ctx, subject, frame)
+	}
+	return l.requestSigned(ctx, subject, frame)
 }
 
 // join asks for a slot, the plan and the current announcement. The error is a [laterError] if the

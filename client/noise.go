@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/noise"
 )
@@ -43,10 +44,11 @@ func (c *Client) withheld(a *arrival, plan *wire.Plan) error {
 	return nil
 }
 
-// sendKept sends a reply. Where the device adds noise, it first makes sure that the store has it:
-// after a crash another would be computed. Otherwise it reports why it does not send.
+// sendKept sends a reply, under masks if there are any. Where the device adds noise, it first makes
+// sure that the store has it: after a crash another would be computed. Otherwise it reports why it
+// does not send.
 func (c *Client) sendKept(
-	ctx context.Context, plan *wire.Plan, frame []byte,
+	ctx context.Context, masks *mask.Session, plan *wire.Plan, frame []byte,
 ) (sent bool, err error) {
 	if device, _ := plan.Noisy(); device {
 		kept, err := c.outbox.Kept()
@@ -57,6 +59,9 @@ func (c *Client) sendKept(
 			return false, c.report(Progress{State: Waiting,
 				Err: fmt.Errorf("%w: the store did not keep it", errPrivacy)})
 		}
+	}
+	if masks != nil {
+		return c.add(ctx, masks, frame)
 	}
 	return true, c.send(ctx, frame)
 }

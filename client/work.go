@@ -8,10 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -37,13 +39,16 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		c.inbox.refuse()
 		return c.report(Progress{State: Waiting, Err: err})
 	}
+	if masked.On(plan) {
+		return c.workMasked(ctx, a)
+	}
 	repeats := c.member.repeats(a)
 	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
 		missing, ok := a.Missing()
 		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // it arrived, or is on its way
 			return c.report(Progress{State: Waiting})
 		}
-		_, err := c.sendKept(ctx, plan, frame)
+		_, err := c.sendKept(ctx, nil, plan, frame)
 		return err
 	}
 	if err := c.withheld(a, plan); err != nil {
@@ -52,7 +57,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	if c.inRecess(ctx, a.N, c.lastChance(a)) {
 		return c.report(Progress{State: Waiting})
 	}
-	round := c.working(ctx, a)
+	round := c.working(ctx, a, nil)
 	defer round.end()
 	if c.outbox.Uploads(&a.Announcement, tip) {
 		return c.deliver(ctx, round, a)
@@ -107,11 +112,13 @@ func (c *Client) answer(ctx context.Context, round *working, a *arrival) error {
 		}
 		return c.deliver(ctx, round, a)
 	}
-	return c.reply(ctx, a, &reply, err)
+	return c.reply(ctx, round, a, &reply, err)
 }
 
 // reply stores and sends a reply; fault is the reason for declining.
-func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault error) error {
+func (c *Client) reply(
+	ctx context.Context, round *working, a *arrival, r *wire.Reply, fault error,
+) error {
 	pause := time.Duration(0)
 	if r.Kind == wire.Decline {
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
@@ -128,7 +135,7 @@ func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault err
 	}
 	sent := true
 	if r.Kind == wire.Contribution {
-		sent, err = c.sendKept(ctx, c.follower.Plan(), frame)
+		sent, err = c.sendKept(ctx, round.masks, c.follower.Plan(), frame)
 	} else {
 		err = c.send(ctx, frame)
 	}
@@ -182,17 +189,22 @@ type working struct {
 	superseded atomic.Bool // by a later round
 	cancel     context.CancelFunc
 	unwatch    func()
+	masks      *mask.Session // the steps of secure aggregation; nil: the reply travels as it is
 }
 
-func (c *Client) working(ctx context.Context, a *arrival) *working {
-	w := &working{a: a, late: uint64(c.follower.Plan().Late)}
+func (c *Client) working(ctx context.Context, a *arrival, masks *mask.Session) *working {
+	w := &working{a: a, late: uint64(c.follower.Plan().Late), masks: masks}
 	w.Context, w.cancel = context.WithDeadlineCause(ctx, c.lastChance(a), errDeadline)
 	w.unwatch = c.inbox.watched(w.see)
 	return w
 }
 
-// see ends the work if a later round was announced.
+// see ends the work if a later round was announced, and the steps of secure aggregation if anything
+// else was. What the device computes is of use to another attempt, too.
 func (w *working) see(later *arrival) {
+	if w.masks != nil && !w.a.same(later) {
+		w.masks.Supersede()
+	}
 	if supersedes(later, w.a, w.late) {
 		w.superseded.Store(true)
 		w.cancel()

@@ -45,6 +45,8 @@ var matrix = []struct{ subject, publish, subscribe string }{
 	{"zo.kitchen.s.w", "w", "w"},
 	{"zo.kitchen.s.other", "", "w"},
 	{"zo.kitchen.u.pi", "", ""},
+	{"zo.kitchen.k.pi", "", ""},
+	{"zo.kitchen.k.*", "", ""},
 	{"zo.kitchen.d.pi", "", ""},
 	{"zo.kitchen.d.w", "", ""},
 	{"zo.kitchen.d.zofl", "", ""},

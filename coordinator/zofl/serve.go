@@ -20,6 +20,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/masked"
 )
 
 // serveFlags are the flags of `zofl serve`.
@@ -40,6 +41,7 @@ type serveFlags struct {
 	sync               syncCheck
 	guard              guard
 	dense              bool // the run's transport
+	secure             bool // the run has secure aggregation
 	keyFile            string
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
 }
@@ -158,7 +160,7 @@ func (f *serveFlags) read(args []string) error {
 			return usageError{fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
 				f.run, args[0], f.plan.Run)}
 		}
-		f.run, f.dense = f.plan.Run, f.plan.SendsVectors()
+		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), masked.On(f.plan)
 	}
 	if f.jetstream && f.run == "" {
 		return usageError{errors.New("--run is missing: give the name of the run, or its PLAN")}
@@ -308,7 +310,7 @@ func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (ru
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	f.run, f.dense = plan.Run, plan.SendsVectors()
+	f.run, f.dense, f.secure = plan.Run, plan.SendsVectors(), masked.On(plan)
 	return log, nil
 }
 

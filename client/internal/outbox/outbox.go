@@ -59,6 +59,8 @@ type Outbox struct {
 	decline  reply  // the last decline
 	upload   upload // the last contribution with transport=dense
 	variates variates
+
+	unmasking unmasking
 }
 
 // New returns an outbox.
@@ -174,7 +176,8 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 
 // Open loads what an earlier process stored. The error is the Recorder's.
 func (o *Outbox) Open() error {
-	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates} {
+	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates,
+		o.loadUnmasked} {
 		if err := load(); err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ type About struct {
 	Run string `json:"run"`
 	// Dense: the run's plan has transport=dense.
 	Dense bool `json:"dense"`
+	// Secure: the run's plan has secure=sum.
+	Secure bool `json:"secure,omitempty"`
 	// Listen is the broker's address, host:port. URL is what devices are told, tls://host:port.
 	Listen string `json:"listen"`
 	URL    string `json:"url"`
@@ -81,6 +83,7 @@ func (d *Dir) begin(about About) error {
 	}
 	about.Coordinator = d.About.Coordinator
 	about.Dense = about.Dense || d.Dense // a log in JetStream does not say so yet
+	about.Secure = about.Secure || d.Secure
 	d.About = about
 	return d.writeJSON("about.json", about)
 }

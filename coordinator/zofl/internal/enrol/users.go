@@ -49,7 +49,8 @@ func (d *Dir) User(name string) (u User, err error) {
 
 // Add enrols a user with what its role may do. A name that was revoked can be enrolled again.
 func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
-	use := grant.Use{Run: d.Run, Dense: d.Dense, Recovered: role == grant.Coordinator}
+	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure,
+		Recovered: role == grant.Coordinator}
 	if role.HasID() {
 		use.ID = name
 	}
@@ -88,7 +89,7 @@ func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 
 // Coordinator returns a user that leads the run, until the process ends: it is not kept.
 func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
-	use.Run, use.Dense = d.Run, d.Dense
+	use.Run, use.Dense, use.Secure = d.Run, d.Dense, d.Secure
 	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,8 @@ type Use struct {
 	ID string
 	// Dense adds what transport=dense needs.
 	Dense bool
+	// Secure adds what secure=sum needs.
+	Secure bool
 	// JetStream adds what a coordinator with its log in JetStream needs. Recovered adds what one
 	// needs whose log `zofl recover` made.
 	JetStream, Recovered bool
@@ -137,6 +139,9 @@ func (u *Use) device(role Role, p *jwt.Permissions) {
 	if u.Dense {
 		p.Pub.Allow.Add(subjects.Upload(u.Run, u.ID))
 	}
+	if u.Secure {
+		p.Pub.Allow.Add(subjects.Step(u.Run, u.ID))
+	}
 }
 
 func (u *Use) coordinator(p *jwt.Permissions) {
@@ -154,6 +159,9 @@ func (u *Use) coordinator(p *jwt.Permissions) {
 	}
 	if u.Dense {
 		p.Sub.Allow.Add(subjects.AllUploads(u.Run), subjects.AllObjects(u.Run))
+	}
+	if u.Secure {
+		p.Sub.Allow.Add(subjects.AllSteps(u.Run))
 	}
 	if u.Recovered {
 		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))

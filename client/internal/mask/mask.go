@@ -1,0 +1,185 @@
+// Package mask is the device's side of secure aggregation, for plans with secure=sum: it takes the
+// four steps of package secagg with the coordinator. It does not know how scalars are computed.
+package mask
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// ErrOut: this device takes no part in an attempt. It was away when the attempt was announced, or
+// too few take part for the plan's quorum.
+var ErrOut = errors.New("not one of the devices whose scalars are summed")
+
+// errOver: the coordinator goes on without this device, or not at all.
+var errOver = errors.New("the coordinator closed the attempt, or goes on without this device")
+
+// errSuperseded: another announcement came.
+var errSuperseded = errors.New("another attempt was announced")
+
+// patience is the pause before a request is repeated that failed at once.
+const patience = 250 * time.Millisecond
+
+// Config is what a session needs.
+type Config struct {
+	Plan    *wire.Plan
+	Attempt masked.Attempt
+	Slot    uint32
+	// Secret is what the devices of a private run share; nil: the run is not private.
+	Secret []byte
+	// Ask sends a request and returns the answer, which may take as long as others need for the
+	// step. It has a time limit of its own, and is called again until the context ends. Two
+	// goroutines never call it at once.
+	Ask func(ctx context.Context, frame []byte) ([]byte, error)
+	// Unmasks is called before the device helps to unmask the sum of the attempt's record. Its
+	// error ends the session.
+	Unmasks func() error
+}
+
+// A Session is one device's part in one attempt. Its keys are in memory alone: a device that
+// restarts takes part in the next attempt.
+type Session struct {
+	cfg     Config
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	device  *secagg.Device
+	devices int
+	ready   chan struct{} // closed when given and err are set
+	given   []byte        // what StepMask needs
+	err     error
+}
+
+// Begin makes keys and begins the first two steps, which take no scalars. The session ends with
+// ctx. Call Close when done.
+func Begin(ctx context.Context, cfg Config) (*Session, error) {
+	round := cfg.Attempt.Round()
+	if uint32(len(round.Members)) < cfg.Plan.Quorum {
+		return nil, fmt.Errorf("%w: they are %d, quorum %d", ErrOut, len(round.Members),
+			cfg.Plan.Quorum)
+	}
+	device, err := secagg.NewDevice(round, cfg.Slot, rand.Reader, cfg.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOut, err)
+	}
+	s := &Session{cfg: cfg, device: device, devices: len(round.Members), ready: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	go s.prepare()
+	return s, nil
+}
+
+// Supersede ends the session because another announcement came. Any goroutine may call it.
+func (s *Session) Supersede() { s.cancel(errSuperseded) }
+
+// Close ends the session, and waits until nothing asks for it any more.
+func (s *Session) Close() {
+	s.cancel(nil)
+	<-s.ready
+}
+
+// prepare takes the steps before the scalars.
+func (s *Session) prepare() {
+	defer close(s.ready)
+	peers, err := s.step(secagg.StepKeys, s.device.Keys())
+	if err != nil {
+		s.err = err
+		return
+	}
+	shares, err := s.device.Shares(peers)
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.given, s.err = s.step(secagg.StepShares, shares)
+}
+
+// Finish adds scalars and the loss to the round's sum. It returns when the coordinator has all that
+// it needs of this device. scalars are those of a contribution, in the plan's precision. sent says
+// whether the masked scalars left the device.
+func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err error) {
+	<-s.ready
+	if s.err != nil {
+		return false, s.err
+	}
+	words, err := s.words(scalars, loss)
+	if err != nil {
+		return false, err
+	}
+	masks, err := s.device.Mask(s.given, words)
+	if err != nil {
+		return false, err
+	}
+	present, err := s.step(secagg.StepMask, masks)
+	if err != nil {
+		return true, err
+	}
+	unmask, err := s.device.Unmask(present)
+	if err != nil {
+		return true, err
+	}
+	if err := s.cfg.Unmasks(); err != nil {
+		return true, err
+	}
+	_, err = s.step(secagg.StepUnmask, unmask)
+	if errors.Is(err, errOver) { // the sum is complete
+		err = nil
+	}
+	return true, err
+}
+
+// words codes scalars and the loss.
+func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
+	precision := s.cfg.Plan.Precision
+	values := make([]float32, precision.Len(scalars))
+	precision.Decode(values, scalars, 0)
+	coding, ofLoss := masked.Codings(s.cfg.Plan, s.devices)
+	words := make([]uint32, 0, len(values)+1)
+	for _, v := range values {
+		word, _, err := coding.Word(v, 1)
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, word)
+	}
+	word, _, err := ofLoss.Word(loss, 1)
+	return append(words, word), err
+}
+
+// step sends this device's part of a step until it is answered, and returns what the next step
+// needs.
+func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
+	nonce := s.cfg.Attempt.Nonce()
+	request := masked.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body}
+	frame := request.Append(nil)
+	for {
+		began := time.Now()
+		b, err := s.cfg.Ask(s.ctx, frame)
+		switch {
+		case s.ctx.Err() != nil:
+			return nil, context.Cause(s.ctx)
+		case retry.Final(err):
+			return nil, err
+		case err == nil:
+			a, err := masked.DecodeAnswer(b)
+			if err != nil || a.N != s.cfg.Attempt.N || a.Nonce != nonce || a.Step != step {
+				break // not an answer: ask again
+			}
+			if a.State == masked.Over {
+				return nil, fmt.Errorf("step %v: %w", step, errOver)
+			}
+			return a.Body, nil
+		}
+		if rest := patience - time.Since(began); rest > 0 {
+			if err := retry.Sleep(s.ctx, rest); err != nil {
+				return nil, err
+			}
+		}
+	}
+}

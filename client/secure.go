@@ -1,0 +1,96 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/mask"
+	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/masked"
+)
+
+// With secure=sum a device answers an attempt in the four steps of package mask. The first two go
+// on while it computes. Its contribution is kept in the store as ever, and leaves the device only
+// under masks.
+
+// workMasked takes part in the attempt that a announces, once. Each attempt has keys of its own, so
+// a device that lost them waits for the next one.
+func (c *Client) workMasked(ctx context.Context, a *arrival) error {
+	r := c.follower.Replica()
+	plan, tip := r.Plan(), r.Hash().Tip()
+	attempt := masked.Of(plan.Run, &a.Announcement, tip, int(plan.Steps)*int(a.Perturbations))
+	if !c.outbox.BeginAttempt(attempt.Nonce()) {
+		return c.report(Progress{State: Waiting})
+	}
+	if c.outbox.Unmasked(a.N) {
+		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: masked.DeclineSpent}
+		if err := c.send(ctx, reply.Append(nil)); err != nil {
+			return err
+		}
+		return c.report(Progress{State: Waiting, Declined: reply.Reason})
+	}
+	frame := c.outbox.Frame(&a.Announcement, tip)
+	if frame == nil {
+		if err := c.withheld(a, plan); err != nil {
+			return c.report(Progress{State: Waiting, Err: err})
+		}
+		if c.inRecess(ctx, a.N, c.lastChance(a)) {
+			return c.report(Progress{State: Waiting})
+		}
+	}
+	limited, cancel := context.WithDeadlineCause(ctx, a.closes, errDeadline)
+	defer cancel()
+	masks, err := mask.Begin(limited, mask.Config{Plan: plan, Attempt: attempt,
+		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.step,
+		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
+	if err != nil {
+		return c.report(Progress{State: Waiting, Err: err})
+	}
+	defer masks.Close()
+	round := c.working(ctx, a, masks)
+	defer round.end()
+	if frame == nil {
+		return c.answer(ctx, round, a)
+	}
+	reply, err := wire.DecodeReply(frame)
+	if err != nil {
+		return fmt.Errorf("the kept reply: %w", err)
+	}
+	sent, err := c.sendKept(ctx, masks, plan, frame)
+	if err != nil || !sent {
+		return err
+	}
+	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(reply.Loss)})
+}
+
+// add adds a contribution to the sum of its round. It returns only final errors; it reports others,
+// because the next announcement is another chance.
+func (c *Client) add(ctx context.Context, s *mask.Session, frame []byte) (sent bool, err error) {
+	r, err := wire.DecodeReply(frame)
+	if err != nil {
+		return false, fmt.Errorf("the kept reply: %w", err)
+	}
+	sent, err = s.Finish(r.Values, r.Loss)
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err == nil || retry.Final(err):
+		return sent, err
+	}
+	c.cfg.Logger.Warn("scalars not summed", "record", r.N, "sent", sent, "err", err)
+	return false, c.report(Progress{State: Waiting, Err: err})
+}
+
+// same says whether an announcement is of the same attempt.
+func (a *arrival) same(other *arrival) bool {
+	return other.N == a.N && other.Epoch == a.Epoch && other.Attempt == a.Attempt &&
+		other.State == a.State
+}
+
+// unmaskTime is the part of an attempt's deadline, at its end, in which devices unmask the sum of
+// what they computed before.
+func unmaskTime(plan *wire.Plan) time.Duration {
+	return time.Duration(plan.Deadline) * time.Millisecond / 8
+}

@@ -1,0 +1,58 @@
+package fleet_test
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// securePlan is a plan that can have secure aggregation.
+func securePlan(t testing.TB, devices, rounds int, secure uint8) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("decomfl", "secure", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Members, p.Target, p.Quorum = uint32(devices), uint32(devices), uint32(devices)/2+1
+	p.Weights, p.Bound, p.ClaimBound, p.Trust = wire.Equal, 0, 0, 0
+	p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, uint64(rounds), 0.02
+	p.MaxScalar, p.Secure, p.RunKey = 1000, secure, bytes.Repeat([]byte{7}, 32)
+	return p
+}
+
+func secureBowls(n int) (devices []objective.Objective) {
+	for i := range n {
+		devices = append(devices, &bowl{dim: 30, at: float64(i) / 4})
+	}
+	return devices
+}
+
+// TestSecureRuns: a run with secure aggregation goes where the same run without goes, within the
+// error of the coding.
+func TestSecureRuns(t *testing.T) {
+	for _, steps := range []uint32{1, 3} {
+		var params [2][]float32
+		for secure := range params {
+			p := securePlan(t, 10, 8, uint8(secure))
+			p.Steps, p.Perturbations = steps, 4
+			r, err := fleet.Run(t.Context(), p, secureBowls(10), fleet.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			params[secure] = r.Params
+		}
+		far := 0.0
+		for i, v := range params[0] {
+			far = max(far, math.Abs(float64(v-params[1][i])))
+		}
+		if !(far > 0 && far < 1e-4) {
+			t.Errorf("%d steps: the models differ by %v, want less than 1e-4, and more than 0", steps,
+				far)
+		}
+	}
+}
