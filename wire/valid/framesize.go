@@ -17,5 +17,16 @@ func FrameBytes(p *wire.Plan) uint64 {
 	if p.SendsVectors() {
 		sent = wire.MaxPiece + head
 	}
-	return max(most, min(wire.MaxFrame, sent))
+	return max(most, maskedBytes(p), min(wire.MaxFrame, sent))
+}
+
+// maskedBytes bounds the frames of secure aggregation: a device's shares for its neighbors, and
+// their keys, which take less. Masked scalars are 4 bytes each, and so is the loss.
+func maskedBytes(p *wire.Plan) uint64 {
+	if p.Secure == 0 {
+		return 0
+	}
+	const head, share, neighbors = 128, 80, 128 // the most neighbors of 4096 devices
+	scalars := 4 * (uint64(p.Steps)*uint64(p.MaxPerturbations()) + 1)
+	return head + max(scalars, share*neighbors)
 }

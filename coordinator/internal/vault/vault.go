@@ -42,6 +42,7 @@ type Vault struct {
 	server  *secagg.Server
 	tokens  map[uint32]string
 	took    map[uint32]bool // who has answered the open step
+	in      map[uint32]bool // who has answered the one before; nil in the first
 	asked   uint64          // when the attempt was announced
 	spent   bool
 	means   []float32
@@ -105,8 +106,7 @@ func (v *Vault) Tail(rest []byte) []byte {
 
 // Waits says whether the open step lacks a device's answer. Without a vault all are waited for.
 func (v *Vault) Waits(slot uint32) bool {
-	return !v.On() || !v.took[slot] && (v.server.Step() == secagg.StepKeys ||
-		v.server.Give(slot) != nil)
+	return !v.On() || !v.took[slot] && (v.in == nil || v.in[slot])
 }
 
 // Count returns how many have answered the open step.
@@ -142,7 +142,7 @@ func (v *Vault) Take(slot uint32, r *masked.Request, token string,
 		return stranger(r, token), false
 	}
 	switch step := v.server.Step(); {
-	case r.Step+1 == step && v.server.Give(slot) != nil: // its answer was lost
+	case r.Step+1 == step && v.in[slot]: // its answer was lost
 		counters.Repeated++
 		return Answer{token, v.answer(r.Step, masked.Next, v.server.Give(slot))}, false
 	case r.Step != step:
@@ -194,8 +194,8 @@ func (v *Vault) Close() (answers []Answer, ok bool) {
 		}
 		answers = append(answers, Answer{token, v.answer(step, state, body)})
 	}
+	v.in, v.took = v.took, map[uint32]bool{}
 	clear(v.tokens)
-	clear(v.took)
 	v.spent = v.spent || ok && step == secagg.StepMask
 	switch {
 	case !ok:

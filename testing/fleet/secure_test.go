@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// TestSecureBytes runs devices over a broker, with secure aggregation and without, with the
+// coordinator's key pinned. It checks that the former takes as many bytes more as package secagg
+// says, with the lines of NATS, the signatures and nonces.
+func TestSecureBytes(t *testing.T) {
+	const rounds, n = 30, 10
+	var bytes [2]float64
+	var took [2]time.Duration
+	for secure := range bytes {
+		bytes[secure], took[secure] = secureRun(t, n, rounds, uint8(secure))
+	}
+	price := secagg.Price(n, 10+1)
+	steps := 0
+	for step := range price.Up {
+		steps += price.Up[step] + price.Down[step]
+	}
+	more := bytes[1] - bytes[0]
+	t.Logf("%d devices: %.0f bytes a client and round, and %.0f without; a round takes %v, and %v",
+		n, bytes[1], bytes[0], took[1]/rounds, took[0]/rounds)
+	if over := more - float64(steps); over < 0 || over > 4*300 {
+		t.Errorf("%.0f bytes more a client and round, want the %d of the steps and at most 1200",
+			more, steps)
+	}
+}
+
+// TestSecureSparse runs 120 devices over a broker, whose neighborhoods are smaller than the fleet.
+func TestSecureSparse(t *testing.T) {
+	bytes, took := secureRun(t, 120, 3, 1)
+	t.Logf("120 devices: %.0f bytes a client and round, %v a round", bytes, took/3)
+}
+
+// secureRun runs a fleet, and returns the bytes of a client and round, and how long all rounds
+// took. Its devices agree in the end.
+func secureRun(t *testing.T, n uint32, rounds uint64, secure uint8) (float64, time.Duration) {
+	t.Helper()
+	const dim = 50
+	p := plan(t, "masked", dim, n, rounds)
+	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = secure, 1000, 0, n/2+1, wire.Equal
+	p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
+	l := startLead(t, p, broker.Config{}, signs)
+	var conns []*nats.Conn
+	var traffic []*broker.Traffic
+	for i := range n {
+		nc, tr, err := l.broker.Connect(fmt.Sprintf("d%d", i), client.ConnectOptions(
+			fmt.Sprintf("d%d", i))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		conns, traffic = append(conns, nc), append(traffic, tr)
+	}
+	began := time.Now()
+	clients := l.devices("masked", conns, dim, pins)
+	l.agree("masked", clients)
+	took := time.Since(began)
+	sum := int64(0)
+	for _, tr := range traffic {
+		sum += tr.Up() + tr.Down()
+	}
+	return float64(sum) / float64(uint64(n)*rounds), took
+}
