@@ -204,6 +204,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		fmt.Fprintf(out, "\nNote: %s\n", wrapped(f.note, warningWidth))
 	}
 	f.explainNoise(out, p)
+	explainSecure(out, p)
 	for _, text := range plancheck.Warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}
