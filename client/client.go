@@ -63,7 +63,7 @@ type Client struct {
 	memory   memory
 
 	member    membership
-	recess    recess
+	recess    retry.Recess
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last one reported
 	loaded    bool   // what an earlier process left in the store is loaded, or set aside

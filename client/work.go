@@ -122,11 +122,14 @@ func (c *Client) reply(
 	pause := time.Duration(0)
 	if r.Kind == wire.Decline {
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
-		if pause = c.recess.decline(c.pauses, deadline, fault); pause > 0 {
+		if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
+			pause = c.recess.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
+		}
+		if pause > 0 {
 			r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
 		}
 	} else {
-		c.recess = recess{}
+		c.recess = retry.Recess{}
 	}
 	private := hidden(c.follower.Plan(), r)
 	frame, err := c.outbox.Promise(&a.Announcement, &private)
@@ -175,7 +178,7 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 	case !sent:
 		return nil
 	}
-	c.recess = recess{}
+	c.recess = retry.Recess{}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
