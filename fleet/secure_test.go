@@ -56,3 +56,28 @@ func TestSecureRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestSecureNoise: noise by the devices goes with secure aggregation, and with halves. The runs
+// learn, with equal replicas.
+func TestSecureNoise(t *testing.T) {
+	for _, precision := range []wire.Precision{wire.Single, wire.Half} {
+		p := securePlan(t, 4, 60, 1)
+		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.StepSize = 5, 0.01, 1e-5, 0, 0.2
+		p.Precision, p.Target = precision, 4
+		var devices []objective.Objective
+		for range 4 {
+			devices = append(devices, &bowl{dim: 30, at: 1})
+		}
+		r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, v := range r.Params {
+			sum += math.Pow(float64(v)-1, 2) / 30
+		}
+		if !(sum < 0.5) {
+			t.Errorf("precision %v: loss %v, want it to fall below 0.5", precision, sum)
+		}
+	}
+}

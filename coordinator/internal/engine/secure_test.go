@@ -290,7 +290,13 @@ func TestMaskedFrames(t *testing.T) {
 		hostile(step)
 		f.given = maps.Clone(given)
 		f.step(step, 0)
-		f.step(step, 0) // again
+		f.step(step, 0)              // again
+		if step == secagg.StepKeys { // of a device that lost its keys
+			f.send(0, step, make([]byte, 96))
+			if !f.over[0] {
+				t.Error("a device that lost its keys is not told that it is out")
+			}
+		}
 		f.step(step, upTo(10)[1:]...)
 		if step == secagg.StepUnmask {
 			break

@@ -153,6 +153,9 @@ func (v *Vault) Take(slot uint32, r *masked.Request, token string,
 	case errors.Is(err, secagg.ErrForeign):
 		counters.Unsampled++
 		return stranger(r, token), false
+	case errors.Is(err, secagg.ErrConflict) && r.Step == secagg.StepKeys: // it lost its keys
+		counters.Late++
+		return stranger(r, token), false
 	case err != nil: // somebody else may have sent it: no answer ends the device's work
 		counters.Malformed++
 		return Answer{}, false
