@@ -158,3 +158,27 @@ func rank(matrix [][]int64) (rank int) {
 	}
 	return rank
 }
+
+// A device refuses neighbors with equal keys, whatever the server let through.
+func TestEqualKeys(t *testing.T) {
+	r := Round{Context: []byte("round"), Members: []uint32{1, 2, 3}, Words: 1}
+	var devices []*Device
+	for _, slot := range r.Members {
+		d, err := NewDevice(r, slot, rand.NewChaCha8([32]byte{byte(slot)}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices = append(devices, d)
+	}
+	d, own, other := devices[0], devices[0].Keys()[:2*keyLen], devices[1].Keys()[:2*keyLen]
+	for what, keys := range map[string][]byte{"another's": other, "its own": own} {
+		given := append([]byte{7}, other...)
+		given = append(given, d.tag(nil, 2, other)...)
+		given = append(append(given, keys...), d.tag(nil, 3, keys)...)
+		var e *Error
+		if _, err := d.Shares(given); !errors.As(err, &e) || e.Slot != 3 ||
+			!errors.Is(err, ErrForeign) {
+			t.Errorf("%s keys: got %v, want slot 3 and %v", what, err, ErrForeign)
+		}
+	}
+}
