@@ -150,8 +150,8 @@ func TestSurveyOfMu(t *testing.T) {
 	close(r.release)
 	e := r.awaitKind(report.Surveyed)
 	if e.N != 2 || e.Survey.Kind != "mu" || e.Survey.Answers < surveyDevices-1 ||
-		len(e.Survey.Rows) != 9 || e.Survey.Value < 0.01 || e.Survey.Value > 1 {
-		t.Errorf("survey %+v, want mu between 0.01 and 1", e)
+		len(e.Survey.Rows) != 9 || e.Survey.Value < 1e-4 || e.Survey.Value > 1 {
+		t.Errorf("survey %+v, want mu between 1e-4 and 1", e)
 	}
 	r.awaitRounds(3)
 	r.join(surveyDevices)
