@@ -56,6 +56,13 @@ func (h *host) flooded(rounds, frames int) (most time.Duration) {
 	return most
 }
 
+// joined returns how many joins the host has heard.
+func (h *host) joined() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.joins
+}
+
 // TestFlood: a device that is flooded with forged announcements checks few of them, soon does not
 // listen any more, and asks the coordinator instead. So it takes part in every round. When the
 // flood is over it listens again.
@@ -78,8 +85,8 @@ func TestFlood(t *testing.T) {
 					t.Errorf("a round took %v", most)
 				}
 				h.agrees(d, h.last()-1)
-				if h.joins > 60+int(8*took) {
-					t.Errorf("%d joins in %.0f s", h.joins, took)
+				if h.joined() > 60+int(8*took) {
+					t.Errorf("%d joins in %.0f s", h.joined(), took)
 				}
 				last := d.now()
 				if last.Skipped == 0 || float64(last.Refused-last.Skipped) > 130+33*took {
@@ -90,14 +97,16 @@ func TestFlood(t *testing.T) {
 					t.Errorf("%d frames heard in %.0f s", last.Refused, took)
 				}
 				pass(2 * time.Minute)
+				h.mu.Lock()
 				h.inForce = nil
-				joins := h.joins
+				h.mu.Unlock()
+				joins := h.joined()
 				for range 3 {
 					h.round() // at once
 				}
 				pass(3 * time.Second)
-				if h.joins > joins {
-					t.Errorf("%d joins after the flood", h.joins-joins)
+				if h.joined() > joins {
+					t.Errorf("%d joins after the flood", h.joined()-joins)
 				}
 			})
 		})
