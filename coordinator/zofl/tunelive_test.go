@@ -117,18 +117,7 @@ func TestTuneARunIsInterrupted(t *testing.T) {
 			"--rounds", "1000000"})
 		ended <- cmd.ExecuteContext(ctx)
 	}()
-	began := uint64(0)
-	for deadline := time.Now().Add(patience); began == 0; {
-		text, err := zofl(t, "log", "--url", k.url, "--run", "kitchen")
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("no trial began: %v\n%s", err, text)
-		}
-		for _, line := range strings.Split(text, "\n") {
-			if strings.Contains(line, "change") {
-				fmt.Sscan(line, &began)
-			}
-		}
-	}
+	began := k.trial()
 	k.reach(began + 3)
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -143,6 +132,23 @@ func TestTuneARunIsInterrupted(t *testing.T) {
 	if s = k.reach(s.N + 5); s.State == "paused" {
 		t.Errorf("the run does not go on: %+v", s)
 	}
+}
+
+// trial waits until a trial has begun with a change, and returns the change's record.
+func (k *kitchen) trial() (began uint64) {
+	k.t.Helper()
+	for deadline := time.Now().Add(patience); began == 0; {
+		text, err := zofl(k.t, "log", "--url", k.url, "--run", "kitchen")
+		if err != nil || time.Now().After(deadline) {
+			k.t.Fatalf("no trial began: %v\n%s", err, text)
+		}
+		for _, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, "change") {
+				fmt.Sscan(line, &began)
+			}
+		}
+	}
+	return began
 }
 
 // TestTuneARunWhoseCoordinatorRestarts: a coordinator that knows nothing of a trial is told where
@@ -161,7 +167,7 @@ func TestTuneARunWhoseCoordinatorRestarts(t *testing.T) {
 			"--rounds", "150", "--json"})
 		ended <- cmd.ExecuteContext(t.Context())
 	}()
-	k.reach(40)
+	k.reach(k.trial() + 3)
 	stop(t, k.lead)
 	k.lead = k.leads()
 	if err := <-ended; err != nil {
