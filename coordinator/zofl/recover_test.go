@@ -60,7 +60,7 @@ func TestRecoverALostLog(t *testing.T) {
 	})
 	t.Run("dense", func(t *testing.T) {
 		recoverALostLog(t, newKitchenOf(t, []string{"--preset", "fedzo-dense", "--set",
-			"dense_keep=100"}))
+			"dense_keep=100000"}))
 	})
 }
 
