@@ -29,7 +29,7 @@ keep() {
 	from=$(go env GOCACHE)/fuzz/$(go -C "$1" list .)/$2
 	[ -d "$from" ] || return 0
 	mkdir -p "$to"
-	find "$from" -type f -size -601c -printf '%s %p\n' | sort -n | head -n 20 |
+	find "$from" -type f -size -601c -printf '%s %p\n' | sort -n | sed -n 1,20p |
 		while read -r _ file; do cp -n "$file" "$to/"; done
 }
 
@@ -47,7 +47,7 @@ while read -r module dir name; do
 	[[ "$dir $name" =~ $pattern ]] || continue
 	printf '== %s %s: ' "$dir" "$name"
 	folder=$dir
-	[ "$module" = . ] || dir=${dir#"$module/"}
+	[ "$module" = . ] || dir=.${dir#"$module"}
 	if out=$(GOMAXPROCS=1 nice -n 19 go -C "$module" test "./$dir" -run '^$' -fuzz "^$name\$" \
 		-fuzztime "$time" -parallel 1 2>&1 </dev/null); then
 		grep -o 'execs: [0-9]*' <<<"$out" | tail -n 1 || true

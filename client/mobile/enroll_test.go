@@ -176,3 +176,25 @@ func TestEnrolledTrust(t *testing.T) {
 		})
 	}
 }
+
+// FuzzEnroll: a line sets a config whole or leaves it as it was, and no error tells the seed.
+func FuzzEnroll(f *testing.F) {
+	pin := sha256.Sum256([]byte("ca"))
+	q := card(pin[:])
+	f.Add(lineStart + q.Encode())
+	f.Add(" " + lineStart + q.Encode() + "\n")
+	f.Add(lineStart + "v=1&seed=" + userSeed)
+	f.Add(lineStart + strings.ReplaceAll(q.Encode(), "=", "%3D"))
+	f.Fuzz(func(t *testing.T, line string) {
+		cfg := config()
+		err := cfg.Enroll(line)
+		switch {
+		case err == nil && (cfg.pin == nil || cfg.credentials == nil || len(cfg.servers) != 1):
+			t.Errorf("half of a line is set: %v", cfg)
+		case err != nil && (cfg.pin != nil || cfg.Device != "phone-7"):
+			t.Errorf("a line that fails with %v is set: %v", err, cfg)
+		case err != nil && strings.Contains(err.Error(), userSeed[:20]):
+			t.Errorf("a secret in %v", err)
+		}
+	})
+}

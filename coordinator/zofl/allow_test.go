@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire"
 )
 
 // The list of ids is read, and read again when it changes; one that is damaged later stays as it
@@ -77,4 +79,29 @@ func TestOffendersAreShown(t *testing.T) {
 	if rows := turnedAwayOf(&operate.Status{}); rows != nil {
 		t.Errorf("rows of an honest run: %v", rows)
 	}
+}
+
+// FuzzAllowList: every id of a list that is read is a name, and the list has it.
+func FuzzAllowList(f *testing.F) {
+	f.Add([]byte("# the kitchen\npi-1\n\n  pi-2  # by the door\r\n"))
+	f.Add([]byte("pi-1\nbad id\n"))
+	f.Add([]byte("a.b\n#"))
+	path := filepath.Join(f.TempDir(), "ids")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := &allowList{path: path, logger: slog.New(slog.DiscardHandler)}
+		if err := l.read(); err != nil {
+			if l.ids != nil {
+				t.Errorf("%d ids of a list that is refused: %v", len(l.ids), err)
+			}
+			return
+		}
+		for id := range l.ids {
+			if wire.CheckName(id) != nil || !bytes.Contains(data, []byte(id)) {
+				t.Errorf("%q is on the list", id)
+			}
+		}
+	})
 }

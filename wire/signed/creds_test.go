@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -21,4 +22,50 @@ func TestCreds(t *testing.T) {
 	if _, err := signed.KeysIn(file + keys.CredsLine()[:40]); !errors.Is(err, signed.ErrKey) {
 		t.Errorf("a damaged line: %v", err)
 	}
+}
+
+// FuzzCreds: keys read from any text print as text that reads as the same keys, and are at most
+// [signed.MaxKeys].
+func FuzzCreds(f *testing.F) {
+	keys := signed.Keys{signer(f, 1).Key(), signer(f, 2).Key()}
+	f.Add(keys.CredsLine())
+	f.Add("more\n" + keys[:1].CredsLine() + " \r\n" + keys.CredsLine())
+	f.Add(signed.Keys{}.CredsLine())
+	f.Add(keys.String())
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := signed.ParseKeys(text); err != nil && !errors.Is(err, signed.ErrKey) {
+			t.Errorf("ParseKeys: %v", err)
+		}
+		got, err := signed.KeysIn(text)
+		if err != nil {
+			if !errors.Is(err, signed.ErrKey) || got != nil {
+				t.Errorf("KeysIn: %v, %v", got, err)
+			}
+			return
+		}
+		if len(got) > signed.MaxKeys {
+			t.Fatalf("%d keys", len(got))
+		}
+		if again, err := signed.ParseKeys(got.String()); err != nil || again.String() != got.String() {
+			t.Errorf("%v reads as %v, %v", got, again, err)
+		}
+	})
+}
+
+// FuzzVouched: whatever follows a catch-up reply is a reference or none, and one that is found is
+// found again where it is appended.
+func FuzzVouched(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(signed.Vouch(nil, wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}))
+	f.Add(signed.Vouch([]byte{0x90}, wire.Reference{N: 1}))
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		r, ok := signed.Vouched(&wire.CatchUpReply{Rest: rest})
+		if !ok {
+			return
+		}
+		again, ok := signed.Vouched(&wire.CatchUpReply{Rest: signed.Vouch(nil, r)})
+		if !ok || again != r {
+			t.Errorf("%+v reads as %+v, %v", r, again, ok)
+		}
+	})
 }
