@@ -247,6 +247,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.crowd.Grow(len(c.roster.IDs), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
+	c.watch.Midway = c.Rounds > 0
 	return c, nil
 }
 

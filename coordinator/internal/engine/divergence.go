@@ -4,7 +4,7 @@ import "github.com/zofl/zofl/wire/survey"
 
 // A run that diverges pauses, and stays paused until somebody resumes it or rolls it back: more
 // rounds from there would waste the devices' work. Losses are in no record, so a restarted
-// coordinator watches anew.
+// coordinator watches anew, midway.
 
 // observe shows the watch the losses of the round that closes, which its devices measured where
 // the round begins. Second phases are left out. Their devices measure where the first phase's did,

@@ -15,6 +15,8 @@ const (
 	many = 3
 	// certain is how many distances a loss is from another by no accident.
 	certain = 6
+	// plateaus is how often the losses of a few devices may rise to another level after a restart.
+	plateaus = 3
 )
 
 // A LossWatch says when training diverges. Among three or more devices, one alone can neither
@@ -47,7 +49,15 @@ const (
 //     times that range.
 //   - If base does not stay, it becomes the level. spread becomes twice the range of the 5
 //     losses, doubled because they do not show all of the noise.
+//
+// A watch that begins [LossWatch.Midway] does not see the loss of the initial point. By then the
+// losses may be a thousandth of that, and those of two devices a thousand times apart. So where one
+// of its first 5 rounds has fewer than three reports, base never stays in round 5, nothing counts
+// before, and a drift only moves base and spread to where the losses are, up to 3 times: other
+// devices contribute. The fourth counts.
 type LossWatch struct {
+	Midway bool // the run has rounds that this watch did not see
+
 	rounds          int
 	last            [window]lossAt  // at index rounds mod window
 	distances       [window]float64 // of reports from their median, in the first rounds
@@ -62,6 +72,8 @@ type LossWatch struct {
 	infinite, large uint32 // declines in the last attempt that failed, see Exploded
 	failures        uint32 // such attempts since most devices contributed
 	again           bool   // the watch began anew, and first, base and best are known
+	unsure          bool   // nobody knows what losses are far apart, see Midway
+	moves           int    // of base, since nobody knows
 }
 
 // A lossAt is the loss of the state after record n.
@@ -147,6 +159,11 @@ func (w *LossWatch) follow() {
 // settle sets base, noise and spread in round 5.
 func (w *LossWatch) settle(level float64) {
 	rise, stays := level-w.base, false
+	w.unsure = w.Midway && w.voted < window
+	if w.unsure {
+		w.rebase(level)
+		return
+	}
 	if w.voted >= window {
 		first := w.distances[0]
 		slices.Sort(w.distances[:])
@@ -158,9 +175,15 @@ func (w *LossWatch) settle(level float64) {
 		w.spread = 1.5 * span(w.last[1:])
 	}
 	if !stays {
-		w.base, w.spread = level, 2*span(w.last[:])
+		w.rebase(level)
 	}
 	w.smoothed, w.bottom = w.base, w.base
+}
+
+// rebase moves base to a level, and spread to what the last losses show.
+func (w *LossWatch) rebase(level float64) {
+	w.base, w.spread = level, 2*span(w.last[:])
+	w.smoothed, w.bottom = level, level
 }
 
 // rose says whether the first 5 losses rose for another reason than noise: each time, or once by
@@ -193,6 +216,12 @@ func (w *LossWatch) blewUp(diverge float64) bool {
 	if !voted {
 		steep = 20
 	}
+	if !voted && w.Midway { // a few reports, or the first of them, say little
+		scale = max(scale, w.spread)
+		if w.rounds <= window {
+			return false
+		}
+	}
 	before, now, limit := w.at(2), w.at(1), w.base+float64(steep*diverge*scale)
 	if w.rounds < 3 || scale == 0 || before <= limit || now <= limit {
 		return false
@@ -203,7 +232,15 @@ func (w *LossWatch) blewUp(diverge float64) bool {
 // drifted says whether the smoothed loss is above base by more than the run allows.
 func (w *LossWatch) drifted(diverge float64) bool {
 	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread)
-	return w.rounds >= window && w.smoothed > w.base+float64(diverge*scale)
+	if w.rounds < window || w.smoothed <= w.base+float64(diverge*scale) {
+		return false
+	}
+	if w.unsure && w.moves < plateaus {
+		w.moves++
+		w.rebase(w.at(1))
+		return false
+	}
+	return true
 }
 
 // at returns the loss of back rounds before the next.
@@ -211,8 +248,8 @@ func (w *LossWatch) at(back int) float64 { return w.last[(w.rounds+window-back)%
 
 // Again begins the watch anew, after a person accepted the state that the run goes on from.
 func (w *LossWatch) Again() {
-	*w = LossWatch{again: w.again || w.rounds > 0, first: w.first, base: w.base, best: w.best,
-		latest: w.latest}
+	*w = LossWatch{Midway: w.Midway, again: w.again || w.rounds > 0, first: w.first, base: w.base,
+		best: w.best, latest: w.latest}
 }
 
 // Median sorts losses and returns their median, the lower one of two.

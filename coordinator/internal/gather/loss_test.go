@@ -137,6 +137,49 @@ func TestLossWatchOfLiars(t *testing.T) {
 	}
 }
 
+// TestLossWatchMidway: after a restart the losses of one or two devices may be near 0 and far apart,
+// and only losses that keep growing show a divergence.
+func TestLossWatchMidway(t *testing.T) {
+	grow := func(by float32) (losses []float32) {
+		for loss := float32(0.001); loss < 1e6; loss *= by {
+			losses = append(losses, loss)
+		}
+		return losses
+	}
+	for _, test := range []struct {
+		name   string
+		losses []float32
+		within int // rounds; 0: never
+	}{
+		{"another device contributes", slices.Concat([]float32{4e-5, 0.01}, repeat(0.03, 30)), 0},
+		{"it does later", slices.Concat(repeat(4e-5, 6), repeat(0.03, 30)), 0},
+		{"they take turns", slices.Repeat([]float32{4e-5, 0.03, 2e-4}, 20), 0},
+		{"they join one by one", slices.Concat(repeat(4e-5, 9), repeat(0.003, 9), repeat(0.05, 9),
+			repeat(3, 30)), 0},
+		{"a blow-up", grow(4), 9},
+		{"growth", grow(1.5), 40},
+		{"growth after a while", slices.Concat(repeat(0.001, 30), grow(2)), 55},
+	} {
+		w, got := LossWatch{Midway: true}, 0
+		for i, loss := range test.losses {
+			if w.Observe(1, uint64(i+1), []float32{loss}) {
+				got = i + 1
+				break
+			}
+		}
+		if (got > 0) != (test.within > 0) || got > test.within {
+			t.Errorf("%s: diverged in round %d, want within %d", test.name, got, test.within)
+		}
+	}
+	votes, n := LossWatch{Midway: true}, 0
+	for loss := float32(1); !votes.Observe(1, 1, []float32{loss, loss, loss, loss}) && n < 9; n++ {
+		loss *= 6
+	}
+	if n != 2 {
+		t.Errorf("a blow-up that four devices report showed after %d rounds, want after 2", n)
+	}
+}
+
 // whole is a log that has all vectors, or those from a record on.
 type whole uint64
 
