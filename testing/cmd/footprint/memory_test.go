@@ -16,7 +16,8 @@ func TestMemoryOf(t *testing.T) {
 }
 
 // A device holds a model of a million parameters once, or twice with a flat loss, and
-// little else. Its process stays a megabyte below what docs/devices.md promises.
+// little else. Its process stays half a megabyte below what docs/devices.md promises: pages
+// that a busy machine counts differ by 0.2.
 func TestDeviceMemory(t *testing.T) {
 	l, err := newLab()
 	if err != nil {
@@ -24,7 +25,7 @@ func TestDeviceMemory(t *testing.T) {
 	}
 	defer l.close()
 	const (
-		margin     = 1_000_000
+		margin     = 500_000
 		processors = "GOMAXPROCS=2" // each has its own memory: with 8 processors, a megabyte more
 	)
 	for _, m := range modes {
@@ -38,7 +39,7 @@ func TestDeviceMemory(t *testing.T) {
 				f := k.figure(&m, large, defaults)
 				t.Logf("%s: %s (%s)", f.What, number(f.Value), f.Note)
 				if f.Value > f.Most-margin {
-					t.Errorf("%s bytes resident, want at most %s less 1 MB", number(f.Value), number(f.Most))
+					t.Errorf("%s bytes resident, want at most %s less 0.5 MB", number(f.Value), number(f.Most))
 				}
 			}
 			if rounds := looks[1].Contributions - looks[0].Contributions; looks[1].Bytes-
