@@ -137,8 +137,8 @@ func TestLossWatchOfLiars(t *testing.T) {
 	}
 }
 
-// TestLossWatchMidway: after a restart the losses of one or two devices may be near 0 and far apart,
-// and only losses that keep growing show a divergence.
+// TestLossWatchMidway: after a restart the losses of one or two devices may be near 0 and far
+// apart, and only losses that keep growing show a divergence.
 func TestLossWatchMidway(t *testing.T) {
 	grow := func(by float32) (losses []float32) {
 		for loss := float32(0.001); loss < 1e6; loss *= by {
