@@ -18,7 +18,8 @@ func explainSecure(out io.Writer, p *wire.Plan) {
 	scalars := int(p.Steps) * int(p.PerturbationsAt(1))
 	c := secagg.Price(devices, scalars+1)
 	coding, _ := masked.Codings(p, devices)
-	fmt.Fprintf(out, "\nSecure aggregation: %s\n", wrapped(fmt.Sprintf("The coordinator learns "+
+	threshold := masked.Threshold(devices, p.Quorum)
+	fmt.Fprintf(out, "\n%s\n", wrapped(fmt.Sprintf("Secure aggregation: The coordinator learns "+
 		"the sum of a round's scalars, of its losses, and who took part. It learns no device's own, "+
 		"unless at least %d of a device's %d neighbors, itself included, tell it theirs. A device "+
 		"sends four messages a round in place of one, with %d bytes of keys, %d of shares, %d of "+
@@ -26,8 +27,8 @@ func explainSecure(out io.Writer, p *wire.Plan) {
 		"sum while %d of each neighborhood stay, so %d may leave in any step; below that it is begun "+
 		"anew. Scalars are cut to %g, and the mean has an error of at most %.2g. Nobody can "+
 		"bound or trace what a single device adds.",
-		c.Threshold, c.Degree+1, c.Up[secagg.StepKeys], c.Up[secagg.StepShares],
+		threshold, c.Degree+1, c.Up[secagg.StepKeys], c.Up[secagg.StepShares],
 		c.Up[secagg.StepMask], c.Up[secagg.StepUnmask], c.Down[secagg.StepShares],
-		c.Down[secagg.StepMask], c.Down[secagg.StepUnmask], devices, c.Threshold,
-		c.Degree+1-c.Threshold, coding.Range, coding.Error(1)), warningWidth))
+		c.Down[secagg.StepMask], c.Down[secagg.StepUnmask], devices, threshold,
+		c.Degree+1-threshold, coding.Range, coding.Error(1)), warningWidth))
 }

@@ -98,15 +98,28 @@ func (a *Attempt) Leave(away func(slot uint32) bool) {
 	}
 }
 
-// Round returns the round of the devices that are not out.
-func (a *Attempt) Round() secagg.Round {
+// Round returns the round of the devices that are not out. Where all are neighbors, no fewer than
+// the plan's quorum may stay: a coordinator that shows devices different lists then gets the sum of
+// more.
+func (a *Attempt) Round(quorum uint32) secagg.Round {
 	var members []uint32
 	for i, slot := range a.Slots() {
 		if i/8 >= len(a.Out) || a.Out[i/8]>>(i%8)&1 == 0 {
 			members = append(members, slot)
 		}
 	}
-	return secagg.Round{Context: a.context(), Members: members, Words: a.Words}
+	return secagg.Round{Context: a.context(), Members: members, Words: a.Words,
+		Threshold: Threshold(len(members), quorum)}
+}
+
+// Threshold returns how many of a neighborhood, its middle included, have to stay to the end of a
+// round of so many devices.
+func Threshold(devices int, quorum uint32) int {
+	degree, threshold := secagg.Graph(devices)
+	if degree+1 == devices {
+		threshold = max(threshold, min(int(quorum), devices))
+	}
+	return threshold
 }
 
 // context names the attempt: no two of a run have the same.

@@ -61,7 +61,7 @@ func TestAttempt(t *testing.T) {
 	a := masked.Attempt{Run: "r", N: 4, Tip: wire.Tip{1}, Epoch: 2, Number: 1, Words: 3,
 		Cohort: wire.Cohort{Sampled: 20, Members: 20}}
 	a.Leave(func(slot uint32) bool { return slot == 3 || slot == 12 })
-	round := a.Round()
+	round := a.Round(0)
 	if len(round.Members) != 18 || len(a.Out) != 2 || round.Members[3] != 4 || round.Words != 3 {
 		t.Errorf("%+v, out %x", round, a.Out)
 	}
@@ -78,6 +78,20 @@ func TestAttempt(t *testing.T) {
 	a.Cohort = wire.Cohort{Sampled: masked.MostAsked + 1, Members: 1 << 20}
 	if slots := a.Slots(); slots != nil {
 		t.Errorf("%d slots", len(slots))
+	}
+}
+
+// TestThreshold: a sum has no fewer devices than the quorum where all are neighbors, and the graph's
+// threshold is the least.
+func TestThreshold(t *testing.T) {
+	for _, c := range []struct {
+		devices int
+		quorum  uint32
+		want    int
+	}{{10, 8, 8}, {10, 3, 6}, {5, 9, 5}, {100, 100, 100}, {1000, 900, 59}} {
+		if got := masked.Threshold(c.devices, c.quorum); got != c.want {
+			t.Errorf("%d devices, quorum %d: threshold %d, want %d", c.devices, c.quorum, got, c.want)
+		}
 	}
 }
 

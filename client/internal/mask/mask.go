@@ -60,7 +60,7 @@ type Session struct {
 // Begin makes keys and begins the first two steps, which take no scalars. The session ends with
 // ctx. Call Close when done.
 func Begin(ctx context.Context, cfg Config) (*Session, error) {
-	round := cfg.Attempt.Round()
+	round := cfg.Attempt.Round(cfg.Plan.Quorum)
 	if uint32(len(round.Members)) < cfg.Plan.Quorum {
 		return nil, fmt.Errorf("%w: they are %d, quorum %d", ErrOut, len(round.Members),
 			cfg.Plan.Quorum)

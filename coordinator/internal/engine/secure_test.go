@@ -62,7 +62,7 @@ func (f *maskedFleet) begin() {
 	head.Rest = c.asking(head.Rest)
 	f.attempt = masked.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
 	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
-	round := f.attempt.Round()
+	round := f.attempt.Round(c.Plan.Quorum)
 	for _, slot := range round.Members {
 		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8([32]byte{byte(f.rng.Uint32()),
 			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.epoch)}), nil)

@@ -67,7 +67,7 @@ func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool)
 		return
 	}
 	a.Leave(away)
-	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(),
+	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(v.plan.Quorum),
 		spent: v.spent && v.attempt.N == a.N, tokens: map[uint32]string{}, took: map[uint32]bool{}}
 	if server, err := secagg.NewServer(v.round); err == nil {
 		v.server = server
