@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -44,3 +45,41 @@ func TestPrivateRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestNoiseOfSum: shares of the noise add up under masks to the noise of a sum. Devices whose loss
+// is the same everywhere send noise alone, so the model's squared distance from where it began is
+// that of the noise: a quarter with four shares of what four whole ones make.
+func TestNoiseOfSum(t *testing.T) {
+	distances := map[uint8]float64{}
+	for _, of := range []uint8{noise.OfDevice, noise.OfSum} {
+		p, err := preset.New("decomfl", "shares", 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.DPClip, p.DPNoise, p.DPOf, p.DPDelta, p.Diverge, p.Secure = 5, 1, of, 1e-5, 0, 1
+		p.Members, p.Target, p.Quorum, p.Perturbations, p.MaxScalar = 4, 4, 4, 50, 1000
+		p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+		p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, 20, 0.2
+		var devices []objective.Objective
+		for range 4 {
+			devices = append(devices, flatland{200})
+		}
+		r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+		if err != nil {
+			t.Fatalf("dp_of=%d: %v", of, err)
+		}
+		for _, v := range r.Params {
+			distances[of] += float64(v) * float64(v)
+		}
+	}
+	if ratio := distances[noise.OfDevice] / distances[noise.OfSum]; !(ratio > 3 && ratio < 5.3) {
+		t.Errorf("distances %v, ratio %v, want about 4", distances, ratio)
+	}
+}
+
+// A flatland has the same loss everywhere.
+type flatland struct{ dim int }
+
+func (f flatland) Dim() int { return f.dim }
+
+func (flatland) Loss(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }

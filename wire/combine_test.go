@@ -25,7 +25,7 @@ var fieldMarks = map[string]string{
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
-	"secure": "f",
+	"secure": "f", "dp_of": "j",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -53,7 +53,8 @@ const pairHeader = "# What goes with what. " +
 	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
 	"#   o  groups\n" +
 	"#   q  dp_clip\n" +
-	"#   f  secure\n"
+	"#   f  secure\n" +
+	"#   j  dp_of\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

@@ -115,6 +115,7 @@ type Plan struct {
 	DPClip  float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
 	DPNoise float32 // sigma: the noise's standard deviation is sigma*C
 	DPBy    uint8   // who adds it, see package noise
+	DPOf    uint8   // whose noise it is, see package noise
 	DPDelta float32 // delta, for which epsilon is reported
 
 	// Secure aggregation of a round's scalars, see package masked. A record has their mean.

@@ -308,6 +308,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Secure }, []string{"none", "sum"}, 0, 0},
 	{107, "secure_range", "largest scalar of secure=sum, 0 for what the plan bounds", false,
 		func(p *Plan) any { return &p.SecureRange }, nil, 0, 1e9},
+	{108, "dp_of", "whose noise dp_noise is", false,
+		func(p *Plan) any { return &p.DPOf }, []string{"device", "sum"}, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

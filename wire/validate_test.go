@@ -203,6 +203,7 @@ var invalid = []struct {
 	{"dp_clip", func(p *wire.Plan) { p.DPClip = nan }},
 	{"dp_noise", func(p *wire.Plan) { p.DPClip, p.DPNoise = 1, 1001 }},
 	{"dp_by", func(p *wire.Plan) { p.DPClip, p.DPBy = 1, 2 }},
+	{"dp_of", func(p *wire.Plan) { p.DPClip, p.Secure, p.DPOf = 1, 1, 2 }},
 	{"dp_delta", func(p *wire.Plan) { p.DPClip, p.DPDelta = 1, -1 }},
 	{"secure", func(p *wire.Plan) { p.Secure = 2 }},
 	{"secure_range", func(p *wire.Plan) { p.Secure, p.SecureRange = 1, nan }},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/noise"
 )
 
 // usualDelta is dp_delta of a plan with --epsilon that sets none.
@@ -50,9 +51,15 @@ func (f *planFlags) explainNoise(out io.Writer, p *wire.Plan) {
 	if !device && !coordinator {
 		return
 	}
-	from, share := "From all but the device itself, noise", math.Sqrt(float64(p.Target))
-	if coordinator {
-		from, share = "From all but the device and the coordinator, noise", float64(p.Target)
+	from := "From all but the device itself, noise"
+	own := noise.Multiplier(p.DPNoise, p.DPOf, p.Quorum) * float64(p.DPClip)
+	each := own / math.Sqrt(float64(p.Target))
+	switch {
+	case coordinator:
+		from, each = "From all but the device and the coordinator, noise", own/float64(p.Target)
+	case p.DPOf == noise.OfSum:
+		from = fmt.Sprintf("From a coordinator that follows the protocol, and from who reads its "+
+			"log, the noise of a sum of %d devices", p.Quorum)
 	}
 	spent := "Each round spends privacy, and the plan sets no rounds."
 	if b := dp.Planned(p); b != nil {
@@ -60,8 +67,7 @@ func (f *planFlags) explainNoise(out io.Writer, p *wire.Plan) {
 			p.Rounds, b)
 	}
 	spent += f.fitted
-	each := float64(p.DPNoise) * float64(p.DPClip) / share
-	fmt.Fprintf(out, "\nPrivacy: %s\n", wrapped(fmt.Sprintf("%s hides what one device's data do. %s "+
+	fmt.Fprintf(out, "\n%s\n", wrapped(fmt.Sprintf("Privacy: %s hides what one device's data do. %s "+
 		"The price is accuracy: a device's scalars are cut to a norm of %g together, and each "+
 		"scalar of a mean of %d devices has noise with a standard deviation of %.3g.",
 		from, spent, p.DPClip, p.Target, each), warningWidth))

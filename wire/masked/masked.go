@@ -14,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/wire/noise"
 	"github.com/zofl/zofl/wire/secagg"
 )
 
@@ -42,7 +43,8 @@ func Range(p *wire.Plan) float32 {
 	case p.SecureRange > 0:
 		return min(p.SecureRange, p.MaxScalar)
 	case device:
-		return min(p.DPClip*(1+noiseTails*p.DPNoise), p.MaxScalar)
+		own := noise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
+		return min(p.DPClip*float32(1+noiseTails*own), p.MaxScalar)
 	}
 	return p.MaxScalar
 }

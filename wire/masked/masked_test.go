@@ -105,6 +105,9 @@ func TestRange(t *testing.T) {
 	if r := masked.Range(p); r != 10 {
 		t.Errorf("with noise: range %v, want 2 and 8 times 1", r)
 	}
+	if p.DPOf, p.Quorum = 1, 16; masked.Range(p) != 4 {
+		t.Errorf("with a share of noise: range %v, want 2 and 8 times 0.25", masked.Range(p))
+	}
 	if p.SecureRange = 7; masked.Range(p) != 7 {
 		t.Errorf("range %v", masked.Range(p))
 	}

@@ -25,6 +25,14 @@ const (
 	ByCoordinator uint8 = 1
 )
 
+// Values of Plan.DPOf.
+const (
+	// OfDevice: sigma is that of the noise that a device adds.
+	OfDevice uint8 = 0
+	// OfSum: sigma is that of the sum of a quorum, under masks. Each device adds its share.
+	OfSum uint8 = 1
+)
+
 // MostNoise is the largest multiplier: more would leave few steps to the scalars.
 const MostNoise = 1000
 
@@ -48,6 +56,26 @@ func New(clip, sigma float32) Mechanism {
 	deviation := length * float64(sigma) // exact: at most 48 bits
 	m.variance = uint64(math.Ceil(deviation * deviation * (1 + 1e-15)))
 	return m
+}
+
+// Share returns the mechanism of each of so many devices whose sum has at least the noise of m: a
+// variance of (sigma*C)^2 / devices each. Sums of discrete Gaussians are no discrete Gaussians, but
+// nobody can tell: with a share of s >= 20 steps of the grid, which a sum of 4096 devices has where
+// sigma is 0.01 or more, they differ by less than 10 * 4096 * exp(-pi^2 s^2) (Kairouz, Liu and
+// Steinke 2021, Theorem 1).
+func (m Mechanism) Share(devices uint32) Mechanism {
+	n := uint64(max(devices, 1))
+	m.variance = (m.variance + n - 1) / n
+	return m
+}
+
+// Multiplier returns the standard deviation of the noise that a device adds, in units of C: sigma,
+// or with OfSum its share where at least so many devices are summed.
+func Multiplier(sigma float32, of uint8, devices uint32) float64 {
+	if of == OfSum {
+		return float64(sigma) / math.Sqrt(float64(max(devices, 1)))
+	}
+	return float64(sigma)
 }
 
 // Grid returns the step of the grid.

@@ -133,6 +133,23 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestShare: the shares of a quorum have at least the noise of one mechanism, and hardly more.
+func TestShare(t *testing.T) {
+	for _, devices := range []uint32{0, 1, 3, 7, 4096} {
+		m := New(2, 0.5)
+		n := uint64(max(devices, 1))
+		if share := m.Share(devices); n*share.variance < m.variance ||
+			n*share.variance >= m.variance+n || share.Grid() != m.Grid() {
+			t.Errorf("%d shares of %d steps, want %d in sum", n, share.variance, m.variance)
+		}
+	}
+	for of, want := range map[uint8]float64{OfDevice: 6, OfSum: 2} {
+		if got := Multiplier(6, of, 9); got != want {
+			t.Errorf("of %d: a device's noise is %v, want %v", of, got, want)
+		}
+	}
+}
+
 func BenchmarkNoise(b *testing.B) {
 	m, dst := New(1, 1), make([]float32, 1000)
 	for b.Loop() {

@@ -100,6 +100,12 @@ var noiseReasons = []reason{
 			"are; or set dp_by=coordinator",
 	},
 	{
+		field: "dp_of",
+		what:  "dp_of=sum needs secure=sum",
+		why:   "a share of the noise hides a device in a sum, and not by itself",
+		do:    "set secure=sum, or dp_of=device",
+	},
+	{
 		field: "max_scalar",
 		what:  "it is below dp_clip and 8 times its noise",
 		why:   "scalars of honest devices would be refused for their noise",

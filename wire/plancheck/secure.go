@@ -82,7 +82,7 @@ var secureReasons = []reason{
 		field: "secure",
 		what:  "dp_by=coordinator cuts single contributions",
 		why:   "the coordinator sees none",
-		do:    "set dp_by=device, or " + noSecure,
+		do:    "set dp_by=device dp_of=sum, or " + noSecure,
 	},
 	{
 		field: "quorum",

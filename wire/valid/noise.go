@@ -1,6 +1,9 @@
 package valid
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/noise"
+)
 
 // Limits of plans with differential privacy.
 const (
@@ -59,9 +62,12 @@ var noiseRefusals = []refusal{
 		return device && p.EvalEvery > 0
 	},
 		"evaluations send metrics without noise"},
+	{"dp_of", onMean, func(p *wire.Plan) bool { return p.DPClip > 0 && p.DPOf > 0 && p.Secure == 0 },
+		"dp_of=sum needs secure=sum"},
 	{"max_scalar", onMean, func(p *wire.Plan) bool {
 		device, _ := p.Noisy()
-		return device && float64(p.MaxScalar) < float64(p.DPClip)*(1+tails*float64(p.DPNoise))
+		own := noise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
+		return device && float64(p.MaxScalar) < float64(p.DPClip)*(1+tails*own)
 	},
 		"it is below dp_clip and 8 times its noise"},
 }

@@ -28,5 +28,6 @@ var refusedNoise = []refusedPlan{
 		"stop_value=1", nil},
 	{"dp_clip", overNoise + "eval_every=5 eval_count=1 metrics=[\"loss\"]",
 		[]string{"eval_every=0", "dp_by=coordinator"}},
+	{"dp_of", overNoise + "dp_of=sum", []string{"secure=sum", "dp_of=device"}},
 	{"max_scalar", overNoise + "max_scalar=8", nil},
 }

@@ -23,7 +23,7 @@ var refusedSecure = []refusedPlan{
 	{"secure", overSecure + "eval_every=5 eval_count=1 metrics=[\"loss\"]",
 		[]string{"eval_every=0"}},
 	{"secure", overSecure + "dp_clip=1 dp_noise=1 dp_delta=1e-5 dp_by=coordinator",
-		[]string{"dp_by=device"}},
+		[]string{"dp_by=device dp_of=sum"}},
 	{"quorum", overSecure + "quorum=2", []string{"quorum=3"}},
 	{"target", overSecure + "members=5000 target=5000", []string{"target=4096"}},
 }

@@ -54,6 +54,7 @@ var choices = [][]string{
 	{"groups=auto"},
 	{"dp_by=device", "dp_by=coordinator"},
 	{"secure=none", "secure=sum"},
+	{"dp_of=device", "dp_of=sum"},
 }
 
 // secret stands for a secret run key.
@@ -101,6 +102,8 @@ var needs = map[string][]string{
 
 	"dp_by=device":      noisy,
 	"dp_by=coordinator": noisy,
+
+	"dp_of=sum": slices.Concat(noisy, []string{"secure=sum"}),
 
 	"secure=sum": {"max_scalar=1000", "eval_every=0"},
 
