@@ -81,8 +81,8 @@ func TestAttempt(t *testing.T) {
 	}
 }
 
-// TestThreshold: a sum has no fewer devices than the quorum where all are neighbors, and the graph's
-// threshold is the least.
+// TestThreshold: a sum has no fewer devices than the quorum where all are neighbors, and no fewer
+// than the graph's threshold.
 func TestThreshold(t *testing.T) {
 	for _, c := range []struct {
 		devices int
