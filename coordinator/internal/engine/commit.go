@@ -51,7 +51,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 		return r, err
 	}
 	c.prev = prev
-	c.lateMoved(&r)
+	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.Remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
 	c.round.open = false

@@ -144,7 +144,7 @@ type Core struct {
 	yield    gather.Yield
 	answers  gather.Answers
 	late     gather.Answers // of the round before, for the yield of an open roster
-	lateWork lateWork
+	lateWork gather.LateWork
 	uploads  gather.Uploads
 	unkept   bool // a vector was stored, and those too old are not yet deleted
 
@@ -243,7 +243,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	}
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(h.Members))
-	c.lateWork.past = gather.NewPast(listed)
+	c.lateWork.Past = gather.NewPast(listed)
 	c.crowd.Grow(len(c.roster.IDs), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)

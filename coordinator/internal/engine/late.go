@@ -20,17 +20,6 @@ import (
 // that it closed itself, of which it knows who counted. Contributions to a record that another
 // epoch closed, or that this coordinator found in the log when it started, are dropped as late.
 
-// lateWork is what the core knows about contributions to closed records.
-//
-// Invariants:
-//  1. past has rounds that this epoch closed, on the log's path, or whose record is being appended.
-//  2. waiting has contributions that no record counts yet, and that the next one will count;
-//     joining has those of the record that is being appended.
-type lateWork struct {
-	past             gather.Past
-	waiting, joining gather.Late
-}
-
 // isLate says whether a contribution is to a record that was closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {
 	closed := r.N <= c.N || r.N == c.N+1 && (c.phase == appending || c.phase == failed)
@@ -40,7 +29,7 @@ func (c *Core) isLate(r *wire.Reply) bool {
 // lateContribution keeps a contribution to a closed record for the next one.
 func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	c.countLate(m, r)
-	past := c.lateWork.past.Find(r.N)
+	past := c.lateWork.Past.Find(r.N)
 	if fault := c.judgeLate(past, m, r); fault != nil {
 		*fault++
 		return
@@ -51,14 +40,14 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	c.guard.Cut(m.Slot, c.values)
 	c.aggregator.Clip(c.values)
 	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
-	c.lateWork.waiting.Add(of, m.Slot, c.values, c.weightOf(r), r.Loss)
+	c.lateWork.Waiting.Add(of, m.Slot, c.values, c.weightOf(r), r.Loss)
 }
 
 // judgeLate reads a late contribution's numbers into c.values. fault is the counter of why it does
 // not count, nil if it does.
 func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
 	switch {
-	case past == nil || !c.fresh(past.Number):
+	case past == nil || !c.lateWork.Fresh(&c.Plan, past.Number, c.N, c.Rounds):
 		return &c.counters.Late
 	case r.Tip != past.Tip:
 		return &c.counters.WrongTip
@@ -77,35 +66,23 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 	return nil
 }
 
-// fresh says whether contributions to a round still count in the next record that closes.
-func (c *Core) fresh(number uint64) bool {
-	next := c.Rounds + 1
-	if c.lateWork.past.Find(c.N+1) != nil { // it is being appended
-		next++
-	}
-	return next-number <= uint64(c.Plan.Late)
-}
-
 // hasLateRoom says whether a record still has room for a contribution to a round. A record of
 // transport=relay has room for Plan.Target late ones. One of transport=mean has a term for each
 // round, however many contributed, but an open roster's members are not bounded.
 func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	switch {
-	case past.Scalars > c.mostScalars():
+	case past.Scalars > gather.MostScalars(&c.Plan):
 		return false // P was larger then
 	case c.transport.unsummed():
-		return c.lateWork.waiting.Count < c.Plan.Target
+		return c.lateWork.Waiting.Count < c.Plan.Target
 	}
 	return !c.roster.Open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024
 }
 
-// mostScalars is the K*P for which a valid plan has room in its records.
-func (c *Core) mostScalars() int { return int(c.Plan.Steps) * int(c.Plan.MaxPerturbations()) }
-
 // collected returns how many contributions count towards the target and the quorum.
 func (c *Core) collected() uint32 {
 	if c.Plan.Async > 0 && c.round.survey == survey.None {
-		return c.sum.Count + c.lateWork.waiting.Count
+		return c.sum.Count + c.lateWork.Waiting.Count
 	}
 	return c.sum.Count
 }
@@ -126,9 +103,9 @@ func (c *Core) joinLate() {
 	if c.Plan.Late == 0 {
 		return
 	}
-	l.joining, l.waiting = l.waiting, gather.Late{}
+	l.Join()
 	own := len(c.losses) > 0
-	l.joining.Losses(func(loss float32, weight uint32) {
+	l.Joining.Losses(func(loss float32, weight uint32) {
 		c.loss.Add(loss, weight)
 		if !own { // older states' losses are better than none for the watch
 			c.losses = append(c.losses, loss)
@@ -139,36 +116,13 @@ func (c *Core) joinLate() {
 		return slices.ContainsFunc(attempts,
 			func(a grouping.Attempt) bool { return a.Asks(&c.Plan, n, m.Slot, m.ID) })
 	}
-	l.past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
+	l.Past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
 		Scalars: c.round.scalars, Asked: asked}, &c.answers)
-}
-
-// lateMoved follows the log, of which r is the last record. It ends what joined that record,
-// forgets rounds that are not on the path or that another epoch closed, and drops what is too old
-// or too large for the next record, so that all that waits will be counted.
-func (c *Core) lateMoved(r *wire.Record) {
-	l := &c.lateWork
-	l.joining = gather.Late{}
-	onPath := func(uint64) bool { return true }
-	switch {
-	case r.Kind == wire.KindRollback:
-		onPath = func(n uint64) bool { return n <= r.To }
-	case r.Epoch != c.epoch || r.Kind != wire.KindRound:
-		onPath = func(n uint64) bool { return n != r.N }
-	}
-	keep := func(n, number uint64) bool {
-		return onPath(n) && c.Rounds+1-number <= uint64(c.Plan.Late)
-	}
-	most := c.mostScalars()
-	l.past.Keep(keep)
-	l.waiting.Keep(func(n, number uint64, scalars int) bool {
-		return keep(n, number) && scalars <= most
-	})
 }
 
 // counts returns how many contributions the record that is being made counts, and their weight.
 func (c *Core) counts() (contributors uint32, weight uint64) {
-	l := &c.lateWork.joining
+	l := &c.lateWork.Joining
 	return c.sum.Count + l.Count, c.sum.Weight + l.Weight
 }
 
@@ -180,7 +134,7 @@ func (c *Core) means() []float32 {
 	if c.veil.Adds {
 		return c.veil.Means(&c.sum)
 	}
-	if c.lateWork.joining.Count == 0 {
+	if c.lateWork.Joining.Count == 0 {
 		return c.aggregator.Combine(&c.sum, &c.held)
 	}
 	_, weight := c.counts()
@@ -190,5 +144,5 @@ func (c *Core) means() []float32 {
 // lateTerms appends the terms of the late contributions to those of the record that is being made.
 func (c *Core) lateTerms(terms []wire.Term) []wire.Term {
 	_, weight := c.counts()
-	return c.lateWork.joining.Terms(terms, c.N+1, c.Rounds+1, weight, &c.Plan)
+	return c.lateWork.Joining.Terms(terms, c.N+1, c.Rounds+1, weight, &c.Plan)
 }

@@ -198,7 +198,7 @@ func (c *Core) commitRound() {
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  contributors,
-		Late:          c.lateWork.joining.Count,
+		Late:          c.lateWork.Joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,

@@ -79,7 +79,7 @@ func (relayTransport) fill(c *Core, body *wire.Round) {
 	c.relayed.Sort()
 	body.Terms = c.lateTerms(c.relayed.Terms())
 	if c.Plan.Weights == wire.BySamples {
-		body.Weights = c.lateWork.joining.Weights(c.relayed.Weights())
+		body.Weights = c.lateWork.Joining.Weights(c.relayed.Weights())
 	}
 }
 
