@@ -107,6 +107,11 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
 		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
 		module + "/coordinator/internal/archive", module + "/wire/masked",
+		module + "/coordinator/internal/intake",
+	},
+	"coordinator/internal/intake": {
+		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
+		module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/archive": {
 		module + "/coordinator/internal/guard", module + "/coordinator/internal/serve",
@@ -150,7 +155,8 @@ func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
 		"coordinator/internal/ballot", "coordinator/internal/steer",
 		"coordinator/internal/grouping", "coordinator/internal/guard",
-		"coordinator/internal/crowd", "coordinator/internal/vault"} {
+		"coordinator/internal/crowd", "coordinator/internal/vault",
+		"coordinator/internal/intake"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -12,30 +11,11 @@ func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if c.Plan.Control == wire.NoControl || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
 	}
-	wrong := &c.counters.WrongControl
-	v, ok := wire.ControlVariate{}, false
-	if len(r.Rest) > 0 {
-		v, ok = r.Control()
+	v, fault := c.desk().Control(&c.control, r, c.round.phase, c.controlScalars)
+	if fault == nil && v.N > 0 && !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
+		fault = &c.counters.Overflow
 	}
-	if !ok {
-		if c.round.phase == 2 {
-			return 0, wrong
-		}
-		return 0, nil // the device has never contributed
-	}
-	precision := c.Plan.Precision
-	want, ok := c.controlScalars(v.N)
-	if !ok || precision.Len(v.Scalars) != want {
-		return 0, wrong
-	}
-	largest := gather.Read(&c.control, precision, v.Scalars, 1, want)
-	if !(largest <= c.Plan.MaxScalar) {
-		return 0, wrong // a NaN compares false
-	}
-	if !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
-		return 0, &c.counters.Overflow
-	}
-	return v.N, nil
+	return v.N, fault
 }
 
 // controlScalars returns how many scalars a control variate along record n has; ok is false if none

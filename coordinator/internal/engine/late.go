@@ -57,7 +57,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
-	if fault := c.readValues(r, steps, past.Scalars/steps); fault != nil {
+	if fault := c.desk().Scalars(&c.values, r, steps, past.Scalars/steps); fault != nil {
 		return fault
 	}
 	if !c.hasLateRoom(past) {

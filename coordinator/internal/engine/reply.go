@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/intake"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -176,30 +177,14 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 // them, nil if nothing is.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	if c.round.survey != survey.None {
-		return c.readSurvey(r)
+		return c.desk().Survey(&c.values, r, c.round.survey)
 	}
-	return c.readValues(r, c.steps(), int(c.round.perturbations))
+	return c.desk().Scalars(&c.values, r, c.steps(), int(c.round.perturbations))
 }
 
-// readValues is judge for a contribution to a round that must have so many blocks of scalars.
-func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint64) {
-	precision := c.Plan.Precision
-	switch {
-	case survey.Answered(r.Rest) != survey.None, c.lacksSlope(r):
-		return &c.counters.WrongSurvey
-	case c.transport.vectors(), c.vault != nil, len(r.Values) != steps*precision.Bytes(perturbations):
-		return &c.counters.WrongCount
-	case !precision.Fits(r.Values, steps, perturbations):
-		return &c.counters.Malformed
-	}
-	slope, _ := survey.SlopeOf(r.Rest)
-	switch largest := gather.Read(&c.values, precision, r.Values, steps, perturbations); {
-	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
-		return &c.counters.NonFinite
-	case largest > c.Plan.MaxScalar:
-		return &c.counters.TooLarge
-	}
-	return nil
+func (c *Core) desk() *intake.Desk {
+	return &intake.Desk{Plan: &c.Plan, Counters: &c.counters,
+		None: c.transport.vectors() || c.vault != nil}
 }
 
 // answered closes the attempt if it has nothing more to wait for. waited says that it waited for

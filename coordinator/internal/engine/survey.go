@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -28,32 +27,6 @@ func (c *Core) asking(rest []byte) []byte {
 		return c.vault.Tail(rest)
 	}
 	return survey.Ask(rest, c.round.survey)
-}
-
-// readSurvey reads an answer's numbers into c.values. A loss may be infinite far from the model,
-// so these need not be finite; that at the model must.
-func (c *Core) readSurvey(r *wire.Reply) (fault *uint64) {
-	switch {
-	case survey.Answered(r.Rest) != c.round.survey:
-		return &c.counters.WrongSurvey
-	case wire.Single.Len(r.Values) != c.round.scalars:
-		return &c.counters.WrongCount
-	}
-	largest := gather.Read(&c.values, wire.Single, r.Values, 1, c.round.scalars)
-	sketch := c.round.survey == survey.Sketch // of which every number is a slope
-	switch {
-	case !gather.Finite(r.Loss), !gather.Finite(c.values[0]), sketch && !gather.Finite(largest):
-		return &c.counters.NonFinite
-	case sketch && largest > c.Plan.MaxScalar:
-		return &c.counters.TooLarge
-	}
-	return nil
-}
-
-// lacksSlope says whether a contribution does not say how the loss slopes where the step needs it.
-func (c *Core) lacksSlope(r *wire.Reply) bool {
-	_, ok := survey.SlopeOf(r.Rest)
-	return c.Plan.StepAuto > 0 && !ok
 }
 
 // commitSurvey hands the change that follows from a survey to the log. If no value will do, the

@@ -61,7 +61,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		c.counters.Pieces++
 		return answer, nothing
 	}
-	if fault := c.judgeVector(u, data); fault != nil {
+	if fault := c.desk().Vector(u, data); fault != nil {
 		*fault++
 		return c.blame(m, fault), nothing
 	}
@@ -94,20 +94,6 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 		return &c.counters.WrongCount
 	case !gather.Finite(u.Loss):
 		return &c.counters.NonFinite
-	}
-	return nil
-}
-
-// judgeVector returns the counter of what is wrong with a complete vector, nil if nothing is.
-func (c *Core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
-	if wire.HashObject(data) != u.Digest {
-		return &c.counters.WrongDigest
-	}
-	switch largest := gather.Largest(data); {
-	case !gather.Finite(largest):
-		return &c.counters.NonFinite
-	case largest > c.Plan.MaxScalar:
-		return &c.counters.TooLarge
 	}
 	return nil
 }
