@@ -25,7 +25,7 @@ var fieldMarks = map[string]string{
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
-	"secure": "f", "dp_of": "j",
+	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -54,7 +54,8 @@ const pairHeader = "# What goes with what. " +
 	"#   o  groups\n" +
 	"#   q  dp_clip\n" +
 	"#   f  secure\n" +
-	"#   j  dp_of\n"
+	"#   j  dp_of\n" +
+	"#   C O  classes, group_size\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

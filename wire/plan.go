@@ -67,6 +67,7 @@ type Plan struct {
 	Groups    uint8  // how they are chosen, see package wire/grouping
 	GroupSize uint32 // devices of a group
 	Regroup   uint32 // rounds for which groups are kept
+	Classes   uint32 // classes whose scalars devices send apart, see package wire/byclass; 0: none
 
 	// Update.
 	Rule                 Rule

@@ -288,6 +288,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.GroupSize }, nil, 0, 128},
 	{95, "regroup", "rounds for which groups are kept", true,
 		func(p *Plan) any { return &p.Regroup }, nil, 0, anyUint32},
+	{96, "classes", "classes whose scalars devices send apart, 0 for none", false,
+		func(p *Plan) any { return &p.Classes }, nil, 0, 64},
 	{98, "dp_clip", "L2 norm to which a device's scalars of a round are cut, 0 for no privacy", false,
 		func(p *Plan) any { return &p.DPClip }, nil, 0, 1e9},
 	{99, "dp_noise", "standard deviation of the noise, in units of dp_clip", false,

@@ -200,6 +200,7 @@ var invalid = []struct {
 	{"bound", func(p *wire.Plan) { p.Bound = nan }},
 	{"claim_bound", func(p *wire.Plan) { p.ClaimBound = -1 }},
 	{"trust", func(p *wire.Plan) { p.Bound, p.Trust = 3, 1001 }},
+	{"classes", func(p *wire.Plan) { p.Classes = 65 }},
 	{"dp_clip", func(p *wire.Plan) { p.DPClip = nan }},
 	{"dp_noise", func(p *wire.Plan) { p.DPClip, p.DPNoise = 1, 1001 }},
 	{"dp_by", func(p *wire.Plan) { p.DPClip, p.DPBy = 1, 2 }},

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/byclass"
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/survey"
@@ -165,6 +166,9 @@ func (s *sample) reply(i int) []byte {
 	phase, p := s.phases[i], s.plan.Precision
 	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1,
 		Values: s.blobOf(p, s.blocks(phase))}
+	if s.plan.Classes > 0 {
+		r.Values = make(wire.Scalars, byclass.MostBytes(s.plan, int(s.perturbations)))
+	}
 	if s.plan.Weights == wire.BySamples {
 		r.Weight = s.plan.MaxWeight
 	}

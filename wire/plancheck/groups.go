@@ -1,5 +1,8 @@
 package plancheck
 
+// noClasses makes a plan whose devices send one list of scalars along the directions of all.
+const noClasses = "classes=0 groups=none group_size=0 regroup=0 sharing=shared transport=mean"
+
 // groupReasons are of plans whose devices share directions by groups.
 var groupReasons = []reason{
 	{
@@ -75,5 +78,46 @@ var groupReasons = []reason{
 		why:   "trim*group_size is below 1",
 		do: "raise trim to 1/group_size or more, such as trim=0.25, or set aggregator=median " +
 			"trim=0",
+	},
+	{
+		field: "classes",
+		what:  "secure=sum shows no scalars of a device",
+		why:   "the coordinator weighs those of each class, which it must see for that",
+		do:    "set " + noClasses + ", or " + noSecure,
+	},
+	{
+		field: "classes",
+		what:  "dp_clip hides no numbers of samples",
+		why:   "a device sends how many it has of each class, to which no noise is added",
+		do:    "set " + noClasses + ", or dp_clip=0 dp_noise=0 dp_by=device dp_delta=0",
+	},
+	{
+		field: "classes",
+		what:  "it needs groups=sketch",
+		why:   "groups are chosen by the classes that devices have",
+		do:    "set sharing=groups groups=sketch group_size=5 regroup=10, or classes=0",
+	},
+	{
+		field: "classes",
+		what:  "one class has nothing to tell apart",
+		do:    "set classes to the number of labels, such as classes=10, or classes=0",
+	},
+	{
+		field: "classes",
+		what:  "it needs steps=1",
+		why:   "a second local step would follow the device's own classes",
+		do:    "set steps=1, or classes=0",
+	},
+	{
+		field: "classes",
+		what:  "it needs aggregator=weighted-mean",
+		why:   "each class of a device has a weight of its own",
+		do:    "set aggregator=weighted-mean clip=0, or classes=0",
+	},
+	{
+		field: "classes",
+		what:  "the scalars of all classes do not fit a reply",
+		do: "set precision=int8 max_scalar=65504, or fewer perturbations such as perturbations=20, " +
+			"or classes=0",
 	},
 }

@@ -2,6 +2,7 @@ package valid
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/byclass"
 	"github.com/zofl/zofl/wire/grouping"
 )
 
@@ -46,6 +47,26 @@ var groupRefusals = []refusal{
 			float32(p.Trim*float32(p.GroupSize)) < 1
 	},
 		"it cuts off no device of a group"},
+	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes > 0 && p.Secure > 0 },
+		"secure=sum shows no scalars of a device"},
+	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes > 0 && p.DPClip > 0 },
+		"dp_clip hides no numbers of samples"},
+	{"classes", onAll, func(p *wire.Plan) bool {
+		return p.Classes > 0 && p.Groups != grouping.Sketch
+	},
+		"it needs groups=sketch"},
+	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes == 1 },
+		"one class has nothing to tell apart"},
+	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes > 0 && p.Steps > 1 },
+		"it needs steps=1"},
+	{"classes", onAll, func(p *wire.Plan) bool {
+		return p.Classes > 0 && p.Aggregator != wire.WeightedMean
+	},
+		"it needs aggregator=weighted-mean"},
+	{"classes", onAll, func(p *wire.Plan) bool {
+		return p.Classes > 0 && byclass.MostBytes(p, int(p.MaxPerturbations())) > 4*wire.MaxScalars
+	},
+		"the scalars of all classes do not fit a reply"},
 }
 
 func grouped(p *wire.Plan) bool { return p.Sharing == wire.GroupDirections }

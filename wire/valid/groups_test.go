@@ -3,6 +3,10 @@ package valid_test
 const overGroups = "sharing=groups transport=relay groups=random group_size=5 regroup=10 " +
 	"target=10 members=10 over_sample=1 "
 
+const noClasses = "classes=0 groups=none group_size=0 regroup=0 sharing=shared transport=mean"
+
+const overClasses = overGroups + "groups=sketch steps=1 classes=10 "
+
 // refusedGroups has a plan for each refusal of groups.
 var refusedGroups = []refusedPlan{
 	{"transport", overGroups + "transport=dense dense_keep=2",
@@ -20,4 +24,14 @@ var refusedGroups = []refusedPlan{
 	{"late", overGroups + "late=4", []string{"late=0"}},
 	{"trim", overGroups + "aggregator=trimmed-mean trim=0.1",
 		[]string{"trim=0.25", "aggregator=median trim=0"}},
+	{"classes", overClasses + overSecure, []string{noClasses, "secure=none secure_range=0"}},
+	{"classes", overClasses + overNoise,
+		[]string{noClasses, "dp_clip=0 dp_noise=0 dp_by=device dp_delta=0"}},
+	{"classes", overGroups + "classes=10", []string{"groups=sketch", "classes=0"}},
+	{"classes", overClasses + "classes=1", []string{"classes=10", "classes=0"}},
+	{"classes", overClasses + "steps=3", []string{"steps=1", "classes=0"}},
+	{"classes", overClasses + "aggregator=clipped-mean clip=1",
+		[]string{"aggregator=weighted-mean clip=0", "classes=0"}},
+	{"classes", overClasses + "perturbations=1500", []string{"precision=int8 max_scalar=65504",
+		"perturbations=20", "classes=0"}},
 }

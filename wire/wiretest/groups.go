@@ -11,6 +11,15 @@ func groupPlans(s *set) {
 		field{95, Uint(10)})
 	s.add("plan-all-95", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all95())).value())
+	add("classes", "ok", "groups by ten classes: a plan that can run", field{9, Uint(3)},
+		field{22, Uint(1)}, field{93, Uint(2)}, field{94, Uint(5)}, field{95, Uint(10)},
+		field{96, Uint(10)})
+	add("classes-zero", "form", "a zero written out", field{96, Uint(0)})
+	add("classes-over", "limit", "2^32 classes", field{96, Uint(1 << 32)})
+	all := merge(merge(plan105(), noise()), merge(shared(), []field{{96, Uint(10)}}))
+	s.add("plan-all-classes", "ok",
+		"no field is zero: read, though what is set excludes each other",
+		recordOf(kindPlan, 1, planMap(all)).value())
 	add("groups-new", "upgrade", "an unknown way to choose groups", field{93, Uint(200)})
 	add("group-size-zero", "form", "a zero written out", field{94, Uint(0)})
 	add("regroup-over", "limit", "2^32 rounds", field{95, Uint(1 << 32)})

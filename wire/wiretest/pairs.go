@@ -55,6 +55,7 @@ var choices = [][]string{
 	{"dp_by=device", "dp_by=coordinator"},
 	{"secure=none", "secure=sum"},
 	{"dp_of=device", "dp_of=sum"},
+	{"classes=0", "classes=10"},
 }
 
 // secret stands for a secret run key.
@@ -110,6 +111,7 @@ var needs = map[string][]string{
 	"groups=random":  groups,
 	"groups=sketch":  groups,
 	"sharing=groups": groups,
+	"classes=10":     slices.Concat(groups, []string{"groups=sketch", "steps=1"}),
 	"groups=auto":    {"sharing=groups", "transport=relay", "group_size=0", "regroup=2"},
 }
 

@@ -3,7 +3,7 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 528
+const Count = 532
 
 // Vectors generates all vectors.
 func Vectors() []Vector {
