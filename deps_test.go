@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"client/objective": {},
 	"client/internal/probe": {
 		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
-		module + "/wire/grouping",
+		module + "/wire/grouping", module + "/wire/byclass",
 		module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/consent", module + "/client/internal/slope",
 	},
@@ -107,11 +107,11 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
 		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
 		module + "/coordinator/internal/archive", module + "/wire/masked",
-		module + "/coordinator/internal/intake",
+		module + "/coordinator/internal/intake", module + "/coordinator/internal/classes",
 	},
 	"coordinator/internal/intake": {
 		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
-		module + "/coordinator/internal/gather",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/classes",
 	},
 	"coordinator/internal/archive": {
 		module + "/coordinator/internal/guard", module + "/coordinator/internal/serve",
@@ -120,6 +120,10 @@ var allowed = map[string][]string{
 	"coordinator/internal/vault": {
 		module + "/wire", module + "/wire/masked", module + "/wire/secagg",
 		module + "/coordinator/report",
+	},
+	"coordinator/internal/classes": {
+		module + "/wire", module + "/wire/byclass", module + "/wire/grouping", module + "/prng",
+		module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/veil": {
 		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
@@ -156,7 +160,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/ballot", "coordinator/internal/steer",
 		"coordinator/internal/grouping", "coordinator/internal/guard",
 		"coordinator/internal/crowd", "coordinator/internal/vault",
-		"coordinator/internal/intake"} {
+		"coordinator/internal/intake", "coordinator/internal/classes"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

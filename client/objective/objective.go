@@ -7,9 +7,9 @@
 // points of a step in one pass over the weights. Where an objective has several forms, the
 // runtime uses Batched before Streaming before Flat.
 //
-// It may also implement [Evaluator], [Sampler] and [Policy], and where the app can
-// differentiate its loss [Differentiable], [Directional] or [StreamingDirectional]; the
-// runtime finds these by assertion.
+// It may also implement [Evaluator], [Sampler] and [Policy], [Classed] for plans with classes,
+// and where the app can differentiate its loss [Differentiable], [Directional] or
+// [StreamingDirectional]; the runtime finds these by assertion.
 //
 // The runtime calls all methods from one goroutine at a time. A call that fails, panics or
 // does not return costs the device its contribution to that round, and nothing else.

@@ -165,3 +165,19 @@ func (w well) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, 
 	}
 	return sum / 2, nil
 }
+
+// ClassCounts implements [objective.Classed]: each device has a class of its own.
+func (w well) ClassCounts() []int {
+	counts := make([]int, 10)
+	counts[int(w.lowest)] = w.Samples()
+	return counts
+}
+
+// ClassLosses implements [objective.Classed].
+func (w well) ClassLosses(ctx context.Context, x []float32, b objective.Batch, sums []float64,
+	counts []int) error {
+	f, err := w.Loss(ctx, x, b)
+	n, class := max(b.Size, 1), int(w.lowest)
+	counts[class], sums[class] = n, float64(n)*f
+	return err
+}

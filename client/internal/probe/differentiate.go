@@ -42,9 +42,9 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 }
 
 // serves says whether the objective computes what a plan asks for. A surrogate is fitted to
-// losses.
+// losses, and there is no gradient of a class.
 func (d *differentiator) serves(plan *wire.Plan) bool {
-	return d.projector != nil && plan.Estimator == wire.Differences
+	return d.projector != nil && plan.Estimator == wire.Differences && plan.Classes == 0
 }
 
 // calls returns the calls of the app for a step of P perturbations.

@@ -36,6 +36,7 @@ type Prober struct {
 	loss    objective.Flat      // nil for an objective without a flat loss
 	streams objective.Streaming // nil for an objective that is not streaming
 	batched objective.Batched   // nil for an objective that is not batched
+	classed objective.Classed   // nil for an objective without losses by class
 	slopes  differentiator      // of an objective with a gradient or slopes
 
 	calls   caller
@@ -44,6 +45,7 @@ type Prober struct {
 	buffers buffers
 	stepper localStepper
 	memory  Memory
+	class   classStep
 	answer  answer // of Accept
 
 	meter           // of queries
@@ -69,6 +71,7 @@ func New(cfg Config) *Prober {
 	p.loss, _ = cfg.Objective.(objective.Flat)
 	p.streams, _ = cfg.Objective.(objective.Streaming)
 	p.batched, _ = cfg.Objective.(objective.Batched)
+	p.classed, _ = cfg.Objective.(objective.Classed)
 	p.slopes.init(cfg.Objective, cfg.Workers)
 	p.source.dim = cfg.Dim
 	return p
@@ -108,9 +111,9 @@ func allZero(v []float32) bool {
 }
 
 // room returns n elements, in the memory of v if that suffices.
-func room(v []float32, n int) []float32 {
+func room[T any](v []T, n int) []T {
 	if cap(v) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return v[:n]
 }

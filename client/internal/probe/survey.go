@@ -35,6 +35,9 @@ func (surveys) estimate(e *estimation) error {
 	case survey.Step:
 		return e.surveyStep()
 	case survey.Sketch:
+		if e.plan.Classes > 0 {
+			return e.shares()
+		}
 		return e.sketch()
 	}
 	return e.surveyMu()

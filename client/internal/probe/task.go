@@ -33,6 +33,9 @@ func (t *Task) Queries(plan *wire.Plan) uint64 {
 	switch t.Survey {
 	case survey.None:
 	case survey.Sketch:
+		if plan.Classes > 0 {
+			return 0
+		}
 		if plan.Difference == wire.Central {
 			return 2 * survey.Sketched
 		}

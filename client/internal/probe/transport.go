@@ -25,6 +25,9 @@ func transportOf(plan *wire.Plan) transport {
 	if plan.SendsVectors() {
 		return vectors{}
 	}
+	if plan.Classes > 0 {
+		return classes{}
+	}
 	return scalars{}
 }
 

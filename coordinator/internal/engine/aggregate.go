@@ -18,6 +18,7 @@ func (c *Core) prepare() {
 		c.sum.Reset(0)
 	}
 	c.held.Reset(c.round.scalars)
+	c.classed.Reset(int(c.round.perturbations))
 	c.relayed.Reset()
 	c.controls.Reset()
 	c.uploads.Reset()
@@ -88,6 +89,8 @@ func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
 	}
 	factor *= c.aggregator.Clip(c.values)
 	switch {
+	case c.Plan.Classes > 0:
+		c.classed.Add(slot, &c.Plan, r.Values, c.values)
 	case c.groups != nil:
 		c.held.Add(slot, c.values, weight)
 	case c.transport.unsummed() && factor < 1:

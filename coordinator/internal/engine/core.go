@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/archive"
 	"github.com/zofl/zofl/coordinator/internal/ballot"
+	"github.com/zofl/zofl/coordinator/internal/classes"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
@@ -152,6 +153,7 @@ type Core struct {
 	aggregator gather.Aggregator    // the open round's
 	sum        gather.Tally         // without scalars if all contributions are held
 	held       gather.Contributions // for medians
+	classed    classes.Held         // in place of held, where a plan has classes
 	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard

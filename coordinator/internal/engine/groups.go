@@ -18,10 +18,11 @@ import (
 type groupTransport struct{ relayTransport }
 
 func (groupTransport) fill(c *Core, body *wire.Round) {
-	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan))
-	for g := range groups {
-		groups[g].Weigh(c.groups.Weights)
+	if c.Plan.Classes > 0 {
+		body.Terms = c.classed.Terms(&c.Plan, c.groups)
+		return
 	}
+	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan), c.groups.Weights)
 	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
 	if why := c.groups.Heed(&c.Plan, c.held.Rows()); why != "" {
 		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,

@@ -8,9 +8,10 @@ import (
 )
 
 // ByGroup returns the contributions of each of so many groups. of returns the group of a slot; who
-// has none is left out.
+// has none is left out. weights gives the contributors of a group those of their slots; if it
+// returns nil, they keep theirs.
 func (k *Contributions) ByGroup(
-	of func(slot uint32) (uint32, bool), groups uint32,
+	of func(slot uint32) (uint32, bool), groups uint32, weights func(slots []uint32) []uint32,
 ) []Contributions {
 	list := make([]Contributions, groups)
 	for g := range list {
@@ -21,11 +22,14 @@ func (k *Contributions) ByGroup(
 			list[g].Add(from.slot, k.values[from.at*k.size:(from.at+1)*k.size], from.weight)
 		}
 	}
+	for g := range list {
+		list[g].weigh(weights)
+	}
 	return list
 }
 
-// Weigh gives the contributors the weights of their slots; nil changes none.
-func (k *Contributions) Weigh(weights func(slots []uint32) []uint32) {
+// weigh gives the contributors the weights of their slots; nil changes none.
+func (k *Contributions) weigh(weights func(slots []uint32) []uint32) {
 	k.Sort()
 	for i, w := range weights(k.Slots()) {
 		k.contributors[i].weight = w

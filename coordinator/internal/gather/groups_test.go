@@ -10,6 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// same changes no weight.
+func same([]uint32) []uint32 { return nil }
+
 // TestGroupTerms compares terms with float64 means, whatever the order in which devices answer.
 func TestGroupTerms(t *testing.T) {
 	const size, devices, groups = 5, 20, 3
@@ -30,7 +33,7 @@ func TestGroupTerms(t *testing.T) {
 		for _, slot := range rng.Perm(devices) {
 			k.Add(uint32(slot), values[slot], 1+uint32(slot%3))
 		}
-		terms := GroupTerms(k.ByGroup(of, groups), Aggregator{}, wire.Single)
+		terms := GroupTerms(k.ByGroup(of, groups, same), Aggregator{}, wire.Single)
 		if want == nil {
 			want = terms
 		}
@@ -63,11 +66,11 @@ func TestGroupTermsOfHalves(t *testing.T) {
 	k.Add(0, []float32{1}, 1)
 	k.Add(1, []float32{1 + 1.0/1024}, 1)
 	of := func(uint32) (uint32, bool) { return 0, true }
-	terms := GroupTerms(k.ByGroup(of, 1), Aggregator{}, wire.Half)
+	terms := GroupTerms(k.ByGroup(of, 1, same), Aggregator{}, wire.Half)
 	if got := wire.Half.Values(terms[0].Scalars, 1, 1); len(got) != 1 || got[0] != 1 {
 		t.Errorf("the mean is %v, want 1: rounded once, to even", got)
 	}
-	if terms := GroupTerms(k.ByGroup(of, 0), Aggregator{}, wire.Half); len(terms) != 0 {
+	if terms := GroupTerms(k.ByGroup(of, 0, same), Aggregator{}, wire.Half); len(terms) != 0 {
 		t.Errorf("no groups have terms %v", terms)
 	}
 }

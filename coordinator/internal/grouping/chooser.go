@@ -205,6 +205,19 @@ func (c *Chooser) Weights(slots []uint32) []uint32 {
 	return c.sketches.weights(slots)
 }
 
+// Shares returns the share of each class in the members' samples, each member's counted alike,
+// where sketches are shares of classes; nil: nobody knows.
+func (c *Chooser) Shares(classes int) []float64 {
+	if c.sketches == nil || c.sketches.mean == nil {
+		return nil
+	}
+	shares := make([]float64, classes)
+	for class := range shares {
+		shares[class] = min(max(c.sketches.mean[class], 0), 1)
+	}
+	return shares
+}
+
 // Spread returns the share of the members' squared differences that the groups of the present
 // period leave in their sums: 1 if they were random, on average.
 func (c *Chooser) Spread(p *wire.Plan, round uint64, crowd Crowd) float64 {

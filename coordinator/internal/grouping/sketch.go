@@ -19,6 +19,7 @@ type sketches struct {
 	of     map[uint32][]float64
 	asked  map[uint32]bool // members that were present
 	square float64         // mean squared length
+	mean   []float64       // of the sketches; nil: there are none
 }
 
 // newSketches returns the sketches of members. Those asked that sent none count as average.
@@ -51,6 +52,10 @@ func newSketches(slots []uint32, rows [][]float32, asked map[uint32]bool) *sketc
 		for j := range mean {
 			mean[j] += v[j] / float64(len(slots))
 		}
+	}
+	s.mean = make([]float64, len(mean))
+	for j := range mean {
+		s.mean[j] = center[j] + mean[j]
 	}
 	for _, slot := range slots {
 		v := s.of[slot]

@@ -2,6 +2,7 @@
 package intake
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/classes"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -16,19 +17,19 @@ type Desk struct {
 	None     bool // contributions have no scalars: they are vectors, or masked
 }
 
-// Scalars reads a contribution of so many blocks of scalars into dst.
+// Scalars reads a contribution of so many blocks of scalars into dst. Where the plan has classes it
+// has a block for each part.
 func (d *Desk) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
-	precision := d.Plan.Precision
 	slope, ok := survey.SlopeOf(r.Rest)
 	switch {
 	case survey.Answered(r.Rest) != survey.None, d.Plan.StepAuto > 0 && !ok:
 		return &d.Counters.WrongSurvey
-	case d.None, len(r.Values) != steps*precision.Bytes(perturbations):
+	case d.None, !classes.HasLength(d.Plan, r.Values, steps, perturbations):
 		return &d.Counters.WrongCount
-	case !precision.Fits(r.Values, steps, perturbations):
-		return &d.Counters.Malformed
 	}
-	switch largest := gather.Read(dst, precision, r.Values, steps, perturbations); {
+	switch largest, ok := classes.Read(dst, d.Plan, r.Values, steps, perturbations); {
+	case !ok:
+		return &d.Counters.Malformed
 	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
 		return &d.Counters.NonFinite
 	case largest > d.Plan.MaxScalar:
@@ -53,6 +54,8 @@ func (d *Desk) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault *u
 		return &d.Counters.NonFinite
 	case sketch && largest > d.Plan.MaxScalar:
 		return &d.Counters.TooLarge
+	case sketch && !classes.Sketches(d.Plan, *dst):
+		return &d.Counters.Malformed
 	}
 	return nil
 }
