@@ -71,11 +71,11 @@ func killedRun(t *testing.T, p *wire.Plan, kills int) (digest [32]byte) {
 		})
 		slow := func(c *client.Config) {
 			loss := bowl(int(c.ID[1]))
-			c.Objective = objective.Func(c.Objective.Dim(),
+			c.Objective = byClass(objective.Func(c.Objective.Dim(),
 				func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 					time.Sleep(10 * time.Millisecond)
 					return loss(ctx, x, b)
-				})
+				}), p, c.ID)
 		}
 		synctest.Wait() // the plan is stored
 		stop := r.start(ctx, "d0", slow)

@@ -47,6 +47,14 @@ var options = []struct {
 		byGroups(p)
 		p.Groups, p.Precision = grouping.Sketch, wire.Int2
 	}},
+	{"groups by classes, 8 bits", "fedzo", func(p *wire.Plan) {
+		groupsByClass(p)
+		p.Precision, p.MaxScalar = wire.Int8, 65504
+	}},
+	{"groups by classes, 2 bits, step=auto", "zofl", func(p *wire.Plan) {
+		groupsByClass(p)
+		p.Precision = wire.Int2
+	}},
 	{"groups as devices are, 8 bits", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, wire.Int8, 65504
@@ -226,8 +234,9 @@ func (r *methodRun) start(ctx context.Context, id string,
 	}
 	cfg := client.Config{
 		Bus: r.bus, Run: r.plan.Run, ID: id, Store: store, Workers: 1,
-		Objective: objective.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
 	}
+	cfg.Objective = byClass(objective.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
+		r.plan, id)
 	if r.plan.Private() {
 		cfg.RunKey = secret
 	}
