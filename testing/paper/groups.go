@@ -36,9 +36,11 @@ func groupArms(clients, asked, size int) []contestant {
 	chosen := groupsBySketch(own.with("sketch", "groups by sketches (+65 queries a device)",
 		"precision=half"), size, clients/asked).at(0.02, 0.04, 0.08)
 	random := chosen.with("random", "random groups", "groups=random")
+	classes := chosen.with("classes", "groups by classes, scalars by class, 8 bits",
+		"precision=int8", "classes=10").at(0.06, 0.08, 0.12)
 	chosen.queries = groupQueries - sketchQueries(clients, asked)
 	return []contestant{own, random, chosen,
-		chosen.with("bits", "groups by sketches, 8 bits", "precision=int8")}
+		chosen.with("bits", "groups by sketches, 8 bits", "precision=int8"), classes}
 }
 
 // groupsBySketch returns a contestant whose devices share directions in groups of a size, which

@@ -108,6 +108,7 @@ func (l *mnistLeague) String() string {
 
 func (l *mnistLeague) contest(s *set) *contest {
 	task, segments := (&drift{cnn: !l.softmax}).task(s)
+	task.Classes, task.Class = 10, func(i int) int { return int(s.train.Labels[i]) }
 	return &contest{
 		name: l.name,
 		training: Training{

@@ -24,6 +24,7 @@ const patience = time.Minute
 type device struct {
 	task    *Task
 	batches picker
+	share   []int // its samples
 }
 
 func (d *device) Dim() int { return d.task.Dim }
@@ -53,7 +54,7 @@ func (d gradientDevice) Gradient(_ context.Context, x []float32, b objective.Bat
 
 // objective returns the objective of a client that has taken so many minibatches.
 func (c *Config) objective(slot int, taken uint64) objective.Objective {
-	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken)}
+	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken), c.Shares[slot]}
 	if c.Differentiates != nil && c.Differentiates(slot) {
 		return gradientDevice{d}
 	}

@@ -11,6 +11,9 @@ type Task struct {
 	// Gradient, unless nil, returns Loss, and adds its gradient to grad, which is Dim long.
 	// Only clients of [Config].Differentiates call it.
 	Gradient func(grad, params []float32, samples []int) (loss float64)
+	// Classes and Class, unless 0 and nil, say of which of so many classes a training sample is.
+	Classes int
+	Class   func(sample int) int
 	// Asked, unless nil, is called with the arguments of each Loss or Gradient and its step,
 	// before it.
 	Asked func(params []float32, samples []int, b objective.Batch)

@@ -31,7 +31,7 @@ type work struct {
 func newWork(cfg *Config) work {
 	p := cfg.Plan
 	w := work{plan: p, ids: ids(int(p.Members)), batches: make([]uint64, p.Members)}
-	if cfg.Differentiates != nil && p.Estimator == wire.Differences {
+	if cfg.Differentiates != nil && p.Estimator == wire.Differences && p.Classes == 0 {
 		for slot := range w.ids {
 			w.slopes = append(w.slopes, cfg.Differentiates(slot))
 		}
