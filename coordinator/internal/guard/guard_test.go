@@ -339,6 +339,27 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// TestPastOfGroups: records of groups have the means as halves where devices send few bits.
+func TestPastOfGroups(t *testing.T) {
+	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
+		wire.Int2} {
+		plan := &wire.Plan{Bound: 4, Transport: wire.Relay, Sharing: wire.GroupDirections,
+			Precision: precision}
+		body := &wire.Round{Round: 1, StepSize: 1, Perturbations: 19, Contributors: 8}
+		for slot, v := range []float32{5, -4} {
+			body.Terms = append(body.Terms, wire.Term{Source: prng.Slot(uint32(slot)),
+				Scalars: plan.TermPrecision().Append(nil, ones(19, v)...)})
+		}
+		record := (&wire.Record{N: 2, Epoch: 1, Kind: wire.KindRound, Round: body}).Append(nil)
+		var past Past
+		past.Note(planRecord(plan), record)
+		// The median of two is the lower one.
+		if got := past.usual().rms; math.Abs(got-4*math.Sqrt(4)) > 1e-6 {
+			t.Errorf("precision %d: scale %v, want 8", precision, got)
+		}
+	}
+}
+
 // TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
 // which says nothing of what is usual before.
 func TestClippedLogs(t *testing.T) {

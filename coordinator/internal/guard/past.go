@@ -18,8 +18,8 @@ import (
 type Past struct {
 	read      bool // record 1
 	steps     int
-	precision wire.Precision
-	means     bool // terms are means
+	precision wire.Precision // of terms
+	means     bool           // terms are means
 
 	last [window]length // of round records, at index rounds mod window
 	n    uint64         // round records with a length
@@ -36,7 +36,7 @@ type length struct {
 func (p *Past) Note(first, record []byte) {
 	if !p.read {
 		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
-			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.Precision
+			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.TermPrecision()
 			p.means = r.Plan.Transport != wire.Relay || r.Plan.Sharing == wire.GroupDirections
 		}
 	}
