@@ -360,6 +360,17 @@ func TestPastOfGroups(t *testing.T) {
 	}
 }
 
+// TestPastOfClasses: a group's mean is over the classes of its devices, so what usual devices send
+// may be that much longer than it tells.
+func TestPastOfClasses(t *testing.T) {
+	plan := &wire.Plan{Bound: 4, Transport: wire.Relay, Sharing: wire.GroupDirections, Classes: 9}
+	var past Past
+	past.Note(planRecord(plan), roundRecord(8, ones(30, 5), ones(30, 4)))
+	if got := past.usual().rms; math.Abs(got-4*math.Sqrt(4*9)) > 1e-6 {
+		t.Errorf("scale %v, want 24", got)
+	}
+}
+
 // TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
 // which says nothing of what is usual before.
 func TestClippedLogs(t *testing.T) {

@@ -14,10 +14,12 @@ import (
 // A record with a term for each contributor has their lengths. A mean of n contributions is as
 // long as they are if they are alike, and the root of n shorter if they have nothing in common. So
 // its length times that root is at least the usual one, unless they cancel each other: near the
-// optimum, where data differ. That is why the largest of all rounds counts there.
+// optimum, where data differ. That is why the largest of all rounds counts there. With classes it
+// is a mean of up to so many times as many.
 type Past struct {
 	read      bool // record 1
 	steps     int
+	parts     uint32         // of a contribution, at most
 	precision wire.Precision // of terms
 	means     bool           // terms are means
 
@@ -37,6 +39,7 @@ func (p *Past) Note(first, record []byte) {
 	if !p.read {
 		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
 			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.TermPrecision()
+			p.parts = max(r.Plan.Classes, 1)
 			p.means = r.Plan.Transport != wire.Relay || r.Plan.Sharing == wire.GroupDirections
 		}
 	}
@@ -70,7 +73,7 @@ func (p *Past) lengthIn(r *wire.Round) (l length) {
 	if len(lengths) == 0 {
 		return l
 	}
-	alike := float64(r.Contributors) / float64(len(lengths))
+	alike := float64(r.Contributors) * float64(p.parts) / float64(len(lengths))
 	l.rms = median(lengths) * math.Sqrt(max(alike, 1))
 	return l
 }
