@@ -40,3 +40,17 @@ func TestDemoMethods(t *testing.T) {
 		})
 	}
 }
+
+// TestDemoClasses: devices whose digits are of few kinds train by classes, and the model ends
+// better than it began.
+func TestDemoClasses(t *testing.T) {
+	out, err := zofl(t, "demo", "--rounds", "12", "--clients", "10", "--split", "shards", "--json",
+		"--set", "groups=sketch", "--set", "group_size=5", "--set", "regroup=5", "--set", "classes=10")
+	var result demo.Result
+	if jsonErr := json.Unmarshal([]byte(out), &result); err != nil || jsonErr != nil {
+		t.Fatalf("%v, %v: %s", err, jsonErr, out)
+	}
+	if !result.Improved() || result.Ended != "rounds" || !result.ReplicasAgree {
+		t.Errorf("%s", out)
+	}
+}

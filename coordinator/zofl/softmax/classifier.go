@@ -76,20 +76,52 @@ func (s *Classifier) Evaluate(params []float32, goroutines int) (loss, accuracy 
 // Sum returns the sum of the cross-entropies over a minibatch, and how many of
 // its images are classified right.
 func (s *Classifier) Sum(params []float32, batch []int) (loss float64, right int) {
+	s.each(params, batch, func(_ int, l float64, ok bool) {
+		loss += l
+		if ok {
+			right++
+		}
+	})
+	return loss, right
+}
+
+// SumByClass adds the cross-entropy of each image of a minibatch to the sum of its label, and
+// counts it there. It panics as [Check] does, and if sums or counts have no element for each class.
+func (s *Classifier) SumByClass(params []float32, batch []int, sums []float64, counts []int) {
+	Check(s, params, batch)
+	if len(sums) != s.classes || len(counts) != s.classes {
+		panic("softmax: sums or counts of another number of classes")
+	}
+	s.each(params, batch, func(label int, l float64, _ bool) {
+		sums[label] += l
+		counts[label]++
+	})
+}
+
+// Labels returns the number of images with each label among those named by batch.
+func (s *Classifier) Labels(batch []int) (counts []int) {
+	counts = make([]int, s.classes)
+	for _, at := range batch {
+		counts[s.labels[at]]++
+	}
+	return counts
+}
+
+// each calls add with the label of each image of a minibatch, its cross-entropy, and whether it is
+// classified right.
+func (s *Classifier) each(params []float32, batch []int,
+	add func(label int, loss float64, right bool)) {
 	var logits [tileImages][maxClasses]float64
 	for len(batch) > 0 {
 		n := min(len(batch), tileImages)
 		s.logits(&logits, params, batch[:n])
 		for i, at := range batch[:n] {
-			l, ok := CrossEntropy(logits[i][:s.classes], int(s.labels[at]))
-			loss += l
-			if ok {
-				right++
-			}
+			label := int(s.labels[at])
+			l, ok := CrossEntropy(logits[i][:s.classes], label)
+			add(label, l, ok)
 		}
 		batch = batch[n:]
 	}
-	return loss, right
 }
 
 // Gradient returns the mean cross-entropy over the images named by batch, and

@@ -205,6 +205,39 @@ func TestLossAllocatesNothing(t *testing.T) {
 	}
 }
 
+// TestSumByClass: the sum of each class is that of a minibatch of it alone, and is added to what is
+// there; all of them are that of the whole.
+func TestSumByClass(t *testing.T) {
+	s := New(noise(40, 5, 23, 3), 0.5, 0.3)
+	params, batch := random(s.Dim(), 1), sequence(40)[:37]
+	sums, counts := []float64{100, 0, 0}, []int{7, 0, 0}
+	s.SumByClass(params, batch, sums, counts)
+	for c, all := range [][]int{{}, {}, {}} {
+		for _, i := range batch {
+			if int(s.labels[i]) == c {
+				all = append(all, i)
+			}
+		}
+		want, _ := s.slow(params, all)
+		if want *= float64(len(all)); c == 0 {
+			sums[0], counts[0] = sums[0]-100, counts[0]-7
+		}
+		if math.Abs(sums[c]-want) > 1e-5*want || counts[c] != len(all) {
+			t.Errorf("class %d: %v of %d, want %v of %d", c, sums[c], counts[c], want, len(all))
+		}
+	}
+	if got := s.Labels(batch); !slices.Equal(got, counts) {
+		t.Errorf("labels %v, want %v", got, counts)
+	}
+	total, _ := s.Sum(params, batch)
+	if got := sums[0] + sums[1] + sums[2]; math.Abs(got-total) > 1e-9*total {
+		t.Errorf("all classes have %v, want %v", got, total)
+	}
+	if got := testing.AllocsPerRun(10, func() { s.SumByClass(params, batch, sums, counts) }); got > 0 {
+		t.Errorf("%v allocations a call", got)
+	}
+}
+
 func TestLossPanics(t *testing.T) {
 	s := New(noise(4, 2, 2, 3), 0, 1)
 	good := make([]float32, s.Dim())
@@ -213,6 +246,7 @@ func TestLossPanics(t *testing.T) {
 		"long parameters":  func() { s.Loss(append(good, 0), []int{0}) },
 		"empty batch":      func() { s.Loss(good, nil) },
 		"no such image":    func() { s.Loss(good, []int{0, 4}) },
+		"two classes":      func() { s.SumByClass(good, []int{0}, make([]float64, 2), make([]int, 3)) },
 		"std 0":            func() { New(noise(1, 1, 1, 2), 0, 0) },
 	} {
 		func() {

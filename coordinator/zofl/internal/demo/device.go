@@ -25,11 +25,15 @@ type device struct {
 type loss struct {
 	train, test *softmax.Classifier
 	batcher     *data.Batcher
-	samples     int
+	share       []int // its images in train
+}
+
+func lossOf(im *images, share []int) *loss {
+	return &loss{im.train, im.test, data.NewBatcher(share), share}
 }
 
 func (l *loss) Dim() int     { return l.train.Dim() }
-func (l *loss) Samples() int { return l.samples }
+func (l *loss) Samples() int { return len(l.share) }
 
 // Loss implements [objective.Flat].
 func (l *loss) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
@@ -40,4 +44,14 @@ func (l *loss) Loss(_ context.Context, x []float32, b objective.Batch) (float64,
 func (l *loss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	loss, accuracy := l.test.Evaluate(x, 1)
 	return []float64{loss, accuracy}, l.test.Len(), nil
+}
+
+// ClassCounts implements [objective.Classed].
+func (l *loss) ClassCounts() []int { return l.train.Labels(l.share) }
+
+// ClassLosses implements [objective.Classed].
+func (l *loss) ClassLosses(_ context.Context, x []float32, b objective.Batch, sums []float64,
+	counts []int) error {
+	l.train.SumByClass(x, l.batcher.Pick(b.Size, b.Seed), sums, counts)
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 )
 
@@ -33,7 +32,7 @@ func (r *run) device(id string, share []int) (*device, error) {
 	}
 	d.client, err = client.New(client.Config{
 		Conn: d.conn, Run: r.plan.Run, ID: id,
-		Objective: &loss{r.images.train, r.images.test, data.NewBatcher(share), len(share)},
+		Objective: lossOf(r.images, share),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			d.queries.Store(p.Queries)
 			return nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -28,7 +27,7 @@ func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 		}
 		var list []objective.Objective
 		for _, share := range images.shares {
-			list = append(list, &loss{images.train, images.test, data.NewBatcher(share), len(share)})
+			list = append(list, lossOf(images, share))
 		}
 		return list, nil
 	}

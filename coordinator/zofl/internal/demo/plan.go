@@ -76,6 +76,10 @@ func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
 	case p.Target > n:
 		return &wire.PlanError{Field: "target", Value: p.Target,
 			Remedy: fmt.Sprintf("the demo has %d devices: raise --clients, or lower it", n)}
+	case p.Classes > 0 && p.Classes != classes:
+		return &wire.PlanError{Field: "classes", Value: p.Classes,
+			Remedy: fmt.Sprintf("the images have %d classes: give classes=%d, or classes=0", classes,
+				classes)}
 	case p.Private() || p.Initial == wire.Given:
 		return &wire.PlanError{Field: "set", Value: cfg.Settings,
 			Remedy: "leave out key_check and initial: the demo has no files for them"}

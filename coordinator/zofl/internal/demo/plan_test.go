@@ -61,3 +61,17 @@ func TestManyClients(t *testing.T) {
 		t.Errorf("groups of 200 devices: %+v, %q", p, note)
 	}
 }
+
+// TestClasses: a demo has the classes of its images, or none.
+func TestClasses(t *testing.T) {
+	cfg := Defaults()
+	for classes, wants := range map[string]string{"10": "", "0": "", "12": "classes=10"} {
+		cfg.Settings = []string{"sharing=groups", "groups=sketch", "group_size=5", "regroup=10",
+			"classes=" + classes}
+		_, _, err := plan(cfg)
+		if wants == "" && err != nil || wants != "" && (err == nil ||
+			!strings.Contains(err.Error(), wants)) {
+			t.Errorf("classes=%s: %v, want %q", classes, err, wants)
+		}
+	}
+}

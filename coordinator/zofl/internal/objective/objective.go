@@ -72,11 +72,14 @@ const (
 	trainDigits = 600
 	testDigits  = 2000
 	testSeed    = 1 << 40
+
+	digitClasses = 10
 )
 
 // A classifier is a softmax classifier of digits that the device draws.
 type classifier struct {
 	train, test *softmax.Classifier
+	all         []int // indices of train
 	batcher     *data.Batcher
 }
 
@@ -88,7 +91,7 @@ func digits(id string, dim int) (objective.Flat, error) {
 		all[i] = i
 	}
 	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std),
-		data.NewBatcher(all)}
+		all, data.NewBatcher(all)}
 	if dim != 0 && dim != c.Dim() {
 		return nil, &wire.PlanError{Field: "dim", Value: dim,
 			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", c.Dim())}
@@ -102,6 +105,19 @@ func (c *classifier) Samples() int { return trainDigits }
 // Loss implements [objective.Flat].
 func (c *classifier) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 	return c.train.Loss(x, c.batcher.Pick(b.Size, b.Seed)), nil
+}
+
+// ClassCounts implements [objective.Classed]: its classes are the digits.
+func (c *classifier) ClassCounts() []int { return c.train.Labels(c.all) }
+
+// ClassLosses implements [objective.Classed].
+func (c *classifier) ClassLosses(_ context.Context, x []float32, b objective.Batch, sums []float64,
+	counts []int) error {
+	if len(sums) != digitClasses {
+		return fmt.Errorf("the plan has %d classes, and there are %d digits", len(sums), digitClasses)
+	}
+	c.train.SumByClass(x, c.batcher.Pick(b.Size, b.Seed), sums, counts)
+	return nil
 }
 
 // Evaluate implements [objective.Evaluator] for plans whose metrics are loss and accuracy.

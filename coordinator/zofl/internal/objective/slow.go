@@ -7,10 +7,14 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// Slow returns an objective whose every loss evaluation waits d first.
+// Slow returns an objective whose every loss evaluation waits d first. It has losses by class if o
+// does.
 func Slow(o objective.Flat, d time.Duration) objective.Flat {
 	if d <= 0 {
 		return o
+	}
+	if classed, ok := o.(objective.Classed); ok {
+		return &slowClassed{slow{o, d}, classed}
 	}
 	return &slow{o, d}
 }
@@ -22,12 +26,36 @@ type slow struct {
 
 // Loss implements [objective.Flat].
 func (s *slow) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+	if err := s.wait(ctx); err != nil {
+		return 0, err
+	}
+	return s.Flat.Loss(ctx, x, b)
+}
+
+func (s *slow) wait(ctx context.Context) error {
 	t := time.NewTimer(s.delay)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return context.Cause(ctx)
 	case <-t.C:
-		return s.Flat.Loss(ctx, x, b)
+		return nil
 	}
+}
+
+type slowClassed struct {
+	slow
+	classed objective.Classed
+}
+
+// ClassCounts implements [objective.Classed].
+func (s *slowClassed) ClassCounts() []int { return s.classed.ClassCounts() }
+
+// ClassLosses implements [objective.Classed].
+func (s *slowClassed) ClassLosses(ctx context.Context, x []float32, b objective.Batch,
+	sums []float64, counts []int) error {
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	return s.classed.ClassLosses(ctx, x, b, sums, counts)
 }
