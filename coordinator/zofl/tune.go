@@ -124,7 +124,10 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	if c.Initial, err = readInitial(f.initial); err != nil {
 		return err
 	}
-	if c.Devices, err = f.devices(p); err != nil {
+	if c.Devices, err = f.devices(p); err == nil {
+		err = haveClasses(p, c.Devices)
+	}
+	if err != nil {
 		return asUsage(err)
 	}
 	if f.queries == 0 {
@@ -178,6 +181,21 @@ func (f *tuneFlags) devices(p *wire.Plan) (list []clientobjective.Objective, err
 		list = append(list, o)
 	}
 	return list, nil
+}
+
+// haveClasses says why devices cannot train by the plan's classes.
+func haveClasses(p *wire.Plan, devices []clientobjective.Objective) error {
+	for _, o := range devices {
+		has := 0
+		if classed, ok := o.(clientobjective.Classed); ok {
+			has = len(classed.ClassCounts())
+		}
+		if p.Classes > 0 && has != int(p.Classes) {
+			return &wire.PlanError{Field: "classes", Value: p.Classes, Remedy: fmt.Sprintf(
+				"the losses to tune on have %d: tune with as many, or with classes=0", has)}
+		}
+	}
+	return nil
 }
 
 // next says where the plan is, or how to get it.

@@ -103,8 +103,12 @@ func TestTuneJSON(t *testing.T) {
 func TestTuneRefuses(t *testing.T) {
 	name := planFile(t, "--dim", "500")
 	other := planFile(t, "--dim", "501")
+	classed := planFile(t, "--dim", "500", "--set", "groups=sketch", "--set", "group_size=5",
+		"--set", "regroup=9", "--set", "classes=12")
 	for _, c := range []struct{ args, want []string }{
 		{nil, []string{"0 files"}},
+		{[]string{classed}, []string{"classes = 12", "have 10", "classes=0"}},
+		{[]string{classed, "--objective", "bowl"}, []string{"classes = 12", "have 0"}},
 		{[]string{name, name}, []string{"2 files"}},
 		{[]string{name + "x"}, []string{"plan.jsonx"}},
 		{[]string{other}, []string{"dim = 501", "7850", "500", "--objective bowl"}},
