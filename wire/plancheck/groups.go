@@ -89,7 +89,8 @@ var groupReasons = []reason{
 		field: "classes",
 		what:  "dp_clip hides no numbers of samples",
 		why:   "a device sends how many it has of each class, to which no noise is added",
-		do:    "set " + noClasses + ", or dp_clip=0 dp_noise=0 dp_by=device dp_delta=0",
+		do: "set " + noClasses +
+			", or dp_clip=0 dp_noise=0 dp_by=device dp_delta=0 dp_of=device",
 	},
 	{
 		field: "classes",

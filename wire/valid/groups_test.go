@@ -26,7 +26,7 @@ var refusedGroups = []refusedPlan{
 		[]string{"trim=0.25", "aggregator=median trim=0"}},
 	{"classes", overClasses + overSecure, []string{noClasses, "secure=none secure_range=0"}},
 	{"classes", overClasses + overNoise,
-		[]string{noClasses, "dp_clip=0 dp_noise=0 dp_by=device dp_delta=0"}},
+		[]string{noClasses, "dp_clip=0 dp_noise=0 dp_by=device dp_delta=0 dp_of=device"}},
 	{"classes", overGroups + "classes=10", []string{"groups=sketch", "classes=0"}},
 	{"classes", overClasses + "classes=1", []string{"classes=10", "classes=0"}},
 	{"classes", overClasses + "steps=3", []string{"steps=1", "classes=0"}},
