@@ -115,8 +115,6 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 
 func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
 
-func setsBound(s string) bool { return strings.HasPrefix(s, "bound=") }
-
 // plan returns the plan that the flags describe, after checking it.
 func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	p, err := f.start(args)
@@ -143,8 +141,8 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		return nil, err
 	}
 	f.note = preset.Fit(p, set...)
-	if len(args) == 0 && !slices.ContainsFunc(f.settings, setsBound) {
-		preset.Guard(p)
+	if len(args) == 0 {
+		preset.Guard(p, set...)
 	}
 	if err := plancheck.Validate(p); err != nil || f.secret == "" {
 		return p, err

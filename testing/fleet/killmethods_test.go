@@ -44,7 +44,7 @@ func TestKilledMethods(t *testing.T) {
 		})
 	}
 	for _, info := range preset.List() {
-		run(info.Name, info.Name, preset.Guard)
+		run(info.Name, info.Name, func(p *wire.Plan) { preset.Guard(p) })
 	}
 	for _, o := range options {
 		run(o.name, o.preset, o.edit)

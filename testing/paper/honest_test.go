@@ -46,7 +46,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 				continue
 			}
 			without := x.honest(t, b, name, func(*wire.Plan) {})
-			with := x.honest(t, b, name, preset.Guard)
+			with := x.honest(t, b, name, func(p *wire.Plan) { preset.Guard(p) })
 			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
 				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.name)
 			}

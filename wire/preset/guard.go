@@ -1,14 +1,27 @@
 package preset
 
-import "github.com/zofl/zofl/wire"
+import (
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
 
 // Guard bounds what one device can do to a run: contributions count up to 8 times the length that
-// is usual, see [wire.Plan].Bound. Honest devices are hardly ever cut. The bound is not of a paper,
-// so [New] leaves it out; the plans of zofl plan and zofl demo have it. Vectors have no usual
-// length, noise has a bound of its own, and masks hide lengths: a plan with transport=dense,
-// dp_clip or secure=sum stays as it is, as does one that has a bound.
-func Guard(p *wire.Plan) {
-	if p.Transport != wire.DenseVectors && p.DPClip == 0 && p.Secure == 0 && p.Bound == 0 {
+// is usual, and claimed samples up to 8 median claims, see [wire.Plan].Bound and ClaimBound. Honest
+// devices are hardly ever cut. The bounds are not of a paper, so [New] leaves them out; the plans
+// of zofl plan and zofl demo have them. Noise has a bound of its own, and masks hide lengths and
+// claims: a plan with dp_clip or secure=sum stays as it is. Vectors have no usual length, so a plan
+// with transport=dense gets no Bound. A bound that a plan has stays, and so does a field whose name
+// is in set: an author may want none.
+func Guard(p *wire.Plan, set ...string) {
+	if p.DPClip > 0 || p.Secure > 0 {
+		return
+	}
+	if p.Transport != wire.DenseVectors && p.Bound == 0 &&
+		!slices.Contains(set, "bound") {
 		p.Bound = 8
+	}
+	if p.ClaimBound == 0 && !slices.Contains(set, "claim_bound") {
+		p.ClaimBound = 8
 	}
 }

@@ -282,8 +282,9 @@ func TestGuard(t *testing.T) {
 			want = 0
 		}
 		preset.Guard(p)
-		if err := valid.Plan(p); err != nil || p.Bound != want {
-			t.Errorf("%s: bound %v, want %v: %v", info.Name, p.Bound, want, err)
+		if err := valid.Plan(p); err != nil || p.Bound != want || p.ClaimBound != 8 {
+			t.Errorf("%s: bound %v, want %v, claim_bound %v: %v", info.Name, p.Bound, want,
+				p.ClaimBound, err)
 		}
 		if p.Bound = 3; p.Transport != wire.DenseVectors {
 			if preset.Guard(p); p.Bound != 3 {
@@ -293,7 +294,7 @@ func TestGuard(t *testing.T) {
 	}
 	p := planOf(t, "decomfl")
 	p.DPClip = 10
-	if preset.Guard(p); p.Bound != 0 {
-		t.Errorf("a plan with noise gets bound=%v", p.Bound)
+	if preset.Guard(p); p.Bound != 0 || p.ClaimBound != 0 {
+		t.Errorf("a plan with noise gets bound=%v claim_bound=%v", p.Bound, p.ClaimBound)
 	}
 }

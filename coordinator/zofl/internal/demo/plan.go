@@ -43,9 +43,7 @@ func plan(cfg Config) (p *wire.Plan, note string, err error) {
 		set = append(set, name)
 	}
 	note = preset.Fit(p, set...)
-	if !slices.ContainsFunc(cfg.Settings, setsBound) {
-		preset.Guard(p)
-	}
+	preset.Guard(p, set...)
 	if err := canTrain(p, cfg, dim); err != nil {
 		return nil, "", err
 	}
@@ -54,8 +52,6 @@ func plan(cfg Config) (p *wire.Plan, note string, err error) {
 	}
 	return p, note, fits(p, cfg.Clients)
 }
-
-func setsBound(s string) bool { return strings.HasPrefix(s, "bound=") }
 
 // canTrain returns an error if the settings ask for what the demo's devices do not have.
 func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
