@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"bus":               {module + "/bus/...", "github.com/nats-io/nats.go/..."},
 	"internal/disk":     {module + "/internal/disk/..."},
 	"internal/dirstore": {module + "/internal/disk/..."},
+	"internal/memstore": {},
 	"client":            shellImports("client"),
 	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
 	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
@@ -49,6 +50,7 @@ var allowed = map[string][]string{
 		module + "/client", module + "/client/objective", module + "/client/replica",
 		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/bus", module + "/prng", module + "/wire/...", module + "/fleet/...",
+		module + "/internal/memstore",
 	},
 	"fleet/traffic": {
 		module + "/bus", module + "/wire", module + "/wire/lean", module + "/wire/survey",

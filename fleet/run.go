@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/fleet/traffic"
+	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/subjects"
@@ -92,12 +93,16 @@ func (r *run) assemble(ctx context.Context) (err error) {
 	for i, id := range ids {
 		d := &r.result.Devices[i]
 		d.ID = id
-		c, err := client.New(client.Config{
-			Store: storeFor(r.plan), Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
+		cfg := client.Config{
+			Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
 			Initial: r.options.Initial, RunKey: r.options.RunKey,
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
 			Recorder: client.RecorderFunc(d.record),
-		})
+		}
+		if noisy, _ := r.plan.Noisy(); noisy {
+			cfg.Store = memstore.Store{}
+		}
+		c, err := client.New(cfg)
 		if err != nil {
 			return fmt.Errorf("device %d: %w", i, err)
 		}
