@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
+	"github.com/zofl/zofl/internal/memstore"
 )
 
 // patience limits requests. It is long, because clients join while others train on the same
@@ -79,28 +82,54 @@ type fleet struct {
 	clients []*client.Client
 }
 
+// An ear is the coordinator's bus, which also tells what the coordinator gets.
+type ear struct {
+	bus.Bus
+	heard func(slot int, frame []byte)
+}
+
+// Subscribe implements [bus.Bus].
+func (e *ear) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	return e.Bus.Subscribe(subject, func(m bus.Message) {
+		part := strings.Split(m.Subject, ".")
+		slot, err := strconv.Atoi(strings.TrimPrefix(part[len(part)-1], "c"))
+		if m.Reply == "" && err == nil {
+			e.heard(slot, m.Data)
+		}
+		handle(m)
+	})
+}
+
 // assemble makes a fleet that continues a log. taken is the number of minibatches that each
 // client has taken.
 func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 	r report.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
 	f.meter = traffic.New(f.bus, len(cfg.Shares), cfg.Plan)
+	lead := bus.Bus(f.meter)
+	if cfg.Heard != nil {
+		lead = &ear{Bus: f.meter, heard: cfg.Heard}
+	}
 	var err error
 	f.lead, err = coordinator.New(ctx, coordinator.Config{
-		Bus: f.meter, Plan: cfg.Plan, Log: log, Recorder: r,
+		Bus: lead, Plan: cfg.Plan, Log: log, Recorder: r,
 		Linger: -1, CatchUpPatience: patience - time.Second,
 	})
 	for i, id := range ids(len(cfg.Shares)) {
 		if err != nil {
 			break
 		}
-		var c *client.Client
-		c, err = client.New(client.Config{
-			Bus: f.bus, Run: cfg.Plan.Run, ID: id,
+		own := client.Config{
+			Bus: f.bus, Run: cfg.Plan.Run, ID: id, RunKey: cfg.Secret,
 			Objective: cfg.objective(i, taken[i]),
 			// The clients share the cores among themselves.
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
-		})
+		}
+		if noisy, _ := cfg.Plan.Noisy(); noisy {
+			own.Store = memstore.Store{}
+		}
+		var c *client.Client
+		c, err = client.New(own)
 		f.clients = append(f.clients, c)
 	}
 	if err != nil {

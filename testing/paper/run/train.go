@@ -36,6 +36,12 @@ type Config struct {
 	// Progress, unless nil, is called after every round, in order, by one goroutine at a
 	// time. It must not keep the curve.
 	Progress func(*Curve)
+	// Secret is the run key of a private plan, which clients and the harness have, and the
+	// coordinator has not; nil: the plan is public.
+	Secret []byte
+	// Heard, unless nil, is called with each reply that the coordinator gets and the slot of
+	// its client, by one goroutine at a time. It must not keep the frame.
+	Heard func(slot int, frame []byte)
 }
 
 // A Result is the result of a training.

@@ -33,7 +33,8 @@ type watch struct {
 func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch {
 	return &watch{
 		cfg: cfg, log: log, curve: curve, rows: rows, rounds: make(chan Point, behind),
-		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}), work: newWork(cfg),
+		replica: replica.New(replica.Config{Run: cfg.Plan.Run, RunKey: cfg.Secret,
+			Workers: 2}), work: newWork(cfg),
 	}
 }
 
