@@ -1,0 +1,173 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// leakExperiment attacks what devices send.
+func leakExperiment() Experiment {
+	const id = "leak"
+	return Experiment{
+		ID:    id,
+		Title: "which labels 20 devices have, by the scalars they send, and by what hides them",
+		Paper: "none: what Zofl shows of its devices, and what its differential privacy costs",
+		Long:  "half a minute a run, of which there are 49; those of 1,000 devices take longer",
+		Takes: []string{"rounds", "arm"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x, err := newLeakRun(ctx, e, id)
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.all()
+		},
+	}
+}
+
+const (
+	leakLabels = 10
+	leakFirst  = 40 // rounds after which the attack is also made
+)
+
+// A leakRun is a running experiment.
+type leakRun struct {
+	ctx    context.Context
+	env    *Env
+	report *Report
+	set    *set
+	arms   []leakArm
+	rounds uint64
+	size   func(leakArm) int // devices of an arm
+}
+
+func newLeakRun(ctx context.Context, e *Env, id string) (*leakRun, error) {
+	x := &leakRun{ctx: ctx, env: e, rounds: 200, report: &Report{ID: id,
+		Figure: Figure{Title: "what hides devices, and what it costs", X: "round", Y: "test accuracy"}}}
+	var err error
+	if x.set, err = e.mnist(); err != nil {
+		return nil, err
+	}
+	x.size = func(a leakArm) int { return a.devices }
+	if e.Short {
+		x.rounds, x.size = 20, func(leakArm) int { return 20 }
+	}
+	if e.Rounds > 0 {
+		x.rounds = e.Rounds
+	}
+	var names []string
+	for _, a := range leakArms {
+		names = append(names, a.name)
+	}
+	kept, err := chosen("arm", e.Arms, names)
+	if e.Short && e.Arms == nil {
+		kept = []string{"own", "shared", "device-2"}
+	}
+	x.arms = slices.DeleteFunc(slices.Clone(leakArms),
+		func(a leakArm) bool { return !slices.Contains(kept, a.name) })
+	return x, err
+}
+
+// all trains and attacks each arm.
+func (x *leakRun) all() error {
+	x.report.Summary.Columns = []string{"run", "seen", fmt.Sprintf("correlation, %d rounds",
+		leakFirst), "all rounds", "L1 error", "alike, by labels", "by scalars", "by losses", "accuracy"}
+	x.report.Table.Columns = append([]string{"arm", "seed"}, x.report.Summary.Columns[1:]...)
+	found := map[string][]leakScore{}
+	for _, a := range x.arms {
+		var scores []leakScore
+		for seed := uint64(1); seed <= uint64(x.env.seeds(a.seeds)); seed++ {
+			s, err := x.score(a, seed)
+			if err != nil {
+				return fmt.Errorf("%s, seed %d: %w", a.name, seed, err)
+			}
+			scores = append(scores, *s)
+			x.tell(a, seed, s)
+		}
+		found[a.name] = scores
+		for i := range a.views {
+			cells := []string{a.title, a.views[i].title}
+			for k := range scores[0].Views[i].cells() {
+				cells = append(cells, leakCell(scores, func(s *leakScore) float64 {
+					return s.Views[i].cells()[k]
+				}))
+			}
+			x.report.Summary.Rows = append(x.report.Summary.Rows, append(cells,
+				leakCell(scores, func(s *leakScore) float64 { return s.Accuracy })))
+		}
+	}
+	x.claims(found)
+	return nil
+}
+
+// leakCell formats the mean of the seeds; nothing where there is nothing to attack.
+func leakCell(scores []leakScore, value func(*leakScore) float64) string {
+	sum := 0.0
+	for i := range scores {
+		sum += value(&scores[i]) / float64(len(scores))
+	}
+	if sum == untold {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", sum)
+}
+
+func (x *leakRun) tell(a leakArm, seed uint64, s *leakScore) {
+	for i, v := range s.Views {
+		row := []any{a.name, seed, a.views[i].title}
+		for _, cell := range append(v.cells(), s.Accuracy) {
+			row = append(row, cell)
+		}
+		x.report.Table.Add(row...)
+		told := ""
+		if v.All != untold {
+			told = fmt.Sprintf("correlation %.3f, ", v.All)
+		}
+		x.env.logf("%s seed %d, %s: %saccuracy %.4f", a.name, seed, a.views[i].title, told,
+			s.Accuracy)
+	}
+}
+
+// plan returns the plan of an arm, and the secret of a private one.
+func (x *leakRun) plan(a leakArm, seed uint64, task run.Task) (*wire.Plan, []byte, error) {
+	devices := x.size(a)
+	p, err := run.Plan("decomfl", "leak-"+a.name, seed, task.Dim, devices,
+		devices/max(a.part, 1))
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Rounds, p.Batch, p.Perturbations, p.Diverge, p.MaxScalar = x.rounds, 32, 10, 0, 65504
+	p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
+	for _, field := range strings.Fields(a.settings) {
+		name, value, _ := strings.Cut(field, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.epsilon > 0 {
+		p.DPNoise = dp.NoiseFor(p, a.epsilon)
+	}
+	if !a.secret {
+		return p, nil, nil
+	}
+	secret := p.RunKey
+	p.RunKey = nil
+	p.SetSecret(secret)
+	return p, secret, nil
+}
+
+// deal deals the samples.
+func (x *leakRun) deal(a leakArm, seed uint64) ([][]int, error) {
+	devices := x.size(a)
+	if devices > 100 { // too few samples of a label for a device to have most of them
+		return data.IID(len(x.set.train.Labels), devices, seed)
+	}
+	return data.Dirichlet(x.set.train.Labels, devices, 0.3, seed)
+}

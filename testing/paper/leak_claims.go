@@ -1,0 +1,97 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+)
+
+// claims judges what was found, of the arms that ran.
+func (x *leakRun) claims(found map[string][]leakScore) {
+	c := leakClaims{x.report, found}
+	c.told("who knows the run key learns single devices' labels from their scalars",
+		above, "own", "groups", "shared")
+	c.told("fewer bits hide labels", below, "int8", "int4")
+	c.told("noise by the devices hides labels from all", below, "device-2", "device-4", "device-8")
+	c.sum("the sum of all devices tells nothing of a single one", "shared")
+	c.sum("the sum of changing devices tells nothing of a single one", "shared-10")
+	c.alike("a secret and shared directions hide whose data are alike", "secret")
+	c.alike("a secret and own directions hide whose data are alike", "secret-own")
+	for _, noisy := range []string{"device", "coordinator"} {
+		c.price(fmt.Sprintf("20 devices: noise by the %s at epsilon 8 costs at most 0.05", noisy),
+			"shared", noisy+"-8")
+		c.price(fmt.Sprintf("1,000 devices: noise by the %s at epsilon 2 costs at most 0.05", noisy),
+			"crowd-none", "crowd-"+noisy+"-2")
+	}
+}
+
+// leakClaims judges scores by arm.
+type leakClaims struct {
+	report *Report
+	found  map[string][]leakScore
+}
+
+// Limits of a correlation: what tells a device's labels, and what does not.
+const (
+	leakTells  = 0.9
+	leakSilent = 0.3
+)
+
+func above(v float64) bool { return v >= leakTells }
+func below(v float64) bool { return v <= leakSilent }
+
+// mean returns the mean of a figure over an arm's seeds.
+func (c *leakClaims) mean(arm string, figure func(*leakScore) float64) float64 {
+	var values []float64
+	for i := range c.found[arm] {
+		values = append(values, figure(&c.found[arm][i]))
+	}
+	return mean(values)
+}
+
+// told claims that what the first view of each arm finds of labels is as holds says.
+func (c *leakClaims) told(claim string, holds func(float64) bool, arms ...string) {
+	all, figures := true, []string{}
+	for _, arm := range arms {
+		if c.found[arm] == nil {
+			continue
+		}
+		v := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].All })
+		all = all && holds(v)
+		figures = append(figures, fmt.Sprintf("%s %.3f", arm, v))
+	}
+	if len(figures) > 0 {
+		c.report.claim(all, claim, "correlation %s", strings.Join(figures, ", "))
+	}
+}
+
+// sum compares what the sum tells with what the fleet's mean histogram tells of each device.
+func (c *leakClaims) sum(claim, arm string) {
+	if c.found[arm] == nil {
+		return
+	}
+	got := c.mean(arm, func(s *leakScore) float64 { return s.Views[1].All })
+	fleet := c.mean(arm, func(s *leakScore) float64 { return s.Fleet })
+	c.report.claim(got <= fleet+0.05, claim, "correlation %.3f, of the fleet's labels %.3f", got,
+		fleet)
+}
+
+// alike judges what can be told without the run key.
+func (c *leakClaims) alike(claim, arm string) {
+	if c.found[arm] == nil {
+		return
+	}
+	scalars := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Scalars })
+	losses := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Losses })
+	c.report.claim(max(scalars, losses) <= 0.6, claim, "AUC %.3f by scalars, %.3f by losses",
+		scalars, losses)
+}
+
+// price compares accuracies with and without noise.
+func (c *leakClaims) price(claim, plain, noisy string) {
+	if c.found[plain] == nil || c.found[noisy] == nil {
+		return
+	}
+	accuracy := func(s *leakScore) float64 { return s.Accuracy }
+	without, with := c.mean(plain, accuracy), c.mean(noisy, accuracy)
+	c.report.claim(with >= without-0.05, claim, "accuracy %.4f, without noise %.4f", with, without)
+}

@@ -1,0 +1,180 @@
+package paper
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/zofl/zofl/testing/paper/leak"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// A leakScore is what a run reached, and what it told.
+type leakScore struct {
+	Accuracy float64     `json:"accuracy"`
+	Fleet    float64     `json:"fleet"` // correlation where each device gets the fleet's histogram
+	Views    []leakFound `json:"views"`
+}
+
+// A leakFound is what a view found: untold where it cannot be asked.
+type leakFound struct {
+	First   float64 `json:"first"`   // correlation of labels' parts after the first rounds
+	All     float64 `json:"all"`     // after all
+	Error   float64 `json:"error"`   // L1, of 2
+	Labels  float64 `json:"labels"`  // AUC of whose data are alike, by the estimated histograms
+	Scalars float64 `json:"scalars"` // by the scalars, without a run key
+	Losses  float64 `json:"losses"`  // by the losses
+}
+
+// untold is no figure of an attack.
+const untold = -9.0
+
+func (f *leakFound) cells() []float64 {
+	return []float64{f.First, f.All, f.Error, f.Labels, f.Scalars, f.Losses}
+}
+
+// score trains an arm and attacks it, or returns what an earlier run saved.
+func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
+	task, _ := (&drift{}).task(x.set)
+	p, secret, err := x.plan(a, seed, task)
+	if err != nil {
+		return nil, err
+	}
+	file, err := x.file(a, p, seed)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := saved[leakScore](file); s != nil || err != nil {
+		return s, err
+	}
+	shares, err := x.deal(a, seed)
+	if err != nil {
+		return nil, err
+	}
+	spy := newSpy(p)
+	cfg := run.Config{Name: a.name, Seed: seed, Task: task, Plan: p, Shares: shares,
+		Order: run.Draws, Secret: secret, Heard: spy.heard,
+		Measure:  func(round uint64) bool { return round == x.rounds },
+		Progress: x.env.progress(&Training{Rounds: x.rounds})}
+	if a.gradients {
+		cfg.Differentiates = func(int) bool { return true }
+	}
+	x.env.screen(&cfg)
+	r, err := run.Train(x.ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &leakScore{Accuracy: r.Curve.At(run.Accuracy, x.rounds)}
+	if err := x.attack(s, a, spy, r, shares); err != nil || file == "" {
+		return s, err
+	}
+	return s, save(file, s)
+}
+
+// file returns where a score is kept; empty: nowhere.
+func (x *leakRun) file(a leakArm, p *wire.Plan, seed uint64) (string, error) {
+	if x.env.Dir == "" {
+		return "", nil
+	}
+	plan, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v %d", plan, a.views, x.set.train.Len()))
+	return filepath.Join(x.env.Dir, x.report.ID+x.env.apart(),
+		fmt.Sprintf("%s-%d-%x.json", a.name, seed, sum[:6])), nil
+}
+
+// attack adds what each view finds.
+func (x *leakRun) attack(s *leakScore, a leakArm, spy *spy, r *run.Result, shares [][]int) error {
+	truth := histograms(x.set.train.Labels, shares)
+	s.Fleet = leak.Correlation(slices.Concat(truth...), slices.Concat(fleets(truth)...))
+	seen := make([][][]leak.Observation, len(a.views)) // by view and round
+	if !a.secret && a.views[0].of != nobody {
+		book := newReader(spy, x.set)
+		if err := book.read(x.ctx, r, func(n uint64, round *wire.Round) {
+			for i, v := range a.views {
+				seen[i] = append(seen[i], book.observed(v.of, n, round))
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	for i, v := range a.views {
+		s.Views = append(s.Views, found(v, spy, seen[i], truth))
+	}
+	return nil
+}
+
+// found attacks what one view has.
+func found(v leakView, spy *spy, seen [][]leak.Observation, truth [][]float64) leakFound {
+	f := leakFound{untold, untold, untold, untold, untold, untold}
+	near := leak.Near(truth)
+	if len(seen) > 0 {
+		first := leak.Histograms(len(truth), leakLabels,
+			slices.Concat(seen[:min(leakFirst, len(seen))]...))
+		f.First = leak.Correlation(slices.Concat(first...), slices.Concat(truth...))
+		all := leak.Histograms(len(truth), leakLabels, slices.Concat(seen...))
+		f.All = leak.Correlation(slices.Concat(all...), slices.Concat(truth...))
+		f.Error = leak.L1(all, truth)
+		f.Labels = leak.AUC(leak.Pairs(len(truth), func(i, j int) float64 {
+			return -leak.L1(all[i:i+1], all[j:j+1])
+		}), near)
+	}
+	if v.of == eachDevice {
+		scalars, losses := spy.series(len(truth))
+		f.Scalars = leak.AUC(leak.Alike(scalars), near)
+		if device, _ := spy.plan.Noisy(); !device { // there are no losses
+			f.Losses = leak.AUC(leak.Alike(losses), near)
+		}
+	}
+	return f
+}
+
+// series returns the scalars of each device by round and group, and how far its losses were from
+// the mean of the others.
+func (s *spy) series(devices int) (scalars, losses []map[uint64][]float64) {
+	scalars = make([]map[uint64][]float64, devices)
+	losses = make([]map[uint64][]float64, devices)
+	for i := range devices {
+		scalars[i], losses[i] = map[uint64][]float64{}, map[uint64][]float64{}
+	}
+	for n, sent := range s.sent {
+		mean := 0.0
+		for _, one := range sent {
+			mean += float64(one.loss) / float64(len(sent))
+		}
+		for slot, one := range sent {
+			scalars[slot][n<<8|uint64(one.group)] = doubles(one.values)
+			losses[slot][n] = []float64{float64(one.loss) - mean}
+		}
+	}
+	return scalars, losses
+}
+
+// histograms returns the part of each label in each device's samples.
+func histograms(labels []uint8, shares [][]int) [][]float64 {
+	list := make([][]float64, len(shares))
+	for i, share := range shares {
+		list[i] = make([]float64, leakLabels)
+		for _, sample := range share {
+			list[i][labels[sample]] += 1 / float64(len(share))
+		}
+	}
+	return list
+}
+
+// fleets returns the mean of histograms for each.
+func fleets(list [][]float64) [][]float64 {
+	mean := make([]float64, leakLabels)
+	for _, h := range list {
+		for c, v := range h {
+			mean[c] += v / float64(len(list))
+		}
+	}
+	return slices.Repeat([][]float64{mean}, len(list))
+}

@@ -1,0 +1,143 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/leak"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+// TestLeak is the short form: single scalars tell labels within few rounds, those with much noise
+// do not, and neither does the sum.
+func TestLeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	r := experiment(t, "leak", &Env{Short: true, Generated: 1200, Screen: true, Dir: t.TempDir()})
+	want := []struct {
+		seen      string
+		low, high float64
+	}{{"in the log", 0.8, 1}, {"by the coordinator", 0.8, 1}, {"the exact sum alone", -0.3, 0.4},
+		{"by the coordinator", -0.3, 0.4}}
+	if len(r.Summary.Rows) != len(want) || len(r.Claims) != 3 {
+		t.Fatalf("%d rows and %d claims: %v", len(r.Summary.Rows), len(r.Claims), r.Claims)
+	}
+	for i, row := range r.Summary.Rows {
+		all, err := strconv.ParseFloat(row[3], 64)
+		if err != nil || row[1] != want[i].seen || !(all >= want[i].low && all <= want[i].high) {
+			t.Errorf("%v: want %q with a correlation of %v to %v", row, want[i].seen, want[i].low,
+				want[i].high)
+		}
+	}
+	for _, c := range r.Claims {
+		if !c.Holds {
+			t.Errorf("%s: %s", c.Claim, c.Figures)
+		}
+	}
+}
+
+// TestLeakArms: each arm's plan can run, and one with noise has spent no more than it says, and
+// hardly less.
+func TestLeakArms(t *testing.T) {
+	x, err := newLeakRun(t.Context(), &Env{Generated: 100}, "leak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, _ := (&drift{}).task(x.set)
+	for _, a := range x.arms {
+		p, secret, err := x.plan(a, 1, task)
+		if err == nil {
+			err = plancheck.Validate(p)
+		}
+		if err != nil || (secret != nil) != a.secret || p.Private() != a.secret {
+			t.Errorf("%s: %v, with a secret of %d bytes", a.name, err, len(secret))
+			continue
+		}
+		if a.epsilon > 0 {
+			spent := dp.Spent(p, p.Rounds+1).Epsilon
+			if !(spent <= a.epsilon && spent > 0.98*a.epsilon) {
+				t.Errorf("%s: spends %v", a.name, spent)
+			}
+		}
+		if a.views[0].of == theLog && p.Transport.String() != "relay" {
+			t.Errorf("%s: the log has no scalars of single devices", a.name)
+		}
+	}
+}
+
+// TestSlopes: what the attacker expects a device to send, whose images all have one label, is what
+// a device with the attacker's images sends.
+func TestSlopes(t *testing.T) {
+	x, err := newLeakRun(t.Context(), &Env{Generated: 600, Rounds: 3}, "leak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.set.train = x.set.test // the devices have the attacker's images
+	for _, name := range []string{"shared", "own", "groups"} {
+		var arm leakArm
+		for _, a := range leakArms {
+			if a.name == name {
+				arm = a
+			}
+		}
+		arm.settings += " batch=0 precision=single mu=1e-3 difference=central"
+		if name == "groups" {
+			arm.settings += " group_size=5"
+		}
+		x.size = func(leakArm) int { return leakLabels }
+		task, _ := (&drift{}).task(x.set)
+		p, _, err := x.plan(arm, 1, task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spy := newSpy(p)
+		book := newReader(spy, x.set)
+		shares := book.images[:] // device c has label c
+		r, err := run.Train(t.Context(), run.Config{Name: name, Seed: 1, Task: task, Plan: p,
+			Shares: shares, Heard: spy.heard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seen []leak.Observation
+		if err := book.watch(t, r, &seen); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != 3*leakLabels {
+			t.Errorf("%s: %d observations", name, len(seen))
+		}
+		for _, o := range seen {
+			for i, v := range o.Scalars {
+				if want := o.Slopes[i][o.Devices[0]]; math.Abs(v-want) > 0.01*(1+math.Abs(want)) {
+					t.Errorf("%s: device %d sent %v, want %v", name, o.Devices[0], v, want)
+				}
+			}
+		}
+	}
+}
+
+// watch reads what each device sent.
+func (r *reader) watch(t *testing.T, result *run.Result, seen *[]leak.Observation) error {
+	return r.read(t.Context(), result, func(n uint64, round *wire.Round) {
+		*seen = append(*seen, r.observed(eachDevice, n, round)...)
+	})
+}
+
+// TestLeakCell: cells have the mean of the seeds, and none where nothing was attacked.
+func TestLeakCell(t *testing.T) {
+	scores := []leakScore{{Accuracy: 0.5}, {Accuracy: 0.75}}
+	if got := leakCell(scores, func(s *leakScore) float64 { return s.Accuracy }); got != "0.625" {
+		t.Errorf("%q", got)
+	}
+	if got := leakCell(scores, func(*leakScore) float64 { return untold }); got != "" {
+		t.Errorf("untold is %q", got)
+	}
+	if got := fmt.Sprint(fleets([][]float64{{1, 0}, {0, 1}})[0][:2]); got != "[0.5 0.5]" {
+		t.Errorf("the fleet has %s", got)
+	}
+}
