@@ -35,6 +35,12 @@ func TestLeak(t *testing.T) {
 				want[i].high)
 		}
 	}
+	for i, least := range map[int]float64{5: 0.8, 6: 0.7} { // whose data are alike, by labels, scalars
+		cell := r.Summary.Rows[1][i]
+		if v, err := strconv.ParseFloat(cell, 64); err != nil || v < least {
+			t.Errorf("%s: %q, want %v", r.Summary.Columns[i], cell, least)
+		}
+	}
 	for _, c := range r.Claims {
 		if !c.Holds {
 			t.Errorf("%s: %s", c.Claim, c.Figures)

@@ -75,6 +75,7 @@ func TestHistograms(t *testing.T) {
 		"noise":    {0, 1, alone(devices), 0.05, 0.6},
 		"much":     {0, 100, alone(devices), 0.8, 2},
 		"cut":      {0.2, 0, alone(devices), 0, 1e-3},
+		"some cut": {1.8, 0, alone(devices), 0, 1e-3},
 		"cohorts":  {0, 0, half, 0, 0.01},
 		"everyone": {0, 0, everyone, 0.3, 2},
 	} {
