@@ -33,7 +33,7 @@ const (
 	MaxSegments = 512
 	// MaxPoints bounds the points of a schedule.
 	MaxPoints = 64
-	// MaxMetrics bounds the metrics of an evaluation.
+	// MaxMetrics bounds the metrics of an evaluation, and the roots of a plan.
 	MaxMetrics = 16
 	// MaxDim is the largest model: 2^29 blocks of 4096 parameters.
 	MaxDim = 1 << 41

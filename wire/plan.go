@@ -111,6 +111,9 @@ type Plan struct {
 	Bound      float32 // contributions are cut to so many median lengths; 0: they are not
 	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
 	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
+	// Roots are ids of devices that the operator vouches for: with Trust the others must agree with
+	// them. Empty: none.
+	Roots []string
 
 	// Differential privacy of a device, see packages dp and noise. A record has what is left.
 	DPClip  float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy

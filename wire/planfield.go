@@ -312,6 +312,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.SecureRange }, nil, 0, 1e9},
 	{108, "dp_of", "whose noise dp_noise is", false,
 		func(p *Plan) any { return &p.DPOf }, []string{"device", "sum"}, 0, 0},
+	{109, "roots", "devices that the operator vouches for, with which the others must agree", true,
+		func(p *Plan) any { return &p.Roots }, nil, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

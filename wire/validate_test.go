@@ -201,6 +201,9 @@ var invalid = []struct {
 	{"claim_bound", func(p *wire.Plan) { p.ClaimBound = -1 }},
 	{"trust", func(p *wire.Plan) { p.Bound, p.Trust = 3, 1001 }},
 	{"classes", func(p *wire.Plan) { p.Classes = 65 }},
+	{"roots", func(p *wire.Plan) { rooted(p, slices.Repeat([]string{"a"}, wire.MaxMetrics+1)...) }},
+	{"roots", func(p *wire.Plan) { rooted(p, "pi-1", "pi-1") }},
+	{"roots", func(p *wire.Plan) { rooted(p, "pi 1") }},
 	{"dp_clip", func(p *wire.Plan) { p.DPClip = nan }},
 	{"dp_noise", func(p *wire.Plan) { p.DPClip, p.DPNoise = 1, 1001 }},
 	{"dp_by", func(p *wire.Plan) { p.DPClip, p.DPBy = 1, 2 }},
@@ -256,6 +259,9 @@ func dense(change func(*wire.Plan)) func(*wire.Plan) {
 		change(p)
 	}
 }
+
+// rooted gives the plan roots, and what they need.
+func rooted(p *wire.Plan, ids ...string) { p.Bound, p.Trust, p.Roots = 3, 10, ids }
 
 func TestValidateNamesTheFault(t *testing.T) {
 	tested := map[string]bool{}

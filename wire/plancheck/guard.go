@@ -50,4 +50,16 @@ var guardReasons = []reason{
 		why:   "the others' scalars of an earlier round are gone",
 		do:    "set late=0 staleness=none staleness_a=0 staleness_b=0, or trust=0",
 	},
+	{
+		field: "roots",
+		what:  "they need trust",
+		why:   "without it nobody has to agree with them",
+		do:    "set bound=1.5 trust=200, or roots=[]",
+	},
+	{
+		field: "roots",
+		what:  "they must be asked in each round",
+		why:   "a round without a root's contribution does not close",
+		do:    "set members to target (here members=3), or roots=[]",
+	},
 }

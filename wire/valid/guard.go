@@ -20,4 +20,9 @@ var guardRefusals = []refusal{
 		"it needs control=none"},
 	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Late > 0 },
 		"it takes no late work"},
+	{"roots", onAll, func(p *wire.Plan) bool { return len(p.Roots) > 0 && p.Trust == 0 },
+		"they need trust"},
+	{"roots", onMean, func(p *wire.Plan) bool {
+		return len(p.Roots) > 0 && p.Sampled(p.Members) < p.Members
+	}, "they must be asked in each round"},
 }

@@ -10,4 +10,7 @@ var refusedGuard = []refusedPlan{
 	{"trust", "trust=10 bound=0", []string{"bound=2", "trust=0"}},
 	{"trust", "trust=10 bound=3 control=scaffold-2", []string{"trust=0"}},
 	{"trust", "trust=10 bound=3 late=4", []string{"trust=0"}},
+	{"roots", `roots=["pi-1"]`, []string{"bound=1.5 trust=200", "roots=[]"}},
+	{"roots", `roots=["pi-1"] bound=1.5 trust=200 members=9 target=3 quorum=3`,
+		[]string{"members=3", "roots=[]"}},
 }

@@ -287,6 +287,8 @@ func text(p *wire.Plan, name string) any {
 		return *v
 	case *[]wire.StepPoint:
 		return *v
+	case *[]string:
+		return *v
 	}
 	panic("wire: internal error: a combination of " + name)
 }

@@ -42,15 +42,23 @@ func checkNames(p *wire.Plan) error {
 	if p.Preset != "" && wire.CheckName(p.Preset) != nil {
 		return fault("preset", p.Preset, "leave it as the preset set it, or empty")
 	}
-	if len(p.Metrics) > wire.MaxMetrics {
-		return fault("metrics", len(p.Metrics), fmt.Sprintf("keep at most %d", wire.MaxMetrics))
+	if err := checkList("metrics", "metric", p.Metrics); err != nil {
+		return err
 	}
-	for i, m := range p.Metrics {
-		if err := wire.CheckName(m); err != nil {
-			return fault("metrics", m, "name the metric: "+err.Error())
+	return checkList("roots", "device", p.Roots)
+}
+
+// checkList checks a field that lists names of one thing each.
+func checkList(field, thing string, names []string) error {
+	if len(names) > wire.MaxMetrics {
+		return fault(field, len(names), fmt.Sprintf("keep at most %d", wire.MaxMetrics))
+	}
+	for i, name := range names {
+		if err := wire.CheckName(name); err != nil {
+			return fault(field, name, "name the "+thing+": "+err.Error())
 		}
-		if slices.Contains(p.Metrics[:i], m) {
-			return fault("metrics", m, "name each metric once")
+		if slices.Contains(names[:i], name) {
+			return fault(field, name, "name each "+thing+" once")
 		}
 	}
 	return nil

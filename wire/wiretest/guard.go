@@ -1,5 +1,7 @@
 package wiretest
 
+import "slices"
+
 // guardPlans adds plans that limit what one device can do, and their faults.
 func guardPlans(s *set) {
 	add := func(name, expect, comment string, fields ...field) {
@@ -13,6 +15,11 @@ func guardPlans(s *set) {
 	s.add("plan-all-105", "ok", "no field is zero, with derived keys",
 		recordOf(kindPlan, 1, planMap(plan105())).value())
 	add("key-scheme-over", "upgrade", "an unknown scheme", field{105, Uint(2)})
+	s.add("plan-all-109", "ok", "no field is zero, with devices that the operator vouches for",
+		recordOf(kindPlan, 1, planMap(merge(allClasses(), roots()))).value())
+	add("roots", "ok", "two devices that the operator vouches for", merge(guard(), roots())...)
+	add("roots-many", "limit", "17 devices that the operator vouches for",
+		field{109, Array(slices.Repeat([]Value{Str("r")}, 17)...)})
 	add("bound-zero", "form", "a zero written out", field{102, Float(0)})
 	add("trust-over", "limit", "2^32 rounds", field{104, Uint(1 << 32)})
 }
@@ -21,6 +28,8 @@ func guardPlans(s *set) {
 func plan105() []field {
 	return merge(merge(all95(), guard()), []field{{105, Uint(1)}})
 }
+
+func roots() []field { return []field{{109, Array(Str("pi-1"), Str("pi-2"))}} }
 
 func guard() []field {
 	return []field{{102, Float(3)}, {103, Float(4)}, {104, Uint(10)}}
