@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
@@ -24,6 +26,11 @@ func (c *Core) prepare() {
 	c.uploads.Reset()
 	c.loss.Reset()
 	c.losses, c.slopes = c.losses[:0], c.slopes[:0]
+}
+
+// isRoot says whether the operator vouches for a member.
+func (c *Core) isRoot(slot uint32) bool {
+	return slices.Contains(c.Plan.Roots, c.roster.IDs[slot])
 }
 
 // sizeOfSum returns how many scalars are summed.

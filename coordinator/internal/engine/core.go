@@ -232,6 +232,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.refersTo = c.N + referRecords
 	}
 	c.veil, c.vault = veil.Of(&c.Plan, cfg.Random), vault.For(&c.Plan)
+	c.guard.Root = c.isRoot
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster

@@ -87,6 +87,12 @@ func (c *Core) collected() uint32 {
 	return c.sum.Count
 }
 
+// complete says whether the open round has its quorum, and a root's contribution where one is
+// needed.
+func (c *Core) complete() bool {
+	return c.collected() >= c.Plan.Quorum && (c.round.survey != survey.None || c.guard.Vouched())
+}
+
 // full says whether contributions of any age close the open round.
 func (c *Core) full() bool {
 	if c.phase != collecting || c.paused || c.Plan.Async == 0 {

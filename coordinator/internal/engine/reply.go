@@ -199,7 +199,7 @@ func (c *Core) answered(waited bool) {
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.target(), c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
+	case c.sum.Count >= c.target(), c.shortage.waits && c.complete():
 		c.commitRound()
 	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
 		c.settle()

@@ -147,7 +147,7 @@ func (c *Core) closeAttempt() {
 	case c.exploded():
 		c.pause(c.divergence)
 	case c.stepOver():
-	case c.collected() >= c.Plan.Quorum:
+	case c.complete():
 		c.commitRound()
 	case c.spent():
 		c.skip()
@@ -163,6 +163,9 @@ func (c *Core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
 		c.N+1, c.collected(), r.tries, c.Plan.Quorum)
+	if !c.guard.Vouched() {
+		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
+	}
 	if !c.roster.Open {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
 			r.cohort.Members, c.crowd.Present())

@@ -55,7 +55,7 @@ func (c *Core) enough() bool {
 	if c.vault.On() {
 		return c.vault.Enough()
 	}
-	return c.collected() >= c.Plan.Quorum
+	return c.complete()
 }
 
 // stepOver closes the open step, and says whether another one follows. After the last one the sum

@@ -15,6 +15,8 @@ import (
 //  2. lengths and claims of the open round are in lengths and claims until Close.
 type Guard struct {
 	Cuts uint64 // contributions and control variates that were cut
+	// Root says whether a member is one of Plan.Roots; nil: none is.
+	Root func(slot uint32) bool
 
 	plan  *wire.Plan
 	past  *Past
@@ -29,6 +31,9 @@ type Guard struct {
 	own     length    // of the last round that closed, by its contributions
 	claim   float64   // likewise
 	vectors track     // of claims, for vectors, which cannot wait until a round closes
+
+	middle []float64 // mean contribution of the closed round's roots, nil without one
+	reach  float64   // how far from it another may be
 }
 
 // A slot is what is known of a member.
@@ -37,6 +42,8 @@ type slot struct {
 	agreement float64
 	seen      uint32  // contributions in agreement
 	share     float64 // of its weight that it lost in its last round
+	help      float64 // sum of its products with the roots, less from round to round
+	most      float64 // what that would be if it were along with them each time
 }
 
 // A Contribution is held until its round closes.
@@ -54,6 +61,7 @@ func (g *Guard) Begin(p *wire.Plan, past *Past) {
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	clear(g.held)
 	g.held, g.numbers, g.frames = g.held[:0], g.numbers[:0], g.frames[:0]
+	g.middle = nil
 	if g.dense() {
 		g.claim = g.vectors.median()
 	}
@@ -94,11 +102,14 @@ func keep[T any, S ~[]T](all *[]T, v S) S {
 // Close ends the round and returns the contributions that were held, in no particular order. They
 // are valid until Begin.
 func (g *Guard) Close() []Contribution {
-	if g.plan.Trust > 0 {
-		g.agree()
-	}
 	below := (len(g.lengths) + 1) / 2
 	g.own = length{median(g.lengths), below * g.scalars}
+	switch {
+	case g.rooted():
+		g.compare()
+	case g.plan.Trust > 0:
+		g.agree()
+	}
 	g.claim = median(g.claims)
 	if g.dense() {
 		g.vectors.add(g.claim)
@@ -126,9 +137,12 @@ func (g *Guard) clipped(rms float64) bool {
 	return g.plan.Aggregator == wire.ClippedMean && norm > float64(g.plan.Clip)/2
 }
 
-// Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not.
+// Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not. With
+// roots it then draws one that is far from theirs towards them.
 func (g *Guard) Cut(slot uint32, values []float32) (factor float64) {
-	return g.cut(slot, values, g.scale())
+	factor = g.cut(slot, values, g.scale())
+	g.draw(slot, values)
+	return factor
 }
 
 // CutVariate shortens a control variate that stands out.

@@ -85,8 +85,11 @@ func cosine(values []float32, middle []float64) float64 {
 
 // Weight returns what a contribution that would weigh so much counts, 0 if not at all.
 func (g *Guard) Weight(slot uint32, weight uint32) uint32 {
-	if g.plan.Trust == 0 {
+	switch {
+	case g.plan.Trust == 0:
 		return weight
+	case g.rooted() && (g.middle == nil || g.vouched(slot)):
+		return weight * full
 	}
 	return weight * uint32(math.Round(full*(1-g.slot(slot).share)))
 }
