@@ -16,11 +16,15 @@ type lie struct {
 	lie func() (own, honest float64)
 	// random replaces the gradient by one in any direction.
 	random bool
+	// labels takes other labels for the liar's own samples.
+	labels bool
+	// turns lies at one point of three. At the others it tells the honest devices' loss.
+	turns bool
 }
 
 // lies are the kinds of lies. Those in league know the honest devices' gradient, and send all the
 // same: against it, and so long that every bound cuts it, which leaves it as long as may be, or
-// half as long as it is.
+// half as long as it is. Those that take turns know that a device is judged by its past.
 var lies = []lie{
 	{name: "honest"},
 	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
@@ -28,13 +32,15 @@ var lies = []lie{
 	{name: "scaled", lie: func() (own, honest float64) { return -10, 0 }},
 	{name: "league", lie: func() (own, honest float64) { return 0, -10 }},
 	{name: "half", lie: func() (own, honest float64) { return 0, -0.5 }},
+	{name: "labels", lie: func() (own, honest float64) { return 1, 0 }, labels: true},
+	{name: "turns", lie: func() (own, honest float64) { return 0, -10 }, turns: true},
 }
 
 // leagueBatch is how many samples of honest devices those in league take.
 const leagueBatch = 128
 
-// task returns a task in which the clients of the first shares lie.
-func (l lie) task(t run.Task, shares [][]int, samples int) run.Task {
+// task returns a task in which the clients of the first shares lie. wrong has other labels.
+func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	lying := make([]bool, samples)
 	for _, share := range shares[:byzantineLiars] {
 		for _, i := range share {
@@ -47,6 +53,15 @@ func (l lie) task(t run.Task, shares [][]int, samples int) run.Task {
 	}
 	own, theirs := l.lie()
 	loss, gradient := t.Loss, t.Gradient
+	if !l.labels {
+		wrong = t
+	}
+	against := func(params []float32) float64 {
+		if l.turns && dice(params, 1).IntN(3) > 0 {
+			return 1
+		}
+		return theirs
+	}
 	t.Loss = func(params []float32, batch []int) float64 {
 		switch {
 		case !lying[batch[0]]:
@@ -54,19 +69,19 @@ func (l lie) task(t run.Task, shares [][]int, samples int) run.Task {
 		case l.random:
 			return own * dice(params, batch[0]).NormFloat64()
 		case theirs == 0:
-			return own * loss(params, batch)
+			return own * wrong.Loss(params, batch)
 		}
-		return theirs * loss(params, league(params, honest))
+		return against(params) * loss(params, league(params, honest))
 	}
 	t.Gradient = func(grad, params []float32, batch []int) float64 {
 		if !lying[batch[0]] {
 			return gradient(grad, params, batch)
 		}
-		lied, factor := make([]float32, len(grad)), own
+		lied, factor, lying := make([]float32, len(grad)), own, wrong.Gradient
 		if theirs != 0 {
-			batch, factor = league(params, honest), theirs
+			batch, factor, lying = league(params, honest), against(params), gradient
 		}
-		value := gradient(lied, params, batch)
+		value := lying(lied, params, batch)
 		if l.random {
 			scatter(lied, dice(params, batch[0]))
 		}

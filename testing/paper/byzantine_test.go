@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,12 +18,13 @@ func TestByzantine(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	r := experiment(t, "byzantine", &Env{Short: true, Generated: 600, Screen: true})
-	if len(r.Claims) != 1 || len(r.Summary.Rows) != 2 {
-		t.Fatalf("%d claims and %d rows, want 1 and 2", len(r.Claims), len(r.Summary.Rows))
+	if len(r.Claims) != 1 || len(r.Summary.Rows) != 3 {
+		t.Fatalf("%d claims and %d rows, want 1 and 3", len(r.Claims), len(r.Summary.Rows))
 	}
 	for i, cell := range r.Summary.Rows[0] {
-		if cell == "" || i > 2 && r.Summary.Rows[1][i] != "" {
-			t.Errorf("column %d: %q, and %q of honest devices alone", i, cell, r.Summary.Rows[1][i])
+		if cell == "" || r.Summary.Rows[1][i] == "" || i > 2 && r.Summary.Rows[2][i] != "" {
+			t.Errorf("column %d: %q, %q with a root, and %q of honest devices alone", i, cell,
+				r.Summary.Rows[1][i], r.Summary.Rows[2][i])
 		}
 	}
 }
@@ -64,15 +66,28 @@ func TestLies(t *testing.T) {
 			return 0
 		},
 	}
+	wrong := run.Task{
+		Loss: func(x []float32, _ []int) float64 { return 7 * float64(x[0]) },
+		Gradient: func(grad, _ []float32, _ []int) float64 {
+			for i := range grad {
+				grad[i] += 7
+			}
+			return 0
+		},
+	}
 	shares := [][]int{{0}, {1}, {2}, {3}, {9}, {9}}
 	x, y := make([]float32, 12), make([]float32, 12)
 	y[0] = 1
 	for _, l := range lies[1:] {
-		task := l.task(honest, shares, 10)
+		task := l.task(honest, wrong, shares, 10)
 		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0,
-			"flipped": -2, "scaled": -20, "league": -100, "half": -5}[l.name]} {
+			"flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
+			"turns": -100}[l.name]} {
 			batch, grad := shares[client], make([]float32, 12)
 			task.Gradient(grad, x, batch)
+			if l.turns && client == 1 && dice(x, 1).IntN(3) > 0 {
+				want = 10
+			}
 			slope := task.Loss(y, batch) - task.Loss(x, batch)
 			if l.random && client == 1 {
 				if grad[0] == grad[1] || math.Abs(float64(grad[0])) > 2000 {
@@ -84,6 +99,47 @@ func TestLies(t *testing.T) {
 				t.Errorf("%s: client %d has a slope of %v and a gradient of %v, want %v", l.name,
 					client, slope, grad[3], want)
 			}
+		}
+	}
+}
+
+// TestRootTakesAll: the root has samples of all clients', which nobody else has, and answers by all
+// of them.
+func TestRootTakesAll(t *testing.T) {
+	deal := func(uint64) ([][]int, error) {
+		shares := make([][]int, 20)
+		for i := range 2000 {
+			shares[i%20] = append(shares[i%20], i)
+		}
+		return shares, nil
+	}
+	shares, err := withRoot(deal)(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, share := range shares {
+		for _, i := range share {
+			seen[i] = true
+		}
+	}
+	own := shares[byzantineClients]
+	if all := slices.Concat(shares...); len(all) != 2000 || len(seen) != 2000 ||
+		len(own) != rootSamples {
+		t.Errorf("%d samples, %d of them different, %d of the root's", len(all), len(seen), len(own))
+	}
+	count := func(_, _ []float32, batch []int) float64 { return float64(len(batch)) }
+	task := wholly(run.Task{Gradient: count,
+		Loss: func(x []float32, batch []int) float64 { return count(nil, x, batch) }}, own)
+	for _, test := range []struct {
+		batch []int
+		want  float64
+	}{{own[5:7], rootSamples}, {shares[2][:3], 3}} {
+		if got := task.Loss(nil, test.batch); got != test.want {
+			t.Errorf("a loss of %v samples, want %v", got, test.want)
+		}
+		if got := task.Gradient(nil, nil, test.batch); got != test.want {
+			t.Errorf("a gradient of %v samples, want %v", got, test.want)
 		}
 	}
 }
