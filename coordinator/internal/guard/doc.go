@@ -34,4 +34,12 @@
 // from 0 down. One lie costs little, and many show: what keeps agreeing with the others cannot
 // hold them back. Where a is below 0.2 contradiction tells nothing, and devices count as they did:
 // all, or all but those that were found to lie when it told something.
+//
+// # Roots
+//
+// With Plan.Roots too, devices are compared with those that the operator vouches for instead. With
+// r the mean contribution of the round's roots and c a device's, cut to the bound, a device has
+// help = sum c.r and most = sum |c||r| over its last N contributions, older ones fading, and loses
+// the share -help / (0.05 most) of its weight, from 0 to 1. What is further from r than the median
+// device is moved towards r to that distance. Without a root's contribution nothing moves.
 package guard
