@@ -12,107 +12,17 @@
 // on each other, so the number of goroutines ([Config].Workers) does not matter either.
 // [Replica.Digest] condenses the state to 32 bytes.
 //
-// # A round
+// # Arithmetic
 //
-// These are the operations on each element i, in float32 unless stated otherwise. A term
-// that the plan does not have is left out, not added as 0. S is the segment's step scale.
-//
-//	base := x[i]
-//	for k := range K {
-//		v := sum(terms of step k)
-//		control[i] += float32((m/K) * v)                // scaffold-2
-//		v += correction[i]                              // scaffold-1 and -2
-//		v += float32(prox * (x[i] - base))
-//		v += float32(decay * x[i])
-//		eta := step * S
-//		x[i] -= float32(eta * v)                        // rule sgd; others:
-//		m[i] = float32(beta*m[i]) + float32(gain*v)     // gain 1-beta, of torch's 1
-//		x[i] -= float32(eta * m[i])
-//	}
-//	control[i] += float32(-m * older[i])                    // scaffold-2
-//	delta := x[i] - base                                    // of a server rule
-//	x[i] = base, then the rule's step: see below
-//	trail[(round-1) mod tau][i] = x[i] - base               // subspace
-//
-// # Terms
-//
-// A term is a*z. The terms of a step ascend by slot, then by perturbation. Those of late
-// contributions follow, in the record's order: z is then of the older record, and P the
-// number of its scalars divided by K. With shared directions a = g/P. With transport=relay,
-// a = float32(float64(g*w)/float64(W*P)): w is the contributor's weight and W the sum of the
-// weights; without weights each is 1. A sum begins at 0 and adds float32(a*z[i]), eight
-// signs at a time as [prng.Sum] says. The part in the subspace is added last.
-//
-//	sphere:    a' = float32(a*d), then float32(float64(a') / sqrt(|z|^2)) times z
-//	subspace:  float32(a * root(1-alpha)) times z, and when all are added
-//	           for j := range basis {
-//	           	s := sum over the terms of float32(a * float32(root(alpha)*z2[j]))
-//	           	v += float32(s * basis[j][i])
-//	           }
-//	pool:      z is one of N fixed directions: see poolIndex
-//
-// |z|^2 is computed in float64 as docs/prng.md says. root is computed in float64 and
-// rounded to float32. z2 is the direction of domain Subspace. Before there are tau moves, z
-// is used alone. A probe adds one term to x[i] as a sum does, with a = float32(mu*M), M
-// being the segment's mu scale; for a sphere a' = a. Within a box M is float32(M*W), W
-// being float32(High-Low), and the result is clipped to the box.
-//
-// After each tau rounds the basis becomes Q of the trail, newest first: [mathx.Gram],
-// [mathx.Cholesky], [mathx.Orthonormalize].
-//
-// # Control variates
-//
-//	scaffold-1:  correction = sum of ((c[p]-s[p])/P) * z[p], of the record of phase 1,
-//	             whose means are c; s is the mean over the contributors of phase 2
-//	scaffold-2:  older = sum of (s/(K P)) * z, of all older terms, ascending by Back;
-//	             correction = float32((1/N)*control[i]) - older, N before the round,
-//	             1/N rounded and 0 for N = 0
-//
-// # Server rules
-//
-//	sgd:       x += float32(step * delta)
-//	momentum:  m = float32(beta1*m) + delta; x += float32(step * m)
-//
-// adam, amsgrad, yogi and sign are [mathx.AdamStep], [mathx.AdaptiveStep],
-// [mathx.YogiStep], [mathx.SignStep]. step is float32(ServerStep*factor) of the record.
-//
-// normalized has no move: its round is one step along v, with u, V, p1, p2, which are float64
-// registers of the state, and a = step*S. The record's step may be 0.
-//
-//	u := weighted mean of the squares of the record's own scalars, times d for a sphere
-//	p1 *= beta1
-//	V = beta2*V + (1-beta2)*u; p2 *= beta2                  // if u is not 0
-//	keep, rate := float32(1-lambda*a), float32(a/((1-p1)*sqrt(V/(1-p2))))
-//	m = float32(beta1*m) + float32((1-beta1)*v)
-//	x = float32(keep*x) - float32(rate*m)
-//
-// # Seed pool
-//
-// Besides x and m, which move as above, the state has float64 coefficients: a and b of N+1
-// elements each, of which the last belongs to x0. A step adds its float32 terms g/P (for a
-// sphere times d) to v, each at the index of its direction, in the order of the terms. Then
-// for each s
-//
-//	v[s] += prox*(a[s]-a0[s]);  v[s] += decay*a[s]
-//	b[s] = beta*b[s] + gain*v[s]
-//	a[s] -= eta*b[s]                                        // rule sgd: v[s]
-//
-// each product rounded. After every E rounds, in float32 and by ascending s,
-//
-//	x[i] = float32(float32(a[N])*x0[i]) + float32(S * sum(float32(a[s])*z_s))
-//	m[i] = float32(float32(b[N])*x0[i]) + sum(float32(b[s])*z_s)
+// docs/replay.md has every operation in its order: rounds, terms, control variates, server
+// rules, pools. It suffices to port this package.
 //
 // # Dense transport
 //
 // A round has no terms. It has the digest of an object: a vector that travels beside the
-// record and replaces vectors of the state, so nothing is computed:
-//
-//	phase 0:  x; of scaffold-2 x, then c
-//	phase 1:  of scaffold-1 c; of a surrogate x
-//	phase 2:  of scaffold-1 x; of a surrogate w
-//
-// Records apply without their objects. The state then lacks only the last object of each
-// kind, and supplying these makes it whole, whatever came before:
+// record and replaces vectors of the state, so nothing is computed. Records apply without
+// their objects. The state then lacks only the last object of each kind, and supplying these
+// makes it whole, whatever came before:
 //
 //	applied, err := r.ApplyAll(records)
 //	for _, o := range r.Missing() {

@@ -4,7 +4,7 @@ import "github.com/zofl/zofl/prng"
 
 // Estimate sets dst to the gradient estimate of local step k of record n, along which a
 // device moves its own model with transport=dense: the mean of g z over the perturbations,
-// g being their scalars. Its bits are those of v in the package doc, with the factor d for
+// g being their scalars. Its bits are those of v in docs/replay.md, with the factor d for
 // a sphere. It panics unless dst has d elements.
 //
 //	for i := range dst:

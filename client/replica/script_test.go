@@ -27,6 +27,7 @@ type script struct {
 	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
 	counts  map[uint64]int    // ScaffoldMean: the number of scalars of each record
 	objects map[[wire.ObjectLen]byte][]byte
+	seeds   map[[wire.ObjectLen]byte]lcg // the generator before it made an object
 }
 
 // planOf returns basePlan with the settings of a golden run.
@@ -56,6 +57,7 @@ func newScript(p *wire.Plan) *script {
 	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{},
 		counts: map[uint64]int{}}
 	s.objects = map[[wire.ObjectLen]byte][]byte{}
+	s.seeds = map[[wire.ObjectLen]byte]lcg{}
 	given := make([]float32, p.Dim)
 	for i := range given {
 		given[i] = s.random.float()
@@ -121,7 +123,7 @@ func (s *script) round(n uint64) {
 // scalars returns a block of scalars for each step.
 func (s *script) scalars(steps, perturbations uint32) (blocks wire.Scalars) {
 	for range steps {
-		blocks = append(blocks, s.random.travel(s.plan.Precision, int(perturbations))...)
+		blocks = append(blocks, s.random.travel(s.plan.TermPrecision(), int(perturbations))...)
 	}
 	return blocks
 }
@@ -171,11 +173,12 @@ func (s *script) dense(r wire.Round) {
 // object makes a vector and returns its digest.
 func (s *script) object(elements uint64) wire.Bytes {
 	var data []byte
+	seed := s.random
 	for range elements {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(s.random.float()))
 	}
 	digest := wire.HashObject(data)
-	s.objects[digest] = data
+	s.objects[digest], s.seeds[digest] = data, seed
 	return digest[:]
 }
 

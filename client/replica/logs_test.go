@@ -1,0 +1,193 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+const logsFile = "testdata/logs.txt"
+
+const logsComment = `# Logs of runs, with the digest of the state after each record: for whoever
+# ports the replay. docs/replay.md, "Vectors", says how to read them.
+
+`
+
+// TestGoldenLogs compares the golden runs, those of every preset, and some of what
+// operators do, with a file that has their records in full.
+func TestGoldenLogs(t *testing.T) {
+	var out bytes.Buffer
+	out.WriteString(logsComment)
+	for _, g := range readGolden(t) {
+		writeLog(t, &out, g.name, scriptOf(t, g))
+	}
+	for _, p := range presetPlans(t) {
+		writeLog(t, &out, "preset "+p.Preset, presetScript(p))
+	}
+	writeLog(t, &out, "rollbacks, changes and an end", operatedScript(t))
+	if *update {
+		if err := os.WriteFile(logsFile, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(logsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, wanted := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
+	if len(got) != len(wanted) {
+		t.Fatalf("%d lines, %s has %d", len(got), logsFile, len(wanted))
+	}
+	for i, line := range got {
+		if line != wanted[i] {
+			t.Fatalf("line %d: %.100s, %s has %.100s", i+1, line, logsFile, wanted[i])
+		}
+	}
+}
+
+// presetPlans are the plans of presets in the file, whatever their defaults are now, and
+// those of presets that the file lacks.
+func presetPlans(t *testing.T) (plans []*wire.Plan) {
+	t.Helper()
+	text, err := os.ReadFile(logsFile)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^run: preset .*\nrecord: (.*)$`).
+		FindAllStringSubmatch(string(text), -1) {
+		b, _ := hex.DecodeString(m[1])
+		r, err := wire.DecodeRecord(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans, known[r.Plan.Preset] = append(plans, r.Plan), true
+	}
+	for _, name := range preset.Names() {
+		if !known[name] {
+			plans = append(plans, presetPlan(t, name))
+		}
+	}
+	return plans
+}
+
+// presetPlan is the plan of a run of a preset over few parameters.
+func presetPlan(t *testing.T, name string) *wire.Plan {
+	t.Helper()
+	p, err := preset.New(name, "preset-"+name, 4099)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = bytes.Repeat([]byte{5}, 32)
+	if p.StepSize == 0 {
+		p.StepSize = 0.01 // the run would find it
+	}
+	if p.Features > 0 {
+		p.Features = 300
+	}
+	return p
+}
+
+// presetScript is a run of such a plan.
+func presetScript(p *wire.Plan) *script {
+	s := newScript(p)
+	for i := range 2 + 2*p.SubspaceMoves {
+		s.round(uint64(i + 1))
+	}
+	return s
+}
+
+// operatedScript is a run that an operator changes, rolls back twice and ends.
+func operatedScript(t *testing.T) *script {
+	t.Helper()
+	s := newScript(planOf(t, `{"dim":70,"perturbations":3,"rule":"momentum","beta":0.5,`+
+		`"distribution":"subspace","subspace_moves":2,"subspace_share":0.5}`))
+	for n := range uint64(3) {
+		s.round(n + 1)
+	}
+	s.change("beta", "0.25")
+	s.plan.Beta = 0.25
+	s.round(4)
+	s.rollback(3)
+	s.plan.Beta = 0.5
+	s.round(3)
+	s.change("weight_decay", "0.01")
+	s.rollback(7)
+	s.round(3)
+	s.round(4)
+	s.rollback(1)
+	s.round(1)
+	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindEnd,
+		End: &wire.End{Reason: wire.EndRequested, Text: "enough"}}))
+	return s
+}
+
+// writeLog replays a script and writes it.
+func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
+	t.Helper()
+	fmt.Fprintf(out, "run: %s\n", name)
+	if s.plan.Initial == wire.Given {
+		fmt.Fprintf(out, "given: %d from 1\n", s.plan.Dim)
+	}
+	if s.plan.Private() {
+		fmt.Fprintf(out, "secret: %x\n", secret)
+	}
+	r := New(s.cfg)
+	for i, b := range s.records {
+		r = s.next(t, r, i)
+		fmt.Fprintf(out, "record: %x\n", b)
+		if object := objectOf(t, b); len(object) > 0 {
+			digest := [wire.ObjectLen]byte(object)
+			fmt.Fprintf(out, "object: %d from %d\n", len(s.objects[digest])/4, s.seeds[digest])
+		}
+		fmt.Fprintf(out, "digest: %x\n", digestOf(r))
+	}
+	out.WriteByte('\n')
+}
+
+// next returns the replica after records[i], given that after the one before.
+func (s *script) next(t *testing.T, r *Replica, i int) *Replica {
+	t.Helper()
+	record, err := wire.DecodeRecord(s.records[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record.Kind == wire.KindRollback {
+		r = New(s.cfg)
+		for j := range int(record.To) {
+			r = s.next(t, r, j)
+		}
+		for _, passed := range s.records[record.To:i] {
+			if err := r.Skip(passed); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.apply(t, r, s.records[i])
+	return r
+}
+
+// rollback adds a rollback record.
+func (s *script) rollback(to uint64) {
+	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindRollback, To: to}))
+}
+
+// objectOf returns the digest of a round's vector, if it has one.
+func objectOf(t *testing.T, record []byte) []byte {
+	t.Helper()
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Kind != wire.KindRound {
+		return nil
+	}
+	return r.Round.Object
+}
