@@ -1,0 +1,1 @@
+"""Federated zeroth-order optimization with Zofl."""

@@ -1,0 +1,1 @@
+"""Checks a log of Zofl, and computes its model, in numpy alone."""
