@@ -15,7 +15,7 @@
 // # Arithmetic
 //
 // docs/replay.md has every operation in its order: rounds, terms, control variates, server
-// rules, pools. It suffices to port this package.
+// rules, pools. It suffices to port this package, and python/src/zofl/audit is such a port.
 //
 // # Dense transport
 //
