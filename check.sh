@@ -20,7 +20,8 @@
 #                     riscv64 and s390x, their disassembly, more of the simulator's
 #                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
-#                     of it: Java and Kotlin devices, and the Android example's core.
+#                     of it: Java and Kotlin devices, and the Android example's core; and
+#                     the reader of logs in Python, on all vectors and the program's logs.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -220,6 +221,27 @@ phones() {
 	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -count=1 ./mobile
 }
 
+# python prints an interpreter that has what the Python package's tests need. Debian's may not
+# be the first.
+python() {
+	local p
+	for p in python3 /usr/bin/python3; do
+		if "$p" -c 'import numpy, pytest' 2>/dev/null; then
+			echo "$p"
+			return
+		fi
+	done
+	fail "numpy or pytest is missing: apt-get install -y python3-numpy python3-pytest"
+}
+
+# audit: the Python package's tests.
+audit() {
+	local interpreter
+	interpreter=$(python)
+	cd python
+	PYTHONDONTWRITEBYTECODE=1 "$interpreter" -m pytest -q -p no:cacheprovider
+}
+
 # The whole check has three lanes, that together keep two cores busy: tests with the race
 # detector, all that is built without, and what mostly waits: killed processes, elections.
 lane_raced() {
@@ -278,6 +300,7 @@ elsewhere() {
 		env ZOFL_QEMU=1 go -C testing test -count=1 -run TestMixedArchitectures ./fleet
 	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
 	step "Java and Kotlin devices, the Android example" phones
+	step "logs read in Python" audit
 }
 
 # change prints the files that differ from where the branch began.
@@ -363,6 +386,8 @@ if [ "${1:-}" = all ]; then
 	need javac default-jdk-headless
 	need mvn maven
 	need unzip unzip
+	need python3 python3
+	python >/dev/null
 fi
 
 host=$(go env GOHOSTARCH)
