@@ -186,12 +186,12 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Shared *cost.Round `json:"shared,omitempty"`
 			// Note says what the plan has in place of its preset's, because of other fields.
 			Note string `json:"note,omitempty"`
-			// Warnings are what the plan may lack.
+			// Warnings are what the plan may lack, and what its step may do.
 			Warnings []string `json:"warnings,omitempty"`
 			// Privacy is what all rounds spend.
 			Privacy *dp.Budget `json:"privacy,omitempty"`
 		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
-			sharedCost(p, in), f.note, plancheck.Warnings(p), dp.Planned(p)})
+			sharedCost(p, in), f.note, warnings(p), dp.Planned(p)})
 	}
 	if err := explain(out, p); err != nil {
 		return err
@@ -203,10 +203,15 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	}
 	f.explainNoise(out, p)
 	explainSecure(out, p)
-	for _, text := range plancheck.Warnings(p) {
+	for _, text := range warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}
 	return nil
+}
+
+// warnings returns what a plan may lack, and what its preset may do to a model.
+func warnings(p *wire.Plan) []string {
+	return append(plancheck.Warnings(p), preset.Warnings(p)...)
 }
 
 // warningWidth is where a warning or a note breaks lines, in columns.

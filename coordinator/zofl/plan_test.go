@@ -291,6 +291,33 @@ func TestPlanLayers(t *testing.T) {
 	}
 }
 
+// TestPlanWarnsOfSteps: a step that comes with a preset has a warning before the run, with the
+// remedy, in text and in JSON, and of a plan file too; one that the author chose has none.
+func TestPlanWarnsOfSteps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.json")
+	const warning = "Warning: step=0.001 comes with the preset"
+	for _, c := range []struct {
+		want bool
+		args []string
+	}{
+		{true, []string{"--preset", "decomfl", "--dim", "7850", "--write", file}},
+		{true, []string{file}},
+		{false, []string{file, "--set", "step=0.01"}},
+		{false, []string{"--dim", "7850"}},
+	} {
+		out, err := zofl(t, append([]string{"plan"}, c.args...)...)
+		out = strings.Join(strings.Fields(out), " ")
+		if err != nil || strings.Contains(out, warning) != c.want ||
+			strings.Contains(out, "Find a step with zofl tune, or begin with --preset zofl,") != c.want {
+			t.Errorf("%v: %v, want a warning: %v\n%s", c.args, err, c.want, out)
+		}
+	}
+	out, err := zofl(t, "plan", "--preset", "zo-adafl", "--dim", "5", "--json")
+	if err != nil || !strings.Contains(out, `"server_step=0.02 comes with the preset`) {
+		t.Errorf("%v, or no warning in %s", err, out)
+	}
+}
+
 // TestPlanFits: fields that exclude how the preset shares directions get a plan that runs, and a
 // note; the same sharing by name is refused.
 func TestPlanFits(t *testing.T) {

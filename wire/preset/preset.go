@@ -20,7 +20,7 @@ import (
 type Info struct {
 	Name   string
 	Source string // paper, algorithm and equations
-	Notes  string // where the defaults come from, and the traps
+	Notes  string // where the defaults come from, the traps, and how it does untouched
 	apply  func(*wire.Plan)
 }
 
@@ -29,6 +29,9 @@ func List() []Info {
 	list := slices.Concat(sharedPresets, relayPresets, subspacePresets,
 		correctedPresets, densePresets, beyondPresets)
 	slices.SortFunc(list, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	for i := range list {
+		list[i] = list[i].told()
+	}
 	return list
 }
 
@@ -47,6 +50,9 @@ func names(list []Info) (names []string) {
 // starts; after that, [Fit] adapts how devices of zofl share directions. The plan
 // asks 10 devices a round, closes a round at 10 contributors or after 30 seconds,
 // and needs at least 5; mezo has one device. An unknown name is a [*wire.PlanError].
+//
+// Only zofl and zofl-shared find their step. Others have one that was chosen for other models, and
+// may not train yours: [Warnings] says so.
 func New(name, run string, dim uint64) (*wire.Plan, error) {
 	return newFrom(List(), name, run, dim)
 }

@@ -1,0 +1,104 @@
+package preset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A trial is what a preset with a step of its own reached on small tasks of classification,
+// with nothing set but the model and the fleet, beside the best of nine steps: the step's
+// multiples by powers of 4. It is a row of a table in testing/paper/RESULTS.md, and a test
+// there compares the two.
+type trial struct {
+	tasks  int
+	near   int     // tasks on which it ended within 3 points of the best
+	failed int     // tasks on which it ended early
+	behind float64 // points below the best, where they are most, of runs that did not end early
+	from   string  // the shortest of the best steps, as a multiple
+	to     string  // the longest; empty: no step learned
+}
+
+// trials are those of the presets that the experiment ran. A preset that finds its step has none.
+var trials = map[string]trial{
+	"decomfl":        {tasks: 8, near: 1, behind: 55.4, from: "1", to: "256 or more"},
+	"decomfl-adam":   {tasks: 8, near: 3, behind: 11.9, from: "1", to: "64"},
+	"mezo":           {tasks: 8, near: 7},
+	"zo-adafl":       {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
+	"zofedht-shared": {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
+}
+
+func (t trial) String() string {
+	if t.to == "" {
+		return fmt.Sprintf("On %d small tasks of classification none of nine steps learned in 300 "+
+			"rounds, from 1/256 to 256 times as long.", t.tasks)
+	}
+	text := fmt.Sprintf("On %d small tasks of classification it came within 3 points of the best of "+
+		"nine steps on %d", t.tasks, t.near)
+	if t.failed > 0 {
+		text += fmt.Sprintf(", and diverged on %d", t.failed)
+	}
+	if t.behind > 0 {
+		text += fmt.Sprintf("; elsewhere it ended up to %.1f points below", t.behind)
+	}
+	if t.from == t.to {
+		return text + fmt.Sprintf(". The best steps were %s times as long.", t.from)
+	}
+	return text + fmt.Sprintf(". The best steps were %s to %s times as long.", t.from, t.to)
+}
+
+// told returns a preset with the results of its trial as the last of its notes.
+func (i Info) told() Info {
+	if t, ok := trials[i.Name]; ok {
+		i.Notes += "\n" + broken(fmt.Sprintf("Untouched: %v", t), 90)
+	}
+	return i
+}
+
+// Warnings returns what an author should know before the run begins, a paragraph each: that a
+// plan's step is still its preset's, which was chosen for other models, and how to find one. A plan
+// with another step, or whose devices find it, has none.
+func Warnings(p *wire.Plan) []string {
+	list := List()
+	at := slices.IndexFunc(list, func(i Info) bool { return i.Name == p.Preset })
+	if at < 0 || p.StepAuto != 0 {
+		return nil
+	}
+	own := wire.Plan{Dim: p.Dim}
+	if list[at].apply(&own); own.StepSize != p.StepSize || own.ServerStep != p.ServerStep {
+		return nil
+	}
+	name, value := "step", own.StepSize
+	if own.ServerStep > 0 {
+		name, value = "server_step", own.ServerStep
+	}
+	text := fmt.Sprintf("%s=%v comes with the preset and was chosen for other models. On yours the "+
+		"run may learn next to nothing, or diverge. ", name, value)
+	if t, ok := trials[p.Preset]; ok {
+		text += t.String() + " "
+	}
+	return []string{text + "Find a step with zofl tune, or begin with --preset zofl, which finds " +
+		"its own."}
+}
+
+// broken breaks a text into lines of at most width bytes.
+func broken(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
