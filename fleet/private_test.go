@@ -52,7 +52,7 @@ func TestPrivateRuns(t *testing.T) {
 func TestNoiseOfSum(t *testing.T) {
 	distances := map[uint8]float64{}
 	for _, of := range []uint8{noise.OfDevice, noise.OfSum} {
-		p, err := preset.New("decomfl", "shares", 200)
+		p, err := preset.New("decomfl", "shares", 2000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestNoiseOfSum(t *testing.T) {
 		p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, 20, 0.2
 		var devices []objective.Objective
 		for range 4 {
-			devices = append(devices, flatland{200})
+			devices = append(devices, flatland{2000})
 		}
 		r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
 		if err != nil {
@@ -72,7 +72,7 @@ func TestNoiseOfSum(t *testing.T) {
 			distances[of] += float64(v) * float64(v)
 		}
 	}
-	if ratio := distances[noise.OfDevice] / distances[noise.OfSum]; !(ratio > 3 && ratio < 5.3) {
+	if ratio := distances[noise.OfDevice] / distances[noise.OfSum]; !(ratio > 2.8 && ratio < 5.7) {
 		t.Errorf("distances %v, ratio %v, want about 4", distances, ratio)
 	}
 }
