@@ -87,12 +87,15 @@ func (s *site) told(p *wire.Plan) (*lead, <-chan report.Event) {
 		s.t.Fatal(err)
 	}
 	l.all.Go(func() { l.judge("coordinator", c.Run(l.ctx)) })
-	s.t.Cleanup(func() {
-		l.cancel(errFinished)
-		l.all.Wait()
-		l.log.Close()
-	})
+	s.t.Cleanup(l.stop)
 	return l, events
+}
+
+// stop ends the coordinator and the devices of this process. It may be called again.
+func (l *lead) stop() {
+	l.cancel(errFinished)
+	l.all.Wait()
+	l.log.Close()
 }
 
 func (l *lead) judge(who string, err error) {
@@ -153,6 +156,7 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 			l.judge(id, c.Run(l.ctx))
 		})
 	}
+	l.t.Cleanup(l.stop) // before the devices' connections are closed, which they would report
 	return func() []*client.Client {
 		ended.Wait()
 		return clients
