@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -25,6 +26,7 @@ type deviceFlags struct {
 	key                             string // of the coordinator
 	horizon, memory                 uint64
 	asJSON                          bool
+	out                             string // file for the model, "" for none
 }
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
@@ -42,6 +44,33 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
 		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
+	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32")
+}
+
+// checkOut returns an error if the model cannot be written.
+func (d *deviceFlags) checkOut() error {
+	if d.out == "" {
+		return nil
+	}
+	if err := vector.CheckName(d.out); err != nil {
+		return usageError{err}
+	}
+	if _, err := os.Lstat(d.out); err == nil {
+		return usageError{fmt.Errorf("--out %s: the file exists: name a new one", d.out)}
+	}
+	return nil
+}
+
+// write writes the model, if a file was named and there is a model.
+func (d *deviceFlags) write(c *client.Client) error {
+	if n, _ := c.Digest(); d.out == "" || n == 0 {
+		return nil
+	}
+	x := make([]float32, c.Dim())
+	if _, err := c.Params(x); err != nil {
+		return err
+	}
+	return vector.Write(d.out, x)
 }
 
 // take runs a client until the run ends or the context is done.
@@ -57,6 +86,9 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	}
 	if err := wire.CheckName(d.id); err != nil {
 		return usageError{fmt.Errorf("--id: %w", err)}
+	}
+	if err := d.checkOut(); err != nil {
+		return err
 	}
 	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
 	level := &slog.HandlerOptions{Level: slog.LevelWarn}
@@ -93,7 +125,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		return usageError{err}
 	}
 	err = classify(stopped(cmd.Context(), c.Run(cmd.Context())))
-	return errors.Join(err, d.last(cmd.OutOrStdout(), c))
+	return errors.Join(err, d.last(cmd.OutOrStdout(), c), d.write(c))
 }
 
 // last prints the record at which a client stopped, and the digest of its state. It prints

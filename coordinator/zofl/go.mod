@@ -3,6 +3,7 @@ module github.com/zofl/zofl/coordinator/zofl
 go 1.26.0
 
 require (
+	github.com/edsrzf/mmap-go v1.2.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/mdp/qrterminal/v3 v3.2.1
 	github.com/nats-io/jwt/v2 v2.8.2

@@ -1,6 +1,6 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
-// plans (plan), tunes them (tune), runs coordinators (serve), devices (client) and witnesses
-// (follow), commands a running coordinator (status, devices, pause, resume, stop, ...), reads logs
+// plans (plan), tunes them (tune), runs coordinators (serve), devices (client; exec with a loss in
+// any language) and witnesses (follow), commands a running coordinator (status, devices, pause, resume, stop, ...), reads logs
 // (log, verify, export), and measures how fast this machine is (bench).
 package main
 
@@ -146,7 +146,7 @@ Exit codes:
 	})
 	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
 	addGroup(cmd, "Train:", planCommand(), tuneCommand(), serveCommand(), clientCommand(),
-		followCommand())
+		execCommand(), followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
 	addGroup(cmd, "Say who may take part:", deviceCommand(), permissionsCommand())
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),

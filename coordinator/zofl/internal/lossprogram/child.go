@@ -1,0 +1,94 @@
+package lossprogram
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// A child is a running program.
+type child struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	kill   func()        // kills it and its children
+	done   chan struct{} // closed when it has ended
+}
+
+// startChild runs a command. What it writes to standard error becomes lines of the log.
+func startChild(command []string, logger *slog.Logger) (*child, error) {
+	var ends []*os.File
+	pipe := func() (r, w *os.File, err error) {
+		r, w, err = os.Pipe()
+		if err == nil {
+			ends = append(ends, r, w)
+		}
+		return r, w, err
+	}
+	closeAll := func() {
+		for _, f := range ends {
+			f.Close()
+		}
+	}
+	in, stdin, err1 := pipe()
+	stdout, out, err2 := pipe()
+	stderr, errs, err3 := pipe()
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			closeAll()
+			return nil, err
+		}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	apart(cmd)
+	if err := cmd.Start(); err != nil {
+		closeAll()
+		return nil, err
+	}
+	in.Close()
+	out.Close()
+	errs.Close()
+	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{})}
+	c.kill = sync.OnceFunc(func() { killGroup(cmd.Process) })
+	go logLines(stderr, logger.With("program", cmd.Process.Pid))
+	go func() {
+		_ = cmd.Wait()
+		c.kill() // children that it left behind hold its pipes
+		close(c.done)
+	}()
+	return c, nil
+}
+
+// end asks a program to end by ending its input, and kills it if it does not.
+func (c *child) end(patience time.Duration) {
+	c.stdin.Close()
+	select {
+	case <-c.done:
+	case <-time.After(patience):
+		c.kill()
+		<-c.done
+	}
+	c.stdout.Close()
+}
+
+// status says how a program ended.
+func (c *child) status() string { return c.cmd.ProcessState.String() }
+
+// logLines logs what a program writes to standard error, until it is closed.
+func logLines(r io.ReadCloser, logger *slog.Logger) {
+	defer r.Close()
+	in := bufio.NewReaderSize(r, 4096) // a longer line becomes several
+	for {
+		line, _, err := in.ReadLine()
+		if err != nil {
+			return
+		}
+		logger.Info(fmt.Sprintf("%s", line))
+	}
+}

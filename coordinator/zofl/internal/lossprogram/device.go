@@ -1,0 +1,172 @@
+package lossprogram
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/client/objective"
+)
+
+// A device is the objective of one device. It declines rounds while no program runs.
+type device struct {
+	p  *Program
+	id string
+}
+
+// Objective returns that of a device. It evaluates and differentiates if the program does.
+func (p *Program) Objective(id string) objective.Batched {
+	d := &device{p, id}
+	switch {
+	case p.hello.evaluate && p.hello.gradient:
+		return struct {
+			*device
+			evaluator
+			differentiator
+		}{d, evaluator{d}, differentiator{d}}
+	case p.hello.evaluate:
+		return struct {
+			*device
+			evaluator
+		}{d, evaluator{d}}
+	case p.hello.gradient:
+		return struct {
+			*device
+			differentiator
+		}{d, differentiator{d}}
+	}
+	return d
+}
+
+// Dim implements [objective.Objective].
+func (d *device) Dim() int { return d.p.hello.dim }
+
+// Samples implements [objective.Sampler].
+func (d *device) Samples() int { return d.p.hello.samples }
+
+// MayWork implements [objective.Policy].
+func (d *device) MayWork(objective.Work) bool { return d.p.Err() == nil }
+
+// LossesAt implements [objective.Batched].
+func (d *device) LossesAt(
+	ctx context.Context, x *objective.Points, b objective.Batch, losses []float64,
+) error {
+	most := min(d.p.hello.points, x.Len())
+	return d.p.session(ctx, most, func(t *talk, file *sharedFile) error {
+		for from := 0; from < x.Len(); from += most {
+			n := min(most, x.Len()-from)
+			points := make([][]float32, x.Len())
+			for i := range n {
+				points[from+i] = file.point(i)
+			}
+			if err := x.Read(points, 0); err != nil {
+				return err
+			}
+			request := fmt.Sprintf("loss %s points=%d left=%s", d.batch(b), n, left(ctx))
+			words, err := t.ask(ctx, request, "loss")
+			if err != nil {
+				return err
+			}
+			if err := numbers(losses[from:from+n], words, "loss"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (d *device) batch(b objective.Batch) string {
+	return fmt.Sprintf("device=%s n=%d step=%d size=%d seed=%d", d.id, b.N, b.Step, b.Size, b.Seed)
+}
+
+// left says how many seconds a context has.
+func left(ctx context.Context) string {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return "inf"
+	}
+	return strconv.FormatFloat(max(0, time.Until(deadline).Seconds()), 'f', 3, 64)
+}
+
+// An evaluator measures the model by a program.
+type evaluator struct{ d *device }
+
+// Evaluate implements [objective.Evaluator].
+func (e evaluator) Evaluate(ctx context.Context, x []float32) (m []float64, samples int, err error) {
+	err = e.d.p.session(ctx, 1, func(t *talk, file *sharedFile) error {
+		copy(file.point(0), x)
+		request := fmt.Sprintf("evaluate device=%s left=%s", e.d.id, left(ctx))
+		words, err := t.ask(ctx, request, "metrics")
+		if err != nil {
+			return err
+		}
+		m, samples, err = parseMetrics(words)
+		return err
+	})
+	return m, samples, err
+}
+
+func parseMetrics(words []string) (m []float64, samples int, err error) {
+	samples = 1
+	var values []string
+	for _, w := range words {
+		if count, ok := strings.CutPrefix(w, "samples="); ok {
+			if samples, err = strconv.Atoi(count); err != nil || samples < 1 {
+				return nil, 0, fmt.Errorf("the program said samples=%s: give a positive number",
+					clip(count))
+			}
+		} else if !strings.Contains(w, "=") {
+			values = append(values, w)
+		}
+	}
+	m = make([]float64, len(values))
+	return m, samples, numbers(m, values, "metrics")
+}
+
+// A differentiator asks a program for gradients.
+type differentiator struct{ d *device }
+
+// Gradient implements [objective.Differentiable].
+func (g differentiator) Gradient(
+	ctx context.Context, x []float32, b objective.Batch, to []float32,
+) (loss float64, err error) {
+	err = g.d.p.session(ctx, 2, func(t *talk, file *sharedFile) error {
+		copy(file.point(0), x)
+		for i := range file.point(1) {
+			file.point(1)[i] = float32(math.NaN()) // so that an element left out is found
+		}
+		request := fmt.Sprintf("gradient %s left=%s", g.d.batch(b), left(ctx))
+		words, err := t.ask(ctx, request, "loss")
+		if err != nil {
+			return err
+		}
+		losses := make([]float64, 1)
+		if err := numbers(losses, words, "loss"); err != nil {
+			return err
+		}
+		loss = losses[0]
+		copy(to, file.point(1))
+		return nil
+	})
+	return loss, err
+}
+
+// numbers reads the words of an answer into as many numbers.
+func numbers(to []float64, words []string, verb string) error {
+	if len(words) != len(to) {
+		return fmt.Errorf("the program answered %d numbers after %s, and was asked for %d", len(words),
+			verb, len(to))
+	}
+	for i, word := range words {
+		v, err := strconv.ParseFloat(word, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("the program answered %s as number %d after %s: give a finite number",
+				clip(word), i, verb)
+		}
+		to[i] = v
+	}
+	return nil
+}

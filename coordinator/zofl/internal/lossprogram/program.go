@@ -1,0 +1,233 @@
+// Package lossprogram has objectives whose loss is computed by another program, in any language.
+// docs/exec.md has the protocol.
+package lossprogram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Config says which program to ask.
+type Config struct {
+	// Command is the program and its arguments. Without one, the program is the process that
+	// started this one: it reads requests from Out and writes answers to In.
+	Command []string
+	In      io.Reader
+	Out     io.Writer
+	Dim     int           // the model's number of parameters; 0: what the program says
+	Startup time.Duration // how long it may take to answer hello; 0: a minute
+	// Patience is how long after the end of a round an answer may still come before the program
+	// is killed; 0: five seconds.
+	Patience time.Duration
+	Logger   *slog.Logger
+}
+
+// Pauses before a program that ended starts again. They double until it answers.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 30 * time.Second
+)
+
+// A Program computes the losses of one or more devices.
+type Program struct {
+	cfg   Config
+	hello hello
+	turn  chan struct{} // holds one token: whose turn it is to ask
+	file  *sharedFile   // nil until the first request; of whose turn it is
+
+	mu      sync.Mutex
+	current *talk // nil while none runs
+	child   *child
+	why     error // why none runs
+	mapped  bool  // the current program knows the file
+
+	stop  context.CancelFunc
+	ended chan struct{} // closed when no program will run any more
+}
+
+// Start starts a program and waits until it has said what it is. Close ends it.
+func Start(ctx context.Context, cfg Config) (*Program, error) {
+	if cfg.Startup == 0 {
+		cfg.Startup = time.Minute
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = 5 * time.Second
+	}
+	p := &Program{cfg: cfg, turn: make(chan struct{}, 1), ended: make(chan struct{})}
+	p.turn <- struct{}{}
+	if err := p.begin(ctx, true); err != nil {
+		return nil, err
+	}
+	if p.hello.dim == 0 {
+		p.hello.dim = cfg.Dim
+	}
+	if err := p.checkDim(); err != nil {
+		p.leave(err)
+		return nil, err
+	}
+	own, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	go p.keep(own)
+	return p, nil
+}
+
+func (p *Program) checkDim() error {
+	switch given, dim := p.cfg.Dim, p.hello.dim; {
+	case dim == 0:
+		return errors.New("the program said dim=0, which means any: give the plan's dim with --dim")
+	case given != 0 && given != dim:
+		return fmt.Errorf("the program said dim=%d, and --dim is %d: give the plan's dim to both",
+			dim, given)
+	}
+	return nil
+}
+
+// begin starts one life of the program.
+func (p *Program) begin(ctx context.Context, first bool) error {
+	var c *child
+	in, out, hang := p.cfg.In, p.cfg.Out, func() {}
+	if len(p.cfg.Command) > 0 {
+		var err error
+		if c, err = startChild(p.cfg.Command, p.cfg.Logger); err != nil {
+			return fmt.Errorf("the program cannot start: %w", err)
+		}
+		in, out, hang = c.stdout, c.stdin, c.kill
+	}
+	t := newTalk(in, out, p.cfg.Patience, hang)
+	p.mu.Lock()
+	p.current, p.child, p.mapped = t, c, false
+	p.mu.Unlock()
+	h, err := p.greet(ctx, t)
+	if err == nil && !first {
+		if h.dim == 0 {
+			h.dim = p.hello.dim
+		}
+		if h != p.hello {
+			err = errors.New("said another hello than before: say the same each time")
+		}
+	}
+	if err != nil {
+		t.fail(err)
+		return p.leave(err)
+	}
+	p.hello = h
+	return nil
+}
+
+func (p *Program) greet(ctx context.Context, t *talk) (hello, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.Startup,
+		fmt.Errorf("did not answer hello within %v", p.cfg.Startup))
+	defer cancel()
+	words, err := t.ask(ctx, "hello "+version, "hello")
+	if err != nil {
+		return hello{}, err
+	}
+	line := "hello"
+	for _, w := range words {
+		line += " " + w
+	}
+	return parseHello(line)
+}
+
+// leave ends the current life of the program, and returns why in words.
+func (p *Program) leave(why error) error {
+	p.mu.Lock()
+	c := p.child
+	p.current, p.child = nil, nil
+	p.mu.Unlock()
+	switch {
+	case c == nil:
+		if errors.Is(why, io.EOF) {
+			why = errors.New("the program that gives the loss has ended")
+		} else {
+			why = fmt.Errorf("the program %w", why)
+		}
+	default:
+		c.end(p.cfg.Patience)
+		if errors.Is(why, io.EOF) {
+			why = fmt.Errorf("the program ended: %s", c.status())
+		} else {
+			why = fmt.Errorf("the program %w (%s)", why, c.status())
+		}
+	}
+	p.mu.Lock()
+	p.why = why
+	p.mu.Unlock()
+	return why
+}
+
+// keep starts the program again whenever it ends.
+func (p *Program) keep(ctx context.Context) {
+	defer close(p.ended)
+	pause := firstPause
+	for {
+		t, _ := p.now()
+		select {
+		case <-ctx.Done():
+			_ = p.leave(io.EOF)
+			return
+		case <-t.ended:
+		}
+		if t.spoke.Load() {
+			pause = firstPause
+		}
+		why := p.leave(t.why)
+		if len(p.cfg.Command) == 0 {
+			return // nobody else can start it
+		}
+		for {
+			p.cfg.Logger.Warn("the program starts again", "in", pause, "because", why)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, lastPause)
+			if why = p.begin(ctx, false); why == nil {
+				break
+			}
+		}
+	}
+}
+
+// now returns the current talk, or why there is none.
+func (p *Program) now() (*talk, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil {
+		return nil, fmt.Errorf("%w; it starts again soon", p.why)
+	}
+	return p.current, nil
+}
+
+// Dim is the number of parameters.
+func (p *Program) Dim() int { return p.hello.dim }
+
+// Ended is closed when the program ended for good: after Close, or when it was the process that
+// started this one. Err says why.
+func (p *Program) Ended() <-chan struct{} { return p.ended }
+
+// Err says why no program runs; nil while one does.
+func (p *Program) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current != nil {
+		return nil
+	}
+	return p.why
+}
+
+// Close ends the program, and waits until it has.
+func (p *Program) Close() {
+	p.stop()
+	<-p.ended
+	<-p.turn
+	if p.file != nil {
+		p.file.close()
+	}
+}

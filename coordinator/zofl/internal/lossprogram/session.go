@@ -1,0 +1,71 @@
+package lossprogram
+
+import (
+	"context"
+	"fmt"
+)
+
+// session calls ask with the talk and with a file of that many points, when it is its turn and
+// the program is idle and knows the file.
+func (p *Program) session(
+	ctx context.Context, points int, ask func(*talk, *sharedFile) error,
+) error {
+	select {
+	case <-p.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { p.turn <- struct{}{} }()
+	t, err := p.now()
+	if err != nil {
+		return err
+	}
+	if err := t.free(ctx); err != nil {
+		return err
+	}
+	if p.file == nil || p.file.points < points {
+		if err := p.share(points); err != nil {
+			return err
+		}
+	}
+	if !p.knows(t) {
+		request := fmt.Sprintf("map dim=%d points=%d path=%s", p.file.dim, p.file.points,
+			p.file.file.Name())
+		if _, err := t.ask(ctx, request, "ok"); err != nil {
+			return err
+		}
+		p.learned(t)
+	}
+	return ask(t, p.file)
+}
+
+// share makes a file of that many points.
+func (p *Program) share(points int) error {
+	file, err := newSharedFile(p.hello.dim, points)
+	if err != nil {
+		return err
+	}
+	if p.file != nil {
+		p.file.close()
+	}
+	p.file = file
+	p.mu.Lock()
+	p.mapped = false
+	p.mu.Unlock()
+	return nil
+}
+
+// knows says whether the program of a talk knows the file.
+func (p *Program) knows(t *talk) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mapped && p.current == t
+}
+
+func (p *Program) learned(t *talk) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == t {
+		p.mapped = true
+	}
+}

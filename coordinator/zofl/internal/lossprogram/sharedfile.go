@@ -1,0 +1,102 @@
+package lossprogram
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// prefix begins the names of files that programs map.
+const prefix = "zofl-exec-"
+
+// A sharedFile holds points, one after another, where a program maps them too.
+type sharedFile struct {
+	file        *os.File
+	mapped      mmap.MMap
+	dim, points int
+}
+
+// newSharedFile makes one in memory where the system has a folder for that, else among the
+// temporary files.
+func newSharedFile(dim, points int) (*sharedFile, error) {
+	if size := 4 * float64(dim) * float64(points); size > math.MaxInt/2 {
+		return nil, fmt.Errorf("%d points of %d parameters are too many for this machine: say a lower "+
+			"points=", points, dim)
+	}
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return nil, errors.New("parameters are shared on little-endian machines only")
+	}
+	var errs []error
+	for _, dir := range []string{"/dev/shm", os.TempDir()} {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			continue
+		}
+		sweep(dir)
+		s, err := shareIn(dir, dim, points)
+		if err == nil {
+			return s, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, fmt.Errorf("no file of %d MiB for the parameters: %w: free space, or say a lower "+
+		"points=", 4*dim*points>>20, errors.Join(errs...))
+}
+
+func shareIn(dir string, dim, points int) (s *sharedFile, err error) {
+	f, err := os.CreateTemp(dir, prefix)
+	if err != nil {
+		return nil, err
+	}
+	s = &sharedFile{file: f, dim: dim, points: points}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if err := hold(f); err != nil {
+		return nil, err
+	}
+	// Written, not only made long: a full disk is an error here, and would kill the process that
+	// writes to the mapping.
+	zeros := make([]byte, 1<<20)
+	for left := 4 * dim * points; left > 0; {
+		n, err := f.Write(zeros[:min(left, len(zeros))])
+		if err != nil {
+			return nil, err
+		}
+		left -= n
+	}
+	s.mapped, err = mmap.Map(f, mmap.RDWR, 0)
+	return s, err
+}
+
+// point returns the parameters of point i.
+func (s *sharedFile) point(i int) []float32 {
+	all := unsafe.Slice((*float32)(unsafe.Pointer(&s.mapped[0])), s.dim*s.points)
+	return all[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
+}
+
+func (s *sharedFile) close() {
+	if s.mapped != nil {
+		_ = s.mapped.Unmap()
+	}
+	_ = os.Remove(s.file.Name()) // before it is closed: until then nobody sweeps it
+	_ = s.file.Close()
+	_ = os.Remove(s.file.Name()) // Windows removes no open file
+}
+
+// sweep removes files of processes that were killed.
+func sweep(dir string) {
+	names, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+	for _, name := range names {
+		if abandoned(name) {
+			_ = os.Remove(name)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package lossprogram
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// longestLine bounds an answer, in bytes.
+const longestLine = 1 << 20
+
+// A talk is one life of a program: requests and answers, in turn.
+type talk struct {
+	out      io.Writer
+	patience time.Duration // how long a late answer is waited for
+	hang     func()        // called once: end the program
+
+	owed    atomic.Bool // an answer is
+	late    bool        // a request ended before its answer came: the answer is of no use
+	overdue *time.Timer // ends the program when a late answer does not come
+	answers chan string
+
+	once  sync.Once
+	why   error         // what went wrong
+	ended chan struct{} // closed after why is set
+	spoke atomic.Bool   // it has computed something
+}
+
+// newTalk reads answers from in until it ends. It calls hang when the program must end.
+func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *talk {
+	t := &talk{out: out, patience: patience, hang: hang, answers: make(chan string, 1),
+		ended: make(chan struct{})}
+	t.overdue = time.AfterFunc(time.Hour, func() {
+		t.fail(fmt.Errorf("did not answer within %v after the end of a round", patience))
+	})
+	t.overdue.Stop()
+	go t.listen(in)
+	return t
+}
+
+func (t *talk) listen(in io.Reader) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 4096), longestLine)
+	for lines.Scan() {
+		if !t.owed.CompareAndSwap(true, false) {
+			t.fail(fmt.Errorf("said %q, unasked: print to standard error instead", clip(lines.Text())))
+			return
+		}
+		t.overdue.Stop()
+		t.answers <- lines.Text()
+	}
+	err := lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("answered a line of over %d bytes", longestLine)
+	}
+	if err == nil {
+		err = io.EOF
+	}
+	t.fail(err)
+}
+
+// fail ends the talk, once, for a reason.
+func (t *talk) fail(why error) {
+	t.once.Do(func() {
+		t.overdue.Stop()
+		t.why = why
+		close(t.ended)
+		t.hang()
+	})
+}
+
+// free waits until the program owes no answer. Only then may the shared file change.
+func (t *talk) free(ctx context.Context) error {
+	if !t.late {
+		return nil
+	}
+	select {
+	case <-t.answers:
+		t.late = false
+		return nil
+	case <-t.ended:
+		return t.why
+	case <-ctx.Done():
+		return fmt.Errorf("the program still owes an earlier answer: %w", context.Cause(ctx))
+	}
+}
+
+// ask sends a request and returns the arguments of its answer, which begins with verb. A program
+// that answers with anything but that or an error is out of step, and ends.
+func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) {
+	if err := t.free(ctx); err != nil {
+		return nil, err
+	}
+	t.owed.Store(true)
+	if _, err := io.WriteString(t.out, request+"\n"); err != nil {
+		t.fail(err) // the reason is that of listen, if the program ended by itself
+		<-t.ended
+		return nil, t.why
+	}
+	select {
+	case line := <-t.answers:
+		return t.parse(line, verb)
+	case <-t.ended:
+		return nil, t.why
+	case <-ctx.Done():
+		t.late = true
+		t.overdue.Reset(t.patience)
+		if !t.owed.Load() {
+			t.overdue.Stop() // the answer came meanwhile
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (t *talk) parse(line, verb string) ([]string, error) {
+	word, rest, _ := strings.Cut(strings.TrimRight(line, "\r"), " ")
+	switch word {
+	case verb:
+		if verb != "hello" && verb != "ok" {
+			t.spoke.Store(true)
+		}
+		return strings.Fields(rest), nil
+	case "error":
+		return nil, fmt.Errorf("the program says: %s", clip(rest))
+	}
+	err := fmt.Errorf("answered %q: answer %s, or error, and print all else to standard error",
+		clip(line), verb)
+	t.fail(err)
+	return nil, err
+}
