@@ -299,6 +299,8 @@ elsewhere() {
 	step "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -count=1 -run TestMixedArchitectures ./fleet
 	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
+	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
+		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	step "Java and Kotlin devices, the Android example" phones
 	step "logs read in Python" audit
 }
@@ -386,6 +388,7 @@ if [ "${1:-}" = all ]; then
 	need javac default-jdk-headless
 	need mvn maven
 	need unzip unzip
+	need node nodejs
 	need python3 python3
 	python >/dev/null
 fi

@@ -100,7 +100,7 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 	}
 	t := newTalk(in, out, p.cfg.Patience, hang)
 	p.mu.Lock()
-	p.current, p.child, p.mapped = t, c, false
+	p.child, p.mapped = c, false
 	p.mu.Unlock()
 	h, err := p.greet(ctx, t)
 	if err == nil && !first {
@@ -115,7 +115,12 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 		t.fail(err)
 		return p.leave(err)
 	}
-	p.hello = h
+	if first {
+		p.hello = h // fixed from here on
+	}
+	p.mu.Lock()
+	p.current = t // from here on devices may ask it
+	p.mu.Unlock()
 	return nil
 }
 

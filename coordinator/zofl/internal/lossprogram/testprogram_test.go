@@ -1,0 +1,153 @@
+package lossprogram
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asProgram makes the test's binary behave as a loss program, well or badly.
+const asProgram = "ZOFL_TEST_AS_LOSS"
+
+func TestMain(m *testing.M) {
+	if how := os.Getenv(asProgram); how != "" {
+		speak(how)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const testDim = 3
+
+// speak answers requests. Its loss at x is x[0] + 10 x[1] + 100 x[2], and half its minibatch's size
+// more.
+func speak(how string) {
+	var path string
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		words := strings.Fields(in.Text())
+		args := map[string]string{}
+		for _, w := range words[1:] {
+			key, value, _ := strings.Cut(w, "=")
+			args[key] = value
+		}
+		switch words[0] {
+		case "hello":
+			fmt.Println(greeting(how))
+		case "map":
+			path = args["path"]
+			fmt.Println("ok")
+		case "loss":
+			answerLoss(how, path, args)
+		case "evaluate":
+			x := points(path, 1)[0]
+			fmt.Printf("metrics %v 0.5 samples=7\n", x[0])
+		case "gradient":
+			answerGradient(path)
+		}
+	}
+	if how == "stubborn" {
+		time.Sleep(time.Hour)
+	}
+}
+
+func greeting(how string) string {
+	switch how {
+	case "silent":
+		time.Sleep(time.Hour)
+	case "chatty":
+		return "Welcome to my model!"
+	case "exits":
+		os.Exit(3)
+	case "evaluates":
+		return fmt.Sprintf("hello 1 dim=%d evaluate=1 gradient=1 samples=11 future=x", testDim)
+	case "any":
+		return "hello 1 dim=0"
+	case "changes":
+		return fmt.Sprintf("hello 1 dim=%d samples=%d", testDim, os.Getpid())
+	}
+	return fmt.Sprintf("hello 1 dim=%d points=2", testDim)
+}
+
+func answerLoss(how, path string, args map[string]string) {
+	n, _ := strconv.Atoi(args["points"])
+	size, _ := strconv.Atoi(args["size"])
+	switch once := os.Getenv("ZOFL_TEST_ONCE"); {
+	case once == "":
+	case os.Remove(once) != nil:
+		how = "well" // it went wrong before
+	}
+	switch how {
+	case "nan":
+		fmt.Println("loss nan", strings.Repeat(" 1", n-1))
+		return
+	case "short":
+		fmt.Println("loss")
+		return
+	case "error":
+		fmt.Println("error the camera is off")
+		return
+	case "garbage":
+		fmt.Println("epoch 1 done")
+		return
+	case "long":
+		fmt.Println("loss", strings.Repeat("1", longestLine))
+		return
+	case "twice":
+		fmt.Println("loss 1\nloss 2")
+		return
+	case "dies", "changes":
+		os.Exit(7)
+	case "hangs":
+		child := exec.Command("sleep", "3600")
+		child.Stdout = os.Stdout // holds the pipe
+		_ = child.Start()
+		_ = os.WriteFile(os.Getenv("ZOFL_TEST_PIDS"), fmt.Append(nil, os.Getpid(), " ",
+			child.Process.Pid), 0o600)
+		time.Sleep(time.Hour)
+	case "late":
+		time.Sleep(300 * time.Millisecond)
+	}
+	fmt.Fprintln(os.Stderr, "computing", args["device"])
+	fmt.Print("loss")
+	for _, x := range points(path, n) {
+		fmt.Print(" ", x[0]+10*x[1]+100*x[2]+float64(size)/2)
+	}
+	fmt.Println()
+}
+
+func answerGradient(path string) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
+	defer f.Close()
+	var g []byte
+	for _, v := range []float32{1, 10, 100} {
+		g = binary.LittleEndian.AppendUint32(g, math.Float32bits(v))
+	}
+	_, _ = f.WriteAt(g, 4*testDim)
+	fmt.Println("loss 2.5")
+}
+
+// points reads n points of the file.
+func points(path string, n int) [][]float64 {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	all := make([][]float64, n)
+	for i := range 4 * testDim * n / 4 {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		all[i/testDim] = append(all[i/testDim], float64(v))
+	}
+	return all
+}
