@@ -1,7 +1,8 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
 // plans (plan), tunes them (tune), runs coordinators (serve), devices (client; exec with a loss in
-// any language) and witnesses (follow), commands a running coordinator (status, devices, pause, resume, stop, ...), reads logs
-// (log, verify, export), and measures how fast this machine is (bench).
+// any language) and witnesses (follow), commands a running coordinator (status, devices, pause,
+// resume, stop, ...), reads logs (log, verify, export), and measures how fast this machine is
+// (bench).
 package main
 
 import (

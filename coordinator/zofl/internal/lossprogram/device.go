@@ -95,7 +95,9 @@ func left(ctx context.Context) string {
 type evaluator struct{ d *device }
 
 // Evaluate implements [objective.Evaluator].
-func (e evaluator) Evaluate(ctx context.Context, x []float32) (m []float64, samples int, err error) {
+func (e evaluator) Evaluate(
+	ctx context.Context, x []float32,
+) (m []float64, samples int, err error) {
 	err = e.d.p.session(ctx, 1, func(t *talk, file *sharedFile) error {
 		copy(file.point(0), x)
 		request := fmt.Sprintf("evaluate device=%s left=%s", e.d.id, left(ctx))
