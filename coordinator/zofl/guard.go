@@ -44,9 +44,9 @@ func (g *guard) check(listen string) error {
 	case g.auth == "" && len(g.hosts) > 0:
 		return errors.New("--host names the broker in its certificate: give --tls and --auth as well")
 	case g.auth == "":
-		return loopback(listen)
+		return loopback("--listen", listen)
 	}
-	_, port, err := splitListen(listen)
+	_, port, err := splitAddress("--listen", listen)
 	if err == nil && port == 0 {
 		err = fmt.Errorf("--listen %s: devices are told the port: give one from 1 to 65535", listen)
 	}
@@ -68,7 +68,7 @@ func reachable(listen string) string {
 
 // names returns the names of the broker's certificate. The first is told to devices.
 func (g *guard) names(listen string) (names []string, err error) {
-	host, _, err := splitListen(listen)
+	host, _, err := splitAddress("--listen", listen)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,10 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.
 	if err := d.Certify(names); err != nil {
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}
-	if cfg.Conf, err = d.Conf(jetStream, broker.DefaultMaxPayload); err != nil {
+	if cfg.Conf, err = d.Conf(enrol.Server{
+		JetStream: jetStream, MaxPayload: broker.DefaultMaxPayload,
+		WebSocket: f.web.listen, Origins: f.web.origins,
+	}); err != nil {
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}
 	// A log of any beginning may be in the directory.

@@ -34,6 +34,12 @@ type process struct {
 // start starts the program. It is killed when the test ends.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	return startWith(t, nil, args...)
+}
+
+// startWith is start with a standard input; nil: it is empty.
+func startWith(t *testing.T, in *os.File, args ...string) *process {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +47,9 @@ func start(t *testing.T, args ...string) *process {
 	p := &process{t: t, args: args, done: make(chan struct{})}
 	p.cmd = exec.CommandContext(context.Background(), self, args...)
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
+	if in != nil {
+		p.cmd.Stdin = in
+	}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,8 @@ type serveFlags struct {
 	plan               *wire.Plan // nil: continue the run in the log
 	sync               syncCheck
 	guard              guard
+	web                web
+	attached           bool
 	dense              bool // the run's transport
 	secure             bool // the run has secure aggregation
 	keyFile            string
@@ -70,7 +72,10 @@ After a crash start the same command again: committed records survive. serve nev
 run where an earlier one left members, an epoch or the note of a stored record: restore the
 log, build one from a device's state with zofl recover, or give --begin-anew. It sets aside
 what is left, under names that end in .before-N. It never leads a log that has become
-shorter: restore it, or give --accept-loss. Messages go to
+shorter: restore it, or give --accept-loss.
+
+With --websocket, browsers reach the broker that serve starts, from pages of --origin. With
+--attached, serve ends when its standard input does, as it ends on SIGTERM. Messages go to
 standard error. With --json, events go to standard output, one per line.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
   zofl serve kitchen.json --store kitchen.log`,
@@ -81,12 +86,16 @@ standard error. With --json, events go to standard output, one per line.`,
 			if err := f.read(args); err != nil {
 				return err
 			}
+			if f.attached {
+				attach(cmd)
+			}
 			return stopped(cmd.Context(), f.serve(cmd))
 		},
 	}
 	f.connection.flags(cmd)
 	f.sync.flags(cmd)
 	f.guard.flags(cmd)
+	f.web.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of the JetStream of a broker that serve starts")
@@ -115,6 +124,8 @@ standard error. With --json, events go to standard output, one per line.`,
 		"file with the key that signs what the coordinator says, made at first use; with --auth, "+
 			"default: coordinator.key in its directory; else nothing is signed. Coordinators that stand "+
 			"by need the same file")
+	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, so with the program "+
+		"that holds its other end, however that ends")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }
@@ -147,7 +158,11 @@ func (f *serveFlags) read(args []string) error {
 			"give --url of a cluster", f.replicas)}
 	}
 	if f.url == "" {
-		if err := f.guard.check(f.listen); err != nil {
+		err := f.guard.check(f.listen)
+		if err == nil {
+			err = f.web.check(f.guard, f.listen)
+		}
+		if err != nil {
 			return usageError{err}
 		}
 	}

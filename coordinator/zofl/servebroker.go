@@ -24,7 +24,7 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 		}
 		return nc, nc.Close, nil
 	}
-	cfg := broker.Config{Listen: f.listen}
+	cfg := broker.Config{Listen: f.listen, WebSocket: f.web.listen, Origins: f.web.origins}
 	if f.jetstream {
 		cfg.JetStream = filepath.Join(f.store, "jetstream")
 	}
@@ -41,12 +41,18 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 		}
 	}
 	b, err := broker.Run(cfg)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	switch {
+	case errors.Is(err, broker.ErrWebSocket):
+		err = fmt.Errorf("--websocket %s: %w: give another address", f.web.listen, err)
+	case errors.Is(err, syscall.EADDRINUSE):
 		err = fmt.Errorf("--listen %s: %w: give another address, or --url of the broker there",
 			f.listen, err)
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if url := b.WebSocketURL(); url != "" {
+		logger.Info("browsers", "url", url, "origins", f.web.origins)
 	}
 	nc, _, err = connect(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(inboxOf(grant.Coordinator, f.run)))
@@ -57,27 +63,27 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	return nc, func() { nc.Close(); b.Shutdown() }, nil
 }
 
-// splitListen returns host and port of --listen.
-func splitListen(address string) (host string, port uint64, err error) {
+// splitAddress returns host and port of a flag.
+func splitAddress(flag, address string) (host string, port uint64, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", 0, fmt.Errorf("--listen %s: %w", address, err)
+		return "", 0, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	if port, err = strconv.ParseUint(text, 10, 16); err != nil {
-		return "", 0, fmt.Errorf("--listen %s: give a port from 1 to 65535, or 0 for a free one",
-			address)
+		return "", 0, fmt.Errorf("%s %s: give a port from 1 to 65535, or 0 for a free one",
+			flag, address)
 	}
 	return host, port, nil
 }
 
-// loopback returns an error if other machines can reach an address: the broker that serve starts
-// lets everybody in, unless it has users.
-func loopback(address string) error {
-	host, _, err := splitListen(address)
+// loopback returns an error if other machines can reach the address of a flag: the broker that
+// serve starts lets everybody in, unless it has users.
+func loopback(flag, address string) error {
+	host, _, err := splitAddress(flag, address)
 	if err == nil && !isLoopback(host) {
-		return fmt.Errorf("--listen %s: the broker that serve starts has no authentication, so it "+
+		return fmt.Errorf("%s %s: the broker that serve starts has no authentication, so it "+
 			"listens on loopback only: give --tls and --auth DIR, or --url of a nats-server with TLS "+
-			"and permissions", address)
+			"and permissions", flag, address)
 	}
 	return err
 }

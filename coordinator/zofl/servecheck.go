@@ -14,6 +14,8 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 		"listen")
 	refuse(f.url != "", "--url names a broker, so serve starts none, and its owner has the users: "+
 		"leave out --url or these", guardFlags...)
+	refuse(f.url != "", "--url names a broker, so serve starts none: its owner opens it to browsers: "+
+		"leave out --url or these", webFlags...)
 	refuse(f.url == "", "only with --url: serve knows the broker that it starts",
 		connectionFlags...)
 	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",

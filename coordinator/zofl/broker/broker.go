@@ -44,6 +44,12 @@ type Config struct {
 	Conf string
 	// Nkeys are the public keys ("U...") of the users who may connect; nil: anybody may.
 	Nkeys []string
+	// WebSocket is the address, "host:port", at which browsers connect, under TLS if TLS is set;
+	// empty: none. Port 0 means a free port of the host.
+	WebSocket string
+	// Origins are those of the pages that may connect there, such as "http://127.0.0.1:8080".
+	// Programs that are no browsers send none, and are let in. WebSocket needs at least one.
+	Origins []string
 }
 
 func (c Config) options() (*server.Options, error) {
@@ -68,22 +74,15 @@ func (c Config) options() (*server.Options, error) {
 	case c.MaxPayload > 0:
 		opts.MaxPayload = int32(c.MaxPayload)
 	}
+	if err := c.webSocket(opts); err != nil {
+		return nil, err
+	}
 	if c.Listen == "" {
 		return opts, nil
 	}
-	host, text, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return nil, fmt.Errorf(`broker: Listen must be "host:port": %w`, err)
-	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("broker: Listen has port %q: it must be 0 to 65535", text)
-	}
-	opts.Host = host
-	if port != 0 { // 0 stays RANDOM_PORT: the server takes 0 as its default port
-		opts.Port = int(port)
-	}
-	return opts, nil
+	var err error
+	opts.Host, opts.Port, err = splitAddress("Listen", c.Listen)
+	return opts, err
 }
 
 // read returns what the configuration file says.
@@ -122,6 +121,7 @@ func (c Config) guard(opts *server.Options) error {
 type Broker struct {
 	server    *server.Server
 	inProcess bool
+	webSocket bool
 }
 
 var _ nats.InProcessConnProvider = (*Broker)(nil)
@@ -150,14 +150,21 @@ func Run(cfg Config) (*Broker, error) {
 		return nil, fmt.Errorf("broker: not ready after %v: is %s:%d free?",
 			readyWithin, opts.Host, opts.Port)
 	}
-	return &Broker{server: s, inProcess: cfg.InProcess}, nil
+	return &Broker{server: s, inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0}, nil
 }
 
-// tryListen returns the error of listening at the address of opts.
+// tryListen returns the error of listening at the addresses of opts, at the same time.
 func tryListen(opts *server.Options) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(opts.Host, strconv.Itoa(max(opts.Port, 0))))
 	if err != nil {
 		return fmt.Errorf("broker: %w", err)
+	}
+	if web := opts.Websocket; web.Port != 0 {
+		w, err := net.Listen("tcp", net.JoinHostPort(web.Host, strconv.Itoa(max(web.Port, 0))))
+		if err != nil {
+			return errors.Join(fmt.Errorf("broker: %w: %w", ErrWebSocket, err), l.Close())
+		}
+		defer w.Close()
 	}
 	return l.Close()
 }

@@ -127,8 +127,14 @@ func TestRunRefuses(t *testing.T) {
 		"foreign address":    {Listen: "192.0.2.1:0"},
 		"in-process and TLS": {InProcess: true, TLS: &tls.Config{}},
 		"no key":             {Nkeys: []string{"alice"}},
-		"negative payload":   {MaxPayload: -1},
-		"huge payload":       {MaxPayload: 1 << 30},
+		"in-process WebSocket": {InProcess: true, WebSocket: "127.0.0.1:0",
+			Origins: []string{page}},
+		"no origins":           {WebSocket: "127.0.0.1:0"},
+		"no WebSocket":         {Origins: []string{page}},
+		"WebSocket of no port": {WebSocket: "127.0.0.1", Origins: []string{page}},
+		"origin of no scheme":  {WebSocket: "127.0.0.1:0", Origins: []string{"127.0.0.1:8080"}},
+		"negative payload":     {MaxPayload: -1},
+		"huge payload":         {MaxPayload: 1 << 30},
 	} {
 		b, err := Run(cfg)
 		if err == nil {

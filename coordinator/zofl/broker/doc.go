@@ -12,5 +12,5 @@
 // The server is nats-server. It listens on loopback unless [Config.Listen] says otherwise.
 // Anybody who reaches its address may connect, unless [Config.Nkeys] names who may. With
 // [Config.TLS] it takes connections under TLS only. With [Config.JetStream] it can store the log
-// of a run.
+// of a run. With [Config.WebSocket] browsers connect, too.
 package broker

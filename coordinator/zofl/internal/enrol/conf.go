@@ -7,9 +7,16 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
+// A Server says what the configuration of a nats-server has beside users.
+type Server struct {
+	JetStream  string // directory; empty: none
+	MaxPayload int    // bytes
+	WebSocket  string // address for browsers, host:port; empty: none
+	Origins    []string
+}
+
 // Conf writes the configuration of a nats-server for the directory's users and returns its name.
-// jetStream is the directory of its JetStream; empty means none. maxPayload is in bytes.
-func (d *Dir) Conf(jetStream string, maxPayload int) (file string, err error) {
+func (d *Dir) Conf(about Server) (file string, err error) {
 	operator, err := d.operator.PublicKey()
 	if err != nil {
 		return "", err
@@ -26,15 +33,30 @@ func (d *Dir) Conf(jetStream string, maxPayload int) (file string, err error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Made by zofl serve at each start.\n")
-	fmt.Fprintf(&b, "server_name: zofl\nlisten: %q\nmax_payload: %d\n", d.Listen, maxPayload)
+	fmt.Fprintf(&b, "server_name: zofl\nlisten: %q\nmax_payload: %d\n", d.Listen,
+		about.MaxPayload)
 	fmt.Fprintf(&b, "operator: %s\nsystem_account: %s\n", text, system)
 	fmt.Fprintf(&b, "resolver: { type: full, dir: %q }\n", d.file("accounts"))
-	fmt.Fprintf(&b, "tls: { cert_file: %q, key_file: %q, timeout: 60 }\n", d.file("server.pem"),
+	tls := fmt.Sprintf("tls: { cert_file: %q, key_file: %q, timeout: 60 }", d.file("server.pem"),
 		d.file("server.key"))
-	if jetStream != "" {
-		fmt.Fprintf(&b, "jetstream: { store_dir: %q, sync_interval: always }\n", jetStream)
+	fmt.Fprintln(&b, tls)
+	if about.JetStream != "" {
+		fmt.Fprintf(&b, "jetstream: { store_dir: %q, sync_interval: always }\n", about.JetStream)
+	}
+	if about.WebSocket != "" {
+		fmt.Fprintf(&b, "websocket {\n  listen: %q\n  %s\n  allowed_origins: %s\n}\n",
+			about.WebSocket, tls, quoted(about.Origins))
 	}
 	return d.file("nats.conf"), d.write("nats.conf", []byte(b.String()))
+}
+
+// quoted returns a list of texts as a configuration has it.
+func quoted(texts []string) string {
+	var list []string
+	for _, t := range texts {
+		list = append(list, fmt.Sprintf("%q", t))
+	}
+	return "[" + strings.Join(list, ", ") + "]"
 }
 
 // Authority returns the name of the file with the certificate that signed the broker's.
