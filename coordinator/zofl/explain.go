@@ -8,6 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/grouping"
@@ -40,6 +41,8 @@ func explain(out io.Writer, p *wire.Plan) error {
 	for _, v := range values {
 		t.AppendRow(table.Row{v.Field.Name, v.JSON, v.Field.Doc})
 	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"", version.String(), "version of this program; no field of the plan"})
 	t.Render()
 	return nil
 }

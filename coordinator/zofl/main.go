@@ -20,6 +20,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -139,9 +140,11 @@ Exit codes:
   4    a log is damaged, or replicas of the model disagree
   130  interrupted before the command was done`,
 		Example:       `  zofl demo`,
+		Version:       version.String(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	cmd.Flags().Bool("version", false, "print the version of this program") // without -v
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})

@@ -159,8 +159,11 @@ that record on. Only some fields can change during a run; zofl plan --fields say
 
 func printStatus(out io.Writer, s *operate.Status) {
 	t := newTable(out)
+	t.AppendRow(table.Row{"run", s.Run})
+	if s.Version != "" {
+		t.AppendRow(table.Row{"version", "zofl " + s.Version})
+	}
 	t.AppendRows([]table.Row{
-		{"run", s.Run},
 		{"state", stateOf(s)},
 		{"reason", s.Reason},
 		{"waits for devices", s.Waits},

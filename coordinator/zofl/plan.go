@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/dp"
@@ -190,8 +191,10 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Warnings []string `json:"warnings,omitempty"`
 			// Privacy is what all rounds spend.
 			Privacy *dp.Budget `json:"privacy,omitempty"`
+			// Version is that of this program.
+			Version string `json:"version"`
 		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
-			sharedCost(p, in), f.note, warnings(p), dp.Planned(p)})
+			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String()})
 	}
 	if err := explain(out, p); err != nil {
 		return err

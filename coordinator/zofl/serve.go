@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/masked"
 )
@@ -292,7 +293,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		where = f.redacted() + " (not connected yet)"
 	}
 	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
-		"broker", where)
+		"broker", where, "version", version.String())
 	if status.Key != "" {
 		cfg.Logger.Info("signing", "key", status.Key)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/subjects"
@@ -116,7 +117,7 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 		s.pageLen = int(min(mostPage, most/2))
 	}
 	svc, err := micro.AddService(nc, micro.Config{
-		Name: ServiceName(run), Version: "0.1.0", Description: "coordinator of run " + run,
+		Name: ServiceName(run), Version: version.String(), Description: "coordinator of run " + run,
 		// A queue group would hand some requests to subscriptions that a broken
 		// connection left behind. Only the leading coordinator serves, so none is needed.
 		QueueGroupDisabled: true,
@@ -177,7 +178,7 @@ func (s *service) answer(r micro.Request, verb string, do func(Request) (bool, e
 		return
 	}
 	status := StatusOf(s.c.Status())
-	status.Pending = !done
+	status.Pending, status.Version = !done, version.String()
 	_ = r.RespondJSON(status)
 }
 

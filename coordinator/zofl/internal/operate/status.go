@@ -7,7 +7,10 @@ import (
 
 // A Status is a coordinator's status in JSON.
 type Status struct {
-	Run    string `json:"run"`
+	Run string `json:"run"`
+	// Version is that of the program that coordinates; "": it is older than 0.1.0.
+	Version string `json:"version,omitempty"`
+
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
 	Reason string `json:"reason,omitempty"`
 	End    string `json:"end,omitempty"`
