@@ -1,0 +1,64 @@
+// Command release builds all files of a release, twice: from two copies of the sources, in two
+// directories, the second with an empty cache. It keeps them if their hashes are equal.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	repository := flags.String("repository", "..", "directory of the repository")
+	out := flags.String("out", "_dist", "directory for the files, which must not exist yet")
+	platforms := flags.String("platforms", "", "build for these alone, such as "+
+		"linux/amd64,linux/armv7; default: "+strings.Join(names(targets), ","))
+	once := flags.Bool("once", false, "build once, and compare nothing")
+	warm := flags.Bool("warm", false, "let the second build use the cache of the first")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: everything is set by flags, see -help", flags.Arg(0))
+	}
+	chosen, err := choose(*platforms)
+	if err != nil {
+		return err
+	}
+	if *out, err = filepath.Abs(*out); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(*out); err == nil {
+		return fmt.Errorf("-out %s exists: remove it, or name another", *out)
+	}
+	src, err := inspect(ctx, *repository)
+	if err != nil {
+		return err
+	}
+	return src.release(ctx, *out, chosen, passes(*once, *warm))
+}
+
+// passes says which builds there are.
+func passes(once, warm bool) []pass {
+	all := []pass{{name: "first"}, {name: "second", cold: !warm}}
+	if once {
+		return all[:1]
+	}
+	return all
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A pass is one of the builds that are compared.
+type pass struct {
+	name string
+	cold bool // with an empty cache: everything is compiled again
+}
+
+// release makes the files of a release in every pass, and moves them to out if all passes made the
+// same.
+func (s *source) release(ctx context.Context, out string, chosen []target, all []pass) error {
+	// Beside out, so that files need no copy. Directories of two passes have different names.
+	work, err := os.MkdirTemp(filepath.Dir(out), "_release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	var first []byte
+	for _, p := range all {
+		b := &build{source: s, targets: chosen, work: filepath.Join(work, p.name),
+			log: os.Stderr, cold: p.cold}
+		sums, err := b.make(ctx)
+		if err != nil {
+			return err
+		}
+		if first == nil {
+			first = sums
+		}
+		if !bytes.Equal(first, sums) {
+			return fmt.Errorf("two builds differ:\n%s\n%s", first, sums)
+		}
+	}
+	if err := os.Rename(filepath.Join(work, all[0].name, "dist"), out); err != nil {
+		return err
+	}
+	_, err = fmt.Printf("%s%d builds of %s with these hashes are in %s\n", first, len(all),
+		s.version, out)
+	return err
+}
+
+// A build makes all files of a release once.
+type build struct {
+	*source
+	targets []target
+	work    string // a directory of its own
+	cold    bool
+	log     io.Writer
+	env     []string
+}
+
+// in returns the path of a file in the build's directory.
+func (b *build) in(names ...string) string {
+	return filepath.Join(append([]string{b.work}, names...)...)
+}
+
+// dist returns the path of a file of the release.
+func (b *build) dist(format string, values ...any) string {
+	return b.in("dist", fmt.Sprintf(format, values...))
+}
+
+// make builds everything, and returns the lines of SHA256SUMS.
+func (b *build) make(ctx context.Context) ([]byte, error) {
+	if err := os.MkdirAll(b.in("dist"), 0o755); err != nil {
+		return nil, err
+	}
+	b.env = []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
+		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", b.at.Unix())}
+	if b.cold {
+		b.env = append(b.env, "GOCACHE="+b.in("cache"))
+	}
+	if err := b.copyTo(b.in("src")); err != nil {
+		return nil, err
+	}
+	var programs []*program
+	for _, t := range b.targets {
+		fmt.Fprintf(b.log, "%s: %v\n", filepath.Base(b.work), t)
+		p, err := b.program(ctx, t)
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", t, err)
+		}
+		programs = append(programs, p)
+	}
+	if err := b.image(programs); err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	if err := b.wheels(ctx); err != nil {
+		return nil, fmt.Errorf("wheels: %w", err)
+	}
+	return b.sums()
+}
+
+// program builds the program for a target, and what has it alone.
+func (b *build) program(ctx context.Context, t target) (*program, error) {
+	p, err := b.compile(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, do := range []func(*program) error{b.archive, b.bill, b.pack} {
+		if err := do(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// wheels makes the wheels of the Python package by the package's own script, which is told a
+// directory for them.
+func (b *build) wheels(ctx context.Context) error {
+	script := b.in("src", "python", "wheels.sh")
+	if _, err := os.Stat(script); os.IsNotExist(err) {
+		fmt.Fprintln(b.log, "no python/wheels.sh: no wheels")
+		return nil
+	}
+	_, err := command(ctx, b.in("src", "python"), b.env, "bash", script, b.in("dist"))
+	return err
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A target is what a program is built for.
+type target struct {
+	os, arch string
+	arm      string // GOARM
+	deb      string // Debian's name; "": no package
+	image    bool   // whether the image has it
+}
+
+// targets are all of a release. Debian's armhf has the program for ARM v6, which every Raspberry
+// Pi runs.
+var targets = []target{
+	{os: "linux", arch: "amd64", deb: "amd64", image: true},
+	{os: "linux", arch: "arm64", deb: "arm64", image: true},
+	{os: "linux", arch: "arm", arm: "7", image: true},
+	{os: "linux", arch: "arm", arm: "6", deb: "armhf", image: true},
+	{os: "darwin", arch: "amd64"},
+	{os: "darwin", arch: "arm64"},
+	{os: "windows", arch: "amd64"},
+	{os: "windows", arch: "arm64"},
+}
+
+// String is the name on the command line.
+func (t target) String() string {
+	if t.arm != "" {
+		return t.os + "/armv" + t.arm
+	}
+	return t.os + "/" + t.arch
+}
+
+// file is the name within names of files.
+func (t target) file() string { return strings.ReplaceAll(t.String(), "/", "_") }
+
+// program is the name of the program's file.
+func (t target) program() string {
+	if t.os == "windows" {
+		return "zofl.exe"
+	}
+	return "zofl"
+}
+
+// env is what Go builds for it with.
+func (t target) env() []string {
+	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch}
+	if t.arm != "" {
+		env = append(env, "GOARM="+t.arm)
+	}
+	return env
+}
+
+func names(list []target) (all []string) {
+	for _, t := range list {
+		all = append(all, t.String())
+	}
+	return all
+}
+
+// choose returns the targets of a list of names, all if it is empty.
+func choose(list string) (chosen []target, err error) {
+	if list == "" {
+		return targets, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.Index(names(targets), name)
+		if i < 0 {
+			return nil, fmt.Errorf("-platforms: %q: choose of %s", name,
+				strings.Join(names(targets), ","))
+		}
+		if !slices.Contains(chosen, targets[i]) {
+			chosen = append(chosen, targets[i])
+		}
+	}
+	return chosen, nil
+}
