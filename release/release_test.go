@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/version"
+)
+
+// patience bounds what a test waits for; none waits for it to pass.
+const patience = 2 * time.Minute
+
+// A made is a release of this machine's platform alone.
+type made struct {
+	*source
+	target target
+	dir    string
+}
+
+var scratch string // holds it
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if scratch != "" {
+		os.RemoveAll(scratch)
+	}
+	os.Exit(code)
+}
+
+// releaseOnce makes it once for all tests, as the command does, but from one cache: what is compiled
+// twice is the same whoever does it, and what is made of it is not.
+var releaseOnce = sync.OnceValues(func() (*made, error) {
+	ctx := context.Background()
+	src, err := inspect(ctx, "..")
+	if err != nil {
+		return nil, err
+	}
+	if scratch, err = os.MkdirTemp("", "zofl-release-"); err != nil {
+		return nil, err
+	}
+	chosen, err := choose(runtime.GOOS + "/" + runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(scratch, "dist")
+	return &made{src, chosen[0], dir}, src.release(ctx, dir, chosen, passes(false, true))
+})
+
+// released returns the release. With -short there is none.
+func released(t *testing.T) *made {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles the program")
+	}
+	m, err := releaseOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// file returns the path of a file of the release.
+func (m *made) file(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(m.dir, "zofl_"+m.version+pattern))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("files %v, %v, want one %s", names, err, pattern)
+	}
+	return names[0]
+}
+
+// says runs a program, and returns the words that it prints.
+func says(t *testing.T, name string, args ...string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return strings.Fields(string(out))
+}
+
+// TestRelease: two builds are equal, the sums are those that sha256sum computes, and the archive
+// has the program with its version and the licenses.
+func TestRelease(t *testing.T) {
+	m := released(t)
+	check := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
+	check.Dir = m.dir
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("sha256sum: %v\n%s", err, out)
+	}
+	dir := t.TempDir()
+	says(t, "tar", "-C", dir, "-xf", m.file(t, "_linux_*.tar.gz"))
+	dir = filepath.Join(dir, "zofl_"+m.version+"_"+m.target.file())
+	if got := says(t, filepath.Join(dir, "zofl"), "--version"); !slices.Contains(got, m.version) {
+		t.Errorf("the program says %v, want %s", got, m.version)
+	}
+	notices, err := os.ReadFile(filepath.Join(dir, "NOTICES"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Zofl " + m.version, runtime.Version(),
+		"github.com/nats-io/nats-server/v2", "github.com/vmihailenco/msgpack/v5"} {
+		if !strings.Contains(string(notices), "==== "+want) {
+			t.Errorf("NOTICES have no license of %s", want)
+		}
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDiffer: builds that differ are refused, and leave nothing.
+func TestDiffer(t *testing.T) {
+	dir := t.TempDir()
+	src := &source{dir: t.TempDir(), version: "1.2.3", at: time.Unix(0, 0)}
+	// Without platforms a build is wheels alone: here one that names the directory it is built in.
+	script := filepath.Join(src.dir, "python", "wheels.sh")
+	if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	src.files = []string{"python/wheels.sh"}
+	for _, c := range []struct {
+		script string
+		equal  bool
+	}{{`pwd >"$1/a.whl"`, false}, {`echo "$SOURCE_DATE_EPOCH" >"$1/a.whl"`, true}} {
+		if err := os.WriteFile(script, []byte(c.script), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(dir, "out")
+		err := src.release(t.Context(), out, nil, passes(false, true))
+		if (err == nil) != c.equal {
+			t.Errorf("%s: %v, want equal builds: %v", c.script, err, c.equal)
+		}
+		content, err := os.ReadFile(filepath.Join(out, "a.whl"))
+		if (err == nil) != c.equal || c.equal && string(content) != "0\n" {
+			t.Errorf("%s: the release has %q, %v", c.script, content, err)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "_release-*")); err != nil || left != nil {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestVersions: all that names the version to come names the same.
+func TestVersions(t *testing.T) {
+	for file, want := range map[string]string{
+		"../CHANGELOG.md":          "\n## [" + version.Next + "]",
+		"../python/pyproject.toml": "\nversion = \"" + version.Next + "\"\n",
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s does not have %q", file, want)
+		}
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	at, revision := time.Unix(1e9, 0), strings.Repeat("ab", 20)
+	const dev = version.Next + "-dev.20010909014640.gabababababab"
+	for _, c := range []struct {
+		tags     []string
+		modified bool
+		want     string // "": refused
+	}{
+		{nil, false, dev}, {nil, true, dev + ".modified"},
+		{[]string{"v" + version.Next}, false, version.Next},
+		{[]string{"v" + version.Next}, true, dev + ".modified"},
+		{[]string{"v99.0.0"}, false, ""},
+		{[]string{"v" + version.Next, "v99.0.0"}, false, ""},
+	} {
+		got, err := versionOf(at, revision, c.tags, c.modified)
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%v, modified %v: %q, %v, want %q", c.tags, c.modified, got, err, c.want)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for list, want := range map[string]int{"": len(targets), "linux/armv6": 1,
+		"linux/armv7,windows/amd64,linux/armv7": 2} {
+		if got, err := choose(list); err != nil || len(got) != want {
+			t.Errorf("%q: %v, %v, want %d", list, got, err, want)
+		}
+	}
+	if _, err := choose("linux/arm"); err == nil || !strings.Contains(err.Error(), "linux/armv6") {
+		t.Errorf("linux/arm: %v, want the names there are", err)
+	}
+}
