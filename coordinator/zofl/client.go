@@ -14,7 +14,6 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
-	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -22,11 +21,12 @@ import (
 // deviceFlags are the flags that `zofl client` and `zofl follow` share.
 type deviceFlags struct {
 	connection
-	run, id, store, initial, secret string
-	key                             string // of the coordinator
-	horizon, memory                 uint64
-	asJSON                          bool
-	out                             string // file for the model, "" for none
+	run, id, store, secret string
+	initial                initialChoice
+	key                    string // of the coordinator
+	horizon, memory        uint64
+	asJSON                 bool
+	out                    string // file for the model, "" for none
 }
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
@@ -36,7 +36,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&d.id, "id", "", "name of this device: unique in the run, and always the same")
 	f.StringVar(&d.store, "store", "",
 		"directory for the device's state, which survives crashes; default: start anew each time")
-	initialFlag(cmd, &d.initial)
+	d.initial.flags(cmd)
 	secretFlag(cmd, &d.secret)
 	coordinatorFlag(cmd, &d.key)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
@@ -44,33 +44,41 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
 		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
-	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32")
+	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, or "+
+		"a copy of the file of --initial, whose name ends so")
 }
 
-// checkOut returns an error if the model cannot be written.
-func (d *deviceFlags) checkOut() error {
-	if d.out == "" {
-		return nil
-	}
-	if err := vector.CheckName(d.out); err != nil {
-		return usageError{err}
+// openOut returns what to write when the device stops, and the model file to copy, if any.
+func (d *deviceFlags) openOut() (to target, m *model, err error) {
+	if to, err = targetOf(d.out, "", &d.initial); err != nil {
+		return to, nil, usageError{err}
 	}
 	if _, err := os.Lstat(d.out); err == nil {
-		return usageError{fmt.Errorf("--out %s: the file exists: name a new one", d.out)}
+		return to, nil, usageError{fmt.Errorf("--out %s: the file exists: name a new one", d.out)}
 	}
-	return nil
+	m, err = to.open(d.initial.train)
+	return to, m, err
 }
 
-// write writes the model, if a file was named and there is a model.
-func (d *deviceFlags) write(c *client.Client) error {
-	if n, _ := c.Digest(); d.out == "" || n == 0 {
-		return nil
+// keeper returns what writes the model to --out.
+func (d *deviceFlags) keeper() (write func(*client.Client) error, err error) {
+	if d.out == "" {
+		return func(*client.Client) error { return nil }, nil
 	}
-	x := make([]float32, c.Dim())
-	if _, err := c.Params(x); err != nil {
-		return err
+	to, m, err := d.openOut()
+	if err != nil {
+		return nil, err
 	}
-	return vector.Write(d.out, x)
+	return func(c *client.Client) (err error) {
+		if m != nil {
+			defer func() { err = errors.Join(err, m.Close()) }()
+		}
+		x := make([]float32, c.Dim())
+		if n, err := c.Params(x); err != nil || n == 0 {
+			return err
+		}
+		return to.write(m, x, &wire.Plan{Run: d.run, Dim: uint64(len(x))})
+	}, nil
 }
 
 // take runs a client until the run ends or the context is done.
@@ -87,13 +95,14 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err := wire.CheckName(d.id); err != nil {
 		return usageError{fmt.Errorf("--id: %w", err)}
 	}
-	if err := d.checkOut(); err != nil {
+	keep, err := d.keeper()
+	if err != nil {
 		return err
 	}
 	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
 	level := &slog.HandlerOptions{Level: slog.LevelWarn}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
-	given, err := readInitial(d.initial)
+	given, err := d.initial.read()
 	if err != nil {
 		return err
 	}
@@ -125,7 +134,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		return usageError{err}
 	}
 	err = classify(stopped(cmd.Context(), c.Run(cmd.Context())))
-	return errors.Join(err, d.last(cmd.OutOrStdout(), c), d.write(c))
+	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
 }
 
 // last prints the record at which a client stopped, and the digest of its state. It prints

@@ -12,13 +12,12 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
 func exportCommand() *cobra.Command {
 	var choice logChoice
 	var at uint64
-	var out string
+	var out, like string
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "export --out FILE",
@@ -27,25 +26,39 @@ func exportCommand() *cobra.Command {
 float32 if its name ends in .f32, a NumPy array if it ends in .npy. The file appears
 complete or not at all.
 
+A name that ends in .safetensors, .onnx or .npz is that of a copy of the model that the run
+began with, --initial, or of another, --like, with the same tensors. In the copy the tensors
+that --train names are those of the run, and all else is as it was.
+
 With transport=dense the model is computed from vectors that are stored beside the log. The
 log keeps only the last dense_keep of them, so older models can no longer be exported.`,
-		Example: `  zofl export --store kitchen.log --at 500 --out model.npy`,
-		Args:    noArguments,
+		Example: `  zofl export --store kitchen.log --at 500 --out model.npy
+  zofl export --store kitchen.log --initial model.safetensors --train 'head.*' \
+    --out adapted.safetensors`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if out == "" {
-				return usageError{errors.New("--out is missing: name a file that ends in .f32 or .npy")}
-			}
-			if err := vector.CheckName(out); err != nil {
+			to, err := targetOf(out, like, &choice.initial)
+			if err != nil {
 				return usageError{err}
 			}
 			if _, err := os.Lstat(out); err == nil { // before minutes of replay
 				return usageError{fmt.Errorf("--out %s: the file exists: name a new one", out)}
 			}
+			m, err := to.open(choice.initial.train)
+			if err != nil {
+				return err
+			}
+			if m != nil {
+				defer m.Close()
+			}
+			if choice.initial.file == "" && m != nil {
+				choice.initial.train = nil // of --like
+			}
 			r, err := choice.whole(cmd.Context(), at)
 			if err != nil {
 				return err
 			}
-			err = vector.Write(out, r.Params())
+			err = to.write(m, r.Params(), r.Plan())
 			if errors.Is(err, fs.ErrExist) {
 				return usageError{fmt.Errorf("--out: %w: name a new file", err)}
 			}
@@ -67,7 +80,10 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 	choice.replayFlags(cmd)
 	f := cmd.Flags()
 	f.Uint64Var(&at, "at", 0, "number of the record; 0: the last one")
-	f.StringVar(&out, "out", "", "file to write, .f32 or .npy, which must not exist yet")
+	f.StringVar(&out, "out", "", "file to write, .f32 or .npy, or as --like and --initial are; it "+
+		"must not exist yet")
+	f.StringVar(&like, "like", "", "write a copy of this model, .npy, .npz, .safetensors or .onnx, "+
+		"in which the tensors of --train are the run's; default: --initial, if --out ends as it does")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
 	return cmd
 }
@@ -91,23 +107,4 @@ func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, err
 		err = l.needed(r.Plan())
 	}
 	return r, classify(err)
-}
-
-// initialFlag adds the flag of a command that computes the model.
-func initialFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "initial", "",
-		"file with the initial parameters (.f32 or .npy), if the plan says that they are given")
-}
-
-// readInitial reads the initial parameters of a run from a file. It returns nil if the name is
-// empty.
-func readInitial(name string) ([]float32, error) {
-	if name == "" {
-		return nil, nil
-	}
-	x, err := vector.Read(name)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--initial: %w", err)}
-	}
-	return x, nil
 }

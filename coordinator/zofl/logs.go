@@ -22,7 +22,7 @@ var errNoLog = errors.New("no log is named: give --store DIR, or --url and --run
 type logChoice struct {
 	connection
 	run, store string
-	initial    string // file
+	initial    initialChoice
 	secret     string // file
 	jetstream  bool
 	key        string     // of the coordinator
@@ -90,13 +90,13 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 // replayFlags adds the flags of a command that computes the model.
 func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	l.flags(cmd)
-	initialFlag(cmd, &l.initial)
+	l.initial.flags(cmd)
 	secretFlag(cmd, &l.secret)
 }
 
 // model returns what the flags say about the model beyond the records.
 func (l *logChoice) model() (cfg replica.Config, err error) {
-	if cfg.Initial, err = readInitial(l.initial); err == nil {
+	if cfg.Initial, err = l.initial.read(); err == nil {
 		cfg.RunKey, err = readSecret(l.secret)
 	}
 	return cfg, err
@@ -108,9 +108,9 @@ func (l *logChoice) needed(p *wire.Plan) error {
 	case l.secret != "" && !p.Private():
 		return usageError{fmt.Errorf("--secret %s: run %s is not private, and has no run key to give: "+
 			"leave it out", l.secret, p.Run)}
-	case l.initial != "" && p.Initial != wire.Given:
+	case l.initial.file != "" && p.Initial != wire.Given:
 		return usageError{fmt.Errorf("--initial %s: the parameters of run %s start where its plan says: "+
-			"leave it out", l.initial, p.Run)}
+			"leave it out", l.initial.file, p.Run)}
 	}
 	return nil
 }

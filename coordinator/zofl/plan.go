@@ -30,9 +30,11 @@ type planFlags struct {
 	idLen                      int
 	asJSON, fields             bool
 	epsilon                    float64 // what all rounds may spend; 0: anything
+	initial                    initialChoice
 
-	note   string // what the plan has in place of its preset's
-	fitted string // which noise was found for epsilon
+	note   string     // what the plan has in place of its preset's
+	fitted string     // which noise was found for epsilon
+	begins *beginning // the file that the run begins with; nil: the plan says where it begins
 }
 
 func planCommand() *cobra.Command {
@@ -80,6 +82,10 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+
 		"relu:784x64,64x10. The weights of a layer are out rows of in, then come its biases. "+
 		"A new plan needs no --dim then")
+	flags.StringVar(&f.initial.file, "initial", "", "begin at the tensors of this model: .f32, .npy, "+
+		".npz, .safetensors, or the initializers of .onnx. They set dim and segments, and a new plan "+
+		"needs no --dim")
+	f.initial.trainFlag(cmd)
 	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
 		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
 	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
@@ -94,8 +100,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 // check returns an error if a flag or an argument would be ignored.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
-	other := given(cmd, append(newPlan, "set", "segments", "epsilon", "secret", "write",
-		"id-length")...)
+	other := given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
+		"secret", "write", "id-length")...)
 	switch {
 	case len(args) > 1:
 		return usageError{fmt.Errorf("%d files: name one plan", len(args))}
@@ -106,6 +112,9 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 		return usageError{fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],
 			strings.Join(given(cmd, newPlan...), ", "))}
+	case f.layers != "" && f.initial.file != "":
+		return usageError{errors.New("--segments and --initial: a file has its own tensors: give only " +
+			"one")}
 	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, setsSegments):
 		return usageError{errors.New("--segments and --set segments: give only one")}
 	case f.idLen < 1 || f.idLen > wire.MaxName:
@@ -126,6 +135,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		if err := planfile.SetLayers(p, f.layers); err != nil {
 			return nil, err
 		}
+	}
+	if err := f.begin(p); err != nil {
+		return nil, err
 	}
 	var set []string
 	for _, s := range f.settings {
@@ -158,9 +170,9 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 	if len(args) == 1 {
 		return readPlanFile(args[0])
 	}
-	if f.dim == 0 && f.layers == "" {
+	if f.dim == 0 && f.layers == "" && f.initial.file == "" {
 		return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +
-			"or its layers with --segments")}
+			"its layers with --segments, or a model with --initial")}
 	}
 	return preset.New(f.preset, f.run, f.dim)
 }
@@ -193,8 +205,10 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Privacy *dp.Budget `json:"privacy,omitempty"`
 			// Version is that of this program.
 			Version string `json:"version"`
+			// Begins is the file that the run begins with.
+			Begins *beginning `json:"begins,omitempty"`
 		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
-			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String()})
+			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}
 	if err := explain(out, p); err != nil {
 		return err
@@ -206,6 +220,9 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	}
 	f.explainNoise(out, p)
 	explainSecure(out, p)
+	if f.begins != nil {
+		f.begins.explain(out)
+	}
 	for _, text := range warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}

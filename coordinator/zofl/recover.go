@@ -18,7 +18,8 @@ import (
 )
 
 func recoverCommand() *cobra.Command {
-	var from, store, initial string
+	var from, store string
+	var initial initialChoice
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "recover --from DEVICE-STATE --store DIRECTORY",
@@ -41,7 +42,7 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 			if from == "" || store == "" {
 				return usageError{errors.New("give --from DEVICE-STATE and --store DIRECTORY")}
 			}
-			x, err := readInitial(initial)
+			x, err := initial.read()
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "state file of a device, or directory of its store")
 	f.StringVar(&store, "store", "", "directory for the log")
-	initialFlag(cmd, &initial)
+	initial.flags(cmd)
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
 	return cmd
 }

@@ -21,12 +21,13 @@ import (
 
 // tuneFlags are the flags of `zofl tune`.
 type tuneFlags struct {
-	out, plot, initial, objective string
-	force, asJSON                 bool
-	queries, rounds               uint64
-	fields                        []string
-	data                          demo.Config // devices, data, split and seed
-	live                          tuneLive
+	out, plot, objective string
+	initial              initialChoice
+	force, asJSON        bool
+	queries, rounds      uint64
+	fields               []string
+	data                 demo.Config // devices, data, split and seed
+	live                 tuneLive
 }
 
 func tuneCommand() *cobra.Command {
@@ -79,7 +80,7 @@ the run to the best state so far.`,
 		"how digits are shared out: iid, shards or dirichlet")
 	flags.Uint64Var(&f.data.Seed, "seed", f.data.Seed,
 		"seed of the digits, of their shares and of the directions that are tried")
-	initialFlag(cmd, &f.initial)
+	f.initial.flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of tables")
 	f.live.flags(cmd)
 	return cmd
@@ -121,7 +122,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	}
 	c := tune.Config{Plan: p, Queries: f.queries, Rounds: f.rounds, Fields: f.fields,
 		Seed: f.data.Seed}
-	if c.Initial, err = readInitial(f.initial); err != nil {
+	if c.Initial, err = f.initial.read(); err != nil {
 		return err
 	}
 	if c.Devices, err = f.devices(p); err == nil {

@@ -22,7 +22,7 @@ type tuneLive struct {
 // that only it has.
 var (
 	offline = []string{"out", "fields", "objective", "clients", "data", "split", "seed",
-		"initial"}
+		"initial", "train"}
 	live = append([]string{"url", "factors"}, connectionFlags...)
 )
 

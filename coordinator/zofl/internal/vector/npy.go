@@ -38,67 +38,98 @@ func writeNPYHeader(w io.Writer, n int) error {
 	return err
 }
 
-// readNPYHeader reads a header, and returns the number of elements and their byte order.
-func readNPYHeader(r io.Reader) (n uint64, order binary.ByteOrder, err error) {
-	header, err := npyHeader(r)
+// A Header is what precedes the elements of a NumPy array.
+type Header struct {
+	Descr   string // type of the elements, as NumPy writes it; empty: several in one
+	Fortran bool   // the elements are in Fortran order, and that makes a difference
+	Shape   []uint64
+	Bytes   int64 // length of the header
+}
+
+// ReadHeader reads the header of a NumPy array.
+func ReadHeader(r io.Reader) (h Header, err error) {
+	header, size, err := npyHeader(r)
 	if err != nil {
-		return 0, nil, err
+		return h, err
 	}
 	descr := npyDescr.FindStringSubmatch(header)
 	fortran := npyFortran.FindStringSubmatch(header)
 	shape := npyShape.FindStringSubmatch(header)
-	if descr == nil || fortran == nil || shape == nil {
-		return 0, nil, fmt.Errorf("the header %q is not NumPy's", header)
+	if fortran == nil || shape == nil {
+		return h, fmt.Errorf("the header %q is not NumPy's", header)
 	}
-	switch descr[1] {
-	case "<f4":
-		order = binary.LittleEndian
-	case ">f4":
-		order = binary.BigEndian
-	default:
-		return 0, nil, fmt.Errorf("its elements are %q, not float32: save x.astype('float32')",
-			descr[1])
+	if descr != nil {
+		h.Descr = descr[1]
 	}
 	sides := strings.FieldsFunc(shape[1], func(c rune) bool { return c == ',' || c == ' ' })
-	if fortran[1] == "True" && len(sides) > 1 {
-		return 0, nil,
-			fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
+	for _, s := range sides {
+		side, err := strconv.ParseUint(s, 10, 63)
+		if err != nil {
+			return h, fmt.Errorf("a side of %s elements: %w", s, err)
+		}
+		h.Shape = append(h.Shape, side)
 	}
-	n, err = product(sides)
+	h.Fortran = fortran[1] == "True" && len(sides) > 1
+	h.Bytes = size
+	return h, nil
+}
+
+// Float32 returns the byte order of the elements, if they are float32 row by row, or what to do.
+func (h *Header) Float32() (binary.ByteOrder, error) {
+	switch {
+	case h.Descr != "<f4" && h.Descr != ">f4":
+		return nil, fmt.Errorf("its elements are %q, not float32: save x.astype('float32')", h.Descr)
+	case h.Fortran:
+		return nil, fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
+	case h.Descr == ">f4":
+		return binary.BigEndian, nil
+	}
+	return binary.LittleEndian, nil
+}
+
+// readNPYHeader reads a header, and returns the number of elements and their byte order.
+func readNPYHeader(r io.Reader) (n uint64, order binary.ByteOrder, err error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	if order, err = h.Float32(); err != nil {
+		return 0, nil, err
+	}
+	n, err = product(h.Shape)
 	return n, order, err
 }
 
-// npyHeader reads the dictionary.
-func npyHeader(r io.Reader) (string, error) {
+// npyHeader reads the dictionary, and returns how many bytes it and what precedes it take.
+func npyHeader(r io.Reader) (string, int64, error) {
 	begin := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r, begin); err != nil || string(begin[:len(npyMagic)]) != npyMagic {
-		return "", fmt.Errorf("it is not a NumPy file: save it with numpy.save")
+		return "", 0, fmt.Errorf("it is not a NumPy file: save it with numpy.save")
 	}
 	size := make([]byte, 4)
 	if begin[len(npyMagic)] == 1 { // later versions have four bytes
 		size = size[:2]
 	}
 	if _, err := io.ReadFull(r, size); err != nil {
-		return "", fmt.Errorf("header: %w", err)
+		return "", 0, fmt.Errorf("header: %w", err)
 	}
 	length := binary.LittleEndian.Uint32(append(size, 0, 0)[:4])
 	if length > npyMaxHeader {
-		return "", fmt.Errorf("its header claims %d bytes: at most %d", length, npyMaxHeader)
+		return "", 0, fmt.Errorf("its header claims %d bytes: at most %d", length, npyMaxHeader)
 	}
 	header := make([]byte, length)
 	if _, err := io.ReadFull(r, header); err != nil {
-		return "", fmt.Errorf("header: %w", err)
+		return "", 0, fmt.Errorf("header: %w", err)
 	}
-	return string(header), nil
+	return string(header), int64(len(begin) + len(size) + len(header)), nil
 }
 
 // product returns the number of elements of an array with these sides.
-func product(sides []string) (n uint64, err error) {
+func product(sides []uint64) (n uint64, err error) {
 	n = 1
-	for _, s := range sides {
-		side, err := strconv.ParseUint(s, 10, 31)
-		if err != nil {
-			return 0, fmt.Errorf("a side of %s elements: %w", s, err)
+	for _, side := range sides {
+		if side >= 1<<31 {
+			return 0, fmt.Errorf("a side of %d elements: at most %d", side, 1<<31-1)
 		}
 		if n *= side; n > 1<<31 {
 			return 0, fmt.Errorf("more than %d elements", uint64(1)<<31)

@@ -24,10 +24,16 @@ func CheckName(name string) error {
 
 // Write stores x in a new file, which appears complete or not at all. If the file exists,
 // the error matches [os.ErrExist].
-func Write(name string, x []float32) (err error) {
+func Write(name string, x []float32) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
+	return Create(name, func(file *os.File) error { return encode(file, filepath.Ext(name), x) })
+}
+
+// Create makes a new file with what fill writes, which appears complete or not at all. If the
+// file exists, the error matches [os.ErrExist].
+func Create(name string, fill func(*os.File) error) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s: %w: choose another name, files are never overwritten",
 			name, os.ErrExist)
@@ -41,8 +47,7 @@ func Write(name string, x []float32) (err error) {
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	err = errors.Join(encode(file, filepath.Ext(name), x), file.Sync(), file.Close())
-	if err != nil {
+	if err = errors.Join(fill(file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), name)

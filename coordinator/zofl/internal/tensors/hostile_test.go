@@ -1,0 +1,222 @@
+package tensors
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// safetensors returns a file with a header that claims its true length.
+func safetensors(header, elements string) string {
+	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + elements
+}
+
+// npy returns an array of NumPy's.
+func npy(header, elements string) string {
+	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), byte(len(header) >> 8)}) + header +
+		elements
+}
+
+// onnxModel returns a model with initializers, each a TensorProto.
+func onnxModel(initializers ...[]byte) string {
+	var graph []byte
+	for _, t := range initializers {
+		graph = protowire.AppendTag(graph, graphInitializer, protowire.BytesType)
+		graph = protowire.AppendBytes(graph, t)
+	}
+	model := protowire.AppendTag(nil, modelGraph, protowire.BytesType)
+	return string(protowire.AppendBytes(model, graph))
+}
+
+// onnxFloats returns a TensorProto of float32 with these dims, and then more fields.
+func onnxFloats(name string, dims []uint64, more ...[]byte) []byte {
+	b := protowire.AppendTag(nil, tensorName, protowire.BytesType)
+	b = protowire.AppendString(b, name)
+	for _, d := range dims {
+		b = protowire.AppendVarint(protowire.AppendTag(b, tensorDims, protowire.VarintType), d)
+	}
+	b = protowire.AppendVarint(protowire.AppendTag(b, tensorType, protowire.VarintType), onnxFloat)
+	return append(b, bytes.Join(more, nil)...)
+}
+
+func onnxBytes(number protowire.Number, value string) []byte {
+	return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
+}
+
+func onnxVarint(number protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
+}
+
+// archive returns a .npz of stored members, name by name.
+func archive(members ...string) string {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(members); i += 2 {
+		m, err := w.CreateHeader(&zip.FileHeader{Name: members[i], Method: zip.Store})
+		if err == nil {
+			_, err = m.Write([]byte(members[i+1]))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+const two = "\x00\x00\x80\x3f\x00\x00\x20\xc0"
+
+// hostile are damaged files, by what the error says of them.
+var hostile = map[string]map[string]string{
+	".safetensors": {
+		"no .safetensors":         "1234567",
+		"header claims":           "\xff\xff\xff\xff\xff\xff\xff\x7f{}",
+		"header claims 100000001": "\x01\xe1\xf5\x05\x00\x00\x00\x00{}",
+		"not a JSON object":       safetensors(`[]`, ""),
+		"no tensor":               safetensors(`{"__metadata__":{}}`, ""),
+		"EOF":                     safetensors(`{"a":{"dtype":"F32"`, ""),
+		"no dtype": safetensors(
+			`{"a":{"DType":"F32","shape":[2],"data_offsets":[0,8]}}`, two),
+		"begin and an end": safetensors(
+			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}}`, two),
+		"too many elements": safetensors(`{"a":{"dtype":"F32","shape":`+
+			`[4294967296,4294967296,4294967296],"data_offsets":[0,8]}}`, two),
+		"8 bytes are not [3] of F32": safetensors(
+			`{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}`, two),
+		"ends behind the file": safetensors(
+			`{"a":{"dtype":"F32","shape":[1000000000],"data_offsets":[0,4000000000]}}`, two),
+		`"b" begins at byte 0, and 4 is next`: safetensors(
+			`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},`+
+				`"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, two),
+		"4 bytes at its end": safetensors(
+			`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, two),
+		`two tensors have the name "a"`: safetensors(
+			`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},`+
+				`"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, two),
+		"something follows": safetensors(
+			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} {}`, two),
+	},
+	".onnx": {
+		"no tensor":       "",
+		"onnx.save":       "\xff",
+		"unexpected EOF":  "\x3a\x7f12",
+		"not [3] float32": onnxModel(onnxFloats("w", []uint64{3}, onnxBytes(tensorRaw, two))),
+		"not [2] float32": onnxModel(onnxFloats("w", []uint64{2})),
+		"not [] float32":  onnxModel(onnxFloats("w", nil, onnxBytes(tensorRaw, "12345"))),
+		"elements twice": onnxModel(onnxFloats("w", []uint64{2},
+			onnxBytes(tensorRaw, two), onnxBytes(tensorFloats, two))),
+		"a side of -1": onnxModel(onnxFloats("w", []uint64{1<<64 - 1})),
+		"too many elements": onnxModel(onnxFloats("w", []uint64{1 << 40, 1 << 40},
+			onnxBytes(tensorRaw, two))),
+		`have the name "w"`:   onnxModel(onnxFloats("w", []uint64{0}), onnxFloats("w", []uint64{0})),
+		"in another file":     onnxModel(onnxFloats("w", []uint64{2}, onnxVarint(tensorLocation, 1))),
+		"segment of a tensor": onnxModel(onnxFloats("w", []uint64{2}, onnxBytes(tensorSegment, ""))),
+		"no elements":         onnxModel(onnxFloats("w", []uint64{0})),
+	},
+	".npz": {
+		"numpy.savez": "PK\x03\x04",
+		"no tensor":   archive("a.txt", "b"),
+		"header":      archive("a.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff"),
+		"8 bytes follow a header of 3 float32": archive("a.npy",
+			npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", two)),
+		"have the name": archive("a.npy", "", "a.npy", ""),
+		"checksum": strings.Replace(archive("a.npy",
+			npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", two)), two, "12345678", 1),
+		"records": archive("a.npy", npy("{'descr': [('x', '<f4')], 'fortran_order': False, "+
+			"'shape': (2,), }\n", two)),
+	},
+	".npy": {
+		"not a NumPy file": "PK",
+		"8 bytes follow": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9999, 9999), }\n",
+			two),
+		"a side of": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
+			two),
+		"too many": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999, 9999999999), }",
+			two),
+	},
+}
+
+// params parses a file and reads all that it says is float32.
+func params(format string, b []byte) (*Selection, []float32, error) {
+	f, err := parse("x"+format, bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := f.Select(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := s.Params()
+	return s, x, err
+}
+
+func TestRefusesDamage(t *testing.T) {
+	for format, files := range hostile {
+		for want, b := range files {
+			var err error
+			spent := allocated(func() { _, _, err = params(format, []byte(b)) })
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", format, err, want)
+			}
+			if spent > 1<<20 {
+				t.Errorf("%s, %s: %d bytes were allocated for a file of %d", format, want, spent, len(b))
+			}
+		}
+	}
+}
+
+// allocated returns how many bytes a call takes.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// Members of an archive that share their bytes would unpack to far more than it has.
+func TestSharedMembers(t *testing.T) {
+	b := []byte(archive("a.npy", strings.Repeat("x", 1000), "b.npy", strings.Repeat("y", 1000)))
+	// The entries of the directory claim a first member of the whole archive.
+	at := bytes.Index(b, []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(b[at+20:], uint32(len(b)))
+	if _, _, err := params(".npz", b); err == nil || !strings.Contains(err.Error(), "claim more") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Elements that lie in several fields, as old writers of protocol buffers put them.
+func TestUnpackedFloats(t *testing.T) {
+	one := protowire.AppendFixed32(protowire.AppendTag(nil, tensorFloats, protowire.Fixed32Type),
+		0x3f800000)
+	b := []byte(onnxModel(onnxFloats("w", []uint64{4}, one, onnxBytes(tensorFloats, two), one)))
+	s, x, err := params(".onnx", b)
+	if err != nil || !same(x, []float32{1, 1, -2.5, 1}) {
+		t.Fatalf("got %v, %v", x, err)
+	}
+	out := memory(bytes.Clone(b))
+	if err := s.patch(out, []float32{5, 6, 7, 8}); err != nil {
+		t.Fatal(err)
+	}
+	if _, x, err := params(".onnx", out); err != nil || !same(x, []float32{5, 6, 7, 8}) {
+		t.Errorf("wrote 5 6 7 8, and read %v, %v", x, err)
+	}
+}
+
+// memory is a file of a fixed size.
+type memory []byte
+
+func (m memory) WriteAt(b []byte, at int64) (int, error) {
+	if n := copy(m[at:], b); n < len(b) {
+		return n, fmt.Errorf("%d bytes do not fit at %d of %d", len(b), at, len(m))
+	}
+	return len(b), nil
+}

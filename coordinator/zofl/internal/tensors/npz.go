@@ -1,0 +1,154 @@
+package tensors
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+)
+
+// parseNPZ finds the arrays of a zip archive. A member that it cannot read is copied like others.
+func (f *File) parseNPZ() (err error) {
+	if f.zip, err = zip.NewReader(f.src, f.size); err != nil {
+		return fmt.Errorf("%w: save it with numpy.savez", err)
+	}
+	left := uint64(f.size)
+	for _, m := range f.zip.File {
+		if m.CompressedSize64 > left { // or members share bytes, and unpack to very many
+			return errors.New("its members claim more bytes than it has")
+		}
+		left -= m.CompressedSize64
+		name, isArray := strings.CutSuffix(m.Name, ".npy")
+		if !isArray {
+			continue
+		}
+		t, err := arrayIn(m, name)
+		if err != nil {
+			t = Tensor{Name: name, Type: "unknown", Why: fmt.Errorf("it cannot be read: %w", err)}
+		}
+		f.Tensors = append(f.Tensors, t)
+	}
+	return nil
+}
+
+// arrayIn reads the header of an array.
+func arrayIn(m *zip.File, name string) (t Tensor, err error) {
+	r, err := m.Open()
+	if err != nil {
+		return t, err
+	}
+	defer r.Close()
+	h, err := vector.ReadHeader(r)
+	if err != nil {
+		return t, err
+	}
+	t, err = arrayOf(name, &h, int64(m.UncompressedSize64))
+	t.member = m
+	return t, err
+}
+
+// writeNPZ writes an archive in which trained members have other elements. The others are the
+// same bytes, packed as they were.
+func (s *Selection) writeNPZ(out io.Writer, x []float32) error {
+	w := zip.NewWriter(out)
+	if err := w.SetComment(s.file.zip.Comment); err != nil {
+		return err
+	}
+	trained := map[*zip.File]func(*zip.File) error{}
+	for i := range s.Tensors {
+		t := &s.Tensors[i]
+		values := x[:t.Len]
+		x = x[t.Len:]
+		trained[t.member] = func(m *zip.File) error { return writeMember(w, m, t, values) }
+	}
+	for _, m := range s.file.zip.File {
+		write := trained[m]
+		if write == nil {
+			write = func(m *zip.File) error { return copyMember(w, m) }
+		}
+		if err := write(m); err != nil {
+			return fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return w.Close()
+}
+
+// headerOf returns the header of a member for another archive, which adds the sizes to it that
+// need 64 bits.
+func headerOf(m *zip.File) *zip.FileHeader {
+	h := m.FileHeader
+	var extra []byte
+	for b := h.Extra; len(b) >= 4; {
+		n := min(4+int(binary.LittleEndian.Uint16(b[2:])), len(b))
+		if binary.LittleEndian.Uint16(b) != zip64 {
+			extra = append(extra, b[:n]...)
+		}
+		b = b[n:]
+	}
+	h.Extra = extra
+	return &h
+}
+
+const (
+	zip64         = 1      // the block of a header with sizes of 64 bits
+	sizesComeLast = 1 << 3 // the flag of a member whose sizes follow it
+)
+
+func copyMember(w *zip.Writer, m *zip.File) error {
+	r, err := m.OpenRaw()
+	if err != nil {
+		return err
+	}
+	to, err := w.CreateRaw(headerOf(m))
+	if err == nil {
+		_, err = io.Copy(to, r)
+	}
+	return err
+}
+
+// writeMember writes a member with other elements. Its sizes precede it, as some readers need.
+func writeMember(w *zip.Writer, m *zip.File, t *Tensor, x []float32) error {
+	r, err := m.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	content := make([]byte, t.spans[0].at)
+	if _, err := io.ReadFull(r, content); err != nil {
+		return err
+	}
+	content = append(content, encode(t.order, x)...)
+	packed := content
+	if m.Method == zip.Deflate {
+		if packed, err = deflate(content); err != nil {
+			return err
+		}
+	}
+	h := headerOf(m)
+	h.Flags &^= sizesComeLast
+	h.CRC32 = crc32.ChecksumIEEE(content)
+	h.CompressedSize64, h.UncompressedSize64 = uint64(len(packed)), uint64(len(content))
+	to, err := w.CreateRaw(h)
+	if err == nil {
+		_, err = to.Write(packed)
+	}
+	return err
+}
+
+func deflate(b []byte) ([]byte, error) {
+	var to bytes.Buffer
+	w, err := flate.NewWriter(&to, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(b)
+	err = errors.Join(err, w.Close())
+	return to.Bytes(), err
+}

@@ -1,0 +1,140 @@
+package tensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+)
+
+// chunk is how many elements are read or written at once.
+const chunk = 1 << 16
+
+// Params reads the parameters.
+func (s *Selection) Params() (x []float32, err error) {
+	if s.file.zip == nil { // where the elements are in the file
+		x = make([]float32, 0, s.Len)
+	}
+	for i := range s.Tensors {
+		t := &s.Tensors[i]
+		if x, err = t.read(x, s.file.src); err != nil {
+			return nil, fmt.Errorf("%s: tensor %q: %w", s.file.Name, t.Name, err)
+		}
+	}
+	return x, nil
+}
+
+// read appends the elements.
+func (t *Tensor) read(x []float32, src io.ReaderAt) (_ []float32, err error) {
+	if t.member != nil {
+		return t.unpack(x)
+	}
+	for _, s := range t.spans {
+		r := io.NewSectionReader(src, s.at, s.bytes)
+		if x, err = decode(x, r, t.order, s.bytes/4); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// unpack reads a member to its end, where the archive's checksum is compared.
+func (t *Tensor) unpack(x []float32) ([]float32, error) {
+	r, err := t.member.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if _, err := io.CopyN(io.Discard, r, t.spans[0].at); err != nil {
+		return nil, err
+	}
+	if x, err = decode(x, r, t.order, int64(t.Len)); err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, r)
+	return x, err
+}
+
+// decode appends n elements. It grows by what it has read.
+func decode(x []float32, r io.Reader, order binary.ByteOrder, n int64) ([]float32, error) {
+	b := make([]byte, 4*min(n, chunk))
+	for n > 0 {
+		part := b[:4*min(n, chunk)]
+		if _, err := io.ReadFull(r, part); err != nil {
+			return nil, err
+		}
+		n -= int64(len(part) / 4)
+		for ; len(part) > 0; part = part[4:] {
+			x = append(x, math.Float32frombits(order.Uint32(part)))
+		}
+	}
+	return x, nil
+}
+
+func encode(order binary.ByteOrder, x []float32) []byte {
+	b := make([]byte, 4*len(x))
+	for i, v := range x {
+		order.PutUint32(b[4*i:], math.Float32bits(v))
+	}
+	return b
+}
+
+// Write stores a copy of the file under a new name, in which the parameters are x. Every other
+// byte is as it was; a .npz is packed anew, unless x is what it has, and its members are what
+// they were. The copy appears complete or not at all. If the name exists, the error matches
+// [os.ErrExist].
+func (s *Selection) Write(name string, x []float32) error {
+	if uint64(len(x)) != s.Len {
+		return fmt.Errorf("%s: %d parameters for tensors of %d", name, len(x), s.Len)
+	}
+	if Format(name) != s.file.Format {
+		return fmt.Errorf("%s: the copy of a %s is one, too: end the name so", name, s.file.Format)
+	}
+	changed := true
+	if s.file.zip != nil {
+		had, err := s.Params()
+		if err != nil {
+			return err
+		}
+		changed = !same(had, x)
+	}
+	return vector.Create(name, func(out *os.File) error {
+		if s.file.zip != nil && changed {
+			return s.writeNPZ(out, x)
+		}
+		if _, err := io.Copy(out, s.file.section()); err != nil || !changed {
+			return err
+		}
+		return s.patch(out, x)
+	})
+}
+
+// same says whether two vectors have the same bits.
+func same(a, b []float32) bool {
+	for i, v := range a {
+		if math.Float32bits(v) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// patch writes the elements where they belong.
+func (s *Selection) patch(out io.WriterAt, x []float32) error {
+	for i := range s.Tensors {
+		t := &s.Tensors[i]
+		for _, place := range t.spans {
+			for at, left := place.at, place.bytes/4; left > 0; {
+				n := min(left, chunk)
+				if _, err := out.WriteAt(encode(t.order, x[:n]), at); err != nil {
+					return err
+				}
+				at, left, x = at+4*n, left-n, x[n:]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/wire"
+)
+
+// The models of golden are by numpy, safetensors and onnx: see make.py there. Their heads are the
+// same 8 parameters.
+const (
+	golden  = "internal/tensors/testdata/golden"
+	headDim = 8
+)
+
+func modelFile(name string) string { return filepath.Join(golden, name) }
+
+// A modelRun is a run of one device that begins with a model.
+type modelRun struct {
+	t         *testing.T
+	dir, url  string
+	plan, log string
+}
+
+// startModelRun makes the plan of a run of ten rounds with flags for its start, and serves it.
+func startModelRun(t *testing.T, begin ...string) *modelRun {
+	t.Helper()
+	dir, address := t.TempDir(), freeport.Address(t)
+	r := &modelRun{t, dir, "nats://" + address, filepath.Join(dir, "plan.json"),
+		filepath.Join(dir, "log")}
+	args := []string{"plan", "--run", "kitchen", "--write", r.plan, "--set", "members=1",
+		"--set", "target=1", "--set", "quorum=1", "--set", "rounds=10", "--set", "mu=0.01", "--set",
+		"reannounce=100", "--set", "max_attempts=1000", "--set", "step=0.05", "--preset", "decomfl"}
+	if out, err := zofl(t, append(args, begin...)...); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	background(t, "serve", r.plan, "--store", r.log, "--listen", address, "--json")
+	return r
+}
+
+// device takes part to the end of the run.
+func (r *modelRun) device(id string, dim int, begin ...string) error {
+	_, err := zofl(r.t, append([]string{"client", "--url", r.url, "--run", "kitchen", "--id", id,
+		"--objective", "bowl", "--dim", fmt.Sprint(dim)}, begin...)...)
+	return err
+}
+
+// export writes a file from the running coordinator's log.
+func (r *modelRun) export(name string, flags ...string) string {
+	r.t.Helper()
+	name = filepath.Join(r.dir, name)
+	args := []string{"export", "--url", r.url, "--run", "kitchen", "--out", name}
+	if out, err := zofl(r.t, append(args, flags...)...); err != nil {
+		r.t.Fatalf("%v: %s", err, out)
+	}
+	return bytesOf(r.t, name)
+}
+
+func bytesOf(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// head reads the head of a model file.
+func head(t *testing.T, name string, train ...string) []float32 {
+	t.Helper()
+	x, err := (&initialChoice{file: name, train: train}).read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestBeginAndEndWithAModel: a run that begins with a file of a format ends with one. What was
+// trained has moved, all else is as it was, and the first model is the file itself.
+func TestBeginAndEndWithAModel(t *testing.T) {
+	for _, c := range []struct {
+		name, device string // files of the plan and of the device
+		dim          int
+		train        []string
+	}{
+		{"model.safetensors", "model.onnx", headDim, []string{"--train", "head.*"}},
+		{"model.onnx", "model.onnx", headDim, []string{"--train", "head.weight,head.bias"}},
+		{"model.npz", "model.safetensors", headDim, []string{"--train", "head.*"}},
+		{"model-packed.npz", "model.npz", headDim, []string{"--train", "head.*"}},
+		{"model.npy", "model-big.npy", headDim - 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			begin := append([]string{"--initial", modelFile(c.name)}, c.train...)
+			r := startModelRun(t, begin...)
+			if err := r.device("a", c.dim, append([]string{"--initial", modelFile(c.device)},
+				c.train...)...); err != nil {
+				t.Fatal(err)
+			}
+			ending := tensors.Format(c.name)
+			if r.export("first"+ending, append(begin, "--at", "1")...) !=
+				bytesOf(t, modelFile(c.name)) {
+				t.Error("the model before round 1 is not the file that the run began with")
+			}
+			r.export("last"+ending, begin...)
+			r.adapted("last"+ending, c.name, begin)
+		})
+	}
+}
+
+// adapted checks a model after the run against the file it began with, and against the numbers
+// alone.
+func (r *modelRun) adapted(last, first string, begin []string) {
+	t := r.t
+	t.Helper()
+	flat := filepath.Base(last) + ".f32"
+	r.export(flat, begin...)
+	x := head(t, filepath.Join(r.dir, flat))
+	train := []string(nil)
+	if len(begin) > 2 {
+		train = []string{"head.*"}
+	}
+	if got := head(t, filepath.Join(r.dir, last), train...); fmt.Sprint(got) != fmt.Sprint(x) {
+		t.Errorf("the head is %v, want %v", got, x)
+	}
+	if start := head(t, modelFile(first), train...); fmt.Sprint(start) == fmt.Sprint(x) {
+		t.Error("the run has not changed the model")
+	}
+	if train == nil {
+		return
+	}
+	body, had := head(t, filepath.Join(r.dir, last), "body.weight"),
+		head(t, modelFile(first), "body.weight")
+	if fmt.Sprint(body) != fmt.Sprint(had) {
+		t.Errorf("the body is %v, want %v as it was", body, had)
+	}
+}
+
+// TestAnotherModelIsRefused: a device whose file has another head stops before round 1.
+func TestAnotherModelIsRefused(t *testing.T) {
+	begin := []string{"--initial", modelFile("model.safetensors"), "--train", "head.*"}
+	r := startModelRun(t, begin...)
+	err := r.device("b", headDim, "--initial", modelFile("adapted.safetensors"), "--train", "head.*")
+	if err == nil || !strings.Contains(err.Error(), "digest") {
+		t.Errorf("another model: %v, want an error about its digest", err)
+	}
+	if err := r.device("a", headDim, begin...); err != nil {
+		t.Fatal(err)
+	}
+
+	// The run ends in the formats of other copies of the same model.
+	for _, other := range []string{"model.onnx", "model.npz"} {
+		name := "like-" + other
+		r.export(name, append(begin, "--like", modelFile(other))...)
+		r.adapted(name, other, begin)
+	}
+	_, err = zofl(t, append([]string{"export", "--url", r.url, "--run", "kitchen", "--out",
+		filepath.Join(r.dir, "wrong.onnx"), "--initial", modelFile("model.safetensors"), "--train",
+		"head.*", "--like"}, wrongModel(t))...)
+	refused(t, err, []string{"--like", "segment"})
+}
+
+// wrongModel is a copy of a model whose head has another name, and so another order.
+func wrongModel(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "wrong.onnx")
+	b := strings.ReplaceAll(bytesOf(t, modelFile("model.onnx")), "head.bias", "head.zias")
+	if err := os.WriteFile(name, []byte(b), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestPlanFromAModel: the plan has the tensors as segments, and the digest that devices need.
+func TestPlanFromAModel(t *testing.T) {
+	begin := []string{"--run", "kitchen", "--initial", modelFile("model.onnx"), "--train", "head.*"}
+	p := readPlan(t, begin...)
+	want := []wire.Segment{{Name: "head_bias", Len: 2}, {Name: "head_weight", Len: 6}}
+	if p.Dim != headDim || p.Initial != wire.Given || fmt.Sprint(p.Segments) != fmt.Sprint(want) {
+		t.Errorf("dim %d, initial=%v, segments %+v", p.Dim, p.Initial, p.Segments)
+	}
+	text, err := zofl(t, append([]string{"plan"}, begin...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{p.InitialDigest.String(), "head.weight", "--train 'head.*'",
+		"[2 3]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	text, err = zofl(t, append([]string{"plan", "--json"}, begin...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Begins beginning }
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Begins.Digest.String() != p.InitialDigest.String() || len(got.Begins.Tensors) != 2 ||
+		got.Begins.Tensors[1].Segment != "head_weight" || len(got.Begins.SHA256) != 64 {
+		t.Errorf("as JSON: %+v", got.Begins)
+	}
+	for _, name := range []string{"model.safetensors", "model.npz", "model-packed.npz"} {
+		begin[3] = modelFile(name)
+		if other := readPlan(t, begin...); other.InitialDigest.String() != p.InitialDigest.String() {
+			t.Errorf("%s: the same model has another digest", name)
+		}
+	}
+	for name, dim := range map[string]uint64{"model.npy": 6, "model.f32": 8} {
+		if p := readPlan(t, "--initial", modelFile(name)); p.Dim != dim || p.Segments != nil {
+			t.Errorf("%s: dim %d, segments %v", name, p.Dim, p.Segments)
+		}
+	}
+}
+
+// TestSegmentNames: a tensor's name that a segment cannot have is shortened, and stays its own.
+func TestSegmentNames(t *testing.T) {
+	var s tensors.Selection
+	names := []string{"a.b", "a_b", "plain", "straße", strings.Repeat("layers.0.", 9) + "weight"}
+	for _, name := range names {
+		s.Tensors = append(s.Tensors, tensors.Tensor{Name: name, Len: 1})
+	}
+	seen := map[string]bool{}
+	for i, got := range segmentsOf(&s) {
+		if wire.CheckName(got.Name) != nil || seen[got.Name] || got.Len != 1 {
+			t.Errorf("%s became %+v", names[i], got)
+		}
+		seen[got.Name] = true
+	}
+	if !seen["plain"] || !seen["stra_e"] || seen["a_b"] {
+		t.Errorf("got %v", seen)
+	}
+	for range wire.MaxSegments {
+		s.Tensors = append(s.Tensors, tensors.Tensor{Name: "x", Len: 1})
+	}
+	if got := segmentsOf(&s); got != nil {
+		t.Errorf("%d segments, more than a plan can have", len(got))
+	}
+}
+
+// TestModelFlags: what cannot be meant is refused.
+func TestModelFlags(t *testing.T) {
+	model := modelFile("model.safetensors")
+	for _, c := range []struct{ args, want []string }{
+		{[]string{"plan", "--train", "head.*", "--dim", "8"}, []string{"--train", "--initial"}},
+		{[]string{"plan", "--initial", model}, []string{"body.brain", "BF16", "--train"}},
+		{[]string{"plan", "--initial", model, "--train", "tail.*"},
+			[]string{"tail.*", "head.weight"}},
+		{[]string{"plan", "--initial", model, "--train", "head.*", "--dim", "9"},
+			[]string{"dim", "9", "8"}},
+		{[]string{"plan", "--initial", model, "--segments", "relu:2x4"},
+			[]string{"--segments", "--initial"}},
+		{[]string{"plan", "--initial", modelFile("model.f32"), "--train", "a"}, []string{"--train"}},
+		{[]string{"plan", "--initial", "model.pt"}, []string{"--initial", ".safetensors"}},
+		{[]string{"plan", "--initial", "none.npz"}, []string{"--initial", "none.npz"}},
+		{[]string{"plan", "--fields", "--initial", model}, []string{"--fields", "--initial"}},
+		{[]string{"export", "--store", "x", "--out", "y.onnx"}, []string{"--out", "--like"}},
+		{[]string{"export", "--store", "x", "--out", "y.onnx", "--initial", model},
+			[]string{"--out", "--like"}},
+		{[]string{"export", "--store", "x", "--out", "y.onnx", "--like", model},
+			[]string{"--like", "--out"}},
+		{[]string{"export", "--store", "x", "--out", "y.safetensors", "--like", model},
+			[]string{"--like", "body.brain"}},
+		{[]string{"client", "--url", "nats://127.0.0.1:1", "--run", "r", "--id", "a", "--objective",
+			"bowl", "--dim", "8", "--initial", model, "--train", "nothing"}, []string{"nothing"}},
+		{[]string{"verify", "--store", "x", "--train", "head"}, []string{"--train"}},
+	} {
+		_, err := zofl(t, c.args...)
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) { refused(t, err, c.want) })
+	}
+}
