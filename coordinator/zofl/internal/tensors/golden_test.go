@@ -228,6 +228,23 @@ func TestSelects(t *testing.T) {
 	}
 }
 
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"", "", true}, {"*", "", true}, {"?", "", false}, {"a", "", false}, {"", "a", false},
+		{"a*", "a", true}, {"*a", "ba", true}, {"*a", "bab", false}, {"*ab", "aab", true},
+		{"a*b*c", "a/b.b/c", true}, {"a*b*c", "acb", false}, {"**", "x", true},
+		{"?", "\u00df", true}, {"a?c", "a\u00dfc", true}, {"a?c", "ac", false}, {"\x93", "\x93", true},
+		{"?", "\x93", true}, {"a.c", "abc", false}, {"[a]", "[a]", true}, {"a*", "ba", false},
+	} {
+		if got := matches(c.pattern, c.name); got != c.want {
+			t.Errorf("matches(%q, %q) = %v", c.pattern, c.name, got)
+		}
+	}
+}
+
 // What cannot be trained says what to do.
 func TestRemedies(t *testing.T) {
 	for name, cases := range map[string]map[string]string{

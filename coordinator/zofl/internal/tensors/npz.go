@@ -25,6 +25,13 @@ func (f *File) parseNPZ() (err error) {
 			return errors.New("its members claim more bytes than it has")
 		}
 		left -= m.CompressedSize64
+		at, err := m.DataOffset()
+		if err == nil && at+int64(m.CompressedSize64) > f.size {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("member %q: %w", m.Name, err)
+		}
 		name, isArray := strings.CutSuffix(m.Name, ".npy")
 		if !isArray {
 			continue

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -32,9 +32,9 @@ func (f *File) Select(patterns []string) (*Selection, error) {
 	s := &Selection{file: f}
 	chosen := make([]bool, len(f.Tensors))
 	for _, pattern := range patterns {
-		like, found := glob(pattern), false
+		found := false
 		for i := range f.Tensors {
-			if like.MatchString(f.Tensors[i].Name) {
+			if matches(pattern, f.Tensors[i].Name) {
 				chosen[i], found = true, true
 			}
 		}
@@ -62,10 +62,28 @@ func (f *File) Select(patterns []string) (*Selection, error) {
 	return s, nil
 }
 
-func glob(pattern string) *regexp.Regexp {
-	text := regexp.QuoteMeta(pattern)
-	text = strings.ReplaceAll(strings.ReplaceAll(text, `\*`, `.*`), `\?`, `.`)
-	return regexp.MustCompile(`^(?s:` + text + `)$`)
+// matches says whether a name is like a pattern.
+func matches(pattern, name string) bool {
+	star, retry := -1, 0 // where the last * is, and where the name goes on after it
+	p, n := 0, 0
+	for n < len(name) {
+		_, wide := utf8.DecodeRuneInString(name[n:])
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, retry = p, n
+			p++
+		case p < len(pattern) && pattern[p] == '?':
+			p, n = p+1, n+wide
+		case p < len(pattern) && pattern[p] == name[n]:
+			p, n = p+1, n+1
+		case star >= 0: // let it stand for one more
+			retry++
+			p, n = star+1, retry
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
 }
 
 // mostNames is how many names an error lists.
