@@ -46,6 +46,11 @@ func planCommand() *cobra.Command {
 explains it, and says what a round costs a device: loss evaluations, memory, and bytes on
 the wire. With --write the plan is stored as JSON.
 
+With --initial FILE the run begins with a model that you have. The float32 tensors that
+--train names, sorted by name, are its parameters. Each becomes a segment, and the plan holds
+their digest. zofl client takes the same two flags, and so does zofl export, which writes the
+file again with what was trained.
+
 With --secret KEYFILE the run is private. Directions derive from the 32 bytes in KEYFILE,
 which is made if it does not exist; the plan holds only a check of them. Give KEYFILE to
 every device, but not over the run's broker. The coordinator does not need it: it leads
@@ -53,6 +58,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
   zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
   zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
+  zofl plan --run adapt --initial model.safetensors --train 'head.*' --write adapt.json
   zofl plan kitchen.json --set rule=momentum --set beta=0.9
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
