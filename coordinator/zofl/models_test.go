@@ -100,8 +100,9 @@ func TestBeginAndEndWithAModel(t *testing.T) {
 			t.Parallel()
 			begin := append([]string{"--initial", modelFile(c.name)}, c.train...)
 			r := startModelRun(t, begin...)
-			if err := r.device("a", c.dim, append([]string{"--initial", modelFile(c.device)},
-				c.train...)...); err != nil {
+			kept := filepath.Join(r.dir, "kept"+tensors.Format(c.device))
+			if err := r.device("a", c.dim, append([]string{"--initial", modelFile(c.device), "--out",
+				kept}, c.train...)...); err != nil {
 				t.Fatal(err)
 			}
 			ending := tensors.Format(c.name)
@@ -110,6 +111,14 @@ func TestBeginAndEndWithAModel(t *testing.T) {
 				t.Error("the model before round 1 is not the file that the run began with")
 			}
 			r.export("last"+ending, begin...)
+			var names []string
+			if c.train != nil {
+				names = strings.Split(c.train[1], ",")
+			}
+			if fmt.Sprint(head(t, kept, names...)) !=
+				fmt.Sprint(head(t, filepath.Join(r.dir, "last"+ending), names...)) {
+				t.Error("the device's --out has other parameters than the log")
+			}
 			r.adapted("last"+ending, c.name, begin)
 		})
 	}
