@@ -44,8 +44,8 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
 		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
-	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, or "+
-		"a copy of the file of --initial, whose name ends so")
+	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, "+
+		"or a copy of the file of --initial, whose name ends so")
 }
 
 // openOut returns what to write when the device stops, and the model file to copy, if any.
