@@ -42,6 +42,7 @@ type Round struct {
 	Round         uint64  // from 1
 	Loss          float64 // mean training loss of the contributors where the round began
 	Step          float32 // eta
+	Mu            float32 // 0 where a round knows none
 	Perturbations uint32  // P
 	Contributors  uint32
 	Seconds       float64
@@ -49,9 +50,9 @@ type Round struct {
 	// was late is only in [Result].Queries. A device that differentiates counts as a black box
 	// here, and not there.
 	Queries uint64
-	// Bytes are what all devices sent and received so far, as over connections. With
+	// Bytes are what all devices sent and received so far, as over connections: Up and Down. With
 	// transport=dense some of a round's may count for the next.
-	Bytes uint64
+	Bytes, Up, Down uint64
 	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after
 	// the last. They are means over the first eval_count devices that are an
 	// [objective.Evaluator], weighted by their samples. Nil: not measured.
@@ -92,7 +93,7 @@ func Run(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	r := &run{plan: copied, original: plan, options: o, objectives: devices,
-		result: &Result{Plan: copied, Log: &runlog.Memory{}}}
+		round: Round{Mu: copied.Mu}, result: &Result{Plan: copied, Log: &runlog.Memory{}}}
 	if err := r.assemble(ctx); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}

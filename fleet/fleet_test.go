@@ -92,7 +92,7 @@ func timeless(p *wire.Plan, rounds []fleet.Round) []fleet.Round {
 	for i := range rounds {
 		rounds[i].Seconds = 0
 		if p.Transport == wire.DenseVectors {
-			rounds[i].Bytes = 0
+			rounds[i].Bytes, rounds[i].Up, rounds[i].Down = 0, 0, 0
 		}
 	}
 	return rounds

@@ -190,6 +190,7 @@ func (r *run) record(e report.Event) error {
 		}
 		r.round.Queries += uint64(e.Contributors * uint32(1+len(e.Survey.Rows)))
 		if slices.Contains(e.Fields, "mu") {
+			r.round.Mu = e.Survey.Value
 			r.round.Queries += uint64(e.Contributors * uint32(len(e.Survey.Rows)))
 		}
 	case report.RunPaused:
@@ -218,7 +219,8 @@ func (r *run) done(e *report.Event) error {
 	done.Round, done.Loss, done.Step = e.Round, float64(e.Loss), e.Step
 	done.Perturbations, done.Contributors = e.Perturbations, e.Contributors
 	done.Seconds = now.Sub(r.began).Seconds()
-	done.Bytes, done.Metrics = totals.Up.Bytes+totals.Down.Bytes, nil
+	done.Up, done.Down = totals.Up.Bytes, totals.Down.Bytes
+	done.Bytes, done.Metrics = done.Up+done.Down, nil
 	stop, err := r.evaluate(e.N, e.Round == r.plan.Rounds)
 	r.result.Rounds = append(r.result.Rounds, *done)
 	if err == nil && r.options.Progress != nil {
