@@ -1,8 +1,8 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
-// plans (plan), tunes them (tune), runs coordinators (serve), devices (client; exec with a loss in
-// any language) and witnesses (follow), commands a running coordinator (status, devices, pause,
-// resume, stop, ...), reads logs (log, verify, export), and measures how fast this machine is
-// (bench).
+// plans (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices
+// (client; exec with a loss in any language) and witnesses (follow), commands a running coordinator
+// (status, devices, pause, resume, stop, ...), reads logs (log, verify, export), and measures how
+// fast this machine is (bench).
 package main
 
 import (
@@ -149,8 +149,8 @@ Exit codes:
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
-	addGroup(cmd, "Train:", planCommand(), tuneCommand(), serveCommand(), clientCommand(),
-		execCommand(), followCommand())
+	addGroup(cmd, "Train:", planCommand(), simulateCommand(), tuneCommand(), serveCommand(),
+		clientCommand(), execCommand(), followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
 	addGroup(cmd, "Say who may take part:", deviceCommand(), permissionsCommand())
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),

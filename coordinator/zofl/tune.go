@@ -171,11 +171,16 @@ func (f *tuneFlags) devices(p *wire.Plan) (list []clientobjective.Objective, err
 	if f.objective == "digits" {
 		return demo.Losses(f.data, p.Dim)
 	}
-	if f.data.Clients < 0 {
-		return nil, &wire.PlanError{Field: "clients", Value: f.data.Clients, Remedy: "give 1 or more"}
+	return builtIn(f.objective, f.data.Clients, p.Dim)
+}
+
+// builtIn returns a built-in loss for each of so many devices.
+func builtIn(name string, devices int, dim uint64) (list []clientobjective.Objective, err error) {
+	if devices < 0 {
+		return nil, &wire.PlanError{Field: "clients", Value: devices, Remedy: "give 1 or more"}
 	}
-	for i := range f.data.Clients {
-		o, err := objective.New(f.objective, fmt.Sprint("d", i), int(p.Dim))
+	for i := range devices {
+		o, err := objective.New(name, fmt.Sprint("d", i), int(dim))
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,9 @@ import (
 // metrics are the metrics that a device of the demo reports, in this order.
 var metrics = []string{"loss", "accuracy"}
 
+// Metrics returns the metrics that the losses of [Losses] report, in their order.
+func Metrics() []string { return append([]string(nil), metrics...) }
+
 // plan returns the plan of a demo: the preset, with the values of the method's recipe, then with
 // the settings from the command line. note says what it has in place of its preset's.
 func plan(cfg Config) (p *wire.Plan, note string, err error) {

@@ -19,6 +19,7 @@ import (
 var makers = map[string]func(id string, dim int) (objective.Flat, error){
 	"bowl":   bowl,
 	"digits": digits,
+	"none":   none,
 }
 
 // Names lists the built-in objectives.

@@ -1,0 +1,40 @@
+package simulate
+
+import "path/filepath"
+
+// Groups returns runs with the same settings together, in the order of the settings.
+func Groups(runs []*Run) (list [][]*Run) {
+	for _, g := range grouped(runs, -1) {
+		list = append(list, g.runs)
+	}
+	return list
+}
+
+// Best returns the run of the first seed with the settings whose mean loss at the end is the
+// lowest, nil if no settings came to the end with every seed.
+func Best(runs []*Run) (best *Run) {
+	lowest := 0.0
+	for _, group := range Groups(runs) {
+		var mean average
+		for _, r := range group {
+			if r.Outcome.Done() {
+				mean.add(r.Outcome.Loss)
+			}
+		}
+		if mean.n == len(group) && (best == nil || mean.value() < lowest) {
+			best, lowest = group[0], mean.value()
+		}
+	}
+	return best
+}
+
+// Label names the settings of a run; "the plan" if it has none of its own.
+func (r *Run) Label() string {
+	if len(r.Settings) == 0 {
+		return "the plan"
+	}
+	return grouped([]*Run{r}, -1)[0].name
+}
+
+// PlanName returns the name of the file of a run's plan in a directory of results.
+func PlanName(dir string, r *Run) string { return filepath.Join(dir, plansDir, r.Name+".json") }

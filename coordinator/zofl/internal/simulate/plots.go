@@ -1,0 +1,166 @@
+package simulate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A plot is a chart and the name of its file.
+type plot struct {
+	name  string
+	chart *chart
+}
+
+// plots returns the losses by round, and for each field with several values the losses at the end
+// by value. Runs of several seeds make one line.
+func plots(axes []Axis, runs []*Run) []plot {
+	list := []plot{{"loss", curves(runs)}}
+	for i, a := range axes {
+		if len(a.Values) > 1 {
+			list = append(list, plot{fileOf(a.Field), byValue(axes, i, runs)})
+		}
+	}
+	return list
+}
+
+// fileOf returns the name of a field's plot, which is not that of the curves.
+func fileOf(field string) string { return "by-" + field }
+
+// mostPoints are those of a curve. Of more rounds, neighbors are averaged.
+const mostPoints = 300
+
+// curves returns the chart of losses by round.
+func curves(runs []*Run) *chart {
+	c := &chart{Title: "Training loss by round", X: "round", Y: "loss"}
+	highest := Number(0)
+	for _, r := range runs {
+		if r.Outcome.First.finite() {
+			highest = max(highest, 4*r.Outcome.First)
+		}
+	}
+	for _, group := range grouped(runs, -1) {
+		longest := 0
+		for _, r := range group.runs {
+			longest = max(longest, len(r.Rows))
+		}
+		width := longest/mostPoints + 1
+		l := line{Name: group.name}
+		for from := 0; from < longest; from += width {
+			var mean average
+			x := 0.0
+			for _, r := range group.runs {
+				for _, row := range r.Rows[min(from, len(r.Rows)):min(from+width, len(r.Rows))] {
+					if highest > 0 && row.Loss > highest {
+						continue // diverging: where to says no more, and would hide the others
+					}
+					mean.add(row.Loss)
+					x = float64(row.Round)
+				}
+			}
+			if mean.n > 0 {
+				l.Points = append(l.Points, point{x, mean.value()})
+			}
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	return c
+}
+
+// byValue returns the chart of losses at the end by the value of an axis: a mark for each run, and
+// lines through their means, one for each choice of the other fields' values.
+func byValue(axes []Axis, axis int, runs []*Run) *chart {
+	a := axes[axis]
+	c := &chart{Title: "Loss at the end by " + a.Field, X: a.Field, Y: "loss"}
+	at := places(a.Values)
+	for i, v := range at {
+		c.Ticks = append(c.Ticks, tick{v, a.Values[i]})
+	}
+	c.LogX = spread(at) >= 10 // side by side there are places from 0 on
+	for _, group := range grouped(runs, axis) {
+		l := line{Name: group.name}
+		means := make([]average, len(a.Values))
+		for _, r := range group.runs {
+			for i, value := range a.Values {
+				if r.Settings[axis].Value != value {
+					continue
+				}
+				if title := r.Name + ": " + r.Outcome.Ended; r.Outcome.Loss.finite() &&
+					r.Outcome.Done() && r.Outcome.Rounds > 0 {
+					means[i].add(r.Outcome.Loss)
+					l.Marks = append(l.Marks, mark{point{at[i], float64(r.Outcome.Loss)}, title})
+				} else if r.Outcome.Ended != "" {
+					c.Failed = append(c.Failed, mark{point{at[i], 0}, title})
+				}
+			}
+		}
+		for i, m := range means {
+			if m.n > 0 {
+				l.Points = append(l.Points, point{at[i], m.value()})
+			}
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	return c
+}
+
+// places returns where values stand on an axis: as numbers, or side by side if one is none.
+func places(values []string) []float64 {
+	var at, beside []float64
+	for i, text := range values {
+		beside = append(beside, float64(i))
+		if v, err := strconv.ParseFloat(text, 64); err == nil && Number(v).finite() {
+			at = append(at, v)
+		}
+	}
+	if len(at) < len(values) {
+		return beside
+	}
+	return at
+}
+
+// A group is the runs with the same settings, one of which may be left out.
+type group struct {
+	name string
+	runs []*Run
+}
+
+// grouped groups runs in their order; settings at the place without do not count.
+func grouped(runs []*Run, without int) (groups []*group) {
+	byName := make(map[string]*group)
+	for _, r := range runs {
+		var parts []string
+		for i, s := range r.Settings {
+			if i != without {
+				parts = append(parts, s.String())
+			}
+		}
+		name := strings.Join(parts, " ")
+		g := byName[name]
+		if g == nil {
+			g = &group{name: name}
+			byName[name] = g
+			groups = append(groups, g)
+		}
+		g.runs = append(g.runs, r)
+	}
+	return groups
+}
+
+// An average is a mean of what is finite.
+type average struct {
+	sum float64
+	n   int
+}
+
+func (a *average) add(v Number) {
+	if v.finite() {
+		a.sum += float64(v)
+		a.n++
+	}
+}
+
+func (a *average) value() float64 { return a.sum / float64(a.n) }
+
+// number writes a value for people.
+func number(v float64) string { return fmt.Sprintf("%.4g", v) }

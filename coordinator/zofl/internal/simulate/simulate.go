@@ -1,0 +1,238 @@
+// Package simulate runs a plan on devices of this process, with several settings and seeds, and
+// keeps the history of each run in files that other programs read.
+package simulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+)
+
+// mostRuns bounds what one command begins.
+const mostRuns = 10000
+
+// Config says what to run.
+type Config struct {
+	Plan  *wire.Plan // with a number of rounds; it is not changed
+	Axes  []Axis     // every choice of one value of each is run
+	Seeds []uint64   // with each of these
+	// Devices returns the losses of a run's devices, whose number is the plan's members.
+	Devices func(p *wire.Plan, seed uint64) ([]objective.Objective, error)
+	Initial []float32 // the first parameters, for a plan with initial=given
+	// Ready, unless nil, is called before each run, and returns when losses can be asked. Its error
+	// ends the simulation.
+	Ready func(ctx context.Context) error
+	Sinks []Sink // all of them learn what happens, in this order
+}
+
+// A Sink keeps or shows what happens.
+type Sink interface {
+	Begin(*Run) error
+	Round(*Run, Row) error
+	End(*Run) error // Outcome is set
+}
+
+// A Run is a plan with a setting of the sweep and a seed.
+type Run struct {
+	Name     string
+	Number   int // from 1
+	Of       int // runs of the simulation
+	Seed     uint64
+	Settings []Setting  // in the order of the axes
+	Plan     *wire.Plan // with the settings, and the run key as given
+	Devices  int
+
+	Rows    []Row // so far
+	Outcome Outcome
+}
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Rounds uint64
+	First  Number // loss of the first round
+	// Loss is the mean training loss of the last tenth of the rounds, NaN unless the run came to its
+	// end.
+	Loss    Number
+	Metrics map[string]Number // the last ones
+	Queries uint64            // loss evaluations of all devices, with those of devices that failed
+	Up      Number            // as in the last row
+	Down    Number
+	Seconds Number
+	Ended   string // "rounds", a condition on a metric, "diverged", "paused", "interrupted", "failed"
+	Err     error  // why, unless the run came to its end
+}
+
+// Done reports whether a run came to its end.
+func (o *Outcome) Done() bool { return o.Ended != "" && o.Err == nil }
+
+// Runs checks the settings and returns the runs, of each seed in turn.
+func Runs(c *Config) ([]*Run, error) {
+	all := cross(c.Axes)
+	if n := len(all) * len(c.Seeds); n > mostRuns {
+		return nil, fmt.Errorf("%d settings with %d seeds are more than %d runs: sweep fewer values",
+			len(all), len(c.Seeds), mostRuns)
+	}
+	var runs []*Run
+	for _, seed := range c.Seeds {
+		for _, settings := range all {
+			p, err := apply(c.Plan, settings)
+			if err != nil {
+				return nil, err
+			}
+			number := len(runs) + 1
+			runs = append(runs, &Run{Name: nameOf(settings, seed, number), Number: number,
+				Of: len(all) * len(c.Seeds), Seed: seed, Settings: settings, Plan: p,
+				Devices: int(p.Members)})
+		}
+	}
+	for _, r := range runs[:len(all)] { // those of a seed: the others differ in their data only
+		if err := check(c, r); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// check returns the error of a run that cannot begin: long runs before it would be in vain.
+func check(c *Config, r *Run) error {
+	if r.Plan.Rounds == 0 {
+		return &wire.PlanError{Field: "rounds", Value: r.Plan.Rounds,
+			Remedy: "say how many rounds to run, with --rounds or in the plan"}
+	}
+	devices, err := c.Devices(r.Plan, r.Seed)
+	if err != nil {
+		return err
+	}
+	return fleet.Check(keyed(r.Plan, r.Seed), devices)
+}
+
+// keyed returns the plan of a run as it is led: all that is drawn follows from the seed, so a
+// private run needs no secret here.
+func keyed(p *wire.Plan, seed uint64) *wire.Plan {
+	led := *p
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
+	led.RunKey, led.KeyCheck = key[:], nil
+	return &led
+}
+
+// Lead leads the runs in turn. A run that diverges or pauses does not keep the others from
+// beginning. It returns the cause of ctx when that ends, and the error of a run that failed in
+// another way. The runs hold what was done.
+func Lead(ctx context.Context, c *Config, runs []*Run) error {
+	for _, r := range runs {
+		if c.Ready != nil {
+			if err := c.Ready(ctx); err != nil {
+				return err
+			}
+		}
+		if err := lead(ctx, c, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lead leads one run.
+func lead(ctx context.Context, c *Config, r *Run) error {
+	devices, err := c.Devices(r.Plan, r.Seed)
+	if err != nil {
+		return err
+	}
+	if err := c.tell(func(s Sink) error { return s.Begin(r) }); err != nil {
+		return err
+	}
+	seconds, unwritten := 0.0, error(nil)
+	result, err := fleet.Run(ctx, keyed(r.Plan, r.Seed), devices, fleet.Options{
+		Initial: c.Initial,
+		Progress: func(round fleet.Round) error {
+			row := rowOf(round, r.Devices, seconds, r.Plan.Metrics)
+			seconds += round.Seconds
+			r.Rows = append(r.Rows, row)
+			unwritten = c.tell(func(s Sink) error { return s.Round(r, row) })
+			return unwritten
+		},
+	})
+	if unwritten != nil {
+		return unwritten
+	}
+	r.Outcome = outcome(ctx, r, result, err)
+	if err := c.tell(func(s Sink) error { return s.End(r) }); err != nil {
+		return err
+	}
+	switch r.Outcome.Ended {
+	case "interrupted", "failed":
+		return r.Outcome.Err
+	}
+	return nil
+}
+
+// tell calls all sinks.
+func (c *Config) tell(call func(Sink) error) error {
+	for _, s := range c.Sinks {
+		if err := call(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outcome says how a run ended.
+func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outcome {
+	o := Outcome{First: Number(math.NaN()), Loss: Number(math.NaN()), Err: err}
+	if result != nil {
+		o.Queries, o.Ended = result.Queries, result.Ended
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, fleet.ErrDiverged):
+		o.Ended = "diverged"
+	case ctx.Err() != nil:
+		o.Ended, o.Err = "interrupted", context.Cause(ctx)
+	case errors.Is(err, fleet.ErrPaused):
+		o.Ended = "paused"
+	default:
+		o.Ended = "failed"
+	}
+	if len(r.Rows) == 0 {
+		return o
+	}
+	first, last := r.Rows[0], r.Rows[len(r.Rows)-1]
+	o.Rounds, o.First = last.Round, first.Loss
+	o.Up, o.Down, o.Seconds = last.Up, last.Down, last.Seconds
+	if err == nil {
+		o.Loss = settled(r.Rows)
+	}
+	for _, row := range r.Rows {
+		if row.Metrics != nil {
+			o.Metrics = row.Metrics
+		}
+	}
+	return o
+}
+
+// settled returns the mean loss of the last tenth of the rounds, of one at least.
+func settled(rows []Row) Number {
+	last := rows[len(rows)-max(len(rows)/10, 1):]
+	sum := Number(0)
+	for _, r := range last {
+		sum += r.Loss
+	}
+	return sum / Number(len(last))
+}
+
+// single returns v as people write it: 0.1 and not 0.10000000149.
+func single(v float32) Number {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	if err != nil {
+		return Number(v)
+	}
+	return Number(short)
+}
