@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import threading
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vectors import ROOT
 
 from zofl import audit
 
@@ -35,15 +33,6 @@ RUNS = {
     "fedzo-dense": ["control=scaffold-2"],
     "fzoos": ["features=200", "candidates=20"],
 }
-
-
-@pytest.fixture(scope="session")
-def zofl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, built."""
-    program = tmp_path_factory.mktemp("bin") / "zofl"
-    subprocess.run(["go", "build", "-o", program, "."], cwd=ROOT / "coordinator/zofl",
-                   env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}, check=True)
-    return program
 
 
 def port() -> int:

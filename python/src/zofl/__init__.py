@@ -1,1 +1,18 @@
-"""Federated zeroth-order optimization with Zofl."""
+"""Federated zeroth-order optimization with Zofl.
+
+>>> import zofl
+>>> plan = zofl.plan(run="kitchen", dim=7850)              # doctest: +SKIP
+>>> with zofl.serve(plan, store="kitchen.log") as server:  # doctest: +SKIP
+...     zofl.Device(server.url, "kitchen", "pi-1", loss=f, store="pi-1.state").run()
+"""
+
+from .batch import Batch
+from .device import Device, Result
+from .errors import AbsentError, DamagedError, Error, MissingError, UsageError
+from .operate import export, status
+from .plans import Plan, plan
+from .protocol import Metrics
+from .server import Server, serve
+
+__all__ = ["AbsentError", "Batch", "DamagedError", "Device", "Error", "Metrics", "MissingError",
+           "Plan", "Result", "Server", "UsageError", "export", "plan", "serve", "status"]

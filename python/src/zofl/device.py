@@ -1,0 +1,121 @@
+"""A device of a run, whose loss is a function in Python."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .binary import Flag, arguments
+from .process import Child, Event, log
+from .protocol import Answers, Evaluate, Functions, Gradient, Loss, Losses, Vector
+
+# How long a loss may take longer than its round: it cannot be killed, and the device declines
+# rounds meanwhile.
+_PATIENCE = "10000h"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a device stopped."""
+
+    model: Vector  # the parameters after the last record
+    record: int  # the last record that the device applied
+    digest: str  # of the state after it: equal on all devices
+    ended: bool  # whether the run is over, and not only this device
+    queries: int  # losses that the device evaluated
+
+
+class Device:
+    """Takes part in a run, with one of three functions:
+
+    loss(x, batch)
+        the mean loss at parameters x, float32 and read-only, on the minibatch that batch names
+    losses(xs, batch)
+        for engines that evaluate many points at once: the losses at xs, of shape (Q, dim)
+    gradient(x, batch)
+        loss and gradient at x: the same scalars travel, and no difference is taken. Give loss or
+        losses too if they are cheaper: some plans ask for them all the same
+
+    dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data, in the plan's order. All
+    arrays are views of a file, valid until the function returns: copy what is to be kept. An
+    exception in a function costs the device its round; it is logged, and the device goes on.
+
+    store is a directory for the device's state, which survives crashes. progress(event) is called
+    from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are
+    arguments too, with _ for -: creds="pi-1.creds", secret="kitchen.key", memory=2048.
+    """
+
+    def __init__(self, url: str, run: str, id: str, *, loss: Loss | None = None,
+                 losses: Losses | None = None, gradient: Gradient | None = None,
+                 evaluate: Evaluate | None = None, dim: int, samples: int = 0,
+                 points: int = 16, store: str | os.PathLike[str] | None = None,
+                 progress: Callable[[Event], None] | None = None, **flags: Flag) -> None:
+        if dim < 1:
+            raise ValueError(f"dim={dim}: give the plan's dim, the number of parameters")
+        self._functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
+        self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._child: Child | None = None
+        self._stopped = False
+        self._last: Event = {}
+        self._ended, self._queries = False, 0
+
+    def run(self) -> Result:
+        """Takes part until the run has ended, or stop() is called.
+
+        Ctrl-C stores the device's state and raises KeyboardInterrupt. What the program refuses
+        raises an `Error`.
+        """
+        with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+            model = Path(scratch) / "model.npy"
+            self._talk("exec", "--stdio", "--json", f"--patience={_PATIENCE}", f"--out={model}",
+                       *arguments(self._flags))
+            x = np.load(model) if model.exists() else np.empty(0, np.float32)
+        return Result(x, int(self._last.get("n", 0)), str(self._last.get("digest", "")),
+                      self._ended, self._queries)
+
+    def stop(self) -> None:
+        """Ends run() from another thread: the device's state is stored."""
+        with self._lock:
+            self._stopped = True
+            if self._child is not None:
+                self._child.stop()
+
+    def _talk(self, *command: str) -> None:
+        answers = Answers(self._functions)
+        try:
+            with Child(*command, heard=self._heard, requests=True) as child:
+                self._began(child)
+                for request in child.requests():
+                    child.answer(answers.answer(request))
+                child.check()
+        finally:
+            with self._lock:
+                self._child, self._stopped = None, False
+            answers.close()
+
+    def _began(self, child: Child) -> None:
+        with self._lock:
+            self._child = child
+            if self._stopped:
+                child.stop()
+
+    def _heard(self, event: Event) -> None:
+        if event.get("event") == "stopped":
+            self._last = event
+        else:
+            self._ended = event.get("event") == "ended"
+            self._queries = max(self._queries, int(event.get("queries", 0)))
+        if self._progress is not None:
+            try:
+                self._progress(event)
+            except Exception:
+                log.exception("progress failed")

@@ -1,0 +1,77 @@
+"""Plans: what a run is to do."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from .binary import Flag, arguments, run
+from .process import log
+
+Value = Any  # of a field: a number, a choice's name, a list
+
+
+class Plan(dict[str, Any]):
+    """The fields of a plan that are set, by name, as in its file.
+
+    `cost` is what `zofl plan --json` says beside the plan: bytes, memory, evaluations of a round.
+    `warnings` is what the plan may lack; they are logged, too.
+    """
+
+    cost: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, *fields: Any, **more: Any) -> None:
+        super().__init__(*fields, **more)
+        self.cost = {}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Plan:
+        """The plan in a file, checked."""
+        return _shown([os.fspath(path)])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Stores the plan in a new file. A plan is never overwritten: that would lose its run."""
+        with open(path, "x", encoding="utf-8") as file:
+            json.dump(self, file, indent=2)
+            file.write("\n")
+
+
+def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
+         segments: str | None = None, secret: str | os.PathLike[str] | None = None,
+         epsilon: float | None = None, **fields: Value) -> Plan:
+    """A new plan. `zofl plan --fields` lists the fields; async is spelled async_.
+
+    zofl.plan("decomfl", run="kitchen", dim=7850, steps=5, members=4)
+
+    segments names the layers of a network in place of dim, such as "relu:784x64,64x10". secret
+    makes the run private, with the run key in that file. epsilon finds the noise with which all
+    rounds spend no more. Raises UsageError where the plan makes no sense.
+    """
+    flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
+                              "segments": segments, "secret": secret, "epsilon": epsilon}
+    return _shown([*arguments(flags), *_sets(fields.items())])
+
+
+def _sets(fields: Iterable[tuple[str, Value]]) -> list[str]:
+    return [f"--set={name.rstrip('_')}={_text(value)}" for name, value in fields]
+
+
+def _text(value: Value) -> str:
+    """A field's value, as zofl plan --set reads it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return json.dumps(value)
+    return str(value)
+
+
+def _shown(command: list[str]) -> Plan:
+    said = json.loads(run("plan", "--json", *command))
+    p = Plan(said.pop("plan"))
+    p.cost, p.warnings = said, tuple(said.pop("warnings", ()))
+    for warning in p.warnings:
+        log.warning("plan %s: %s", p["run"], warning)
+    return p

@@ -1,0 +1,186 @@
+"""A loss's side of docs/exec.md, against requests typed in from that page."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zofl.protocol import Answers, Functions, Metrics
+
+ASKED = "device=pi-1 n=7 step=2 size=5 seed=18446744073709551615 points={} left=29.5 new=1"
+
+
+def mapped(path: Path, functions: Functions, *points: list[float]) -> Answers:
+    """Answers about points in a file."""
+    np.array(points, "<f4").tofile(path)
+    answers = Answers(functions)
+    said = f"map dim={len(points[0])} points={len(points)} path={path}\n"
+    assert answers.answer(said) == "ok"
+    return answers
+
+
+@pytest.mark.parametrize("functions, said", [
+    (Functions(loss=lambda x, b: 0, dim=3), "hello 1 dim=3 points=16"),
+    (Functions(loss=lambda x, b: 0, dim=1 << 21), "hello 1 dim=2097152 points=2"),
+    (Functions(loss=lambda x, b: 0, dim=1 << 30), "hello 1 dim=1073741824 points=1"),
+    (Functions(loss=lambda x, b: 0, samples=9, evaluate=lambda x, d: [0]),
+     "hello 1 dim=0 points=16 samples=9 evaluate=1"),
+    (Functions(losses=lambda x, b: [0], points=4, dim=1 << 30), "hello 1 dim=1073741824 points=4"),
+    (Functions(gradient=lambda x, b: (0, x)), "hello 1 dim=0 points=16 gradient=1"),
+])
+def test_hello(functions: Functions, said: str) -> None:
+    assert Answers(functions).answer("hello 1\n") == said
+    assert Answers(functions).answer("hello 2\n").startswith("error ProtocolError: version 2")
+
+
+@pytest.mark.parametrize("wrong, name", [
+    ({}, "no loss"), ({"loss": min, "losses": max}, "one of the two"),
+    ({"loss": min, "dim": -1}, "dim=-1"), ({"loss": min, "points": 0}, "points=0"),
+    ({"loss": min, "points": 4097}, "points=4097"),
+])
+def test_wrong_functions(wrong: dict[str, object], name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Functions(**wrong)  # type: ignore[arg-type]
+
+
+def test_loss(tmp_path: Path) -> None:
+    seen = []
+
+    def loss(x: np.ndarray, batch: object) -> np.float32:
+        seen.append(batch)
+        return x.sum()
+
+    # The path is the rest of the line, spaces and all.
+    answers = mapped(tmp_path / "a file", Functions(loss=loss), [1, 2], [0.5, 0.25], [1e30, 0])
+    assert answers.answer("loss " + ASKED.format(3)) == "loss 3.0 0.75 1.0000000150474662e+30"
+    b = seen[0]
+    assert (b.device, b.n, b.step, b.size, b.seed, b.left) == ("pi-1", 7, 2, 5, (1 << 64) - 1, 29.5)
+    assert seen == [b] * 3
+    np.array([[8, 8]], "<f4").tofile(tmp_path / "other")
+    with open(tmp_path / "a file", "r+b") as f:  # as the program does, between requests
+        f.write(np.array([8, 8], "<f4").tobytes())
+    assert answers.answer("loss " + ASKED.format(1)) == "loss 16.0"
+    for word in ("0", "4", "x"):
+        assert answers.answer("loss " + ASKED.format(word)).startswith("error ")
+    answers.close()
+
+
+def test_points_are_read_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def loss(x: np.ndarray, batch: object) -> float:
+        assert x.dtype == np.float32 and x.shape == (2,)
+        x[0] = 7
+        return 0
+
+    answers = mapped(tmp_path / "x", Functions(loss=loss), [1, 2])
+    said = answers.answer("loss " + ASKED.format(1))
+    assert said == "error ValueError: assignment destination is read-only"
+    assert np.fromfile(tmp_path / "x", "<f4").tolist() == [1, 2]
+    assert "in loss" in caplog.text  # the traceback
+    answers.close()
+
+
+def test_losses(tmp_path: Path) -> None:
+    answers = mapped(tmp_path / "x", Functions(losses=lambda xs, b: xs.sum(1), points=2),
+                     [1, 2], [3, 4])
+    assert answers.answer("loss " + ASKED.format(2)) == "loss 3.0 7.0"
+    assert answers.answer("loss " + ASKED.format(1)) == "loss 3.0"
+    answers.functions.losses = lambda xs, b: [1.0]
+    assert answers.answer("loss " + ASKED.format(2)).startswith("error ValueError: 1 losses of 2")
+    answers.close()
+
+
+def test_gradient(tmp_path: Path) -> None:
+    answers = mapped(tmp_path / "x", Functions(gradient=lambda x, b: (x @ x, 2 * x)), [1, 2], [0, 0])
+    assert answers.answer("gradient " + ASKED) == "loss 5.0"
+    assert np.fromfile(tmp_path / "x", "<f4").tolist() == [1, 2, 2, 4]
+    answers.functions.gradient = lambda x, b: (1.0, [1.0])
+    assert "shape (1,)" in answers.answer("gradient " + ASKED)
+    answers.functions.gradient = lambda x, b: (x.sum(), x)
+    assert answers.answer("loss " + ASKED.format(2)) == "loss 3.0 6.0"  # some plans ask for it
+    answers.functions.loss = lambda x, b: 8
+    assert answers.answer("loss " + ASKED.format(1)) == "loss 8.0"
+    answers.close()
+
+
+def test_losses_end_with_the_round(tmp_path: Path) -> None:
+    asked = []
+    f = Functions(loss=lambda x, b: asked.append(x) or time.sleep(0.002) or 0)
+    answers = mapped(tmp_path / "x", f, [1], [2])
+    request = "loss " + ASKED.format(2).replace("left=29.5", "left=0.001")
+    assert answers.answer(request) == "error TimeoutError: the round ended after 1 of 2 losses"
+    assert len(asked) == 1
+    answers.close()
+
+
+def test_evaluate(tmp_path: Path) -> None:
+    f = Functions(loss=lambda x, b: 0, evaluate=lambda x, d: Metrics([x[0], len(d)], 40), samples=3)
+    answers = mapped(tmp_path / "x", f, [0.5, 2])
+    assert answers.answer("evaluate device=pi-1 left=9") == "metrics 0.5 4.0 samples=40"
+    f.evaluate = lambda x, d: [x[1]]
+    assert answers.answer("evaluate device=pi-1 left=9") == "metrics 2.0 samples=3"
+    answers.close()
+
+
+@pytest.mark.parametrize("raised, said", [
+    (ValueError("one\n two"), "error ValueError: one two"),
+    (KeyError(), "error KeyError"),
+    (RuntimeError("größer"), "error RuntimeError: gr\\xf6\\xdfer"),
+    (RuntimeError("x" * 5000), "error RuntimeError: " + "x" * 986),
+])
+def test_exceptions(tmp_path: Path, caplog: pytest.LogCaptureFixture, raised: Exception,
+                    said: str) -> None:
+    def loss(x: np.ndarray, batch: object) -> float:
+        raise raised
+
+    answers = mapped(tmp_path / "x", Functions(loss=loss), [1])
+    with caplog.at_level(logging.ERROR, "zofl"):
+        assert answers.answer("loss " + ASKED.format(1)) == said
+    assert "Traceback" in caplog.text
+    answers.close()
+
+
+@pytest.mark.parametrize("leaves", [KeyboardInterrupt, SystemExit])
+def test_exits_leave(tmp_path: Path, leaves: type[BaseException]) -> None:
+    def loss(x: np.ndarray, batch: object) -> float:
+        raise leaves
+
+    answers = mapped(tmp_path / "x", Functions(loss=loss), [1])
+    with pytest.raises(leaves):
+        answers.answer("loss " + ASKED.format(1))
+
+
+def test_wrong_requests(tmp_path: Path) -> None:
+    answers = Answers(Functions(loss=lambda x, b: 0, dim=3))
+    for request in ("", "what", "loss", "loss n", "map", "map dim=3 points=1 path=/no/such/file",
+                    "loss " + ASKED.format(1), "gradient " + ASKED, "evaluate device=a left=1",
+                    f"map dim=2 points=1 path={tmp_path}/x"):
+        assert answers.answer(request).startswith("error "), request
+    assert answers.answer("hello 1") == "hello 1 dim=3 points=16"
+
+
+def test_a_kept_view_outlives_the_file(tmp_path: Path) -> None:
+    kept = []
+    f = Functions(loss=lambda x, b: kept.append(x) or 0)
+    answers = mapped(tmp_path / "x", f, [1, 2])
+    answers.answer("loss " + ASKED.format(1))
+    answers.close()
+    assert kept[0].tolist() == [1, 2]
+
+
+def test_batches() -> None:
+    from zofl import Batch
+
+    def batch(size: int, seed: int) -> Batch:
+        return Batch(n=1, step=0, size=size, seed=seed, device="a", left=1)
+
+    chosen = batch(5, 9).choose(20)
+    assert len(set(chosen.tolist())) == 5 and chosen.tolist() == sorted(chosen)
+    assert 0 <= chosen.min() and chosen.max() < 20
+    assert chosen.tolist() == batch(5, 9).choose(20).tolist()
+    assert chosen.tolist() != batch(5, 10).choose(20).tolist()
+    for size in (0, 20, 99):
+        assert batch(size, 1).choose(20).tolist() == list(range(20))
