@@ -21,7 +21,8 @@
 #                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
 #                     of it: Java and Kotlin devices, and the Android example's core; and
-#                     the reader of logs in Python, on all vectors and the program's logs.
+#                     the reader of logs in Python, on all vectors and the program's logs; and the ONNX
+#                     example, a run of three devices in Python and one in Java.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -303,6 +304,7 @@ elsewhere() {
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	step "Java and Kotlin devices, the Android example" phones
 	step "logs read in Python" audit
+	step "ONNX example" examples/onnx/run.sh
 }
 
 # change prints the files that differ from where the branch began.
