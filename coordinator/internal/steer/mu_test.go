@@ -89,6 +89,24 @@ func TestMuOfCoarseLosses(t *testing.T) {
 	}
 }
 
+// A loss of int8 weights jumps where a sum is rounded the other way. A jump that is as high up as
+// down is no slope, even if nothing else is straight within a fiftieth.
+func TestMuOfJumps(t *testing.T) {
+	one := answer(func(t float64) float64 {
+		loss := 3 + t + 10*t*t
+		if t != 0 {
+			loss += math.Copysign(2e-3, t) // a jump at the model itself
+		}
+		if math.Abs(t) > 5e-6 {
+			loss += 5e-4 // rounding
+		}
+		return loss
+	})
+	if got := chosen(t, one, one, one); got != 0.01 {
+		t.Errorf("mu %v, want 0.01", got)
+	}
+}
+
 // Liars, a fifth of the devices, move the choice by no more than a decade, whatever they send.
 func TestMuDespiteLiars(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
