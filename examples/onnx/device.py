@@ -1,30 +1,24 @@
-"""The loss of a device, as docs/exec.md asks for it.
+"""A device in Python: python device.py URL RUN ID DIR CAMERA
 
-    zofl exec --url URL --run RUN --id ID -- python device.py DIR CAMERA
+It takes part until the run ends, then prints a line of JSON. Device.java is the same in Java.
 """
 
+import json
 import sys
 
-import numpy as np
-
 import engine
+import zofl
 
-model = engine.Model(*sys.argv[1:])
-for line in sys.stdin:
-    verb, *words = line.split()
-    said = dict(word.split("=", 1) for word in words if "=" in word)
-    if verb == "hello":
-        print(f"hello 1 dim={model.dim} points=32 samples={len(model.labels)}", flush=True)
-    elif verb == "map":
-        path = line.rstrip("\n").split("path=", 1)[1]
-        shape = int(said["points"]), int(said["dim"])
-        points = np.memmap(path, "<f4", "r", shape=shape)
-        print("ok", flush=True)
-    elif verb == "loss":
-        count, size = len(model.labels), int(said["size"])
-        some = np.arange(count)
-        if 0 < size < count:
-            some = np.random.default_rng(int(said["seed"])).choice(count, size, replace=False)
-        print("loss", *model.losses(points[: int(said["points"])], some), flush=True)
-    else:
-        print("error unknown request", flush=True)
+
+def main(url, run, name, directory, camera):
+    model = engine.Model(directory, camera)
+    count = len(model.labels)
+    device = zofl.Device(
+        url, run, name, dim=model.dim, samples=count,
+        losses=lambda points, batch: model.losses(points, batch.choose(count)))
+    end = device.run()
+    print(json.dumps({"id": name, "n": end.record, "digest": end.digest}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,78 +1,56 @@
 """Leads a run, starts its four devices, and says what came of it. run.sh starts this program.
 
-    python run.py WORK ROUNDS -- COMMAND OF THE DEVICE IN JAVA
+    python run.py DIR ROUNDS COMMAND OF THE DEVICE IN JAVA...
 """
 
 import json
+import signal
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
 
 import engine
+import zofl
 
 HERE = Path(__file__).parent
 PATIENCE = 300  # seconds for the whole run
 # The engine rounds what is between its layers to bytes, so the loss is made of small steps. A probe
-# has to be longer than these: mu=auto would choose one that sees their edges only.
+# has to be longer than these.
 MU = 0.05
 
 
-def lead(zofl, work, dim, rounds):
-    """Starts the coordinator and a broker. It returns the process, and the broker's address."""
-    fields = ["members=4", "target=4", "quorum=3", f"rounds={rounds}", f"mu={MU}"]
-    subprocess.run([zofl, "plan", "--run", "digits", "--dim", str(dim), "--write",
-                    work / "plan.json", *(f"--set={field}" for field in fields)],
-                   check=True, stdout=subprocess.DEVNULL)
-    server = subprocess.Popen([zofl, "serve", work / "plan.json", "--store", work / "log",
-                               "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
-    for line in server.stderr:
-        for word in line.split():
-            if word.startswith("broker="):
-                threading.Thread(target=server.stderr.read, daemon=True).start()
-                return server, word.removeprefix("broker=")
-    raise SystemExit(f"zofl serve ended with {server.wait()}")
+def take_part(url, directory, java):
+    """Starts four devices, each with the pictures of a camera, and returns their last lines.
+
+    The first that fails ends the others.
+    """
+    python = [sys.executable, HERE / "device.py"]
+    started = []
+    with ThreadPoolExecutor() as waiting:
+        try:
+            for k, name in enumerate(["python-1", "python-2", "python-3", "java-4"], 1):
+                command = java if name.startswith("java") else python
+                command = [*command, url, "digits", name, directory, f"camera-{k}"]
+                started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            ends = [waiting.submit(last, process) for process in started]
+            for end in as_completed(ends, PATIENCE):
+                end.result()
+            return [end.result() for end in ends]
+        finally:
+            for process in started:
+                process.terminate()
 
 
-def devices(zofl, work, url, java):
-    """The commands of four devices, each with the pictures of its camera."""
-    digits = work / "digits"
-    for k in range(1, 4):
-        yield [zofl, "exec", "--json", "--url", url, "--run", "digits", "--id", f"python-{k}", "--",
-               sys.executable, HERE / "device.py", digits, f"camera-{k}"]
-    yield [*java, url, "digits", "java-4", digits, "camera-4"]
-
-
-def last(process, out, until):
+def last(process):
     """The last line of a device: where it stopped, with which digest."""
-    if process.wait(until - time.monotonic()) != 0:
+    out, _ = process.communicate()
+    if process.returncode != 0:
         raise SystemExit(f"a device ended with {process.returncode}: {process.args}")
-    return json.loads(out.read_text().splitlines()[-1])
-
-
-def run(zofl, work, rounds, java):
-    """A whole run. It returns the last lines of the devices, and the model of the log."""
-    dim = engine.Model(work / "digits", "test").dim
-    server, url = lead(zofl, work, dim, rounds)
-    started = {}
-    try:
-        for command in devices(zofl, work, url, java):
-            out = work / f"{len(started)}.out"
-            with out.open("w") as file:
-                started[out] = subprocess.Popen(command, stdout=file)
-        until = time.monotonic() + PATIENCE
-        ends = [last(process, out, until) for out, process in started.items()]
-    finally:
-        for process in [*started.values(), server]:
-            process.terminate()
-            process.wait()
-    model = work / "adapters.npy"
-    subprocess.run([zofl, "export", "--store", work / "log", "--out", model], check=True,
-                   stdout=subprocess.DEVNULL)
-    return ends, np.load(model)
+    return json.loads(out.splitlines()[-1])
 
 
 def check(ends, rounds, before, after):
@@ -85,17 +63,23 @@ def check(ends, rounds, before, after):
         raise SystemExit("want at most 25 % right before, and at least 80 % after")
 
 
-def main(work, rounds, java):
+def main(directory, rounds, java):
+    clean, test = (engine.Model(directory, name) for name in ("clean", "test"))
+    nothing = np.zeros(test.dim, np.float32)
+    before = test.accuracy(nothing)
+    size = (directory / "model.onnx").stat().st_size
+    print(f"model: {size:,} bytes, {clean.accuracy(nothing):.1%} right; {test.dim} adapters")
+
     began = time.monotonic()
-    ends, adapters = run(work / "zofl", work, rounds, java)
-    seconds = time.monotonic() - began
-    clean, test = (engine.Model(work / "digits", name) for name in ("clean", "test"))
-    nothing = np.zeros_like(adapters)
-    before, after = test.accuracy(nothing), test.accuracy(adapters)
-    print(f"model: {(work / 'digits/model.onnx').stat().st_size:,} bytes, "
-          f"{clean.accuracy(nothing):.1%} right; {len(adapters)} adapters")
+    plan = zofl.plan(run="digits", dim=test.dim, rounds=rounds, mu=MU,
+                     members=4, target=4, quorum=3)
+    with zofl.serve(plan) as server:
+        ends = take_part(server.url, directory, java)
+        adapters = server.export()
+    after = test.accuracy(adapters)
     print(f"cameras changed: {before:.1%} right; after {rounds} rounds {after:.1%}, "
-          f"in {seconds:.0f} s")
+          f"in {time.monotonic() - began:.0f} s")
+
     for end in ends:
         print(f"{end['id']}: record {end['n']}, digest {end['digest'][:16]}")
     sent, received = ends[-1]["sent"], ends[-1]["received"]
@@ -105,5 +89,5 @@ def main(work, rounds, java):
 
 
 if __name__ == "__main__":
-    split = sys.argv.index("--")
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[split + 1 :])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no process is left behind
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

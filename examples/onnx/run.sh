@@ -21,8 +21,9 @@ trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 go -C ../../coordinator/zofl build -o "$work/zofl" .
 classpath=$jvm/gobind.jar:${jars[0]}
 javac --release 17 -Xlint:all -Werror -d "$work/classes" -cp "$classpath" Device.java
-# The arrays are small: threads would only wait for each other.
-export OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+# The package zofl is that of this clone, and finds this program. The arrays are small: threads of
+# OpenBLAS would only wait for each other.
+export PYTHONPATH=../../python/src ZOFL=$work/zofl OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 "$python" make.py "$work/digits"
-"$python" run.py "$work" "${1:-300}" -- java -Xmx256m -Djava.library.path="$jvm" \
+"$python" run.py "$work/digits" "${1:-300}" java -Xmx256m -Djava.library.path="$jvm" \
 	-cp "$work/classes:$classpath" Device
