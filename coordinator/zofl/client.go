@@ -23,6 +23,7 @@ type deviceFlags struct {
 	connection
 	run, id, store, secret string
 	initial                initialChoice
+	fetch                  string // SHA-256 of the file of --initial
 	key                    string // of the coordinator
 	horizon, memory        uint64
 	asJSON                 bool
@@ -37,6 +38,8 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&d.store, "store", "",
 		"directory for the device's state, which survives crashes; default: start anew each time")
 	d.initial.flags(cmd)
+	f.StringVar(&d.fetch, "fetch", "", "`SHA-256` of the file of --initial, as zofl plan prints it: "+
+		"a file that is missing is fetched from zofl serve --offer, and another one refused")
 	secretFlag(cmd, &d.secret)
 	coordinatorFlag(cmd, &d.key)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
@@ -48,24 +51,26 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"or a copy of the file of --initial, whose name ends so")
 }
 
-// openOut returns what to write when the device stops, and the model file to copy, if any.
-func (d *deviceFlags) openOut() (to target, m *model, err error) {
+// checkOut returns what to write when the device stops.
+func (d *deviceFlags) checkOut() (to target, err error) {
+	if d.out == "" {
+		return target{}, nil
+	}
 	if to, err = targetOf(d.out, "", &d.initial); err != nil {
-		return to, nil, usageError{err}
+		return to, usageError{err}
 	}
 	if _, err := os.Lstat(d.out); err == nil {
-		return to, nil, usageError{fmt.Errorf("--out %s: the file exists: name a new one", d.out)}
+		return to, usageError{fmt.Errorf("--out %s: the file exists: name a new one", d.out)}
 	}
-	m, err = to.open(d.initial.train)
-	return to, m, err
+	return to, nil
 }
 
-// keeper returns what writes the model to --out.
-func (d *deviceFlags) keeper() (write func(*client.Client) error, err error) {
+// keeper returns what writes the model to --out. The file of --initial is there by now.
+func (d *deviceFlags) keeper(to target) (write func(*client.Client) error, err error) {
 	if d.out == "" {
 		return func(*client.Client) error { return nil }, nil
 	}
-	to, m, err := d.openOut()
+	m, err := to.open(d.initial.train)
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +100,14 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err := wire.CheckName(d.id); err != nil {
 		return usageError{fmt.Errorf("--id: %w", err)}
 	}
-	keep, err := d.keeper()
+	to, err := d.checkOut()
 	if err != nil {
 		return err
 	}
 	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
 	level := &slog.HandlerOptions{Level: slog.LevelWarn}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
-	given, err := d.initial.read()
+	given, err := d.given()
 	if err != nil {
 		return err
 	}
@@ -125,6 +130,15 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		return err
 	}
 	defer nc.Close()
+	if d.fetch != "" {
+		if given, err = d.fetched(cmd.Context(), nc, told); err != nil {
+			return stopped(cmd.Context(), err)
+		}
+	}
+	keep, err := d.keeper(to)
+	if err != nil {
+		return err
+	}
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
 	cfg.Logger, cfg.MemoryLimit = logger, d.memory<<20
 	cfg.Recorder = &absence{next: progressPrinter(cmd.OutOrStdout(), d.asJSON), nc: nc, run: d.run,

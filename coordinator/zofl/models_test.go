@@ -30,7 +30,7 @@ type modelRun struct {
 }
 
 // startModelRun makes the plan of a run of ten rounds with flags for its start, and serves it.
-func startModelRun(t *testing.T, begin ...string) *modelRun {
+func startModelRun(t *testing.T, serve []string, begin ...string) *modelRun {
 	t.Helper()
 	dir, address := t.TempDir(), freeport.Address(t)
 	r := &modelRun{t, dir, "nats://" + address, filepath.Join(dir, "plan.json"),
@@ -41,7 +41,8 @@ func startModelRun(t *testing.T, begin ...string) *modelRun {
 	if out, err := zofl(t, append(args, begin...)...); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	background(t, "serve", r.plan, "--store", r.log, "--listen", address, "--json")
+	background(t, append([]string{"serve", r.plan, "--store", r.log, "--listen", address, "--json"},
+		serve...)...)
 	return r
 }
 
@@ -99,7 +100,7 @@ func TestBeginAndEndWithAModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			begin := append([]string{"--initial", modelFile(c.name)}, c.train...)
-			r := startModelRun(t, begin...)
+			r := startModelRun(t, nil, begin...)
 			kept := filepath.Join(r.dir, "kept"+tensors.Format(c.device))
 			if err := r.device("a", c.dim, append([]string{"--initial", modelFile(c.device), "--out",
 				kept}, c.train...)...); err != nil {
@@ -155,7 +156,7 @@ func (r *modelRun) adapted(last, first string, begin []string) {
 // TestAnotherModelIsRefused: a device whose file has another head stops before round 1.
 func TestAnotherModelIsRefused(t *testing.T) {
 	begin := []string{"--initial", modelFile("model.safetensors"), "--train", "head.*"}
-	r := startModelRun(t, begin...)
+	r := startModelRun(t, nil, begin...)
 	err := r.device("b", headDim, "--initial", modelFile("adapted.safetensors"), "--train", "head.*")
 	if err == nil || !strings.Contains(err.Error(), "digest") {
 		t.Errorf("another model: %v, want an error about its digest", err)

@@ -63,6 +63,7 @@ zofl serve --tls --auth makes a broker that has all this: then nothing needs to 
 	f.StringVar(&use.ID, "device", "", "name of the device or witness: its --id")
 	f.BoolVar(&use.Dense, "dense", false, "the plan has transport=dense")
 	f.BoolVar(&use.Secure, "secure", false, "the plan has secure=sum")
+	f.BoolVar(&use.Model, "model", false, "zofl serve has --offer, and devices may fetch the model")
 	f.BoolVar(&use.JetStream, "jetstream", false, "the coordinator's log is in JetStream")
 	f.BoolVar(&use.Recovered, "recovered", false, "zofl recover made the coordinator's log")
 	f.StringVar(&format, "format", "conf", "conf or jwt")

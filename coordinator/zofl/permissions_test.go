@@ -47,6 +47,8 @@ var matrix = []struct{ subject, publish, subscribe string }{
 	{"zo.kitchen.u.pi", "", ""},
 	{"zo.kitchen.k.pi", "", ""},
 	{"zo.kitchen.k.*", "", ""},
+	{"zo.kitchen.f.pi", "", ""},
+	{"zo.kitchen.f.*", "", ""},
 	{"zo.kitchen.d.pi", "", ""},
 	{"zo.kitchen.d.w", "", ""},
 	{"zo.kitchen.d.zofl", "", ""},

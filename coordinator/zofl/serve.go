@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/coordinator/zofl/version"
@@ -46,6 +47,7 @@ type serveFlags struct {
 	dense              bool // the run's transport
 	secure             bool // the run has secure aggregation
 	keyFile            string
+	offer              string             // file of the model
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
 }
 
@@ -127,6 +129,8 @@ standard error. With --json, events go to standard output, one per line.`,
 			"by need the same file")
 	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, so with the program "+
 		"that holds its other end, however that ends")
+	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
+		"it with --fetch, whenever this command runs")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }
@@ -226,6 +230,11 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		}
 	}
 	defer log.Close()
+	withdraw, err := f.offerModel(nc, logger)
+	if err != nil {
+		return err
+	}
+	defer withdraw()
 	allow, err := allowed(f.allow, logger)
 	if err != nil {
 		return err
@@ -249,6 +258,27 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			return asUsage(classify(err))
 		}
 	}
+}
+
+// offerModel lets devices fetch the file of --offer, until withdraw is called.
+func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw func(), err error) {
+	if f.offer == "" {
+		return func() {}, nil
+	}
+	file, err := offer.Open(f.offer)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--offer: %w", err)}
+	}
+	stop, err := file.Serve(nc, f.run)
+	if err != nil {
+		return nil, err
+	}
+	logger.Info("offering the model", "file", f.offer, "sha256", file.SHA256)
+	return func() {
+		if err := stop(); err != nil {
+			logger.Warn("offering the model", "err", err)
+		}
+	}, nil
 }
 
 // away says whether an error is that of a broker that does not answer, which may pass.

@@ -11,6 +11,7 @@
 //	zo.<run>.u.<id>           pieces of a device's vector, request and reply
 //	zo.<run>.d.<id>           pieces of a record's vector, request and reply
 //	zo.<run>.k.<id>           steps of secure aggregation, request and reply
+//	zo.<run>.f.<id>           pieces of the model's file, request and reply
 //	zo.<run>.h                records for a shared log; no device reads it
 //	zo.<run>.m                members for a shared log; no device reads it
 //	zo.<run>.l                leads of coordinators, to each other; no device reads it
@@ -58,6 +59,9 @@ func Object(run, id string) string { return "zo." + run + ".d." + id }
 // Step is where a device sends its part of a step of secure aggregation.
 func Step(run, id string) string { return "zo." + run + ".k." + id }
 
+// File is where a device asks for pieces of the file of the model that a run begins with.
+func File(run, id string) string { return "zo." + run + ".f." + id }
+
 // Log is where coordinators publish records to a log that they share. Only that
 // log's stream subscribes there, and it may refuse a message.
 func Log(run string) string { return "zo." + run + ".h" }
@@ -83,6 +87,7 @@ func AllCatchUps(run string) string { return "zo." + run + ".c.*" }
 func AllUploads(run string) string  { return "zo." + run + ".u.*" }
 func AllObjects(run string) string  { return "zo." + run + ".d.*" }
 func AllSteps(run string) string    { return "zo." + run + ".k.*" }
+func AllFiles(run string) string    { return "zo." + run + ".f.*" }
 
 // ID returns the last token of a subject: the id of the device that the broker
 // allowed to publish there.

@@ -24,6 +24,8 @@ type About struct {
 	Dense bool `json:"dense"`
 	// Secure: the run's plan has secure=sum.
 	Secure bool `json:"secure,omitempty"`
+	// Model: devices may fetch the model from the coordinator.
+	Model bool `json:"model,omitempty"`
 	// Listen is the broker's address, host:port. URL is what devices are told, tls://host:port.
 	Listen string `json:"listen"`
 	URL    string `json:"url"`
@@ -84,6 +86,7 @@ func (d *Dir) begin(about About) error {
 	about.Coordinator = d.About.Coordinator
 	about.Dense = about.Dense || d.Dense // a log in JetStream does not say so yet
 	about.Secure = about.Secure || d.Secure
+	about.Model = about.Model || d.Model
 	d.About = about
 	return d.writeJSON("about.json", about)
 }

@@ -49,7 +49,7 @@ func (d *Dir) User(name string) (u User, err error) {
 
 // Add enrols a user with what its role may do. A name that was revoked can be enrolled again.
 func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
-	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure,
+	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure, Model: d.Model,
 		Recovered: role == grant.Coordinator}
 	if role.HasID() {
 		use.ID = name
@@ -89,7 +89,7 @@ func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 
 // Coordinator returns a user that leads the run, until the process ends: it is not kept.
 func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
-	use.Run, use.Dense, use.Secure = d.Run, d.Dense, d.Secure
+	use.Run, use.Dense, use.Secure, use.Model = d.Run, d.Dense, d.Secure, d.Model
 	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use)
 	if err != nil {
 		return nil, err

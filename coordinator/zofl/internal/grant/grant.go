@@ -55,6 +55,8 @@ type Use struct {
 	Dense bool
 	// Secure adds what secure=sum needs.
 	Secure bool
+	// Model adds what devices need that fetch the model from the coordinator.
+	Model bool
 	// JetStream adds what a coordinator with its log in JetStream needs. Recovered adds what one
 	// needs whose log `zofl recover` made.
 	JetStream, Recovered bool
@@ -130,6 +132,9 @@ func (u *Use) device(role Role, p *jwt.Permissions) {
 	u.asks(p, u.ID)
 	p.Pub.Allow.Add(subjects.Snapshot(u.Run, u.ID), subjects.AllShards(u.Run, u.ID))
 	p.Sub.Allow.Add(subjects.AllAnnouncements(u.Run))
+	if u.Model {
+		p.Pub.Allow.Add(subjects.File(u.Run, u.ID))
+	}
 	if role == Witness {
 		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))
 		p.Resp = &answers
@@ -162,6 +167,9 @@ func (u *Use) coordinator(p *jwt.Permissions) {
 	}
 	if u.Secure {
 		p.Sub.Allow.Add(subjects.AllSteps(u.Run))
+	}
+	if u.Model {
+		p.Sub.Allow.Add(subjects.AllFiles(u.Run))
 	}
 	if u.Recovered {
 		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))

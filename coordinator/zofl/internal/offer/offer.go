@@ -1,0 +1,197 @@
+// Package offer carries the file of a model from the coordinator's process to devices, in pieces.
+//
+// A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. The answer is the size of the
+// file in as many bytes, and what the file has from there on, at most 60 KiB. Nothing is signed: a
+// device knows the SHA-256 of the file from whoever made the plan, and keeps nothing else.
+package offer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// numberLen is the length of an offset, and of a size.
+const numberLen = 8
+
+// ErrOther means that a file has another SHA-256 than it should.
+var ErrOther = errors.New("another SHA-256")
+
+// A File is one that is offered.
+type File struct {
+	SHA256 string
+
+	file *os.File
+	size int64
+}
+
+// Open opens a file and hashes it. It must not change while it is offered.
+func Open(name string) (*File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{file: file}
+	if f.SHA256, f.size, err = hash(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+func hash(r io.Reader) (sum string, size int64, err error) {
+	h := sha256.New()
+	size, err = io.Copy(h, r)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// Serve answers devices of a run until stop is called, which closes the file. If several processes
+// offer it, each request is answered by one of them.
+func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
+	sub, err := nc.QueueSubscribe(subjects.AllFiles(run), "zofl", f.answer)
+	if err != nil {
+		return nil, errors.Join(err, f.file.Close())
+	}
+	return func() error {
+		err := sub.Unsubscribe()
+		if errors.Is(err, nats.ErrConnectionClosed) {
+			err = nil
+		}
+		return errors.Join(err, f.file.Close())
+	}, nil
+}
+
+// answer sends a piece. A request that is none has no answer.
+func (f *File) answer(m *nats.Msg) {
+	if len(m.Data) != numberLen || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
+		return
+	}
+	at := binary.LittleEndian.Uint64(m.Data)
+	if at > uint64(f.size) {
+		return
+	}
+	b := make([]byte, numberLen+min(f.size-int64(at), wire.MaxPiece))
+	binary.LittleEndian.PutUint64(b, uint64(f.size))
+	if _, err := f.file.ReadAt(b[numberLen:], int64(at)); err == nil || err == io.EOF {
+		_ = m.Respond(b) // who gets no answer asks again
+	}
+}
+
+// A Request is for a file.
+type Request struct {
+	Conn    *nats.Conn
+	Run, ID string
+	Name    string // of the file; if there is one, it is compared only
+	SHA256  string // of the file, in lower-case hexadecimal
+	// Waiting is told why no piece comes, once for each reason. The request goes on.
+	Waiting func(reason string)
+}
+
+// answerWithin bounds a request for one piece, and between is the wait before another.
+const (
+	answerWithin = 5 * time.Second
+	between      = time.Second
+)
+
+// Get sees to it that the file is there. The error matches [ErrOther] if it is another one. What
+// was fetched appears complete and right, or not at all.
+func (r *Request) Get(ctx context.Context) error {
+	if _, err := os.Stat(r.Name); errors.Is(err, os.ErrNotExist) {
+		err = vector.Create(r.Name, func(to *os.File) error { return r.fetch(ctx, to) })
+		if !errors.Is(err, os.ErrExist) { // else somebody else has just fetched it
+			return err
+		}
+	}
+	file, err := os.Open(r.Name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return r.compare(file)
+}
+
+func (r *Request) compare(file io.Reader) error {
+	sum, _, err := hash(file)
+	if err == nil && sum != r.SHA256 {
+		err = fmt.Errorf("%s: %w, %s", r.Name, ErrOther, sum)
+	}
+	return err
+}
+
+// fetch writes the pieces to a file.
+func (r *Request) fetch(ctx context.Context, to *os.File) error {
+	told := map[string]bool{}
+	for at := uint64(0); ; {
+		size, piece, err := r.piece(ctx, at)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			if reason := err.Error(); !told[reason] && r.Waiting != nil {
+				told[reason] = true
+				r.Waiting(reason)
+			}
+			if err := pause(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := to.Write(piece); err != nil {
+			return err
+		}
+		if at += uint64(len(piece)); at >= size {
+			break
+		}
+	}
+	if _, err := to.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return r.compare(to)
+}
+
+// piece asks for what the file has from an offset on.
+func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	m, err := r.Conn.RequestWithContext(ctx, subjects.File(r.Run, r.ID),
+		binary.LittleEndian.AppendUint64(nil, at))
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return 0, nil, errors.New("nobody offers the model: give zofl serve its file as --offer")
+	case errors.Is(err, context.DeadlineExceeded):
+		return 0, nil, errors.New("no piece of the model comes: does zofl serve run with --offer, and " +
+			"may this device ask for it (zofl permissions --model)?")
+	case err != nil:
+		return 0, nil, err
+	}
+	if len(m.Data) < numberLen {
+		return 0, nil, errors.New("a piece of the model has no size")
+	}
+	size, piece = binary.LittleEndian.Uint64(m.Data), m.Data[numberLen:]
+	if at < size && len(piece) == 0 || uint64(len(piece)) > size-min(at, size) {
+		return 0, nil, fmt.Errorf("a piece of %d bytes at %d of %d makes no sense", len(piece), at, size)
+	}
+	return size, piece, nil
+}
+
+func pause(ctx context.Context) error {
+	t := time.NewTimer(between)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
