@@ -25,10 +25,16 @@ type programFlags struct {
 }
 
 func (p *programFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&p.dim, "dim", 0,
+		"number of parameters, for a program that says dim=0: the plan's dim")
+	p.shared(cmd)
+}
+
+// shared adds the flags of commands that have a plan, too.
+func (p *programFlags) shared(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.stdio, "stdio", false, "the program is the one that started zofl: it reads requests "+
 		"from zofl's standard output and answers to its standard input; all else goes to standard error")
-	f.IntVar(&p.dim, "dim", 0, "number of parameters, for a program that says dim=0: the plan's dim")
 	f.DurationVar(&p.startup, "startup", time.Minute, "how long the program may take to say hello")
 	f.DurationVar(&p.patience, "patience", 5*time.Second,
 		"how long after the end of a round the program may still answer; then it is killed")

@@ -13,29 +13,28 @@ import (
 
 	clientobjective "github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
-	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
 	"github.com/zofl/zofl/wire"
 )
 
 // simulateFlags are the flags of `zofl simulate`.
 type simulateFlags struct {
-	out, objective string
-	force, asJSON  bool
-	initial        initialChoice
-	rounds         uint64
-	every          uint32
-	seeds          int
-	sweep          []string
-	data           demo.Config // devices, data, split and the first seed
+	lossFlags
+	out           string
+	force, asJSON bool
+	initial       initialChoice
+	rounds        uint64
+	every         uint32
+	seeds         int
+	sweep         []string
 
 	axes []simulate.Axis
 }
 
 func simulateCommand() *cobra.Command {
-	f := simulateFlags{data: demo.Defaults()}
+	f := simulateFlags{lossFlags: lossFlags{data: demo.Defaults()}}
 	cmd := &cobra.Command{
-		Use:   "simulate PLAN",
+		Use:   "simulate PLAN [-- COMMAND [ARGUMENT...]]",
 		Short: "Run a plan on devices in this process, with several settings and seeds",
 		Long: `Leads the plan in the file PLAN on devices in this process, with the code of real
 coordinators and devices, over a network in memory. With --sweep it does so with each value
@@ -45,13 +44,18 @@ With --out it keeps the history of each run in a directory: runs.csv, history.cs
 history.jsonl, event files for TensorBoard, plots, and the plan of each run. Ctrl-C ends the
 run in progress and keeps what was done.
 
+The loss is built in, or that of a program in any language, named after -- or with --exec,
+which computes the losses of all devices: docs/exec.md has the protocol. With --stdio it is
+the program that started this one; what is printed goes to standard error then.
+
 A seed draws the run key, and with that all directions, minibatches and seeded first
 parameters; with --objective digits also the digits and their shares. So runs of one seed
 differ by their settings only.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set rounds=200 --write kitchen.json
   zofl simulate kitchen.json --devices 50 --every 20 --out results
   zofl simulate kitchen.json --sweep step=1e-3,1e-2 --sweep perturbations=5,20 --seeds 3 \
-    --out sweep`,
+    --out sweep
+  zofl simulate kitchen.json --out results -- python3 loss.py`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := f.plan(cmd, args)
 			if err != nil {
@@ -71,11 +75,7 @@ differ by their settings only.`,
 	flags.Uint64Var(&f.rounds, "rounds", 0, "rounds of each run; 0: the plan's")
 	flags.Uint32Var(&f.every, "every", 0, "measure the metrics after every so many records, "+
 		"mostly rounds, and after the last: eval_every; 0: as the plan says")
-	flags.StringVar(&f.objective, "objective", "digits", "the loss: "+objective.Names())
-	flags.StringVar(&f.data.Data, "data", "",
-		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
-	flags.StringVar(&f.data.Split, "split", f.data.Split,
-		"how digits are shared out: iid, shards or dirichlet")
+	f.lossFlags.flags(cmd)
 	f.initial.flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each round, in place of a table")
 	return cmd
@@ -83,6 +83,10 @@ differ by their settings only.`,
 
 // plan checks the flags, and returns the plan that they make of the file.
 func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, error) {
+	args, err := f.lossFlags.split(cmd, args)
+	if err != nil {
+		return nil, err
+	}
 	if len(args) != 1 {
 		return nil, usageError{fmt.Errorf("%d files: name one plan; zofl plan --write makes it",
 			len(args))}
@@ -91,9 +95,6 @@ func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, err
 		return nil, usageError{fmt.Errorf("--seeds %d: give 1 or more", f.seeds)}
 	}
 	if f.objective != "digits" {
-		if err := useless(cmd, "only --objective digits has data", "data", "split"); err != nil {
-			return nil, err
-		}
 		if err := useless(cmd, "the loss "+f.objective+" has no metrics", "every"); err != nil {
 			return nil, err
 		}
@@ -141,6 +142,9 @@ func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
 	return nil
 }
 
+// digits reports whether the loss is that of digits, which has metrics.
+func (f *simulateFlags) digits() bool { return !f.external() && f.objective == "digits" }
+
 // shaped returns the plan with what flags say.
 func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
 	if f.data.Clients > 0 {
@@ -152,7 +156,7 @@ func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
 	if f.every > 0 {
 		p.EvalEvery, p.EvalCount = f.every, max(p.EvalCount, 1)
 	}
-	if f.objective == "digits" && len(p.Metrics) == 0 && p.EvalEvery > 0 {
+	if f.digits() && len(p.Metrics) == 0 && p.EvalEvery > 0 {
 		p.Metrics = demo.Metrics()
 	}
 	return p
@@ -168,6 +172,12 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
 	if c.Initial, err = f.initial.read(); err != nil {
 		return err
 	}
+	ctx, stop, err := f.lossFlags.start(cmd, p.Dim)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.Ready = f.ready
 	runs, err := simulate.Runs(c)
 	if err != nil {
 		return usageError{err}
@@ -183,13 +193,32 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
 		c.Sinks = append(c.Sinks, simulate.NewLines(cmd.OutOrStdout()))
 	}
 	progress := newRunsBar(os.Stderr, runs)
-	c.Sinks = append(c.Sinks, progress)
-	err = simulate.Lead(cmd.Context(), c, runs)
+	if !f.asJSON || !f.asked.stdio { // else lines of JSON go there
+		c.Sinks = append(c.Sinks, progress)
+	}
+	err = simulate.Lead(ctx, c, runs)
 	progress.finish()
 	if dir != nil {
 		err = errors.Join(err, dir.Close(runs))
 	}
 	return errors.Join(err, f.show(cmd.OutOrStdout(), runs, err), verdictOfRuns(runs, err))
+}
+
+// measures returns an error if metrics are asked for that a program does not have.
+func (f *simulateFlags) measures(p *wire.Plan, o clientobjective.Objective) error {
+	if p.EvalEvery == 0 || !f.external() {
+		return nil
+	}
+	_, evaluates := o.(clientobjective.Evaluator)
+	switch {
+	case f.every > 0 && !evaluates:
+		return fmt.Errorf("--every %d: the program did not say evaluate=1 in its hello: "+
+			"have it answer evaluate, or leave out --every", f.every)
+	case evaluates && len(p.Metrics) == 0:
+		return fmt.Errorf("eval_every is %d and the plan names no metrics: name what the "+
+			"program answers to evaluate, with zofl plan --set 'metrics=[\"accuracy\"]'", p.EvalEvery)
+	}
+	return nil
 }
 
 // metricsOf returns the names of all metrics of runs.
@@ -215,29 +244,21 @@ func (f *simulateFlags) devices() func(*wire.Plan, uint64) ([]clientobjective.Ob
 	var list []clientobjective.Objective
 	return func(p *wire.Plan, seed uint64) ([]clientobjective.Objective, error) {
 		if now := (key{p.Dim, seed, p.Members}); list == nil || now != last {
-			made, err := f.losses(p, seed)
+			made, err := f.losses(p, int(p.Members), seed)
 			if err != nil {
 				return nil, err
 			}
 			list, last = made, now
 		}
-		if f.objective == "digits" && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
+		if f.digits() && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
 			return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
 				Remedy: fmt.Sprintf("digits have the metrics %q, in this order", demo.Metrics())}
 		}
+		if err := f.measures(p, list[0]); err != nil {
+			return nil, err
+		}
 		return list, haveClasses(p, list)
 	}
-}
-
-// losses returns the losses of the devices of a run.
-func (f *simulateFlags) losses(p *wire.Plan, seed uint64) (list []clientobjective.Objective,
-	err error) {
-	data := f.data
-	data.Clients, data.Seed = int(p.Members), seed
-	if f.objective == "digits" {
-		return demo.Losses(data, p.Dim)
-	}
-	return builtIn(f.objective, data.Clients, p.Dim)
 }
 
 // show prints how the runs ended, unless that went out in lines of JSON. failed is why not all runs

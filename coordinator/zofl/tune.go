@@ -13,7 +13,6 @@ import (
 
 	clientobjective "github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
-	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -21,19 +20,19 @@ import (
 
 // tuneFlags are the flags of `zofl tune`.
 type tuneFlags struct {
-	out, plot, objective string
-	initial              initialChoice
-	force, asJSON        bool
-	queries, rounds      uint64
-	fields               []string
-	data                 demo.Config // devices, data, split and seed
-	live                 tuneLive
+	lossFlags
+	out, plot       string
+	initial         initialChoice
+	force, asJSON   bool
+	queries, rounds uint64
+	fields          []string
+	live            tuneLive
 }
 
 func tuneCommand() *cobra.Command {
-	f := tuneFlags{data: demo.Defaults()}
+	f := tuneFlags{lossFlags: lossFlags{data: demo.Defaults()}}
 	cmd := &cobra.Command{
-		Use:   "tune PLAN",
+		Use:   "tune PLAN [-- COMMAND [ARGUMENT...]]",
 		Short: "Find mu, the step, P and the batch of a plan, or the step of a run",
 		Long: `Tries settings of the plan in the file PLAN on devices in this process, within a budget of
 loss evaluations, and says what it tried and why it chose. All trials begin at the same
@@ -44,17 +43,20 @@ First losses along one direction give mu, and losses along the first move a step
 with. Short trials bracket the step. Longer ones compare it with a quarter and four times
 of it, and then P and the batch with larger and smaller ones.
 
-The devices have a loss that the program has built in: of digits, or the bowl of zofl client.
-To tune on a loss of your own, call package fleet/tune of the library.
+The devices have a loss that the program has built in, of digits or the bowl of zofl client, or
+that of a program in any language, named after -- or with --exec: docs/exec.md has the
+protocol. In Go, call package fleet/tune of the library.
 
 With --run in place of PLAN it tunes the step of a run in progress, on its own devices. The run
 goes on from the trial that ended lowest, and every other one is rolled back. Ctrl-C returns
 the run to the best state so far.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
   zofl tune kitchen.json --queries 20000 --out tuned.json --plot tuned.svg
+  zofl tune kitchen.json --clients 4 --out tuned.json -- python3 loss.py
   zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
+			args, err := f.check(cmd, args)
+			if err != nil {
 				return err
 			}
 			if f.live.run != "" {
@@ -72,12 +74,8 @@ the run to the best state so far.`,
 	flags.Uint64Var(&f.rounds, "rounds", 50,
 		"rounds of a long trial, or with --run of each, if they fit")
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
-	flags.StringVar(&f.objective, "objective", "digits", "the loss: "+objective.Names())
+	f.lossFlags.flags(cmd)
 	flags.IntVar(&f.data.Clients, "clients", 0, "number of devices; 0: the plan's members")
-	flags.StringVar(&f.data.Data, "data", "",
-		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
-	flags.StringVar(&f.data.Split, "split", f.data.Split,
-		"how digits are shared out: iid, shards or dirichlet")
 	flags.Uint64Var(&f.data.Seed, "seed", f.data.Seed,
 		"seed of the digits, of their shares and of the directions that are tried")
 	f.initial.flags(cmd)
@@ -86,32 +84,33 @@ the run to the best state so far.`,
 	return cmd
 }
 
-// check returns an error if a flag would be ignored, or if the result could not be stored.
-func (f *tuneFlags) check(cmd *cobra.Command, args []string) error {
+// check returns an error if a flag would be ignored, or if the result could not be stored. Else it
+// returns the arguments without a loss's program.
+func (f *tuneFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
-		return usageError{fmt.Errorf("--plot %s: name a file that ends in .svg", f.plot)}
+		return nil, usageError{fmt.Errorf("--plot %s: name a file that ends in .svg", f.plot)}
 	}
 	if err := checkNew("--plot", f.plot, f.force); err != nil {
-		return err
+		return nil, err
 	}
 	if f.live.run != "" {
-		return f.live.check(cmd, args)
+		return nil, f.live.check(cmd, args)
 	}
 	if err := useless(cmd, "a plan in a file has no run: give --run", live...); err != nil {
-		return err
+		return nil, err
+	}
+	args, err := f.lossFlags.split(cmd, args)
+	if err != nil {
+		return nil, err
 	}
 	if len(args) != 1 {
-		return usageError{fmt.Errorf("%d files: name one plan; zofl plan --write makes it", len(args))}
-	}
-	if f.objective != "digits" {
-		if err := useless(cmd, "only --objective digits has data", "data", "split"); err != nil {
-			return err
-		}
+		return nil, usageError{fmt.Errorf("%d files: name one plan; zofl plan --write makes it",
+			len(args))}
 	}
 	if f.out == "" && f.plot == "" {
-		return useless(cmd, "there is no --out or --plot to replace", "force")
+		return args, useless(cmd, "there is no --out or --plot to replace", "force")
 	}
-	return checkNew("--out", f.out, f.force)
+	return args, checkNew("--out", f.out, f.force)
 }
 
 // tune tunes the plan in a file.
@@ -125,6 +124,11 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	if c.Initial, err = f.initial.read(); err != nil {
 		return err
 	}
+	ctx, stop, err := f.lossFlags.start(cmd, p.Dim)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	if c.Devices, err = f.devices(p); err == nil {
 		err = haveClasses(p, c.Devices)
 	}
@@ -139,7 +143,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 		spent += trial.Queries
 		bar.tried(trial.Stage, spent)
 	}
-	r, err := tune.Run(cmd.Context(), c)
+	r, err := tune.Run(ctx, c)
 	bar.finish()
 	if err != nil {
 		if r != nil && len(r.Trials) > 0 && !f.asJSON {
@@ -163,30 +167,15 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-// devices returns the losses to tune on. Whoever adds a source of losses adds it here.
-func (f *tuneFlags) devices(p *wire.Plan) (list []clientobjective.Objective, err error) {
+// devices returns the losses to tune on.
+func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
 	if f.data.Clients == 0 {
 		f.data.Clients = int(p.Members)
 	}
-	if f.objective == "digits" {
-		return demo.Losses(f.data, p.Dim)
+	if f.data.Clients < 0 {
+		return nil, &wire.PlanError{Field: "clients", Value: f.data.Clients, Remedy: "give 1 or more"}
 	}
-	return builtIn(f.objective, f.data.Clients, p.Dim)
-}
-
-// builtIn returns a built-in loss for each of so many devices.
-func builtIn(name string, devices int, dim uint64) (list []clientobjective.Objective, err error) {
-	if devices < 0 {
-		return nil, &wire.PlanError{Field: "clients", Value: devices, Remedy: "give 1 or more"}
-	}
-	for i := range devices {
-		o, err := objective.New(name, fmt.Sprint("d", i), int(dim))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, o)
-	}
-	return list, nil
+	return f.losses(p, f.data.Clients, f.data.Seed)
 }
 
 // haveClasses says why devices cannot train by the plan's classes.

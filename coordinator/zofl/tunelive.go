@@ -21,8 +21,8 @@ type tuneLive struct {
 // offline are the flags of `zofl tune PLAN` that a run in progress does not have, and live those
 // that only it has.
 var (
-	offline = []string{"out", "fields", "objective", "clients", "data", "split", "seed",
-		"initial", "train"}
+	offline = append([]string{"out", "fields", "clients", "seed", "initial", "train"},
+		lossFlagNames...)
 	live = append([]string{"url", "factors"}, connectionFlags...)
 )
 

@@ -81,8 +81,8 @@ func (p *Program) checkDim() error {
 	case dim == 0:
 		return errors.New("the program said dim=0, which means any: give the plan's dim with --dim")
 	case given != 0 && given != dim:
-		return fmt.Errorf("the program said dim=%d, and --dim is %d: give the plan's dim to both",
-			dim, given)
+		return fmt.Errorf("the program said dim=%d, and the plan's dim is %d: give both the same", dim,
+			given)
 	}
 	return nil
 }

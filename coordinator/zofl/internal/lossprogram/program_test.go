@@ -251,7 +251,7 @@ func TestStartFails(t *testing.T) {
 	}
 	cfg, _ := config(t, "well")
 	cfg.Dim = testDim + 1
-	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "--dim is 4") {
+	if _, err := Start(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "dim is 4") {
 		t.Errorf("another dim: %v", err)
 	}
 	cfg.Command = []string{filepath.Join(t.TempDir(), "nothing")}

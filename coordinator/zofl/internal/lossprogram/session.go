@@ -2,7 +2,9 @@ package lossprogram
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 )
 
 // session calls ask with the talk and with a file of that many points, when it is its turn and
@@ -36,7 +38,10 @@ func (p *Program) session(
 		}
 		p.learned(t)
 	}
-	return ask(t, p.file)
+	if err := ask(t, p.file); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return errors.New("the program ended before it answered")
 }
 
 // share makes a file of that many points.
