@@ -1,0 +1,104 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unit is the one of the package, as a file of this tree.
+const unit = "debian/zofl@.service"
+
+// TestPackage: dpkg reads the package, and it holds what it should, owned by root.
+func TestPackage(t *testing.T) {
+	m := released(t)
+	need(t, "dpkg-deb")
+	pack := m.file(t, "_*.deb")
+	version := strings.Replace(m.version, "-", "~", 1)
+	for field, want := range map[string]string{"Package": "zofl", "Version": version,
+		"Architecture": m.target.deb, "Depends": ""} {
+		if got := strings.Join(says(t, "dpkg-deb", "--field", pack, field), " "); got != want {
+			t.Errorf("%s: %q, want %q", field, got, want)
+		}
+	}
+	// Debian's order: the release follows what was built before it.
+	if strings.Contains(version, "~") {
+		says(t, "dpkg", "--compare-versions", version, "lt", m.version[:strings.Index(m.version, "-")])
+	}
+	listed := strings.Join(says(t, "dpkg-deb", "--contents", pack), " ")
+	for _, want := range []string{" ./usr/bin/zofl ", " ./usr/lib/systemd/system/zofl@.service ",
+		" ./etc/zofl/ ", " ./usr/share/doc/zofl/copyright "} {
+		if !strings.Contains(listed+" ", want) {
+			t.Errorf("no%sin %s", want, listed)
+		}
+	}
+	if owners := strings.Count(listed, " root/root "); owners != strings.Count(listed, " ./") {
+		t.Errorf("%d files are root's, want all of %s", owners, listed)
+	}
+}
+
+// TestInstall installs the package for another system, whose root is a directory, and removes it.
+// What was the user's there stays.
+func TestInstall(t *testing.T) {
+	m := released(t)
+	need(t, "dpkg")
+	need(t, "systemd-sysusers")
+	asRoot(t)
+	root := t.TempDir()
+	for _, dir := range []string{"var/lib/dpkg/updates", "var/lib/dpkg/info", "var/lib/zofl/kitchen",
+		"etc"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"var/lib/dpkg/status", "var/lib/dpkg/available"} {
+		if err := os.WriteFile(filepath.Join(root, file), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dpkg := func(args ...string) {
+		t.Helper()
+		// Its scripts run as this system's programs, and know the directory.
+		says(t, "dpkg", append([]string{"--root=" + root, "--force-script-chrootless"}, args...)...)
+	}
+	dpkg("--install", m.file(t, "_*.deb"))
+	if users := read(t, root, "etc/passwd"); !strings.Contains(users, "zofl:x:") ||
+		!strings.Contains(users, ":/var/lib/zofl:/usr/sbin/nologin\n") {
+		t.Errorf("users %q, want zofl among them", users)
+	}
+	if got := says(t, "chroot", root, "/usr/bin/zofl", "--version"); got[len(got)-1] != m.version {
+		t.Errorf("installed: %v, want %s", got, m.version)
+	}
+	dpkg("--purge", "zofl")
+	if _, err := os.Lstat(filepath.Join(root, "usr/bin/zofl")); !os.IsNotExist(err) {
+		t.Errorf("the program after a purge: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(root, "var/lib/zofl/kitchen")); err != nil {
+		t.Errorf("the log after a purge: %v", err)
+	}
+}
+
+// TestUnit: systemd rates what the unit leaves a coordinator.
+func TestUnit(t *testing.T) {
+	need(t, "systemd-analyze")
+	instance := filepath.Join(t.TempDir(), "zofl@kitchen.service")
+	content, err := os.ReadFile(unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(instance, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// Tenths of 10: 13, as docs/release.md says, if it may reach the network.
+	says(t, "systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=13", instance)
+}
+
+func read(t *testing.T, names ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
