@@ -49,10 +49,7 @@ func (b *build) archive(p *program) error {
 		})
 	}
 	return writeFile(b.dist("%s.tar.gz", name), func(w io.Writer) error {
-		zw, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-		if err != nil {
-			return err
-		}
+		zw := gzip.NewWriter(w)
 		return errors.Join(writeTar(zw, entries, b.at), zw.Close())
 	})
 }

@@ -47,7 +47,7 @@ func (b *build) pack(p *program) error {
 			},
 			Scripts: nfpm.Scripts{PostInstall: from("postinst"), PreRemove: from("prerm"),
 				PostRemove: from("postrm")},
-			Deb: nfpm.Deb{Compression: "xz"},
+			Deb: nfpm.Deb{Compression: "gzip:6"}, // xz: a tenth less, for many times the work
 		},
 	})
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {

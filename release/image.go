@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"os"
 
@@ -70,7 +71,8 @@ func (b *build) imageOf(p *program) (v1.Image, error) {
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(files.Bytes())), nil
-	}, tarball.WithCompressionLevel(9), tarball.WithMediaType(types.OCILayer))
+	}, tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
 	if err != nil {
 		return nil, err
 	}
