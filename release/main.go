@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string) error {
 		"linux/amd64,linux/armv7; default: "+strings.Join(names(targets), ","))
 	once := flags.Bool("once", false, "build once, and compare nothing")
 	warm := flags.Bool("warm", false, "let the second build use the cache of the first")
+	wheels := flags.Bool("wheels", true, "make wheels of the Python package, which needs hatchling")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -51,6 +52,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	src.noWheels = !*wheels
 	return src.release(ctx, *out, chosen, passes(*once, *warm))
 }
 

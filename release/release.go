@@ -92,9 +92,6 @@ func (b *build) make(ctx context.Context) ([]byte, error) {
 	if err := b.image(programs); err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}
-	if err := b.wheels(ctx); err != nil {
-		return nil, fmt.Errorf("wheels: %w", err)
-	}
 	return b.sums()
 }
 
@@ -109,17 +106,5 @@ func (b *build) program(ctx context.Context, t target) (*program, error) {
 			return nil, err
 		}
 	}
-	return p, nil
-}
-
-// wheels makes the wheels of the Python package by the package's own script, which is told a
-// directory for them.
-func (b *build) wheels(ctx context.Context) error {
-	script := b.in("src", "python", "wheels.sh")
-	if _, err := os.Stat(script); os.IsNotExist(err) {
-		fmt.Fprintln(b.log, "no python/wheels.sh: no wheels")
-		return nil
-	}
-	_, err := command(ctx, b.in("src", "python"), b.env, "bash", script, b.in("dist"))
-	return err
+	return p, b.wheel(ctx, p)
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -50,9 +52,21 @@ var releaseOnce = sync.OnceValues(func() (*made, error) {
 	if err != nil {
 		return nil, err
 	}
+	src.noWheels = !hatches(ctx)
 	dir := filepath.Join(scratch, "dist")
 	return &made{src, chosen[0], dir}, src.release(ctx, dir, chosen, passes(false, true))
 })
+
+// hatches says whether wheels can be made here: there is a Python with hatchling.
+func hatches(ctx context.Context) bool {
+	for _, name := range append(strings.Fields(os.Getenv("PYTHON")), "python3", "/usr/bin/python3") {
+		if exec.CommandContext(ctx, name, "-c", "import hatchling").Run() == nil {
+			_, err := os.Stat("../python/wheels.sh")
+			return err == nil
+		}
+	}
+	return false
+}
 
 // released returns the release. With -short there is none.
 func released(t *testing.T) *made {
@@ -119,30 +133,63 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestDiffer: builds that differ are refused, and leave nothing.
-func TestDiffer(t *testing.T) {
+// TestWheel: the wheel has the program that the archive has.
+func TestWheel(t *testing.T) {
+	m := released(t)
+	if m.noWheels {
+		t.Skip("hatchling is missing: apt-get install -y python3-hatchling")
+	}
+	need(t, "unzip")
+	names, err := filepath.Glob(filepath.Join(m.dir, "*.whl"))
+	if err != nil || len(names) != 1 {
+		t.Fatalf("wheels %v, %v, want one", names, err)
+	}
 	dir := t.TempDir()
-	src := &source{dir: t.TempDir(), version: "1.2.3", at: time.Unix(0, 0)}
-	// Without platforms a build is wheels alone: here one that names the directory it is built in.
-	script := filepath.Join(src.dir, "python", "wheels.sh")
-	if err := os.MkdirAll(filepath.Dir(script), 0o755); err != nil {
+	says(t, "unzip", "-q", names[0], "-d", filepath.Join(dir, "wheel"))
+	says(t, "tar", "-C", dir, "--strip-components=1", "-xf", m.file(t, "_linux_*.tar.gz"))
+	want, err := sumOf(filepath.Join(dir, "zofl"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	src.files = []string{"python/wheels.sh"}
+	if got, err := sumOf(filepath.Join(dir, "wheel/zofl/_bin/zofl")); err != nil || got != want {
+		t.Errorf("the wheel's program has hash %s, %v, want %s", got, err, want)
+	}
+}
+
+// TestDiffer: builds that differ are refused, and leave nothing.
+func TestDiffer(t *testing.T) {
+	dir, src := t.TempDir(), &source{dir: t.TempDir(), version: "1.2.3", at: time.Unix(0, 0)}
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(src.dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(src.files, name) {
+			src.files = append(src.files, name)
+		}
+	}
+	write("coordinator/zofl/go.mod", "module zofl\n\ngo 1.26.0\n")
+	write("coordinator/zofl/main.go", "package main\n\nfunc main() {}\n")
+	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		write(doc, "Do as you like.\n")
+	}
 	for _, c := range []struct {
 		script string
 		equal  bool
-	}{{`pwd >"$1/a.whl"`, false}, {`echo "$SOURCE_DATE_EPOCH" >"$1/a.whl"`, true}} {
-		if err := os.WriteFile(script, []byte(c.script), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	}{{`pwd >"$1/a.whl"`, false}, {`echo "$SOURCE_DATE_EPOCH $2" >"$1/a.whl"`, true}} {
+		write("python/wheels.sh", c.script)
 		out := filepath.Join(dir, "out")
-		err := src.release(t.Context(), out, nil, passes(false, true))
+		err := src.release(t.Context(), out, []target{{os: "linux", arch: runtime.GOARCH}},
+			passes(false, true))
 		if (err == nil) != c.equal {
 			t.Errorf("%s: %v, want equal builds: %v", c.script, err, c.equal)
 		}
 		content, err := os.ReadFile(filepath.Join(out, "a.whl"))
-		if (err == nil) != c.equal || c.equal && string(content) != "0\n" {
+		if (err == nil) != c.equal || c.equal && string(content) != "0 linux-"+runtime.GOARCH+"\n" {
 			t.Errorf("%s: the release has %q, %v", c.script, content, err)
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -24,7 +26,7 @@ const forbidden = 77
 func need(t *testing.T, tool string) {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err != nil {
-		t.Skipf("%s is missing: apt-get install -y dpkg systemd", tool)
+		t.Skipf("%s is missing: apt-get install -y dpkg systemd unzip", tool)
 	}
 }
 

@@ -20,6 +20,7 @@ type source struct {
 	version  string
 	revision string    // of the commit, with "-modified" if files differ
 	at       time.Time // of the commit: the time of every file of the release
+	noWheels bool
 }
 
 // inspect looks at a repository. The version is that of a tag v1.2.3 at its commit, if no file
