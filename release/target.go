@@ -46,9 +46,10 @@ func (t target) program() string {
 	return "zofl"
 }
 
-// env is what Go builds for it with.
+// env is what Go builds for it with, whatever is set here: the oldest processors of each kind.
 func (t target) env() []string {
-	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch}
+	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOFIPS140=off"}
 	if t.arm != "" {
 		env = append(env, "GOARM="+t.arm)
 	}
