@@ -227,16 +227,16 @@ phones() {
 python() {
 	local p
 	for p in python3 /usr/bin/python3; do
-		if "$p" -c 'import numpy, pytest' 2>/dev/null; then
+		if "$p" -c 'import numpy, pytest, hatchling' 2>/dev/null; then
 			echo "$p"
 			return
 		fi
 	done
-	fail "numpy or pytest is missing: apt-get install -y python3-numpy python3-pytest"
+	fail "numpy, pytest or hatchling is missing: apt-get install -y python3-numpy python3-pytest python3-hatchling"
 }
 
-# audit: the Python package's tests.
-audit() {
+# package: the Python package's tests.
+package() {
 	local interpreter
 	interpreter=$(python)
 	cd python
@@ -303,7 +303,7 @@ elsewhere() {
 	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	step "Java and Kotlin devices, the Android example" phones
-	step "logs read in Python" audit
+	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
 }
 
