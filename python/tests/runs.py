@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,13 +43,15 @@ def goes_on(server: zofl.Server) -> None:
 class Running(threading.Thread):
     """A device in a thread of its own."""
 
-    def __init__(self, server: zofl.Server, id: str, **more: Any) -> None:
+    def __init__(self, server: zofl.Server, id: str, *,
+                 stopped: Callable[[], object] = lambda: None, **more: Any) -> None:
         super().__init__(daemon=True)
         if not more.keys() & {"loss", "losses", "gradient"}:
             more["loss"] = bowl
         self.device = zofl.Device(server.url, server.run, id, dim=DIM, **more)
         self.result: zofl.Result | None = None
         self.error: BaseException | None = None
+        self.stopped = stopped
         self.start()
 
     def run(self) -> None:
@@ -55,6 +59,7 @@ class Running(threading.Thread):
             self.result = self.device.run()
         except BaseException as error:
             self.error = error
+        self.stopped()
 
     def got(self) -> zofl.Result:
         """The result, when the device has stopped."""
@@ -64,3 +69,16 @@ class Running(threading.Thread):
             raise self.error
         assert self.result is not None
         return self.result
+
+
+def successor(server: zofl.Server, id: str, store: Path) -> Running:
+    """A device with the store of one that was killed, as soon as that has let go of it."""
+    until = time.monotonic() + 60
+    while True:
+        began = threading.Event()
+        d = Running(server, id, store=store, progress=lambda event: began.set(),
+                    stopped=began.set)
+        began.wait()
+        if d.error is None:
+            return d
+        assert time.monotonic() < until, d.error

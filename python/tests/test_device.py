@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from runs import DIM, Running, bowl, client, goes_on, small
+from runs import DIM, Running, bowl, client, goes_on, small, successor
 from vectors import ROOT
 
 import zofl
@@ -178,7 +179,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         assert p.returncode == -signal.SIGINT  # as Python ends by KeyboardInterrupt
         assert out.endswith("interrupted\n") and "KeyboardInterrupt" in err
         assert (tmp_path / "pi-1" / "checkpoint").exists()
-        d = Running(server, "pi-1", store=tmp_path / "pi-1")  # nobody holds the store
+        d = Running(server, "pi-1", store=tmp_path / "pi-1")  # at once: nobody holds the store
         goes_on(server)
         d.device.stop()
         d.got()
@@ -189,11 +190,34 @@ def test_killed_python(tmp_path: Path) -> None:
     with zofl.serve(small(members=1, target=1, quorum=1, rounds=0)) as server:
         p = script(server, tmp_path / "pi-1")
         p.kill()
-        p.communicate(timeout=300)  # until the program let go of standard error, too
-        d = Running(server, "pi-1", store=tmp_path / "pi-1")
+        p.communicate(timeout=300)
+        d = successor(server, "pi-1", tmp_path / "pi-1")
         goes_on(server)
         d.device.stop()
         assert d.got().record > 0
+
+
+def test_a_coordinator_ends_with_python() -> None:
+    """However Python ends, so does the coordinator that it started."""
+    text = """if True:
+        import sys
+        sys.path[:0] = {paths!r}
+        import zofl
+        from runs import small
+        server = zofl.serve(small())
+        print(server.url, flush=True)
+        input()
+    """.format(paths=[str(ROOT / "python" / d) for d in ("src", "tests")])
+    with subprocess.Popen([sys.executable, "-c", text], stdin=subprocess.PIPE, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        assert p.stdout
+        url = p.stdout.readline().strip()
+        assert zofl.status(url, "small")["run"] == "small"
+        p.kill()
+    until = time.monotonic() + 60
+    with pytest.raises(zofl.AbsentError):
+        while time.monotonic() < until:
+            zofl.status(url, "small")
 
 
 def test_killed_program(tmp_path: Path) -> None:

@@ -14,12 +14,8 @@ import numpy as np
 
 from .binary import Flag, arguments
 from .process import Child, Event, log
-from .protocol import Answers, Evaluate, Functions, Gradient, Loss, Losses, Vector
-
-# How long a loss may take longer than its round: it cannot be killed, and the device declines
-# rounds meanwhile.
-_PATIENCE = "10000h"
-
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .talk import talk
 
 @dataclass(frozen=True)
 class Result:
@@ -76,8 +72,12 @@ class Device:
         """
         with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
             model = Path(scratch) / "model.npy"
-            self._talk("exec", "--stdio", "--json", f"--patience={_PATIENCE}", f"--out={model}",
-                       *arguments(self._flags))
+            try:
+                talk(self._functions, "exec", f"--out={model}", *arguments(self._flags),
+                     heard=self._heard, began=self._began)
+            finally:
+                with self._lock:
+                    self._child, self._stopped = None, False
             x = np.load(model) if model.exists() else np.empty(0, np.float32)
         return Result(x, int(self._last.get("n", 0)), str(self._last.get("digest", "")),
                       self._ended, self._queries)
@@ -88,19 +88,6 @@ class Device:
             self._stopped = True
             if self._child is not None:
                 self._child.stop()
-
-    def _talk(self, *command: str) -> None:
-        answers = Answers(self._functions)
-        try:
-            with Child(*command, heard=self._heard, requests=True) as child:
-                self._began(child)
-                for request in child.requests():
-                    child.answer(answers.answer(request))
-                child.check()
-        finally:
-            with self._lock:
-                self._child, self._stopped = None, False
-            answers.close()
 
     def _began(self, child: Child) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import IO, Any
@@ -41,7 +42,7 @@ class Child:
                  told: Callable[[str], None] = lambda message: None,
                  ended: Callable[[], None] = lambda: None) -> None:
         self._heard, self._told, self._ended = heard, told, ended
-        self._errors: list[str] = []
+        self._errors: deque[str] = deque(maxlen=100)  # the last lines of standard error
         self._stopping = False
         new_group: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":

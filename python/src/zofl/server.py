@@ -116,7 +116,7 @@ def serve(plan: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     where = Path(scratch.name, "log") if store is None else Path(store)
     said = arguments({"store": where, "listen": listen or None, **flags})
     try:
-        return Server(["--json", *said, *given], where, url, scratch)
+        return Server(["--json", "--attached", *said, *given], where, url, scratch)
     except BaseException:
         scratch.cleanup()
         raise

@@ -1,0 +1,27 @@
+"""Answers a running program until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .process import Child, Heard
+from .protocol import Answers, Functions
+
+# How long a loss may take longer than its round: it cannot be killed, and the device declines
+# rounds meanwhile.
+_PATIENCE = "10000h"
+
+
+def talk(functions: Functions, *command: str, heard: Heard,
+         began: Callable[[Child], None] = lambda child: None) -> None:
+    """Starts a command with --stdio --json, and computes the losses that it asks for."""
+    answers = Answers(functions)
+    try:
+        with Child(*command, "--stdio", "--json", f"--patience={_PATIENCE}", heard=heard,
+                   requests=True) as child:
+            began(child)
+            for request in child.requests():
+                child.answer(answers.answer(request))
+            child.check()
+    finally:
+        answers.close()
