@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ type Selection struct {
 
 	file *File
 }
+
+// mostParams is what a plan can have, and a device hold.
+const mostParams = min(wire.MaxDim, math.MaxInt/8)
 
 // Select returns the tensors whose names match one of the patterns, or all without a pattern. In
 // a pattern * stands for any text and ? for one character. A tensor that matches but is not
@@ -52,8 +56,8 @@ func (f *File) Select(patterns []string) (*Selection, error) {
 				f.trainable())
 		}
 		s.Tensors = append(s.Tensors, t)
-		if s.Len += t.Len; s.Len > wire.MaxDim {
-			return nil, fmt.Errorf("%s: more than %d parameters", f.Name, uint64(wire.MaxDim))
+		if s.Len += t.Len; s.Len > mostParams {
+			return nil, fmt.Errorf("%s: more than %d parameters", f.Name, uint64(mostParams))
 		}
 	}
 	if s.Len == 0 {
