@@ -20,9 +20,10 @@
 #                     riscv64 and s390x, their disassembly, more of the simulator's
 #                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
-#                     of it: Java and Kotlin devices, and the Android example's core; and
-#                     the reader of logs in Python, on all vectors and the program's logs; and the ONNX
-#                     example, a run of three devices in Python and one in Java.
+#                     of it: Java and Kotlin devices, and the Android example's core;
+#                     the Python package, and its reader of logs on all vectors; the ONNX
+#                     example, a run of three devices in Python and one in Java; golden
+#                     vectors in WebAssembly, and devices in tabs of Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -305,6 +306,10 @@ elsewhere() {
 	step "Java and Kotlin devices, the Android example" phones
 	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
+	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
+		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
+	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
+		go -C examples/browser test -count=1 -run TestTabs .
 }
 
 # change prints the files that differ from where the branch began.
@@ -392,6 +397,7 @@ if [ "${1:-}" = all ]; then
 	need unzip unzip
 	need node nodejs
 	need python3 python3
+	need chromium chromium
 	python >/dev/null
 fi
 

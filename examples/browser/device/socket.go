@@ -1,0 +1,133 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall/js"
+	"time"
+
+	"github.com/zofl/zofl/examples/browser/queue"
+)
+
+const (
+	openWithin = 20 * time.Second
+	// mostWaiting messages that came and were not read end a connection.
+	mostWaiting = 10_000
+)
+
+// A dialer opens WebSockets for nats.go, whose own need TCP, which a page has not. The broker
+// speaks NATS's protocol in them as it does over TCP, cut into messages anywhere.
+type dialer struct{ scheme string } // ws or wss
+
+// Dial implements [nats.CustomDialer].
+func (d dialer) Dial(_, address string) (c net.Conn, err error) {
+	defer caught(&err)
+	s := &socket{ws: js.Global().Get("WebSocket").New(d.scheme + "://" + address),
+		in: queue.New[[]byte](), state: make(chan error, 1)}
+	s.ws.Set("binaryType", "arraybuffer")
+	s.listen()
+	timer := time.NewTimer(openWithin)
+	defer timer.Stop()
+	select {
+	case err = <-s.state:
+	case <-timer.C:
+		err = fmt.Errorf("no WebSocket within %v", openWithin)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	// The pipe has deadlines, which nats.go sets.
+	near, far := net.Pipe()
+	go s.send(far)
+	go s.receive(far)
+	return near, nil
+}
+
+// SkipTLSHandshake tells nats.go that TLS is the browser's.
+func (d dialer) SkipTLSHandshake() bool { return true }
+
+// A socket is a WebSocket and what came from it.
+type socket struct {
+	ws    js.Value
+	in    *queue.Queue[[]byte]
+	state chan error // nil once it is open, or why it is not
+	funcs []js.Func
+}
+
+// listen hears the events. Their functions must not wait.
+func (s *socket) listen() {
+	s.on("open", func(js.Value) { s.became(nil) })
+	s.on("message", func(event js.Value) {
+		if s.in.Push(bytesOf(js.Global().Get("Uint8Array").New(event.Get("data")))) > mostWaiting {
+			s.close()
+		}
+	})
+	s.on("close", func(event js.Value) {
+		s.became(fmt.Errorf("the WebSocket is closed (code %d): is the broker there, and is this "+
+			"page's address one of its --origin?", event.Get("code").Int()))
+		s.in.Close()
+		go s.release()
+	})
+}
+
+func (s *socket) on(event string, do func(js.Value)) {
+	f := js.FuncOf(func(_ js.Value, args []js.Value) any { do(args[0]); return nil })
+	s.funcs = append(s.funcs, f)
+	s.ws.Call("addEventListener", event, f)
+}
+
+func (s *socket) release() {
+	for _, f := range s.funcs {
+		f.Release()
+	}
+}
+
+// became notes the first state, which Dial waits for.
+func (s *socket) became(err error) {
+	select {
+	case s.state <- err:
+	default:
+	}
+}
+
+func (s *socket) close() { s.ws.Call("close") }
+
+// send sends what nats.go writes, until it closes the pipe.
+func (s *socket) send(from net.Conn) {
+	defer s.close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && s.write(buffer[:n]) != nil || err != nil {
+			return
+		}
+	}
+}
+
+func (s *socket) write(b []byte) (err error) {
+	defer caught(&err)
+	s.ws.Call("send", arrayOf(b))
+	return nil
+}
+
+// receive gives nats.go what came, until the WebSocket is closed.
+func (s *socket) receive(to net.Conn) {
+	defer to.Close()
+	for {
+		b, ok := s.in.Pull()
+		if !ok {
+			return
+		}
+		if _, err := to.Write(b); err != nil {
+			if !errors.Is(err, io.ErrClosedPipe) {
+				failed(err)
+			}
+			return
+		}
+	}
+}
