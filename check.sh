@@ -309,7 +309,7 @@ elsewhere() {
 	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C examples/browser test -count=1 -run TestTabs .
+		go -C examples/browser test -count=1 -run TestTab .
 }
 
 # change prints the files that differ from where the branch began.

@@ -3,10 +3,16 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/zofl/zofl/bus/bustest"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/examples/browser/digits"
 )
 
 // TestTabsAndNativesTrainTogether: two tabs, a device in this program and one of the operating
@@ -24,8 +30,8 @@ func TestTabsAndNativesTrainTogether(t *testing.T) {
 	one.until("d.loss !== undefined")
 	two.do(chromedp.Navigate("http://" + s.host))
 	two.until("d.loss !== undefined")
-	n := startNative(t, s, "native")
-	n.contributed(t)
+	n := startZofl(t, "client", "--url", s.nats, "--run", s.run, "--id", "native", "--json")
+	waitFor(t, &n.out, `"loss":`)
 	if one.data("id") == two.data("id") {
 		t.Fatalf("both tabs are %s", one.data("id"))
 	}
@@ -66,4 +72,43 @@ func TestTabsAndNativesTrainTogether(t *testing.T) {
 		t.Errorf("the neighbor has %s, want %s", got, want)
 	}
 	t.Log(one.text(), out.String())
+}
+
+// TestTabOfZoflServe: a tab trains in a run that zofl serve leads. When its connection breaks it
+// makes another one and goes on. A tab that leaves says so, and its log has the tab's digest.
+func TestTabOfZoflServe(t *testing.T) {
+	ctx, p := browser(t), theProgram(t)
+	dir := t.TempDir()
+	plan, log := filepath.Join(dir, "plan.json"), filepath.Join(dir, "log")
+	page, broker, web := freeport.Address(t), freeport.Address(t), freeport.Address(t)
+	startZofl(t, "plan", "--run", "served", "--dim", fmt.Sprint(digits.Dim), "--write", plan,
+		"--set", "members=1", "--set", "target=1", "--set", "quorum=1").end(t)
+	lead := startZofl(t, "serve", plan, "--store", log, "--listen", broker, "--websocket", web,
+		"--origin", "http://"+page, "--json")
+	waitFor(t, &lead.out, `"event":"waiting"`)
+	proxy := bustest.NewProxy(t, web)
+	s, err := open(t.Context(), Options{Listen: page, Rounds: 1, Broker: "ws://" + proxy.Address(),
+		Run: "served"}, p, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+
+	one := watched(t, ctx, s.host)
+	one.do(chromedp.Navigate("http://" + s.host))
+	one.until("d.loss !== undefined")
+	proxy.Break()
+	one.until(`d.links === "2"`)
+	one.until(fmt.Sprintf("d.round > %s", one.data("round")))
+	one.do(chromedp.Click(chromedp.CSS("#leave")))
+	one.until(`d.state === "left"`)
+	waitFor(t, &lead.out, `"event":"left"`)
+	n, digest := one.data("n"), one.data("digest")
+	one.fine()
+
+	out := startZofl(t, "verify", "--url", "nats://"+broker, "--run", "served", "--at", n,
+		"--json").end(t)
+	if !strings.Contains(out, digest) {
+		t.Errorf("the tab had %s after record %s, the log gives %s", digest, n, out)
+	}
 }

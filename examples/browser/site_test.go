@@ -23,6 +23,9 @@ var built = sync.OnceValues(func() (*program, error) { return build(context.Back
 
 func theProgram(t *testing.T) *program {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the device takes a minute to compile")
+	}
 	p, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +150,9 @@ func TestOptions(t *testing.T) {
 
 // TestContinues: with a store, the program goes on with its run, and tells pages its name.
 func TestContinues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred rounds of four devices take minutes with the race detector")
+	}
 	o := Options{Neighbors: 2, Rounds: 1000, Store: t.TempDir()}
 	first, out := opened(t, o, &program{})
 	third := addNeighbor(t, first, "third") // in place of a tab

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// A native is `zofl client`, run by the operating system.
+// A native is the program zofl, run by the operating system.
 type native struct {
+	args        []string
 	out, stderr buffer
 	ended       chan error
 }
@@ -43,14 +44,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func startNative(t *testing.T, s *site, id string) *native {
+// startZofl starts the program. It is killed when the test ends.
+func startZofl(t *testing.T, args ...string) *native {
 	t.Helper()
 	file, err := zofl()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(file, "client", "--url", s.nats, "--run", s.run, "--id", id, "--json")
-	n := &native{ended: make(chan error, 1)}
+	cmd := exec.Command(file, args...)
+	n := &native{args: args, ended: make(chan error, 1)}
 	cmd.Stdout, cmd.Stderr = &n.out, &n.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -61,36 +63,31 @@ func startNative(t *testing.T, s *site, id string) *native {
 	return n
 }
 
-// contributed waits until the device has sent a loss.
-func (n *native) contributed(t *testing.T) {
-	t.Helper()
-	for began := time.Now(); !strings.Contains(n.out.String(), `"loss":`); {
-		if time.Since(began) > patience {
-			t.Fatalf("no contribution: %s%s", n.out.String(), n.stderr.String())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// digest waits for the end, and returns what the device then had, as "record digest".
-func (n *native) digest(t *testing.T) string {
+// end waits for the end, and returns the last line on standard output.
+func (n *native) end(t *testing.T) string {
 	t.Helper()
 	select {
 	case err := <-n.ended:
 		if err != nil {
-			t.Fatalf("%v: %s", err, n.stderr.String())
+			t.Fatalf("zofl %v: %v: %s", n.args, err, n.stderr.String())
 		}
 	case <-time.After(patience):
-		t.Fatalf("zofl client does not end: %s", n.stderr.String())
+		t.Fatalf("zofl %v does not end: %s", n.args, n.stderr.String())
 	}
 	lines := strings.Split(strings.TrimSpace(n.out.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+// digest waits for the end of a device, and returns what it then had, as "record digest".
+func (n *native) digest(t *testing.T) string {
+	t.Helper()
 	var last struct {
 		Event, Digest string
 		N             uint64
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil ||
-		last.Event != "stopped" {
-		t.Fatalf("%v in %q", err, lines[len(lines)-1])
+	line := n.end(t)
+	if err := json.Unmarshal([]byte(line), &last); err != nil || last.Event != "stopped" {
+		t.Fatalf("%v in %q", err, line)
 	}
 	return fmt.Sprint(last.N, " ", last.Digest)
 }

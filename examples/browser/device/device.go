@@ -66,14 +66,14 @@ func start(m message) (*device, error) {
 
 // run takes part until the run has ended or the page says leave.
 func (d *device) run(ctx context.Context) {
-	err := d.client.Run(ctx)
-	if err != nil && ctx.Err() == nil {
+	defer d.conn.Close()
+	if err := d.client.Run(ctx); err != nil && ctx.Err() == nil {
 		failed(err)
+		return
 	}
 	n, digest := d.client.Digest()
 	tell(map[string]any{"kind": "stopped", "n": n, "digest": hex.EncodeToString(digest[:]),
 		"left": ctx.Err() != nil})
-	d.conn.Close()
 }
 
 // accept takes every plan that fits the memory limit, and notes when it ends.

@@ -35,10 +35,15 @@ func (d dialer) Dial(_, address string) (c net.Conn, err error) {
 	select {
 	case err = <-s.state:
 	case <-timer.C:
-		err = fmt.Errorf("no WebSocket within %v", openWithin)
+		err = fmt.Errorf("No answer from the broker at %s within %v.", address, openWithin)
 	}
+	told := ""
 	if err != nil {
 		s.close()
+		told = err.Error() + " Trying again."
+	}
+	tell(map[string]any{"kind": "link", "fault": told})
+	if err != nil {
 		return nil, err
 	}
 	// The pipe has deadlines, which nats.go sets.
@@ -68,8 +73,8 @@ func (s *socket) listen() {
 		}
 	})
 	s.on("close", func(event js.Value) {
-		s.became(fmt.Errorf("the WebSocket is closed (code %d): is the broker there, and is this "+
-			"page's address one of its --origin?", event.Get("code").Int()))
+		s.became(fmt.Errorf("No connection to the broker (code %d): is it there, and does it let "+
+			"this page in (--origin)?", event.Get("code").Int()))
 		s.in.Close()
 		go s.release()
 	})

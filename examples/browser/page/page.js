@@ -63,6 +63,10 @@ const hear = {
     }
     say("fault", m.fault || "");
   },
+  link(m) {
+    document.body.dataset.links = Number(document.body.dataset.links || 0) + (m.fault ? 0 : 1);
+    say("link", m.fault);
+  },
   score(m) {
     document.body.dataset.right = m.right;
     say("score", `The model reads ${Math.round(100 * m.right)} in 100 digits right that nobody ` +
