@@ -50,8 +50,8 @@ def build(source: Path, environment: str, out: Path) -> None:
     link = "-s -w"
     if version := os.environ.get("ZOFL_VERSION"):
         link += f" -X github.com/zofl/zofl/coordinator/zofl/version.stamp={version}"
-    subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", f"-ldflags={link}", "-o", out, "."],
-                   cwd=source, env=env, check=True)
+    subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", f"-ldflags={link}", "-o", out,
+                    "."], cwd=source, env=env, check=True)
 
 
 class Program(BuildHookInterface):  # type: ignore[type-arg]

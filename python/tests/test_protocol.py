@@ -94,7 +94,8 @@ def test_losses(tmp_path: Path) -> None:
 
 
 def test_gradient(tmp_path: Path) -> None:
-    answers = mapped(tmp_path / "x", Functions(gradient=lambda x, b: (x @ x, 2 * x)), [1, 2], [0, 0])
+    f = Functions(gradient=lambda x, b: (x @ x, 2 * x))
+    answers = mapped(tmp_path / "x", f, [1, 2], [0, 0])
     assert answers.answer("gradient " + ASKED) == "loss 5.0"
     assert np.fromfile(tmp_path / "x", "<f4").tolist() == [1, 2, 2, 4]
     answers.functions.gradient = lambda x, b: (1.0, [1.0])

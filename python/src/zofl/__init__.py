@@ -6,6 +6,7 @@
 ...     zofl.Device(server.url, "kitchen", "pi-1", loss=f, store="pi-1.state").run()
 """
 
+from . import audit
 from .batch import Batch
 from .device import Device, Result
 from .errors import AbsentError, DamagedError, Error, MissingError, UsageError
@@ -13,6 +14,11 @@ from .operate import export, status
 from .plans import Plan, plan
 from .protocol import Metrics
 from .server import Server, serve
+from .simulation import History, Run, simulate
+from .tuning import Tuned, tune
 
-__all__ = ["AbsentError", "Batch", "DamagedError", "Device", "Error", "Metrics", "MissingError",
-           "Plan", "Result", "Server", "UsageError", "export", "plan", "serve", "status"]
+__all__ = [
+    "AbsentError", "Batch", "DamagedError", "Device", "Error", "History", "Metrics",
+    "MissingError", "Plan", "Result", "Run", "Server", "Tuned", "UsageError", "audit",
+    "export", "plan", "serve", "simulate", "status", "tune",
+]

@@ -28,8 +28,8 @@ def find() -> Path:
         return bundled
     if found := shutil.which("zofl"):
         return Path(found)
-    raise MissingError("the program zofl is missing: install a wheel for this platform, put zofl on "
-                       "PATH, or name it in the environment variable ZOFL")
+    raise MissingError("the program zofl is missing: install a wheel for this platform, put zofl "
+                       "on PATH, or name it in the environment variable ZOFL")
 
 
 def arguments(flags: Mapping[str, Flag]) -> list[str]:

@@ -39,9 +39,9 @@ class Device:
         loss and gradient at x: the same scalars travel, and no difference is taken. Give loss or
         losses too if they are cheaper: some plans ask for them all the same
 
-    dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data, in the plan's order. All
-    arrays are views of a file, valid until the function returns: copy what is to be kept. An
-    exception in a function costs the device its round; it is logged, and the device goes on.
+    dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data, in the plan's
+    order. All arrays are views of a file, valid until the function returns: copy what is to be kept.
+    An exception in a function costs the device its round; it is logged, and the device goes on.
 
     store is a directory for the device's state, which survives crashes. progress(event) is called
     from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are

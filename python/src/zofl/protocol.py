@@ -138,7 +138,7 @@ class Answers:
         said = _arguments(head.strip())
         dim, points = int(said["dim"]), int(said["points"])
         if self.functions.dim not in (0, dim):
-            raise ProtocolError(f"the model has {dim} parameters, and the loss {self.functions.dim}")
+            raise ProtocolError(f"the model has {dim} parameters, the loss {self.functions.dim}")
         self.close()
         if dim * points > 0:
             with open(path, "r+b") as file:
@@ -173,8 +173,9 @@ class Answers:
         if self.functions.evaluate is None:
             raise ProtocolError("the program does not evaluate")
         found = self.functions.evaluate(self._shown[0], said.get("device", ""))
-        metrics = found if isinstance(found, Metrics) else Metrics(found, self.functions.samples or 1)
-        return " ".join(["metrics", *map(_number, metrics.values), f"samples={metrics.samples}"])
+        if not isinstance(found, Metrics):
+            found = Metrics(found, self.functions.samples or 1)
+        return " ".join(["metrics", *map(_number, found.values), f"samples={found.samples}"])
 
 
 def _arguments(text: str) -> dict[str, str]:

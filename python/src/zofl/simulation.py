@@ -1,0 +1,170 @@
+"""Whole runs in one process, for a notebook."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .binary import Flag, arguments
+from .plans import Plan
+from .process import Event
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses
+from .talk import talk
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass
+class Run:
+    """A run with one setting and one seed, round by round. What is not known is NaN."""
+
+    name: str
+    seed: int
+    settings: dict[str, str]  # of the fields that were swept
+    rows: list[Event] = field(default_factory=list)  # as `zofl simulate --json` prints rounds
+    ended: str = ""  # "rounds", a metric's condition, "diverged", "paused", "interrupted", "failed"
+    error: str = ""  # why, if the run did not come to its end
+    final: Event = field(default_factory=dict)  # as `zofl simulate --json` prints the end
+
+    def column(self, name: str) -> Numbers:
+        """A value of all rounds: loss, step, mu, perturbations, contributors, seconds, ..."""
+        return np.array([_number(row.get(name)) for row in self.rows], np.float64)
+
+    @property
+    def losses(self) -> Numbers:
+        """The mean training loss where each round began."""
+        return self.column("loss")
+
+    @property
+    def queries(self) -> Numbers:
+        """Loss evaluations of all devices, so far."""
+        return self.column("queries")
+
+    @property
+    def bytes_up(self) -> Numbers:
+        """Bytes that a device sent so far: the mean over devices."""
+        return self.column("up")
+
+    @property
+    def bytes_down(self) -> Numbers:
+        """Bytes that a device received so far: the mean over devices."""
+        return self.column("down")
+
+    @property
+    def metrics(self) -> dict[str, Numbers]:
+        """The plan's metrics by name: NaN for rounds after which they were not measured."""
+        rows = [row.get("metrics") or {} for row in self.rows]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return {name: np.array([_number(row.get(name)) for row in rows]) for name in names}
+
+
+class History(Sequence[Run]):
+    """The runs of a simulation. Arrays have a row for each run, and a column for each round."""
+
+    def __init__(self, runs: Sequence[Run] = ()) -> None:
+        self.runs = list(runs)
+
+    @overload
+    def __getitem__(self, at: int) -> Run: ...
+    @overload
+    def __getitem__(self, at: slice) -> History: ...
+    def __getitem__(self, at: int | slice) -> Run | History:
+        return History(self.runs[at]) if isinstance(at, slice) else self.runs[at]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        rounds = max((len(r.rows) for r in self.runs), default=0)
+        return f"<{len(self)} runs of up to {rounds} rounds>"
+
+    @property
+    def losses(self) -> Numbers:
+        return self._together([r.losses for r in self.runs])
+
+    @property
+    def queries(self) -> Numbers:
+        return self._together([r.queries for r in self.runs])
+
+    @property
+    def bytes_up(self) -> Numbers:
+        return self._together([r.bytes_up for r in self.runs])
+
+    @property
+    def bytes_down(self) -> Numbers:
+        return self._together([r.bytes_down for r in self.runs])
+
+    @property
+    def metrics(self) -> dict[str, Numbers]:
+        all_ = [r.metrics for r in self.runs]
+        names = list(dict.fromkeys(name for m in all_ for name in m))
+        none = np.empty(0)
+        return {name: self._together([m.get(name, none) for m in all_]) for name in names}
+
+    @staticmethod
+    def _together(rows: list[Numbers]) -> Numbers:
+        out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+        for to, row in zip(out, rows):
+            to[: len(row)] = row
+        return out
+
+    def heard(self, event: Event) -> None:
+        """Takes an event of `zofl simulate --json`."""
+        if event["event"] == "begin":
+            self.runs.append(Run(event["run"], event["seed"], event["settings"]))
+        elif event["event"] == "round":
+            self.runs[-1].rows.append(event)
+        elif event["event"] == "end":
+            run = self.runs[-1]
+            run.ended, run.error, run.final = event["ended"], event.get("error", ""), event
+
+
+def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str], *,
+             devices: int = 0, seeds: int = 1, rounds: int = 0, sweep: Sequence[str] = (),
+             losses: Losses | None = None, gradient: Gradient | None = None,
+             evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
+             progress: Callable[[Event], None] | None = None, **flags: Flag) -> History:
+    """Leads a plan on so many devices in this process, with each of so many seeds.
+
+    history = zofl.simulate(loss, plan, devices=1000, seeds=3, sweep=["step=1e-3,1e-2"])
+
+    batch.device says for which device loss(x, batch) is asked. The functions are those of `Device`;
+    flags are those of `zofl simulate`, with _ for -. Ctrl-C raises KeyboardInterrupt.
+    """
+    history = History()
+
+    def heard(event: Event) -> None:
+        history.heard(event)
+        if progress is not None:
+            progress(event)
+
+    with stored(plan) as (file, dim):
+        functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
+        said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "rounds": rounds,
+                                 "sweep": sweep, **flags}
+        talk(functions, "simulate", file, *arguments(said), heard=heard)
+    return history
+
+
+@contextmanager
+def stored(plan: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[tuple[str, int]]:
+    """A plan's file, and its dim."""
+    if not isinstance(plan, Mapping):
+        yield os.fspath(plan), int(Plan.load(plan)["dim"])
+        return
+    with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+        file = os.path.join(scratch, "plan.json")
+        Plan(plan).save(file)
+        yield file, int(plan.get("dim", 0))
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)

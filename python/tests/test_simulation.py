@@ -1,0 +1,118 @@
+"""Whole runs in one process, and tuning, with losses in Python."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from runs import DIM, bowl, small
+from vectors import ROOT
+
+import zofl
+
+pytestmark = pytest.mark.usefixtures("zofl")
+
+
+def target(device: str) -> int:
+    return int(device[1:]) % 3
+
+
+def loss(x: np.ndarray, batch: zofl.Batch) -> float:
+    """A bowl for each device, with its minimum at 0, 1 or 2."""
+    return float(np.mean((x - target(batch.device)) ** 2))
+
+
+def test_simulate() -> None:
+    devices: set[str] = set()
+    heard: list[dict[str, Any]] = []
+
+    def evaluate(x: np.ndarray, device: str) -> list[float]:
+        devices.add(device)
+        return [float(np.mean(x))]
+
+    plan = small(step=0.2, mu=0.01, perturbations=5, metrics=["mean"], eval_every=10, eval_count=2)
+    history = zofl.simulate(loss, plan, devices=12, seeds=3, rounds=30, evaluate=evaluate,
+                            progress=heard.append)
+    assert len(history) == 3 and repr(history) == "<3 runs of up to 30 rounds>"
+    assert history.losses.shape == (3, 30)
+    assert (history.losses[:, -1] < history.losses[:, 0]).all()
+    assert len({r.seed for r in history}) == 3 and all(r.ended == "rounds" for r in history)
+    assert not np.array_equal(history.losses[0], history.losses[1])
+    for grows in (history.queries, history.bytes_up, history.bytes_down):
+        assert grows.shape == (3, 30) and (np.diff(grows) > 0).all()
+    assert history.queries[0, -1] == 30 * 2 * 6  # target=2 contribute, of 12
+    mean = history.metrics["mean"]
+    assert mean.shape == (3, 30) and np.isfinite(mean[:, -1]).all()
+    assert np.isnan(mean).sum() > 3 * 20  # the others were not measured
+    assert devices and heard[-1]["event"] == "done"
+    again = zofl.simulate(loss, plan, devices=12, rounds=30)
+    assert np.array_equal(again[0].losses, history[0].losses)
+
+
+def test_sweep_and_many_points() -> None:
+    asked: set[int] = set()
+
+    def losses(xs: np.ndarray, batch: zofl.Batch) -> np.ndarray:
+        asked.add(len(xs))
+        return np.mean((xs - 1) ** 2, axis=1)
+
+    history = zofl.simulate(None, small(perturbations=5), losses=losses, points=4, rounds=4,
+                            sweep=["step=0.01,0.1"])
+    assert [r.settings for r in history] == [{"step": "0.01"}, {"step": "0.1"}]
+    assert history[1].losses[-1] < history[0].losses[-1]
+    assert asked == {4, 2} and len(history[:1]) == 1
+
+
+def test_losses_of_simulations_may_fail(caplog: pytest.LogCaptureFixture) -> None:
+    def half(x: np.ndarray, batch: zofl.Batch) -> float:
+        if batch.device == "d1":
+            raise OSError("no camera")
+        return bowl(x, batch)
+
+    history = zofl.simulate(half, small(members=4, target=4, quorum=2), rounds=3)
+    assert history[0].column("contributors").tolist() == [3, 3, 3]
+    assert "no camera" in caplog.text
+    with pytest.raises(zofl.UsageError, match="rounds"):
+        zofl.simulate(bowl, small(rounds=0))
+    with pytest.raises(ValueError, match="no loss"):
+        zofl.simulate(None, small())
+
+
+def test_tune(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "zofl"):
+        tuned = zofl.tune(bowl, small(members=4, step=1e-6), devices=4, queries=3000, rounds=10,
+                          fields=["step"])
+    assert tuned.plan["step"] > 1e-4 and tuned.reasons
+    assert tuned.trials and {"stage", "step", "loss"} <= tuned.trials[0].keys()
+    assert 0 < tuned.queries <= 3000
+    with pytest.raises(zofl.UsageError, match="nothing"):
+        zofl.tune(bowl, small(), fields=["nothing"])
+
+
+SCRIPT = """if True:
+    import sys
+    sys.path[:0] = {paths!r}
+    import zofl
+    from runs import bowl, small
+    try:
+        zofl.simulate(bowl, small(), rounds=10**9,
+                      progress=lambda e: e["event"] == "round" and print("round", flush=True))
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_simulation() -> None:
+    text = SCRIPT.format(paths=[str(ROOT / "python" / d) for d in ("src", "tests")])
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as p:
+        assert p.stdout and p.stdout.readline() == "round\n"
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=300)
+    assert out.endswith("interrupted\n") and p.returncode == 0
