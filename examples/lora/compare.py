@@ -24,8 +24,8 @@ DEVICES = [f"dev-{i}" for i in range(10)]
 # What each method runs with besides its preset's choices, and the queries of a round in which every
 # device takes part. MeZO's and DeComFL's steps are the best of those that --set step tried.
 METHODS = {
-    "mezo": ({"step": 2e-3}, ["all"], 2),
-    "decomfl": ({"step": 2e-2}, DEVICES, 110),
+    "mezo": ({"step": 1e-2}, ["all"], 2),
+    "decomfl": ({"step": 0.4}, DEVICES, 110),
     "zofl": ({}, DEVICES, 110),
 }
 

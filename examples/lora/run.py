@@ -3,15 +3,19 @@ with a Python program behind it."""
 
 import json
 import pathlib
-import socket
+import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 
 from counter import Counter
 
 HERE = pathlib.Path(__file__).parent
+
+
+RUN_KEY = "5a" * 32  # what directions and minibatches derive from: the same in every run
 
 
 class Failed(Exception):
@@ -26,7 +30,7 @@ class Run:
         self.directory.mkdir(parents=True)
         self.model, self.texts, self.wait = str(model), str(texts), wait
         count = len(names)
-        settings = {"members": count, "target": count, "quorum": count, **settings}
+        settings = {"run_key": RUN_KEY, "members": count, "target": count, "quorum": (count + 1) // 2, **settings}
         sets = [f"--set={name}={value}" for name, value in settings.items()]
         plan = self.directory / "plan.json"
         self.call("plan", "--preset", preset, "--run=lora", f"--dim={dim}", *sets, "--write", plan)
@@ -40,35 +44,29 @@ class Run:
 
     def lead(self, plan, names):
         """Starts the coordinator and the devices, and waits for the end of the run."""
-        started, log = [], self.directory / "log"
+        started = []
         errors = open(self.directory / "errors.txt", "w")
         try:
-            port = free_port()
             serve = subprocess.Popen(
-                [self.zofl, "serve", plan, "--store", log, "--json", f"--listen=127.0.0.1:{port}"],
-                stdout=subprocess.PIPE, stderr=errors, text=True,
+                [self.zofl, "serve", plan, "--store", self.directory / "log", "--json",
+                 "--listen=127.0.0.1:0"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )  # fmt: skip
             started.append(serve)
-            if not serve.stdout.readline():  # its first event: the broker listens
-                raise Failed(f"zofl serve ended: see {errors.name}")
-            events = open(self.directory / "events.jsonl", "w")
-            copy = subprocess.Popen(["cat"], stdin=serve.stdout, stdout=events)
-            counters = [Counter(port) for _ in names]
-            devices = []
+            counters = [Counter(port) for port in [broker_port(serve)] for _ in names]
             for name, counter in zip(names, counters):
                 command = self.device(name, counter)
-                devices.append(
-                    subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-                )
-                started.append(devices[-1])
-            stops = [self.stop(name, device) for name, device in zip(names, devices)]
-            serve.terminate()
-            serve.wait(self.wait)
-            copy.wait(self.wait)
+                said = open(self.directory / f"{name}.jsonl", "w")
+                started.append(subprocess.Popen(command, stdout=said, stderr=errors))
+            late = threading.Timer(self.wait, serve.kill)
+            late.start()
+            self.follow(serve)
+            late.cancel()
+            stops = [self.stop(name, device) for name, device in zip(names, started[1:])]
         finally:
-            for process in started:
+            for process in reversed(started):
                 if process.poll() is None:
-                    process.kill()
+                    process.terminate()  # a device ends its program, too
                     process.wait()
         for counter in counters:
             counter.close()
@@ -78,6 +76,16 @@ class Run:
         self.records = stops[0]["n"]
         self.queries = sum(stop["queries"] for stop in stops)
 
+    def follow(self, serve):
+        """Reads the coordinator's events until the run ends."""
+        for line in serve.stdout:
+            event = json.loads(line)
+            if event["event"] == "ended":
+                return
+            if event["event"] == "paused":
+                raise Failed(f"the run has paused: {line.strip()}")
+        raise Failed(f"zofl serve ended early, or took {self.wait} s: see {self.directory}")
+
     def device(self, name, counter):
         program = [sys.executable, str(HERE / "device.py"), self.model, self.texts]
         return [self.zofl, "exec", f"--url=nats://127.0.0.1:{counter.port}", "--run=lora",
@@ -85,11 +93,9 @@ class Run:
 
     def stop(self, name, device):
         """Waits until a device has stopped. Returns what it said last, with its queries."""
-        try:
-            out, _ = device.communicate(timeout=self.wait)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{name} did not end in {self.wait} s: see {self.directory}") from None
-        lines = [json.loads(line) for line in out.splitlines()]
+        device.wait(self.wait)
+        lines = (self.directory / f"{name}.jsonl").read_text().splitlines()
+        lines = [json.loads(line) for line in lines]
         if device.returncode or not lines or lines[-1]["event"] != "stopped":
             raise Failed(f"{name} ended early: see {self.directory}/errors.txt")
         return {"queries": max(line.get("queries", 0) for line in lines)} | lines[-1]
@@ -106,6 +112,10 @@ class Run:
         return np.load(out)
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+def broker_port(serve):
+    """Reads the messages of `zofl serve` until one names its broker, and then the rest unseen."""
+    for line in serve.stderr:
+        if found := re.search(r"broker=nats://127\.0\.0\.1:(\d+)", line):
+            threading.Thread(target=serve.stderr.read, daemon=True).start()
+            return int(found[1])
+    raise Failed(f"zofl serve ended with {serve.wait()}")

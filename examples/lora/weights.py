@@ -8,13 +8,15 @@ from sizes import Sizes
 
 
 def save(path, sizes, weights):
-    np.savez(path, sizes=json.dumps(sizes.fields()), **weights)
+    """Stores weights in halves: they become bytes in the end."""
+    halves = {name: w.astype(np.float16) for name, w in weights.items()}
+    np.savez_compressed(path, sizes=json.dumps(sizes.fields()), **halves)
 
 
 def load(path):
     """Returns the sizes and the weights of a pretrained model."""
     stored = np.load(path)
-    weights = {name: stored[name] for name in stored.files if name != "sizes"}
+    weights = {name: stored[name].astype(np.float32) for name in stored.files if name != "sizes"}
     return Sizes(**json.loads(str(stored["sizes"]))), weights
 
 
