@@ -4,9 +4,11 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/v1"
@@ -54,7 +56,8 @@ func TestImage(t *testing.T) {
 	contained(t, m, img)
 }
 
-// contained unpacks an image and runs it as it says, but not as its user.
+// contained unpacks an image and runs it as it says: as its user, who writes a plan where a
+// volume would be.
 func contained(t *testing.T, m *made, img v1.Image) {
 	config, err := img.ConfigFile()
 	if err != nil {
@@ -79,11 +82,16 @@ func contained(t *testing.T, m *made, img v1.Image) {
 		t.Fatal(err)
 	}
 	says(t, "tar", "-C", root, "-xf", file)
-	got := says(t, filepath.Join(root, c.Entrypoint[0]), "--version")
-	if !slices.Contains(got, m.version) {
-		t.Errorf("the image's program says %v, want %s", got, m.version)
+	asRoot(t)
+	cmd := exec.Command(c.Entrypoint[0], "plan", "--dim", "7", "--write", "plan.json", "--json")
+	cmd.Dir = c.WorkingDir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root,
+		Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	said, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), `"version":"`+m.version+`"`) {
+		t.Errorf("%v, %v\n%s, want version %s", cmd, err, said, m.version)
 	}
-	if _, err := os.Stat(filepath.Join(root, c.WorkingDir)); err != nil {
+	if _, err := os.Stat(filepath.Join(root, c.WorkingDir, "plan.json")); err != nil {
 		t.Error(err)
 	}
 }

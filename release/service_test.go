@@ -143,8 +143,8 @@ func (c *machine) show(unit, property string) string {
 }
 
 // TestService installs the package in a Debian and starts its unit there, under systemd with all
-// of its limits: a coordinator leads, comes back when it is killed, stops when told to, and is not
-// tried again with a plan that cannot run.
+// of its limits: a coordinator leads, comes back when it is killed or upgraded, stops when told to or
+// removed, and is not tried again with a plan that cannot run.
 func TestService(t *testing.T) {
 	m := released(t)
 	dir := t.TempDir()
@@ -195,16 +195,22 @@ func TestService(t *testing.T) {
 	if user := c.show("zofl@kitchen", "User"); user != "zofl" {
 		t.Errorf("it runs as %q, want zofl", user)
 	}
-	pid := c.show("zofl@kitchen", "MainPID")
-	c.must("kill", "-9", pid)
-	c.until("another process", func() error {
-		if now := c.show("zofl@kitchen", "MainPID"); now == pid || now == "0" {
-			return errors.New("killed, and not back")
+	// It is killed, and then upgraded, to the same version.
+	for _, end := range [][]string{{"systemctl", "kill", "--signal=KILL", "zofl@kitchen"},
+		{"dpkg", "--install", "/tmp/package.deb"}} {
+		pid := c.show("zofl@kitchen", "MainPID")
+		c.must(end...)
+		c.until("another process", func() error {
+			if now := c.show("zofl@kitchen", "MainPID"); now == pid || now == "0" {
+				return errors.New("ended, and not back")
+			}
+			return nil
+		})
+		again := status()
+		if again.N != 1 || again.Key != first.Key || again.Epoch <= first.Epoch {
+			t.Errorf("%v: %+v, want the run and key of %+v, and a later epoch", end, again, first)
 		}
-		return nil
-	})
-	if again := status(); again.N != 1 || again.Key != first.Key || again.Epoch <= first.Epoch {
-		t.Errorf("restarted: %+v, want the run and key of %+v, and a later epoch", again, first)
+		first = again
 	}
 	c.must("systemctl", "stop", "zofl@kitchen")
 	if result := c.show("zofl@kitchen", "Result"); result != "success" {
@@ -223,5 +229,9 @@ func TestService(t *testing.T) {
 	if n := c.show("zofl@shed", "NRestarts"); n != "0" || !strings.Contains(c.read("zofl.log"), "plan") {
 		t.Errorf("a plan that cannot run was tried again %s times:\n%s", n, c.read("zofl.log"))
 	}
+	c.must("systemctl", "start", "zofl@kitchen")
 	c.must("dpkg", "--remove", "zofl")
+	if state := c.show("zofl@kitchen", "ActiveState"); state != "inactive" {
+		t.Errorf("the coordinator of a package that was removed is %s", state)
+	}
 }
