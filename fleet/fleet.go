@@ -51,7 +51,7 @@ type Round struct {
 	// here, and not there.
 	Queries uint64
 	// Bytes are what all devices sent and received so far, as over connections: Up and Down. With
-	// transport=dense some of a round's may count for the next.
+	// transport=dense or secure=sum some of a round's may count for the next.
 	Bytes, Up, Down uint64
 	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after
 	// the last. They are means over the first eval_count devices that are an

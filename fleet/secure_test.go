@@ -45,6 +45,9 @@ func TestSecureRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			params[secure] = r.Params
+			if last := r.Rounds[7]; last.Up == 0 || last.Up+last.Down != last.Bytes {
+				t.Errorf("secure=%d: %d bytes up, %d down, %d in all", secure, last.Up, last.Down, last.Bytes)
+			}
 		}
 		far := 0.0
 		for i, v := range params[0] {

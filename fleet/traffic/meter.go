@@ -27,8 +27,8 @@ func (t *Sum) add(line, subject string, frame []byte, times uint64) {
 // Totals is the traffic of all clients, as their connections would carry it: an
 // announcement counts once for each client.
 type Totals struct {
-	Up   Sum // contributions and other replies; vectors in pieces, and requests for them
-	Down Sum // announcements; vectors in pieces, and answers to uploads
+	Up   Sum // contributions and other replies; vectors in pieces, and requests for them; steps
+	Down Sum // announcements; vectors in pieces, and answers to uploads and to steps
 	// Other is joins and catch-ups, both ways, while clients assemble, and repeated
 	// replies: a client that joins while a round opens is asked twice.
 	Other Sum
@@ -44,11 +44,13 @@ type Meter struct {
 	totals Totals
 	last   map[string]string // last reply, by subject
 	asked  uint32            // P of the last announcement that opened a round
+	steps  map[string]bool   // inboxes that wait for an answer to a step of secure aggregation
 }
 
 // New returns a coordinator's bus that counts for a number of clients of a plan.
 func New(b bus.Bus, clients int, plan *wire.Plan) *Meter {
-	return &Meter{Bus: b, plan: plan, clients: uint64(clients), last: make(map[string]string)}
+	return &Meter{Bus: b, plan: plan, clients: uint64(clients), last: make(map[string]string),
+		steps: make(map[string]bool)}
 }
 
 // Totals returns the counts so far.
@@ -68,7 +70,8 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 		if a.State == wire.Open {
 			m.asked = a.Perturbations
 		}
-	} else if isPiece(frame) {
+	} else if m.steps[subject] || isPiece(frame) {
+		delete(m.steps, subject)
 		m.totals.Down.add("MSG", subject+" 1", frame, 1)
 	} else {
 		m.totals.Other.add("MSG", subject+" 1", frame, 1)
@@ -93,6 +96,12 @@ func isPiece(frame []byte) bool {
 	return err == nil
 }
 
+// isStep reports whether steps of secure aggregation are sent on a subject.
+func isStep(subject string) bool {
+	part := strings.Split(subject, ".")
+	return len(part) == 4 && part[2] == "k"
+}
+
 // isVectors reports whether vectors are sent or requested on a subject.
 func isVectors(subject string) bool {
 	part := strings.Split(subject, ".")
@@ -110,6 +119,11 @@ func (m *Meter) Subscribe(subject string, handle func(bus.Message)) (bus.Subscri
 func (m *Meter) arrived(msg *bus.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if msg.Reply != "" && isStep(msg.Subject) {
+		m.steps[msg.Reply] = true
+		m.totals.Up.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
+		return
+	}
 	if msg.Reply != "" && isVectors(msg.Subject) {
 		m.totals.Up.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
 		return

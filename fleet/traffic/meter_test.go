@@ -50,6 +50,31 @@ func TestMeterRepeatedReply(t *testing.T) {
 	}
 }
 
+// A step of secure aggregation and its answer are a round's traffic, in either direction; what else
+// is asked and answered is not.
+func TestMeterCountsSteps(t *testing.T) {
+	b := bus.NewMemory()
+	defer b.Close()
+	m := New(b, 2, &wire.Plan{Run: "run", Steps: 1})
+	for subject, inbox := range map[string]string{
+		subjects.Step("run", "a"): "_INBOX.a", subjects.CatchUp("run", "b"): "_INBOX.b"} {
+		m.arrived(&bus.Message{Subject: subject, Reply: inbox, Data: []byte("part")})
+	}
+	for range 2 {
+		for _, inbox := range []string{"_INBOX.b", "_INBOX.a"} {
+			if err := m.Publish(inbox, []byte("answer")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	up := uint64(len("PUB zo.run.k.a _INBOX.a 4\r\npart\r\n"))
+	down := uint64(len("MSG _INBOX.a 1 6\r\nanswer\r\n"))
+	got := m.Totals()
+	if got.Up.Bytes != up || got.Down.Bytes != down || got.Other.Messages != 4 {
+		t.Errorf("got %+v, want %d up and %d down", got, up, down)
+	}
+}
+
 // Scalars are counted, not bytes, in any precision: those of contributions, of their control
 // variates, of answers to surveys, and of announced and fetched records.
 func TestMeterCountsScalars(t *testing.T) {
