@@ -125,6 +125,30 @@ func TestSimulateDiverges(t *testing.T) {
 	}
 }
 
+// TestSimulatePrivate: neither simulate nor tune needs a secret, and the plans that they store have
+// it still.
+func TestSimulatePrivate(t *testing.T) {
+	dir := t.TempDir()
+	name := planFile(t, "--preset", "decomfl", "--dim", "40", "--set", "rounds=5", "--secret",
+		filepath.Join(dir, "secret"))
+	tuned := filepath.Join(dir, "tuned.json")
+	if _, err := zofl(t, "tune", name, "--objective", "bowl", "--clients", "2", "--fields", "step",
+		"--rounds", "5", "--out", tuned); err != nil {
+		t.Fatal(err)
+	}
+	results := filepath.Join(dir, "results")
+	if _, err := zofl(t, "simulate", tuned, "--objective", "bowl", "--devices", "2", "--out",
+		results); err != nil {
+		t.Fatal(err)
+	}
+	want := readPlan(t, name).KeyCheck.String()
+	for _, file := range []string{tuned, filepath.Join(results, "plans", "seed=1.json")} {
+		if p := readPlan(t, file); !p.Private() || p.KeyCheck.String() != want || len(p.RunKey) > 0 {
+			t.Errorf("%s: %+v", file, p)
+		}
+	}
+}
+
 func TestSimulateRefuses(t *testing.T) {
 	name := planFile(t, "--dim", "500", "--set", "rounds=3")
 	endless := planFile(t, "--dim", "500", "--set", "rounds=0")

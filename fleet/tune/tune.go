@@ -109,7 +109,7 @@ func begin(c *Config) (*tuning, error) {
 	}
 	c.Rounds = cmp.Or(c.Rounds, 50)
 	tuned, trial := *c.Plan, *c.Plan
-	trial.RunKey, trial.KeyCheck = trialKey(c.Seed), nil
+	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
 	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
 	trial.Diverge = cmp.Or(trial.Diverge, 1)
 	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),

@@ -119,7 +119,7 @@ func check(c *Config, r *Run) error {
 func keyed(p *wire.Plan, seed uint64) *wire.Plan {
 	led := *p
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
-	led.RunKey, led.KeyCheck = key[:], nil
+	led.RunKey, led.KeyCheck, led.KeyScheme = key[:], nil, 0
 	return &led
 }
 
