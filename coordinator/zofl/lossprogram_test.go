@@ -232,7 +232,8 @@ func TestSimulateProgramEnds(t *testing.T) {
 
 func TestLossProgramRefuses(t *testing.T) {
 	name, bare := bowlFile(t), planFile(t, "--preset", "decomfl", "--dim", fmt.Sprint(kitchenDim))
-	silent := []string{"--", "sh", "-c", fmt.Sprintf("read a; echo hello 1 dim=%d; read b", kitchenDim)}
+	silent := []string{"--", "sh", "-c",
+		fmt.Sprintf("read a; echo hello 1 dim=%d; read b", kitchenDim)}
 	for _, c := range []struct{ args, want []string }{
 		{[]string{name, "--"}, []string{"after --", "python3"}},
 		{[]string{name, "--exec", " "}, []string{"--exec", "empty"}},
@@ -248,7 +249,8 @@ func TestLossProgramRefuses(t *testing.T) {
 			t.Run(strings.Join(c.args, " "), func(t *testing.T) { refused(t, err, c.want) })
 		}
 	}
-	_, err := zofl(t, append([]string{"simulate", name, "--every", "3", "--rounds", "3"}, silent...)...)
+	_, err := zofl(t, append([]string{"simulate", name, "--every", "3", "--rounds", "3"},
+		silent...)...)
 	refused(t, err, []string{"--every 3", "evaluate=1"})
 	_, err = newParent(t).run("simulate", bare, "--every", "3", "--rounds", "3")
 	refused(t, err, []string{"no metrics", "metrics="})
