@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// releaseOnce makes it once for all tests, as the command does, but from one cache: what is compiled
-// twice is the same whoever does it, and what is made of it is not.
+// releaseOnce makes it once for all tests, as the command does, but from one cache: what is
+// compiled twice is the same whoever does it, and what is made of it is not.
 var releaseOnce = sync.OnceValues(func() (*made, error) {
 	ctx := context.Background()
 	src, err := inspect(ctx, "..")

@@ -226,7 +226,8 @@ func TestService(t *testing.T) {
 		}
 		return nil
 	})
-	if n := c.show("zofl@shed", "NRestarts"); n != "0" || !strings.Contains(c.read("zofl.log"), "plan") {
+	n := c.show("zofl@shed", "NRestarts")
+	if n != "0" || !strings.Contains(c.read("zofl.log"), "plan") {
 		t.Errorf("a plan that cannot run was tried again %s times:\n%s", n, c.read("zofl.log"))
 	}
 	c.must("systemctl", "start", "zofl@kitchen")
