@@ -55,8 +55,6 @@ def test_a_device_from_a_wheel(zofl: Path, tmp_path: Path) -> None:
     file = wheel(tmp_path / "one", hook.here(), zofl)
     tag = hook.PLATFORMS[hook.here()][1]
     assert file.name == f"zofl-{zofl_version()}-py3-none-{tag}.whl"
-    again = wheel(tmp_path / "two", hook.here(), zofl)
-    assert again.name == file.name and again.read_bytes() == file.read_bytes()
     install(file, tmp_path / "site")
     run_a_device(tmp_path / "site", tmp_path)
 
@@ -73,11 +71,13 @@ def run_a_device(site: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("platform", ["linux-armv6", "windows-arm64"])
-def test_names_of_other_wheels(tmp_path: Path, platform: str) -> None:
+def test_other_wheels(tmp_path: Path, platform: str) -> None:
     (tmp_path / "program").write_bytes(b"a program")
     file = wheel(tmp_path / "out", platform, tmp_path / "program")
     name = {"linux-armv6": "linux_armv6l", "windows-arm64": "win_arm64"}[platform]
     assert file.name == f"zofl-{zofl_version()}-py3-none-{name}.whl"
+    again = wheel(tmp_path / "again", platform, tmp_path / "program")
+    assert again.read_bytes() == file.read_bytes()
     with zipfile.ZipFile(file) as z:
         bundled = [m for m in z.infolist() if "_bin" in m.filename]
         metadata = next(n for n in z.namelist() if n.endswith("/WHEEL"))

@@ -69,6 +69,9 @@ func (p *Page) Only(kind string) (Block, error) {
 // that follows is for the reader, too.
 const notRun = "# Not run by the checks: "
 
+// pythonPage is the page whose blocks of Python python/tests runs.
+const pythonPage = "python/README.md"
+
 // Faults returns what is wrong with the form of a page, a line each.
 func (p *Page) Faults() (faults []string) {
 	fault := func(line int, text string) {
@@ -77,9 +80,14 @@ func (p *Page) Faults() (faults []string) {
 	for _, b := range p.Blocks {
 		switch b.Kind {
 		case "go", "kotlin", "sh", "conf", "text":
+		case "python":
+			if !strings.HasSuffix(p.Name, pythonPage) {
+				fault(b.Line-1, "a block of Python: only those of "+pythonPage+" are run, by its tests. "+
+					"Put it there, or make it text")
+			}
 		default:
 			fault(b.Line-1, fmt.Sprintf("a block of kind %q: no check knows it. "+
-				"Make it go, kotlin, sh or conf, which are run, or text, which is not", b.Kind))
+				"Make it go, kotlin, python, sh or conf, which are run, or text, which is not", b.Kind))
 		}
 	}
 	for i, line := range p.Lines {
