@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -32,7 +33,9 @@ func run(ctx context.Context, args []string) error {
 	once := flags.Bool("once", false, "build once, and compare nothing")
 	warm := flags.Bool("warm", false, "let the second build use the cache of the first")
 	wheels := flags.Bool("wheels", true, "make wheels of the Python package, which needs hatchling")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
