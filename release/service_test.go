@@ -143,8 +143,8 @@ func (c *machine) show(unit, property string) string {
 }
 
 // TestService installs the package in a Debian and starts its unit there, under systemd with all
-// of its limits: a coordinator leads, comes back when it is killed or upgraded, stops when told to or
-// removed, and is not tried again with a plan that cannot run.
+// of its limits: a coordinator leads, comes back when it is killed or upgraded, stops when told to
+// or removed, and is not tried again with a plan that cannot run.
 func TestService(t *testing.T) {
 	m := released(t)
 	dir := t.TempDir()
