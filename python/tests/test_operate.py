@@ -103,6 +103,11 @@ def test_no_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(zofl.MissingError, match="PATH"):
         zofl.plan(dim=3)
+    script = tmp_path / "zofl"
+    script.write_text("#!/usr/bin/python3\nfrom zofl.binary import main\nmain()\n")
+    script.chmod(0o755)
+    with pytest.raises(zofl.MissingError, match="PATH"):  # pip's own script is not the program
+        zofl.plan(dim=3)
     (tmp_path / "zofl").write_text("#!/bin/sh\necho zofl: no >&2; exit 7\n")
     (tmp_path / "zofl").chmod(0o755)
     with pytest.raises(zofl.Error, match="^no$") as e:

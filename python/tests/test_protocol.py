@@ -112,7 +112,7 @@ def test_losses_end_with_the_round(tmp_path: Path) -> None:
     f = Functions(loss=lambda x, b: asked.append(x) or time.sleep(0.002) or 0)
     answers = mapped(tmp_path / "x", f, [1], [2])
     request = "loss " + ASKED.format(2).replace("left=29.5", "left=0.001")
-    assert answers.answer(request) == "error TimeoutError: the round ended after 1 of 2 losses"
+    assert answers.answer(request) == "error LateError: the round ended after 1 of 2 losses"
     assert len(asked) == 1
     answers.close()
 

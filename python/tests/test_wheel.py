@@ -57,6 +57,7 @@ def test_a_device_from_a_wheel(zofl: Path, tmp_path: Path) -> None:
     assert file.name == f"zofl-{zofl_version()}-py3-none-{tag}.whl"
     install(file, tmp_path / "site")
     run_a_device(tmp_path / "site", tmp_path)
+    assert said(tmp_path / "site", "plan", "--fields").startswith(b"\xe2")  # a table
 
 
 def run_a_device(site: Path, tmp_path: Path) -> None:
@@ -68,6 +69,14 @@ def run_a_device(site: Path, tmp_path: Path) -> None:
                              cwd=tmp_path, capture_output=True, timeout=300).stdout
         assert other.wait(300) == 0
     assert out.decode().strip() == heard[-1]["digest"]
+
+
+def said(site: Path, *command: str) -> bytes:
+    """What the command zofl of the wheel prints, as pip's script calls it."""
+    text = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zofl.binary import main; main()"
+    env = {k: v for k, v in os.environ.items() if k not in ("ZOFL", "PYTHONPATH")}
+    return subprocess.run([sys.executable, "-c", text, site, *command], check=True, env=env,
+                          capture_output=True, timeout=300).stdout
 
 
 @pytest.mark.parametrize("platform", ["linux-armv6", "windows-arm64"])

@@ -26,10 +26,34 @@ def find() -> Path:
     bundled = Path(__file__).with_name("_bin") / name
     if bundled.is_file():
         return bundled
-    if found := shutil.which("zofl"):
-        return Path(found)
+    for directory in os.environ.get("PATH", "").split(os.pathsep):
+        found = shutil.which("zofl", path=directory) if directory else None
+        if found and not _is_script(Path(found)):
+            return Path(found)
     raise MissingError("the program zofl is missing: install a wheel for this platform, put zofl "
                        "on PATH, or name it in the environment variable ZOFL")
+
+
+def _is_script(path: Path) -> bool:
+    """Whether a program is the one that pip makes of main(), which would look for itself."""
+    with open(path, "rb") as file:
+        return b"zofl.binary" in file.read(4096)
+
+
+def main() -> None:
+    """The command `zofl` of this package's wheel: it becomes the program."""
+    try:
+        command = [str(find()), *sys.argv[1:]]
+    except MissingError as error:
+        sys.exit(f"zofl: {error}")
+    if sys.platform == "win32":  # it has no exec, and Ctrl-C comes to both
+        with subprocess.Popen(command) as program:
+            while True:
+                try:
+                    sys.exit(program.wait())
+                except KeyboardInterrupt:
+                    pass
+    os.execv(command[0], command)
 
 
 def arguments(flags: Mapping[str, Flag]) -> list[str]:

@@ -40,6 +40,10 @@ class ProtocolError(Exception):
     """A request that cannot be read, or that does not fit the functions."""
 
 
+class LateError(TimeoutError):
+    """A round ended before all of its losses were computed."""
+
+
 @dataclass
 class Functions:
     """What an app gives: loss, losses or gradient, or gradient beside one of the others."""
@@ -86,7 +90,7 @@ class Functions:
         found, until = [], time.monotonic() + batch.left
         for x in xs:
             if time.monotonic() > until:
-                raise TimeoutError(f"the round ended after {len(found)} of {len(xs)} losses")
+                raise LateError(f"the round ended after {len(found)} of {len(xs)} losses")
             if self.loss is not None:
                 found.append(self.loss(x, batch))
             elif self.gradient is not None:
@@ -95,16 +99,19 @@ class Functions:
 
 
 class Answers:
-    """Answers requests, one after another. close() lets go of the file of the parameters."""
+    """Answers requests, one after another. close() lets go of the file of the parameters.
 
-    def __init__(self, functions: Functions) -> None:
-        self.functions = functions
+    What a function raises is an answer, or with strict leaves answer().
+    """
+
+    def __init__(self, functions: Functions, strict: bool = False) -> None:
+        self.functions, self.strict = functions, strict
         self._map: mmap.mmap | None = None
         self._points: Vector = np.empty((0, 0), np.float32)  # of the file, writable
         self._shown = self._points  # the same, read-only: what functions see
 
     def answer(self, line: str) -> str:
-        """The answer to a request. Whatever a function raises, but for an exit, is one."""
+        """The answer to a request. KeyboardInterrupt and other exits leave it in any case."""
         try:
             verb, _, rest = line.rstrip("\n").partition(" ")
             if verb == "hello":
@@ -115,6 +122,8 @@ class Answers:
                 return getattr(self, "_" + verb)(_arguments(rest))  # type: ignore[no-any-return]
             raise ProtocolError(f"unknown request {verb}")
         except Exception as error:
+            if self.strict and not isinstance(error, (ProtocolError, LateError)):
+                raise
             log.exception("%s failed", line.split(" ")[0])
             return "error " + _text(error)
 

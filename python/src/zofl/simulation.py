@@ -131,13 +131,15 @@ def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str]
              devices: int = 0, seeds: int = 1, rounds: int = 0, sweep: Sequence[str] = (),
              losses: Losses | None = None, gradient: Gradient | None = None,
              evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
-             progress: Callable[[Event], None] | None = None, **flags: Flag) -> History:
+             progress: Callable[[Event], None] | None = None, strict: bool = True,
+             **flags: Flag) -> History:
     """Leads a plan on so many devices in this process, with each of so many seeds.
 
     history = zofl.simulate(loss, plan, devices=1000, seeds=3, sweep=["step=1e-3,1e-2"])
 
-    batch.device says for which device loss(x, batch) is asked. The functions are those of `Device`;
-    flags are those of `zofl simulate`, with _ for -. Ctrl-C raises KeyboardInterrupt.
+    batch.device says for which device loss(x, batch) is asked. The functions are those of `Device`,
+    but that what they raise ends the simulation; with strict=False it costs the device its round.
+    Flags are those of `zofl simulate`, with _ for -.
     """
     history = History()
 
@@ -150,7 +152,7 @@ def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str]
         functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "rounds": rounds,
                                  "sweep": sweep, **flags}
-        talk(functions, "simulate", file, *arguments(said), heard=heard)
+        talk(functions, "simulate", file, *arguments(said), heard=heard, strict=strict)
     return history
 
 

@@ -13,9 +13,12 @@ _PATIENCE = "10000h"
 
 
 def talk(functions: Functions, *command: str, heard: Heard,
-         began: Callable[[Child], None] = lambda child: None) -> None:
-    """Starts a command with --stdio --json, and computes the losses that it asks for."""
-    answers = Answers(functions)
+         began: Callable[[Child], None] = lambda child: None, strict: bool = False) -> None:
+    """Starts a command with --stdio --json, and computes the losses that it asks for.
+
+    What a function raises costs a device its round; with strict it ends the command.
+    """
+    answers = Answers(functions, strict)
     try:
         with Child(*command, "--stdio", "--json", f"--patience={_PATIENCE}", heard=heard,
                    requests=True) as child:

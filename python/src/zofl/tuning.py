@@ -29,19 +29,20 @@ class Tuned:
 def tune(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str], *, devices: int = 0,
          queries: int = 0, rounds: int = 50, fields: Sequence[str] = (),
          losses: Losses | None = None, gradient: Gradient | None = None, samples: int = 0,
-         points: int = 64, **flags: Flag) -> Tuned:
+         points: int = 64, strict: bool = True, **flags: Flag) -> Tuned:
     """Finds mu, the step, P and the batch of a plan, within a budget of losses.
 
     It tries them on so many devices in this process. queries bounds the losses of all of them
-    together; 0 chooses. fields says what to tune, such as ["step"]. Other flags are those of
-    `zofl tune`, with _ for -.
+    together; 0 chooses. fields says what to tune, such as ["step"]. strict is that of
+    `simulate`; other flags are those of `zofl tune`, with _ for -.
     """
     found: list[Event] = []
     with stored(plan) as (file, dim):
         functions = Functions(loss, losses, gradient, None, dim, samples, points)
         said: dict[str, Flag] = {"clients": devices, "queries": queries, "rounds": rounds,
                                  "fields": ",".join(fields) or None, **flags}
-        talk(functions, "tune", file, *arguments(said), heard=found.append)
+        talk(functions, "tune", file, *arguments(said), heard=found.append,
+             strict=strict)
     if not found or "plan" not in found[-1]:
         raise Error("zofl tune ended without a plan")
     said_last = found[-1]
