@@ -120,6 +120,25 @@ def test_stop_at_once() -> None:
             assert (r.record, r.digest, r.ended, len(r.model)) == (0, "", False, 0)
 
 
+def test_devices_in_threads() -> None:
+    with zofl.serve(small(members=2, rounds=0)) as server:
+        with zofl.Device(server.url, server.run, "a", loss=bowl, dim=DIM) as device:
+            other = zofl.Device(server.url, server.run, "b", loss=bowl, dim=DIM).start()
+            goes_on(server)
+            with pytest.raises(TimeoutError, match="0 seconds"):
+                device.wait(0)
+            with pytest.raises(RuntimeError, match="runs"):
+                device.start()
+        assert device.wait().record > 0  # the end of the block stopped it
+        other.stop()
+        assert not other.wait(300).ended
+        other = zofl.Device(server.url, "none!", "b", loss=bowl, dim=DIM).start()
+        with pytest.raises(zofl.UsageError, match="none!"):
+            other.wait()
+    with pytest.raises(RuntimeError, match="not started"):
+        zofl.Device("", "", "", loss=bowl, dim=DIM).wait()
+
+
 @pytest.mark.parametrize("flags, error, said", [
     ({"id": "a b"}, zofl.UsageError, "--id"),
     ({"url": "nats://example.org:1"}, zofl.UsageError, "TLS"),

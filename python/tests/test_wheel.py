@@ -44,7 +44,8 @@ def install(file: Path, site: Path) -> None:
     """Installs a wheel as pip does, by pip where there is one."""
     if importlib.util.find_spec("pip"):
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
-                        "--no-deps", "--disable-pip-version-check", "--target", site, file], check=True)
+                        "--disable-pip-version-check", "--no-deps", "--target", site, file],
+                       check=True)
         return
     with zipfile.ZipFile(file) as z:
         for member in z.infolist():

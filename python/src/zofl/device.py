@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 import numpy as np
 
@@ -16,6 +20,9 @@ from .binary import Flag, arguments
 from .process import Child, Event, log
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .talk import talk
+
+_TURN = 0.5  # seconds: on Windows Ctrl-C does not end a wait without an end
+
 
 @dataclass(frozen=True)
 class Result:
@@ -39,13 +46,18 @@ class Device:
         loss and gradient at x: the same scalars travel, and no difference is taken. Give loss or
         losses too if they are cheaper: some plans ask for them all the same
 
-    dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data, in the plan's
-    order. All arrays are views of a file, valid until the function returns: copy what is to be kept.
-    An exception in a function costs the device its round; it is logged, and the device goes on.
+    dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data. All
+    arrays are views of a file, valid until the function returns: copy what is to be kept. An
+    exception in a function costs the device its round; it is logged, and the device goes on.
 
     store is a directory for the device's state, which survives crashes. progress(event) is called
     from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are
     arguments too, with _ for -: creds="pi-1.creds", secret="kitchen.key", memory=2048.
+
+    run() takes part here; start() and wait() do in a thread, as does a with statement:
+
+    with zofl.Device(url, "kitchen", "pi-1", loss=f, dim=7850) as device:
+        result = device.wait()
     """
 
     def __init__(self, url: str, run: str, id: str, *, loss: Loss | None = None,
@@ -63,6 +75,19 @@ class Device:
         self._stopped = False
         self._last: Event = {}
         self._ended, self._queries = False, 0
+        self._future: Future[Result] | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Device:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            self.stop()
+            self._thread.join()
+            with self._lock:
+                self._stopped = False
 
     def run(self) -> Result:
         """Takes part until the run has ended, or stop() is called.
@@ -82,12 +107,42 @@ class Device:
         return Result(x, int(self._last.get("n", 0)), str(self._last.get("digest", "")),
                       self._ended, self._queries)
 
+    def start(self) -> Device:
+        """Begins run() in a thread of its own."""
+        if self._thread is not None and self._thread.is_alive():
+            raise RuntimeError("the device runs: wait() for it before it starts again")
+        future = self._future = Future()
+        self._thread = threading.Thread(target=self._keep, args=(future,), daemon=True, name="zofl")
+        self._thread.start()
+        return self
+
+    def wait(self, timeout: float | None = None) -> Result:
+        """What run() returns or raises in the thread of start(). TimeoutError: it goes on."""
+        if self._future is None:
+            raise RuntimeError("the device was not started: call start(), or run()")
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while not self._future.done() and (left := until - time.monotonic()) > 0:
+            wait([self._future], min(left, _TURN))
+        try:
+            return self._future.result(0)
+        except FutureTimeout:
+            if self._future.done():
+                raise
+            raise TimeoutError(f"the device still takes part after {timeout} seconds") from None
+
     def stop(self) -> None:
         """Ends run() from another thread: the device's state is stored."""
         with self._lock:
             self._stopped = True
             if self._child is not None:
                 self._child.stop()
+
+    def _keep(self, future: Future[Result]) -> None:
+        try:
+            future.set_result(self.run())
+        except BaseException as error:
+            log.debug("the device stopped", exc_info=True)
+            future.set_exception(error)
 
     def _began(self, child: Child) -> None:
         with self._lock:
