@@ -90,6 +90,13 @@ def test_losses_of_simulations_may_fail(caplog: pytest.LogCaptureFixture) -> Non
         zofl.simulate(None, small())
 
 
+def test_a_run_that_diverges_has_a_history(caplog: pytest.LogCaptureFixture) -> None:
+    history = zofl.simulate(loss, small(step=1e3, diverge=1), rounds=20)
+    assert history[0].ended == "diverged" and "diverged" in history[0].error
+    assert history[0].losses[-1] > history[0].losses[0]
+    assert "no run came to its end" in caplog.text
+
+
 def test_tune(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "zofl"):
         tuned = zofl.tune(bowl, small(members=4, step=1e-6), devices=4, queries=3000, rounds=10,

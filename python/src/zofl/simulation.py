@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .binary import Flag, arguments
+from .errors import Error
 from .plans import Plan
-from .process import Event
+from .process import Event, log
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses
 from .talk import talk
 
@@ -152,7 +153,12 @@ def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str]
         functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "rounds": rounds,
                                  "sweep": sweep, **flags}
-        talk(functions, "simulate", file, *arguments(said), heard=heard, strict=strict)
+        try:
+            talk(functions, "simulate", file, *arguments(said), heard=heard, strict=strict)
+        except Error as error:
+            if error.code != 1 or not history or not all(run.ended for run in history):
+                raise
+            log.warning("%s", error)  # no run came to its end: how each ended tells more
     return history
 
 
