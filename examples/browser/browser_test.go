@@ -59,7 +59,7 @@ func TestTabsAndNativesTrainTogether(t *testing.T) {
 	s.lead.coordinator.End("the test is over")
 	want := n.digest(t)
 	for _, p := range []*tab{one, two} {
-		p.until(`d.state === "ended"`)
+		p.until(`d.digest !== undefined`)
 		if got := p.data("n") + " " + p.data("digest"); got != want {
 			t.Errorf("%s has %s, want %s", p.data("id"), got, want)
 		}
