@@ -318,15 +318,6 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		return err
 	}
 	status := c.Status()
-	where := nc.ConnectedUrlRedacted()
-	if where == "" {
-		where = f.redacted() + " (not connected yet)"
-	}
-	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
-		"broker", where, "version", version.String())
-	if status.Key != "" {
-		cfg.Logger.Info("signing", "key", status.Key)
-	}
 	stop, err := operate.Serve(nc, status.Run, c, watch)
 	if err != nil {
 		return err
@@ -336,6 +327,18 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 			cfg.Logger.Warn("operator's service", "err", err)
 		}
 	}()
+	if nc.IsConnected() { // whoever waits for the next line may give commands at once
+		_ = nc.FlushTimeout(dialWithin) // a broker that is slow answers later
+	}
+	where := nc.ConnectedUrlRedacted()
+	if where == "" {
+		where = f.redacted() + " (not connected yet)"
+	}
+	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
+		"broker", where, "version", version.String())
+	if status.Key != "" {
+		cfg.Logger.Info("signing", "key", status.Key)
+	}
 	told := tellWaiting(ctx, c, out)
 	defer told()
 	return c.Run(ctx)
