@@ -30,7 +30,8 @@ class Run:
         self.directory.mkdir(parents=True)
         self.model, self.texts, self.wait = str(model), str(texts), wait
         count = len(names)
-        settings = {"run_key": RUN_KEY, "members": count, "target": count, "quorum": (count + 1) // 2, **settings}
+        crowd = {"members": count, "target": count, "quorum": (count + 1) // 2}
+        settings = {"run_key": RUN_KEY, **crowd, **settings}
         sets = [f"--set={name}={value}" for name, value in settings.items()]
         plan = self.directory / "plan.json"
         self.call("plan", "--preset", preset, "--run=lora", f"--dim={dim}", *sets, "--write", plan)

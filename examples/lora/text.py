@@ -20,7 +20,10 @@ def books():
     if not shutil.which("bible"):
         raise SystemExit("bible: not found: apt-get install bible-kjv bible-kjv-text")
     done = subprocess.run(
-        ["bible", "-f", "gen1:1-rev22:21"], stdin=subprocess.DEVNULL, capture_output=True, check=True
+        ["bible", "-f", "gen1:1-rev22:21"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
     )
     out = {}
     for line in done.stdout.decode("ascii").splitlines():
