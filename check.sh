@@ -22,8 +22,9 @@
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
 #                     of it: Java and Kotlin devices, and the Android example's core;
 #                     the Python package, and its reader of logs on all vectors; the ONNX
-#                     example, a run of three devices in Python and one in Java; golden
-#                     vectors in WebAssembly, and devices in tabs of Chromium.
+#                     example, a run of three devices in Python and one in Java; a language
+#                     model on ten devices; golden vectors in WebAssembly, and devices in
+#                     tabs of Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -306,6 +307,7 @@ elsewhere() {
 	step "Java and Kotlin devices, the Android example" phones
 	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
+	step "language model example" examples/lora/run.sh
 	step "language model example" examples/lora/run.sh
 	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
