@@ -308,7 +308,6 @@ elsewhere() {
 	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
 	step "language model example" examples/lora/run.sh
-	step "language model example" examples/lora/run.sh
 	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
