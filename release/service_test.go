@@ -197,6 +197,7 @@ func TestService(t *testing.T) {
 	}
 	// It is killed, and then upgraded, to the same version.
 	for _, end := range [][]string{{"systemctl", "kill", "--signal=KILL", "zofl@kitchen"},
+		{"systemctl", "kill", "--signal=QUIT", "zofl@kitchen"}, // it crashes
 		{"dpkg", "--install", "/tmp/package.deb"}} {
 		pid := c.show("zofl@kitchen", "MainPID")
 		c.must(end...)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -104,16 +105,23 @@ func TestFetchFromALiar(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
+	ready := offer.Request{Conn: nc, Run: "kitchen", ID: "d", Name: filepath.Join(r.dir, "ready"),
+		SHA256: sum}
+	if err := ready.Get(t.Context()); err != nil { // from here on it is offered
+		t.Fatal(err)
+	}
 	asked := 0
 	lies := func(m *nats.Msg) {
 		asked++
-		answer := binary.LittleEndian.AppendUint64(nil, 8)
+		answer := binary.LittleEndian.AppendUint64(nil, 16)
 		switch asked {
 		case 1:
 			answer = answer[:3]
 		case 2: // no piece
 		case 3:
-			answer = append(answer, "more than 8"...)
+			answer = append(answer, "more than sixteen"...)
+		case 5: // of another file
+			answer = append(binary.LittleEndian.AppendUint64(nil, 24), "8 bytes!"...)
 		default:
 			answer = append(answer, "8 bytes!"...)
 		}
@@ -126,7 +134,7 @@ func TestFetchFromALiar(t *testing.T) {
 	name := filepath.Join(r.dir, "lies")
 	request := offer.Request{Conn: nc, Run: "other", ID: "d", Name: name, SHA256: sum,
 		Waiting: func(reason string) { reasons = append(reasons, reason) }}
-	if err := request.Get(t.Context()); !errors.Is(err, offer.ErrOther) || len(reasons) != 3 {
+	if err := request.Get(t.Context()); !errors.Is(err, offer.ErrOther) || len(reasons) != 4 {
 		t.Errorf("got %v after %q", err, reasons)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +157,13 @@ func TestFetchFromALiar(t *testing.T) {
 		}
 	}
 	whole := bytesOf(t, file)
-	if m := <-answers; binary.LittleEndian.Uint64(m.Data) != uint64(len(whole)) ||
+	var m *nats.Msg
+	select {
+	case m = <-answers:
+	case <-time.After(patience):
+		t.Fatal("no answer")
+	}
+	if binary.LittleEndian.Uint64(m.Data) != uint64(len(whole)) ||
 		string(m.Data[8:]) != whole[1:1+wire.MaxPiece] {
 		t.Errorf("the first answer has %d bytes, want the piece at 1", len(m.Data))
 	}

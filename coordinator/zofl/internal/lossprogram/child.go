@@ -16,6 +16,7 @@ type child struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
+	stderr *os.File
 	kill   func()        // kills it and its children
 	done   chan struct{} // closed when it has ended
 }
@@ -54,12 +55,21 @@ func startChild(command []string, logger *slog.Logger) (*child, error) {
 	in.Close()
 	out.Close()
 	errs.Close()
-	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{})}
+	c := &child{cmd: cmd, stdin: stdin, stdout: stdout, stderr: stderr, done: make(chan struct{})}
 	c.kill = sync.OnceFunc(func() { killGroup(cmd.Process) })
-	go logLines(stderr, logger.With("program", cmd.Process.Pid))
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		logLines(stderr, logger.With("program", cmd.Process.Pid))
+	}()
 	go func() {
 		_ = cmd.Wait()
 		c.kill() // children that it left behind hold its pipes
+		select {
+		case <-logged:
+		case <-time.After(time.Second): // one that has left the group holds them still
+			stderr.Close()
+		}
 		close(c.done)
 	}()
 	return c, nil

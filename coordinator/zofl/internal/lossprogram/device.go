@@ -62,6 +62,9 @@ func (d *device) LossesAt(
 			for i := range n {
 				points[from+i] = file.point(i)
 			}
+			if err := file.check(); err != nil { // the program has had it since the first request
+				return err
+			}
 			if err := x.Read(points, 0); err != nil {
 				return err
 			}
@@ -147,6 +150,9 @@ func (g differentiator) Gradient(
 		}
 		losses := make([]float64, 1)
 		if err := numbers(losses, words, "loss"); err != nil {
+			return err
+		}
+		if err := file.check(); err != nil {
 			return err
 		}
 		loss = losses[0]

@@ -143,7 +143,7 @@ func (p *Program) greet(ctx context.Context, t *talk) (hello, error) {
 func (p *Program) leave(why error) error {
 	p.mu.Lock()
 	c := p.child
-	p.current, p.child = nil, nil
+	p.current, p.child, p.why = nil, nil, why
 	p.mu.Unlock()
 	switch {
 	case c == nil:
@@ -221,10 +221,15 @@ func (p *Program) Ended() <-chan struct{} { return p.ended }
 func (p *Program) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.current != nil {
+	if p.current == nil {
+		return p.why
+	}
+	select {
+	case <-p.current.ended:
+		return p.current.why
+	default:
 		return nil
 	}
-	return p.why
 }
 
 // Close ends the program, and waits until it has.

@@ -138,6 +138,7 @@ func TestEvaluateAndGradient(t *testing.T) {
 func TestWrongAnswers(t *testing.T) {
 	for how, want := range map[string]string{
 		"nan": "nan", "short": "answered 0 numbers after loss, and was asked for 2",
+		"half": "the program ended", "cuts": "shorter: open it for update",
 		"error": "the camera is off", "garbage": `answered "epoch 1 done": answer loss, or error`,
 		"long": "over 1048576 bytes", "twice": `said "loss 2", unasked`, "dies": "exit status 7",
 	} {
@@ -157,6 +158,40 @@ func TestWrongAnswers(t *testing.T) {
 			}
 			well(t, p)
 		})
+	}
+}
+
+// TestFileGone: systems clean up. A program whose file was removed gets another one.
+func TestFileGone(t *testing.T) {
+	p, _ := startTest(t, "well")
+	well(t, p)
+	if err := os.Remove(p.file.file.Name()); err != nil {
+		t.Fatal(err)
+	}
+	well(t, p)
+	if _, err := os.Stat(p.file.file.Name()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestErr: from when a program ends until it runs again there is a reason.
+func TestErr(t *testing.T) {
+	once := filepath.Join(t.TempDir(), "once")
+	for range 10 {
+		if err := os.WriteFile(once, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("ZOFL_TEST_ONCE", once)
+		p, _ := startTest(t, "dies")
+		if _, err := ask(t.Context(), p); err == nil || strings.Contains(err.Error(), "nil") {
+			t.Errorf("a program that died: %v", err)
+		}
+		for err := p.Err(); err != nil; err = p.Err() {
+			if _, ask := p.now(); ask != nil && strings.Contains(ask.Error(), "nil") {
+				t.Fatal(ask)
+			}
+		}
+		well(t, p)
 	}
 }
 
@@ -345,6 +380,13 @@ func TestSweep(t *testing.T) {
 	defer used.close()
 	left := filepath.Join(dir, prefix+"1")
 	if err := os.WriteFile(left, make([]byte, 8), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep(dir)
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("a file that was made just now: %v", err)
+	}
+	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	sweep(dir)

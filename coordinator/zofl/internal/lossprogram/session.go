@@ -25,6 +25,11 @@ func (p *Program) session(
 	if err := t.free(ctx); err != nil {
 		return err
 	}
+	if p.file != nil && p.file.check() != nil {
+		points = max(points, p.file.points)
+		p.file.close()
+		p.file = nil
+	}
 	if p.file == nil || p.file.points < points {
 		if err := p.share(points); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
@@ -82,6 +83,22 @@ func (s *sharedFile) point(i int) []float32 {
 	return all[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
 }
 
+// check returns an error if a program cannot read or write the whole file by its name any more:
+// systems clean up, and programs that open it for writing may cut it. To touch what was cut would
+// end this process.
+func (s *sharedFile) check() error {
+	named, err := os.Stat(s.file.Name())
+	own, err2 := s.file.Stat()
+	switch {
+	case err != nil || err2 != nil || !os.SameFile(named, own):
+		return errors.New("the file of the parameters is gone")
+	case own.Size() < int64(len(s.mapped)):
+		return errors.New("the program made the file of the parameters shorter: open it for update, " +
+			`as with "r+b"`)
+	}
+	return nil
+}
+
 func (s *sharedFile) close() {
 	if s.mapped != nil {
 		_ = s.mapped.Unmap()
@@ -95,7 +112,9 @@ func (s *sharedFile) close() {
 func sweep(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, name := range names {
-		if abandoned(name) {
+		// A new file is held only a moment after it was made.
+		info, err := os.Lstat(name)
+		if err == nil && time.Since(info.ModTime()) > time.Minute && abandoned(name) {
 			_ = os.Remove(name)
 		}
 	}

@@ -2,6 +2,7 @@ package lossprogram
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -44,25 +45,30 @@ func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *
 	return t
 }
 
+// listen takes answers until the program ends, or says something unasked. Half a line is no answer.
 func (t *talk) listen(in io.Reader) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 4096), longestLine)
-	for lines.Scan() {
-		if !t.owed.CompareAndSwap(true, false) {
-			t.fail(fmt.Errorf("said %q, unasked: print to standard error instead", clip(lines.Text())))
+	lines := bufio.NewReaderSize(in, longestLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = fmt.Errorf("answered a line of over %d bytes", longestLine)
+		}
+		if err != nil {
+			t.fail(err)
 			return
 		}
-		t.overdue.Stop()
-		t.answers <- lines.Text()
+		stray := line
+		if more, _ := lines.Peek(lines.Buffered()); len(more) > 0 { // nothing was asked since
+			stray, _, _ = bytes.Cut(more, []byte{'\n'})
+		} else if t.owed.CompareAndSwap(true, false) {
+			t.overdue.Stop()
+			t.answers <- string(bytes.TrimSuffix(line, []byte{'\n'}))
+			continue
+		}
+		t.fail(fmt.Errorf("said %q, unasked: print to standard error instead",
+			clip(string(bytes.TrimSpace(stray)))))
+		return
 	}
-	err := lines.Err()
-	if errors.Is(err, bufio.ErrTooLong) {
-		err = fmt.Errorf("answered a line of over %d bytes", longestLine)
-	}
-	if err == nil {
-		err = io.EOF
-	}
-	t.fail(err)
 }
 
 // fail ends the talk, once, for a reason.
@@ -99,8 +105,11 @@ func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) 
 	}
 	t.owed.Store(true)
 	if _, err := io.WriteString(t.out, request+"\n"); err != nil {
-		t.fail(err) // the reason is that of listen, if the program ended by itself
-		<-t.ended
+		select {
+		case <-t.ended: // it ended by itself, and listen says so
+		case <-time.After(t.patience):
+			t.fail(err)
+		}
 		return nil, t.why
 	}
 	select {

@@ -124,6 +124,13 @@ func answerLoss(how, path string, args map[string]string) {
 	case "long":
 		fmt.Println("loss", strings.Repeat("1", longestLine))
 		return
+	case "half":
+		fmt.Print("loss 1")
+		os.Exit(7)
+	case "cuts":
+		_ = os.Truncate(path, 0)
+		fmt.Println("loss 1 1")
+		return
 	case "twice":
 		fmt.Println("loss 1\nloss 2")
 		return

@@ -83,7 +83,7 @@ func (f *File) answer(m *nats.Msg) {
 	}
 	b := make([]byte, numberLen+min(f.size-int64(at), wire.MaxPiece))
 	binary.LittleEndian.PutUint64(b, uint64(f.size))
-	if _, err := f.file.ReadAt(b[numberLen:], int64(at)); err == nil || err == io.EOF {
+	if n, _ := f.file.ReadAt(b[numberLen:], int64(at)); n == len(b)-numberLen {
 		_ = m.Respond(b) // who gets no answer asks again
 	}
 }
@@ -132,8 +132,13 @@ func (r *Request) compare(file io.Reader) error {
 // fetch writes the pieces to a file.
 func (r *Request) fetch(ctx context.Context, to *os.File) error {
 	told := map[string]bool{}
+	first := uint64(0) // size of the file, as the first piece said it
 	for at := uint64(0); ; {
 		size, piece, err := r.piece(ctx, at)
+		if err == nil && at > 0 && size != first {
+			err = fmt.Errorf("a piece is of a model of %d bytes, and others of one of %d: offer one "+
+				"file only", size, first)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -150,6 +155,7 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 		if _, err := to.Write(piece); err != nil {
 			return err
 		}
+		first = size
 		if at += uint64(len(piece)); at >= size {
 			break
 		}
