@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 
@@ -34,7 +35,9 @@ type lead struct {
 	neighbors   []*client.Client
 	conns       []*nats.Conn
 	members     uint32 // of the plan
-	tmp         string // directory of a log that is forgotten
+	growing     sync.Mutex
+	wanted      atomic.Uint32 // members, once grow is done
+	tmp         string        // directory of a log that is forgotten
 	cancel      context.CancelCauseFunc
 	ctx         context.Context // of all that start began
 	done        sync.WaitGroup
@@ -182,7 +185,10 @@ func (l *lead) close() {
 
 // grow lets every device that has joined into each round: those of the plan were enough to begin.
 // The coordinator is not called from its own recorder.
-func (l *lead) grow(devices uint32) {
+func (l *lead) grow() {
+	l.growing.Lock() // in order: the last change has all
+	defer l.growing.Unlock()
+	devices := l.wanted.Load()
 	change := &wire.Change{}
 	for _, field := range []string{"members", "target"} {
 		if err := planfile.SetChange(change, field, fmt.Sprint(devices)); err != nil {
@@ -200,7 +206,8 @@ func (l *lead) record(e report.Event) error {
 	const often = 50
 	if e.Kind == report.Joined && e.Members > l.members {
 		l.members = e.Members
-		go l.grow(e.Members)
+		l.wanted.Store(e.Members)
+		go l.grow()
 	}
 	switch {
 	case e.Kind == report.RoundDone && e.Round%often == 0:

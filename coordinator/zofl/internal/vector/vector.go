@@ -50,7 +50,20 @@ func Create(name string, fill func(*os.File) error) (err error) {
 	if err = errors.Join(fill(file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), name)
+	return place(file.Name(), name)
+}
+
+// place gives a complete file its name, unless another file has taken that meanwhile.
+func place(made, name string) error {
+	err := os.Link(made, name)
+	switch {
+	case err == nil:
+		return os.Remove(made)
+	case errors.Is(err, os.ErrExist):
+		return fmt.Errorf("%s: %w meanwhile: choose another name, files are never overwritten", name,
+			os.ErrExist)
+	}
+	return os.Rename(made, name) // not every file system has links
 }
 
 func encode(w io.Writer, format string, x []float32) error {

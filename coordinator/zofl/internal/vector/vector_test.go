@@ -54,6 +54,24 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestMeanwhile: a file that somebody else made while this one was written stays.
+func TestMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x.f32")
+	err := Create(name, func(*os.File) error {
+		return os.WriteFile(name, []byte("theirs"), 0o600)
+	})
+	if !errors.Is(err, os.ErrExist) {
+		t.Errorf("%v, want that it exists", err)
+	}
+	if b, err := os.ReadFile(name); string(b) != "theirs" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if files, err := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	dir := t.TempDir()
 	odd := filepath.Join(dir, "odd.f32")
