@@ -128,13 +128,15 @@ func (d *device) do(m message) {
 	}
 }
 
-// draw adds a drawing to what the device learns from, also after a reload.
+// draw adds a drawing to what the device learns from. The page counts it once it is stored, so that
+// a reload loses none that was counted.
 func (d *device) draw(image []uint8, label int) error {
 	if err := d.model.Draw(image, label); err != nil {
 		return err
 	}
+	err := d.store.saveDrawing(d.model.Drawn()-1, image, label)
 	d.tellDrawn()
-	return d.store.saveDrawing(d.model.Drawn()-1, image, label)
+	return err
 }
 
 func (d *device) tellDrawn() {
