@@ -80,6 +80,7 @@ var hostile = map[string]map[string]string{
 		"no .safetensors":         "1234567",
 		"header claims":           "\xff\xff\xff\xff\xff\xff\xff\x7f{}",
 		"header claims 100000001": "\x01\xe1\xf5\x05\x00\x00\x00\x00{}",
+		"header claims 3 bytes":   "\x03\x00\x00\x00\x00\x00\x00\x00{}",
 		"not a JSON object":       safetensors(`[]`, ""),
 		"no tensor":               safetensors(`{"__metadata__":{}}`, ""),
 		"EOF":                     safetensors(`{"a":{"dtype":"F32"`, ""),
@@ -120,6 +121,8 @@ var hostile = map[string]map[string]string{
 		"in another file":     onnxModel(onnxFloats("w", []uint64{2}, onnxVarint(tensorLocation, 1))),
 		"segment of a tensor": onnxModel(onnxFloats("w", []uint64{2}, onnxBytes(tensorSegment, ""))),
 		"no elements":         onnxModel(onnxFloats("w", []uint64{0})),
+		"are type 25": onnxModel(onnxFloats("w", []uint64{2},
+			onnxVarint(tensorType, uint64(len(onnxTypes))), onnxBytes(tensorRaw, two))),
 	},
 	".npz": {
 		"numpy.savez": "PK\x03\x04",
