@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -57,27 +56,6 @@ func TestAllowList(t *testing.T) {
 	check("pi-3")
 	if f, err := allowed("", nil); f != nil || err != nil {
 		t.Errorf("no list: %v", err)
-	}
-}
-
-// zofl status and zofl devices name who sends too much.
-func TestOffendersAreShown(t *testing.T) {
-	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
-		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}}
-	var text []string
-	for _, row := range turnedAwayOf(s) {
-		text = append(text, row[0].(string)+": "+row[1].(string))
-	}
-	want := "turned away: 5 joins, 7 records\n" +
-		"offender: d1: 12 messages turned away, 3 faulty messages"
-	if got := strings.Join(text, "\n"); got != want {
-		t.Errorf("rows %q, want %q", got, want)
-	}
-	if note := noteOn(&operate.Device{Faulty: 3}); note != "3 faulty messages" {
-		t.Errorf("note %q", note)
-	}
-	if rows := turnedAwayOf(&operate.Status{}); rows != nil {
-		t.Errorf("rows of an honest run: %v", rows)
 	}
 }
 

@@ -142,7 +142,12 @@ func TestPlanFieldsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct{ Fields []fieldLine }
+	var got struct {
+		Fields []struct {
+			Name, Doc, Values string
+			Changeable        bool
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %.80q", err, out)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -288,3 +290,35 @@ func (c *connection) await(name, inbox string, log *slog.Logger) (*nats.Conn, er
 	r.watch(nc)
 	return nc, nil
 }
+
+// isLoopback says whether a host is this machine only, whatever names resolve to.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// hasAuthority says whether a creds file names the authority of its broker.
+func hasAuthority(creds []byte) bool {
+	return strings.Contains(string(creds), "-----BEGIN CERTIFICATE-----")
+}
+
+// inboxOf is the prefix of the subjects to which answers to a part without a name come.
+func inboxOf(role grant.Role, run string) string {
+	return (&grant.Use{Run: run}).Inbox(role)
+}
+
+// reachable returns an address of this machine that a broker at --listen takes.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	switch ip := net.ParseIP(host); {
+	case host == "", ip != nil && ip.IsUnspecified():
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// askWithin bounds the wait for a coordinator's answer.
+const askWithin = 10 * time.Second

@@ -38,7 +38,7 @@ computes from the log.`,
 				return usageError{errors.New("--rounds and --set rounds: give only one")}
 			}
 			bar := newBar(os.Stderr, 0)
-			cfg.Progress = bar.update
+			cfg.Progress = func(p demo.Progress) { showDemo(os.Stderr, bar, p) }
 			result, err := demo.Run(cmd.Context(), cfg)
 			bar.finish()
 			if err != nil {
@@ -67,6 +67,27 @@ computes from the log.`,
 		"set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	return cmd
+}
+
+// showDemo shows the progress of the demo: a moving bar on a terminal, otherwise a line every
+// logEvery rounds.
+func showDemo(out io.Writer, b *bar, p demo.Progress) {
+	text := fmt.Sprintf("loss %.4f  accuracy %s  %.0f B up  %.0f B down",
+		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown)
+	switch {
+	case b.moves():
+		b.limit(p.Rounds)
+		b.show(p.Round, text)
+	case p.Round%logEvery == 0:
+		fmt.Fprintf(out, "round %d of %d  %s\n", p.Round, p.Rounds, text)
+	}
+}
+
+func percent(v float64) string {
+	if v < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
 }
 
 // verdictOf returns an error if the demo did not show what it should.

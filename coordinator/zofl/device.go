@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/mdp/qrterminal/v3"
 	"github.com/nats-io/nats.go"
@@ -201,9 +200,4 @@ func tellBroker(ctx context.Context, d *enrol.Dir, account string) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	return enrol.Tell(ctx, nc, account)
-}
-
-// hasAuthority says whether a creds file names the authority of its broker.
-func hasAuthority(creds []byte) bool {
-	return strings.Contains(string(creds), "-----BEGIN CERTIFICATE-----")
 }

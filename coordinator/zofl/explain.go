@@ -16,16 +16,6 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-func newTable(out io.Writer, header ...any) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(out)
-	t.SetStyle(table.StyleLight)
-	if len(header) > 0 {
-		t.AppendHeader(header)
-	}
-	return t
-}
-
 // explain prints the source and notes of the plan's preset, and what each field means.
 func explain(out io.Writer, p *wire.Plan) error {
 	for _, info := range preset.List() {
@@ -149,18 +139,6 @@ func storedVectors(p *wire.Plan) uint64 {
 		return 4 * records * p.Object(0)
 	}
 	return 4 * (records/2*p.Object(1) + (records+1)/2*max(p.Object(1), p.Object(2)))
-}
-
-func size(bytes uint64) string {
-	switch {
-	case bytes >= 1<<30:
-		return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.2f MiB", float64(bytes)/(1<<20))
-	case bytes < 1<<10:
-		return fmt.Sprintf("%d B", bytes)
-	}
-	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 }
 
 // A fieldLine is a field of a plan in JSON.

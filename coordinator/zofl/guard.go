@@ -53,19 +53,6 @@ func (g *guard) check(listen string) error {
 	return err
 }
 
-// reachable returns an address of this machine that a broker at --listen takes.
-func reachable(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	switch ip := net.ParseIP(host); {
-	case host == "", ip != nil && ip.IsUnspecified():
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
-}
-
 // names returns the names of the broker's certificate. The first is told to devices.
 func (g *guard) names(listen string) (names []string, err error) {
 	host, _, err := splitAddress("--listen", listen)

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire"
 )
 
 func logCommand() *cobra.Command {
@@ -64,26 +60,4 @@ a running coordinator (--url and --run).`,
 	f.BoolVar(&asJSON, "json", false, "print records as JSON, one object per line")
 	cmd.AddCommand(moveCommand())
 	return cmd
-}
-
-// planOf reads the plan of a log, which says how to print its records: the precision of the
-// scalars and the length of the vectors.
-func planOf(ctx context.Context, src source.Source) (plan *wire.Plan, err error) {
-	plan = &wire.Plan{}
-	var failed error
-	if base, _ := src.Base(); base != nil {
-		p, err := base.Position()
-		return &p.Plan, err
-	}
-	err = src.Read(ctx, 1, func(_ uint64, record []byte) bool {
-		var r wire.Record
-		if r, failed = wire.DecodeRecord(record); failed == nil && r.Plan != nil {
-			plan = r.Plan
-		}
-		return false
-	})
-	if failed != nil {
-		err = failed
-	}
-	return plan, err
 }

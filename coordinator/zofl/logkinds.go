@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -99,3 +101,23 @@ func openJetStream(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	}
 	return log, nil
 }
+
+// holder names this process, for people who want to know who leads.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// mustHaveLog returns an error if a directory has no log, because opening it would make one.
+func mustHaveLog(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "log")); err != nil {
+		return usageError{fmt.Errorf("--store %s: no log there: %w", dir, err)}
+	}
+	return nil
+}
+
+// jetStreamName names the broker's JetStream in place of a directory.
+const jetStreamName = "jetstream"

@@ -114,14 +114,3 @@ func (l *logChoice) needed(p *wire.Plan) error {
 	}
 	return nil
 }
-
-// checkRun returns an error unless the text can be the name of a run.
-func checkRun(run string) error {
-	if run == "" {
-		return usageError{errors.New("--run is missing: give the name of the run")}
-	}
-	if err := wire.CheckName(run); err != nil {
-		return usageError{fmt.Errorf("--run: %w", err)}
-	}
-	return nil
-}

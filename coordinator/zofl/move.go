@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,14 +16,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
-
-// mustHaveLog returns an error if a directory has no log, because opening it would make one.
-func mustHaveLog(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, "log")); err != nil {
-		return usageError{fmt.Errorf("--store %s: no log there: %w", dir, err)}
-	}
-	return nil
-}
 
 func moveCommand() *cobra.Command {
 	var c connection
@@ -94,9 +85,6 @@ zofl serve with the new one.`,
 	return cmd
 }
 
-// jetStreamName names the broker's JetStream in place of a directory.
-const jetStreamName = "jetstream"
-
 // move copies a log and returns how many records it has.
 func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int,
 	wait time.Duration) (n uint64, err error) {
@@ -122,9 +110,9 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 			return 0, err
 		}
 	}
-	bar := newCopyBar(os.Stderr, src.Last())
+	bar := newBar(os.Stderr, src.Last())
 	defer bar.finish()
-	return src.Last(), runlog.Copy(ctx, dst, src, bar.copied)
+	return src.Last(), runlog.Copy(ctx, dst, src, bar.set)
 }
 
 // isOf returns an error if the log belongs to another run. Records that were copied to

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/nats-io/nats.go"
@@ -18,9 +17,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
-
-// askWithin bounds the wait for a coordinator's answer.
-const askWithin = 10 * time.Second
 
 // An operator holds the flags of a command to a running coordinator.
 type operator struct {

@@ -9,11 +9,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// inboxOf is the prefix of the subjects to which answers to a part without a name come.
-func inboxOf(role grant.Role, run string) string {
-	return (&grant.Use{Run: run}).Inbox(role)
-}
-
 // formats are the ways to write permissions.
 var formats = map[string]func(*jwt.Permissions) (string, error){
 	"conf": func(p *jwt.Permissions) (string, error) { return grant.Conf(p), nil },

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -238,26 +236,4 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 // warnings returns what a plan may lack, and what its preset may do to a model.
 func warnings(p *wire.Plan) []string {
 	return append(plancheck.Warnings(p), preset.Warnings(p)...)
-}
-
-// warningWidth is where a warning or a note breaks lines, in columns.
-const warningWidth = 90
-
-// writePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
-// run key of a run.
-func writePlan(name string, p *wire.Plan) error {
-	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return usageError{fmt.Errorf("--write: %w: a plan is never overwritten, because that would "+
-			"lose the run key of a run: name a new file", err)}
-	case err != nil:
-		return usageError{fmt.Errorf("--write: %w", err)}
-	}
-	_, err = file.Write(append(b, '\n'))
-	return errors.Join(err, file.Close())
 }

@@ -7,14 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spf13/cobra"
-
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 )
-
-// secretLen is the length of a run key in bytes.
-const secretLen = 32
 
 // keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
 // which devices have and the plan has not. If the file does not exist, it is made from random
@@ -63,34 +58,4 @@ func makeSecret(name string) ([]byte, error) {
 	}
 	_, err = file.Write(key)
 	return key, errors.Join(err, file.Sync(), file.Close())
-}
-
-// secretFlag adds the flag of a command that needs the run's key.
-func secretFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "secret", "",
-		"file with the run key, if the run is private (zofl plan --secret)")
-}
-
-// readSecret reads a run key from a file. It returns nil if the name is empty.
-func readSecret(name string) ([]byte, error) {
-	if name == "" {
-		return nil, nil
-	}
-	key, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--secret: %w", err)}
-	}
-	return key, checkSecret(name, key)
-}
-
-// checkSecret returns an error unless a file holds a run key that only its owner can read.
-func checkSecret(name string, key []byte) error {
-	if len(key) == secretLen {
-		if err := checkMode(name); err != nil {
-			return usageError{fmt.Errorf("--secret %s: %w", name, causeOf(err))}
-		}
-		return nil
-	}
-	return usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, not a password; "+
-		"to make one, give zofl plan --secret the name of a new file", name, len(key), secretLen)}
 }

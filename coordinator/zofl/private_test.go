@@ -66,7 +66,7 @@ func TestPrivateRun(t *testing.T) {
 		t.Error(err)
 	}
 	chain := v
-	chain.Digest, chain.Without = "", noKey
+	chain.Digest, chain.Without = "", "give the run key with --secret"
 	var got verdict
 	out, err = zofl(t, "verify", "--store", log, "--json")
 	if err == nil {

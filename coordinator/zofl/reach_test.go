@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
@@ -10,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
@@ -202,41 +199,4 @@ func TestFilesOfAConnection(t *testing.T) {
 	_, err := zofl(t, "status", "--url", "nats://127.0.0.1:1", "--run", "r", "--creds", none, "--nkey",
 		none)
 	refused(t, err, []string{"--creds", "--nkey", "only one"})
-}
-
-// TestReachTellsOnce: each reason is one line until there is a connection, whatever the order, and
-// this side's ports make no other reason.
-func TestReachTellsOnce(t *testing.T) {
-	var out buffer
-	r := newReach(&connection{url: "nats://u:secret@a,nats://b"}, time.Second,
-		slog.New(slog.NewTextHandler(&out, nil)))
-	address := func(port int) *net.TCPAddr {
-		return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
-	}
-	for attempt := range 3 {
-		r.failed(&net.OpError{Op: "read", Net: "tcp", Source: address(50000 + attempt),
-			Addr: address(4222), Err: errors.New("connection reset by peer")})
-		r.failed(nats.ErrAuthorization)
-	}
-	if n := lines(out.String(), "level=WARN"); n != 2 {
-		t.Errorf("%d lines of two reasons:\n%s", n, out.String())
-	}
-	r.connected(&nats.Conn{})
-	r.connected(&nats.Conn{})
-	if n := lines(out.String(), "connected to the broker"); n != 1 {
-		t.Errorf("%d lines of a cure:\n%s", n, out.String())
-	}
-	r.failed(nats.ErrAuthorization)
-	if n := lines(out.String(), "level=WARN"); n != 3 {
-		t.Errorf("%d lines after another fault:\n%s", n, out.String())
-	}
-	for range 2 {
-		r.note(errors.New("nats: permissions violation for publish to zo.r.j.a"))
-	}
-	if n := lines(out.String(), "permissions violation"); n != 1 {
-		t.Errorf("%d lines of a forbidden subject:\n%s", n, out.String())
-	}
-	if strings.Contains(out.String(), "secret") {
-		t.Errorf("a password is printed:\n%s", out.String())
-	}
 }

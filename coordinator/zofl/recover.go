@@ -118,32 +118,6 @@ func stateFrom(path string, initial []float32) (
 	return file, r, h, err
 }
 
-// headOf reads the head of a state file.
-func headOf(name string) (replica.Head, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return replica.Head{}, err
-	}
-	defer file.Close()
-	return replica.ReadHead(file)
-}
-
-func loadState(name string, head *replica.Head, initial []float32) (
-	r *replica.Replica, h replica.History, err error,
-) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, h, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, h, err
-	}
-	return replica.Load(replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, Initial: initial},
-		file, info.Size())
-}
-
 // recoverable says why no log can begin with a state.
 func recoverable(r *replica.Replica) error {
 	plan := r.Plan()

@@ -87,9 +87,3 @@ func loopback(flag, address string) error {
 	}
 	return err
 }
-
-// isLoopback says whether a host is this machine only, whatever names resolve to.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}

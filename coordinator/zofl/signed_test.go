@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/ed25519"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,66 +48,23 @@ func TestServeSigns(t *testing.T) {
 	if out, err := verify(first); err != nil || !strings.Contains(out, "rounds") {
 		t.Errorf("verify: %v: %s", err, out)
 	}
-	other, err := makeKey(filepath.Join(dir, "other"))
+	other, _, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := verify(publicOf(other).String()); err == nil ||
+	if out, err := verify(signed.Keys{signed.Key(other)}.String()); err == nil ||
 		!strings.Contains(err.Error(), "zofl status") {
 		t.Errorf("verify with another key: %v: %s", err, out)
 	}
 }
 
-// TestKeyRefused: what is no key, or not kept well, is refused with the remedy.
-func TestKeyRefused(t *testing.T) {
-	dir := t.TempDir()
-	open, noKey := filepath.Join(dir, "open"), filepath.Join(dir, "none")
-	if _, err := makeKey(open); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(open, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(noKey, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for file, want := range map[string]string{open: "chmod 600", noKey: "PEM"} {
-		f := serveFlags{keyFile: file}
-		if err := f.speaker(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
+// TestNoKeyOfACoordinator: what is no key is refused, and so is one for a log at rest.
+func TestNoKeyOfACoordinator(t *testing.T) {
 	for _, args := range [][]string{
 		{"client", "--url", "nats://127.0.0.1:1", "--run", "r", "--id", "a", "--coordinator", "x"},
-		{"verify", "--store", dir, "--coordinator", "ed25519:x"},
+		{"verify", "--store", t.TempDir(), "--coordinator", "ed25519:x"},
 	} {
 		_, err := zofl(t, args...)
 		refused(t, err, []string{"--coordinator"})
-	}
-}
-
-// TestCredsNameTheKey: the file of a device names the key, that of a coordinator has its private
-// half, and a coordinator without it is refused.
-func TestCredsNameTheKey(t *testing.T) {
-	k := newEnrolled(t)
-	var device, lead connection
-	device.creds, lead.creds = k.add("a", "device")[3], k.add("lead", "coordinator")[3]
-	known, err := device.coordinator("")
-	if err != nil || len(known) != 1 {
-		t.Fatalf("%v, %v", known, err)
-	}
-	f := serveFlags{connection: lead}
-	if err := f.speaker(); err != nil || publicOf(f.private).String() != known.String() {
-		t.Errorf("the coordinator's file: %v", err)
-	}
-	content, err := os.ReadFile(device.creds)
-	if err != nil || strings.Contains(string(content), keyBlock) {
-		t.Errorf("a device has the private key: %v", err)
-	}
-	other := filepath.Join(t.TempDir(), "other")
-	for _, f := range []serveFlags{{connection: device}, {connection: lead, keyFile: other}} {
-		if err := f.speaker(); err == nil || !strings.Contains(err.Error(), "--key") {
-			t.Errorf("with another key or none: %v", err)
-		}
 	}
 }

@@ -113,12 +113,13 @@ func endedOf(runs []*simulate.Run) string {
 // A runsBar shows the progress of all runs. It is a sink of them.
 type runsBar struct {
 	*bar
+	out    io.Writer
 	before uint64   // rounds of the runs before
 	until  []uint64 // rounds of the runs up to each
 }
 
 func newRunsBar(out *os.File, runs []*simulate.Run) *runsBar {
-	b, sum := &runsBar{}, uint64(0)
+	b, sum := &runsBar{out: out}, uint64(0)
 	for _, r := range runs {
 		sum += r.Plan.Rounds
 		b.until = append(b.until, sum)
@@ -129,18 +130,16 @@ func newRunsBar(out *os.File, runs []*simulate.Run) *runsBar {
 
 // Begin implements [simulate.Sink].
 func (b *runsBar) Begin(r *simulate.Run) error {
-	if b.moving != nil {
-		b.moving.Describe(fmt.Sprintf("run %d of %d", r.Number, r.Of))
-	}
+	b.describe(fmt.Sprintf("run %d of %d", r.Number, r.Of))
 	return nil
 }
 
 // Round implements [simulate.Sink].
 func (b *runsBar) Round(r *simulate.Run, row simulate.Row) error {
 	switch {
-	case b.moving != nil:
-		b.moving.Describe(fmt.Sprintf("run %d of %d  loss %.4f", r.Number, r.Of, float64(row.Loss)))
-		b.moving.Set64(int64(b.before + row.Round)) // an error is the terminal's: ignored
+	case b.moves():
+		b.show(b.before+row.Round,
+			fmt.Sprintf("run %d of %d  loss %.4f", r.Number, r.Of, float64(row.Loss)))
 	case row.Round%logEvery == 0:
 		fmt.Fprintf(b.out, "run %d of %d, round %d of %d, loss %.4f\n", r.Number, r.Of, row.Round,
 			r.Plan.Rounds, float64(row.Loss))
@@ -151,7 +150,7 @@ func (b *runsBar) Round(r *simulate.Run, row simulate.Row) error {
 // End implements [simulate.Sink].
 func (b *runsBar) End(r *simulate.Run) error {
 	b.before = b.until[r.Number-1]
-	if b.moving != nil {
+	if b.moves() {
 		return nil
 	}
 	o := r.Outcome

@@ -141,7 +141,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	bar, spent := newBar(os.Stderr, c.Queries), uint64(0)
 	c.Progress = func(trial tune.Trial) {
 		spent += trial.Queries
-		bar.tried(trial.Stage, spent)
+		bar.show(spent, trial.Stage)
 	}
 	r, err := tune.Run(ctx, c)
 	bar.finish()

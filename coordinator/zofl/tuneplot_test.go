@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/xml"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,29 +69,4 @@ func TestPlot(t *testing.T) {
 	if d := draw(t, one); err != nil || len(d.Circles) != 1 || strings.Contains(string(one), "NaN") {
 		t.Errorf("%v: of one trial\n%s", err, one)
 	}
-}
-
-// TestPlotFile: tune stores the plot beside the plan, once.
-func TestPlotFile(t *testing.T) {
-	name := planFile(t, "--preset", "decomfl", "--dim", "40", "--set", "members=5")
-	file := filepath.Join(t.TempDir(), "tuned.svg")
-	args := []string{"tune", name, "--objective", "bowl", "--fields", "step", "--rounds", "8",
-		"--plot", file}
-	if _, err := zofl(t, args...); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := draw(t, b); len(d.Circles) < 3 {
-		t.Errorf("%d trials in\n%s", len(d.Circles), b)
-	}
-	_, err = zofl(t, args...)
-	refused(t, err, []string{"--plot", file, "--force"})
-	if _, err := zofl(t, append(args, "--force")...); err != nil {
-		t.Error(err)
-	}
-	_, err = zofl(t, "tune", name, "--plot", "x.bmp")
-	refused(t, err, []string{"--plot x.bmp", ".svg"})
 }

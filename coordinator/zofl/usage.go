@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // noArguments returns an error if a command that takes only flags has arguments.
@@ -86,50 +80,11 @@ func wrapped(text string, width int) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// readPlanFile reads the plan in a file. Errors are usage errors, and say where in the file the
-// JSON is wrong.
-func readPlanFile(name string) (*wire.Plan, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("plan %s: %w", name, causeOf(err))}
-	}
-	p, err := planfile.Read(bytes.NewReader(text))
-	if err == nil {
-		return p, nil
-	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		line, column := position(text, syntax)
-		return nil, usageError{fmt.Errorf("%s:%d:%d: %w: a plan is JSON, as zofl plan --write stores it",
-			name, line, column, syntax)}
-	}
-	return nil, usageError{fmt.Errorf("%s: %w", name, plancheck.Explain(err))}
-}
-
 // causeOf returns why a file cannot be used, without its name.
 func causeOf(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err
-	}
-	return err
-}
-
-// position returns where a text is wrong, counting lines and characters from 1.
-func position(text []byte, syntax *json.SyntaxError) (line, column int) {
-	at := min(int(syntax.Offset), len(text)) // the bytes read, with the wrong one
-	if at > 0 && !strings.HasPrefix(syntax.Error(), "unexpected end") {
-		at--
-	}
-	before := text[:at]
-	begin := bytes.LastIndexByte(before, '\n') + 1
-	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[begin:])
-}
-
-// asUsage marks errors of a plan as usage errors: whoever wrote the plan can correct it.
-func asUsage(err error) error {
-	if errors.As(err, new(*wire.PlanError)) {
-		return usageError{err}
 	}
 	return err
 }
@@ -155,3 +110,14 @@ func useless(cmd *cobra.Command, reason string, names ...string) error {
 
 // oneLine joins the lines of a text: cobra puts suggestions on lines of their own.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// checkRun returns an error unless the text can be the name of a run.
+func checkRun(run string) error {
+	if run == "" {
+		return usageError{errors.New("--run is missing: give the name of the run")}
+	}
+	if err := wire.CheckName(run); err != nil {
+		return usageError{fmt.Errorf("--run: %w", err)}
+	}
+	return nil
+}

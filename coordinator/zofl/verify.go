@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -241,9 +240,4 @@ func (v *verdict) print(out io.Writer) {
 		t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N), d.Digest})
 	}
 	t.Render()
-}
-
-func digestOf(r *replica.Replica) string {
-	d := r.Digest()
-	return hex.EncodeToString(d[:])
 }

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/kernelbench"
+)
+
+// TestBenchExitCodes: directions that differ by instruction set are damage.
+func TestBenchExitCodes(t *testing.T) {
+	bits := classifyBench(fmt.Errorf("%w: x", kernelbench.ErrBits))
+	if got := exitCode(bits, false); got != exitCorrupt || !errors.Is(bits, kernelbench.ErrBits) {
+		t.Errorf("%v is exit code %d, want %d", bits, got, exitCorrupt)
+	}
+}
