@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -101,8 +102,8 @@ func TestUsageExits(t *testing.T) {
 		{[]string{"serve", "nosuch.json", "--store", "x"}, []string{"nosuch.json", "no such file"}},
 	} {
 		code, out, text := runs(t, c.args...)
-		if code != exitUsage || !hasAll(text, c.want) || lines(text, "zofl:") != 1 || out != "" {
-			t.Errorf("%v: exit code %d, want %d and %q:\n%s%s", c.args, code, exitUsage, c.want, out,
+		if code != cli.ExitUsage || !hasAll(text, c.want) || lines(text, "zofl:") != 1 || out != "" {
+			t.Errorf("%v: exit code %d, want %d and %q:\n%s%s", c.args, code, cli.ExitUsage, c.want, out,
 				text)
 		}
 	}
@@ -171,7 +172,7 @@ func TestFlagsOfALog(t *testing.T) {
 	}
 	key, start := filepath.Join(k.dir, "key"), filepath.Join(k.dir, "start.f32")
 	other := filepath.Join(k.dir, "other.json")
-	for file, size := range map[string]int{key: secretLen, start: 4 * kitchenDim} {
+	for file, size := range map[string]int{key: cli.SecretLen, start: 4 * kitchenDim} {
 		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
 			t.Fatal(err)
 		}

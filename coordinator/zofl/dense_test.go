@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 )
 
 // newDenseKitchen is a run of small surrogates that keeps 4 vectors.
@@ -20,7 +23,7 @@ func newDenseKitchen(t *testing.T) *kitchen {
 }
 
 // verified is what verify says of a log on disk.
-func (k *kitchen) verified(log string) (v verdict) {
+func (k *kitchen) verified(log string) (v logs.Verdict) {
 	k.t.Helper()
 	text, err := zofl(k.t, "verify", "--store", log, "--json")
 	if err != nil {
@@ -133,7 +136,7 @@ func (k *kitchen) damage() {
 		t.Fatal(err)
 	}
 	text, err := zofl(t, "verify", "--store", bad)
-	if exitCode(err, false) != exitCorrupt ||
+	if cli.ExitCode(err, false) != cli.ExitCorrupt ||
 		!strings.Contains(err.Error(), "damaged of records ["+record(first)+"]") {
 		t.Errorf("a damaged vector: %v", err)
 	}
@@ -144,14 +147,14 @@ func (k *kitchen) damage() {
 		t.Fatal(err)
 	}
 	text, err = zofl(t, "verify", "--store", bad)
-	if exitCode(err, false) != exitCorrupt ||
+	if cli.ExitCode(err, false) != cli.ExitCorrupt ||
 		!strings.Contains(err.Error(), "missing of records ["+record(last)+"], damaged") ||
 		!strings.HasPrefix(cell(text, "digest of the state"),
 			"not computed: vector of record "+record(last)) {
 		t.Errorf("a missing vector: %v:\n%s", err, text)
 	}
 	if _, err := zofl(t, "export", "--store", bad, "--out",
-		filepath.Join(k.dir, "bad.f32")); exitCode(err, false) != exitCorrupt {
+		filepath.Join(k.dir, "bad.f32")); cli.ExitCode(err, false) != cli.ExitCorrupt {
 		t.Errorf("export without a vector: %v", err)
 	}
 }
@@ -163,7 +166,7 @@ func record(file string) string {
 }
 
 // moved checks that a log's vectors go with it.
-func (k *kitchen) moved(want verdict) {
+func (k *kitchen) moved(want logs.Verdict) {
 	t := k.t
 	t.Helper()
 	b, err := broker.Run(broker.Config{JetStream: t.TempDir(),
@@ -173,7 +176,7 @@ func (k *kitchen) moved(want verdict) {
 	}
 	t.Cleanup(b.Shutdown)
 	back := filepath.Join(k.dir, "back")
-	for _, way := range [][]string{{k.log, jetStreamName}, {jetStreamName, back}} {
+	for _, way := range [][]string{{k.log, logkind.JetStream}, {logkind.JetStream, back}} {
 		if _, err := zofl(t, "log", "move", "--url", k.url, "--run", "kitchen", "--from", way[0],
 			"--to", way[1]); err != nil {
 			t.Fatal(way, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // An enrolled is a kitchen whose broker zofl serve started with users and TLS.
@@ -75,7 +76,7 @@ func (k *enrolled) recordsReach(operator []string, n uint64) (s struct{ N, Prese
 	k.t.Helper()
 	for {
 		out, err := zofl(k.t, append([]string{"status", "--json"}, operator...)...)
-		if errors.As(err, new(absentError)) {
+		if errors.As(err, new(cli.AbsentError)) {
 			continue // its coordinator has just begun
 		}
 		if err != nil {
@@ -194,7 +195,7 @@ func (k *enrolled) connect(creds string) *session {
 func (k *enrolled) shutOut(login []string) {
 	k.t.Helper()
 	_, err := zofl(k.t, append([]string{"log"}, login...)...)
-	if exitCode(err, false) != exitUsage || !strings.Contains(err.Error(), "--creds") {
+	if cli.ExitCode(err, false) != cli.ExitUsage || !strings.Contains(err.Error(), "--creds") {
 		k.t.Errorf("who was revoked got %v", err)
 	}
 }
@@ -269,7 +270,7 @@ func TestRevokeWithoutBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := zofl(t, "device", "revoke", "a", "--auth", k.auth)
-	if exitCode(err, false) != exitAbsent || !strings.Contains(err.Error(), "next start") {
+	if cli.ExitCode(err, false) != cli.ExitAbsent || !strings.Contains(err.Error(), "next start") {
 		t.Errorf("without a broker: %v", err)
 	}
 	b, err := broker.Run(broker.Config{Conf: filepath.Join(k.auth, "nats.conf")})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
@@ -118,15 +119,15 @@ func TestDevicesAndRetireRefuse(t *testing.T) {
 		code int
 		want []string
 	}{
-		{[]string{"retire", "ghost", "--run", "kitchen"}, exitFailure,
+		{[]string{"retire", "ghost", "--run", "kitchen"}, cli.ExitFailure,
 			[]string{"refused", "ghost", "zofl devices"}},
-		{[]string{"retire", "--run", "kitchen"}, exitUsage, []string{"no ids", "zofl devices"}},
-		{[]string{"retire", "a b", "--run", "kitchen"}, exitUsage, []string{"a b"}},
-		{[]string{"retire", "a"}, exitUsage, []string{"--run"}},
-		{[]string{"devices"}, exitUsage, []string{"--run"}},
-		{[]string{"devices", "kitchen", "--run", "cellar"}, exitUsage, []string{"kitchen", "cellar"}},
-		{[]string{"devices", "kitchen", "cellar"}, exitUsage, []string{"2 runs"}},
-		{[]string{"devices", "nosuch"}, exitAbsent, []string{"no coordinator answers", "nosuch"}},
+		{[]string{"retire", "--run", "kitchen"}, cli.ExitUsage, []string{"no ids", "zofl devices"}},
+		{[]string{"retire", "a b", "--run", "kitchen"}, cli.ExitUsage, []string{"a b"}},
+		{[]string{"retire", "a"}, cli.ExitUsage, []string{"--run"}},
+		{[]string{"devices"}, cli.ExitUsage, []string{"--run"}},
+		{[]string{"devices", "kitchen", "--run", "cellar"}, cli.ExitUsage, []string{"kitchen", "cellar"}},
+		{[]string{"devices", "kitchen", "cellar"}, cli.ExitUsage, []string{"2 runs"}},
+		{[]string{"devices", "nosuch"}, cli.ExitAbsent, []string{"no coordinator answers", "nosuch"}},
 	} {
 		code, out, text := runs(t, append(c.args, "--url", k.url)...)
 		if code != c.code || !hasAll(text, c.want) || out != "" {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
@@ -265,7 +266,7 @@ func TestExecRefuses(t *testing.T) {
 		"--startup 0s":           {"--startup", "0", "--", "true"},
 		"--patience 0s":          {"--patience", "0", "--", "true"},
 	} {
-		if _, err := zofl(t, append(device, args...)...); !errors.As(err, new(usageError)) ||
+		if _, err := zofl(t, append(device, args...)...); !errors.As(err, new(cli.UsageError)) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
 		}
@@ -275,7 +276,7 @@ func TestExecRefuses(t *testing.T) {
 		t.Errorf("a program that ends at once: %v", err)
 	}
 	sh := []string{"--dim", fmt.Sprint(kitchenDim + 1), "--", "sh", "../../examples/exec/loss.sh"}
-	if _, err := zofl(t, append(device, sh...)...); !errors.As(err, new(usageError)) ||
+	if _, err := zofl(t, append(device, sh...)...); !errors.As(err, new(cli.UsageError)) ||
 		!strings.Contains(err.Error(), fmt.Sprint("dim=", kitchenDim+1)) {
 		t.Errorf("another dim than the plan's: %v", err)
 	}

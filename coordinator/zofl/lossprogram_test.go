@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
@@ -148,7 +149,8 @@ func TestSimulateStdioEnds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	text, err := p.run("simulate", bowlFile(t, "--set", "rounds=1000000"), "--json", "--devices", "3",
 		"--seeds", "3", "--out", dir)
-	if err == nil || exitCode(err, false) != exitFailure || !strings.Contains(err.Error(), "ended") {
+	if err == nil || cli.ExitCode(err, false) != cli.ExitFailure ||
+		!strings.Contains(err.Error(), "ended") {
 		t.Errorf("got %v", err)
 	}
 	all := simulatedLines(t, text)
@@ -213,7 +215,7 @@ func TestSimulateProgramEnds(t *testing.T) {
 	name := planFile(t, "--preset", "decomfl", "--dim", "5", "--set", "rounds=3")
 	out, err := zofl(t, "simulate", name, "--devices", "1", "--seeds", "2", "--json", "--", "sh", "-c",
 		once)
-	if err == nil || errors.As(err, new(usageError)) ||
+	if err == nil || errors.As(err, new(cli.UsageError)) ||
 		!hasAll(err.Error(), []string{"no run came to its end", "ended before it answered"}) {
 		t.Errorf("got %v", err)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -69,8 +71,8 @@ func (k *kitchen) leads(flags ...string) *service {
 func refuses(t *testing.T, words []string, args ...string) {
 	t.Helper()
 	_, err := zofl(t, args...)
-	if got := exitCode(err, false); got != exitCorrupt {
-		t.Errorf("%v: exit code %d, want %d: %v", args, got, exitCorrupt, err)
+	if got := cli.ExitCode(err, false); got != cli.ExitCorrupt {
+		t.Errorf("%v: exit code %d, want %d: %v", args, got, cli.ExitCorrupt, err)
 		return
 	}
 	for _, word := range words {

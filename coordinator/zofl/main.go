@@ -15,6 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/access"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/device"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/operator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/plan"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/serve"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 )
 
@@ -27,7 +35,7 @@ func main() {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "zofl:", err)
-	os.Exit(exitCode(err, interrupted))
+	os.Exit(cli.ExitCode(err, interrupted))
 }
 
 // execute runs a command. What fails before the command begins, such as an unknown command, is a
@@ -37,15 +45,15 @@ func execute(ctx context.Context, cmd *cobra.Command) error {
 	cmd.InitDefaultCompletionCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "completion" { // its help would answer an unknown shell
-			c.Args, c.RunE = noArguments, func(c *cobra.Command, _ []string) error { return c.Help() }
+			c.Args, c.RunE = cli.NoArguments, func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
 	}
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	err := cmd.ExecuteContext(ctx)
-	if err == nil || began || errors.As(err, new(usageError)) {
+	if err == nil || began || errors.As(err, new(cli.UsageError)) {
 		return err
 	}
-	return usageError{fmt.Errorf("%s; see %s --help", oneLine(err.Error()), cmd.CommandPath())}
+	return cli.Usage(fmt.Errorf("%s; see %s --help", cli.OneLine(err.Error()), cmd.CommandPath()))
 }
 
 func root() *cobra.Command {
@@ -74,17 +82,16 @@ Exit codes:
 	}
 	cmd.Flags().Bool("version", false, "print the version of this program") // without -v
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
+		return cli.Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
-	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
-	addGroup(cmd, "Train:", planCommand(), simulateCommand(), tuneCommand(), serveCommand(),
-		clientCommand(), execCommand(), followCommand())
-	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
-	addGroup(cmd, "Say who may take part:", deviceCommand(), permissionsCommand())
-	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),
-		recoverCommand())
-	cmd.SetHelpCommand(helpCommand(cmd))
-	wrapFlags(cmd)
+	addGroup(cmd, "Try it:", lab.Demo(), lab.Bench())
+	addGroup(cmd, "Train:", plan.Command(), lab.Simulate(), lab.Tune(), serve.Command(),
+		device.Client(), device.Exec(), device.Follow())
+	addGroup(cmd, "Command a running coordinator:", operator.Commands()...)
+	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
+	addGroup(cmd, "Read a run's log:", logs.Log(), logs.Verify(), logs.Export(), logs.Recover())
+	cmd.SetHelpCommand(cli.Help(cmd))
+	cli.WrapFlags(cmd)
 	return cmd
 }
 

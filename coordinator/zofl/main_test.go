@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/planfile"
@@ -68,9 +69,9 @@ func TestDemoDense(t *testing.T) {
 func TestDemoSaysWhatFailed(t *testing.T) {
 	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--clients", "2", "--set",
 		"step=1e-18")
-	if exitCode(err, false) != exitFailure || !strings.Contains(err.Error(), "no better") ||
+	if cli.ExitCode(err, false) != cli.ExitFailure || !strings.Contains(err.Error(), "no better") ||
 		!strings.Contains(err.Error(), "--rounds") || cell(out, "replicas agree") != "true" {
-		t.Errorf("exit code %d, %v:\n%s", exitCode(err, false), err, out)
+		t.Errorf("exit code %d, %v:\n%s", cli.ExitCode(err, false), err, out)
 	}
 }
 
@@ -108,7 +109,7 @@ func TestDemoRefuses(t *testing.T) {
 // refused checks for a usage error that says what is wrong.
 func refused(t *testing.T, err error, want []string) {
 	t.Helper()
-	if err == nil || !errors.As(err, new(usageError)) {
+	if err == nil || !errors.As(err, new(cli.UsageError)) {
 		t.Fatalf("got %v, want a usage error", err)
 	}
 	for _, w := range want {

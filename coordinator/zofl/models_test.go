@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
 	"github.com/zofl/zofl/wire"
 )
@@ -76,7 +77,7 @@ func bytesOf(t *testing.T, name string) string {
 // head reads the head of a model file.
 func head(t *testing.T, name string, train ...string) []float32 {
 	t.Helper()
-	x, err := (&initialChoice{file: name, train: train}).read()
+	x, err := (&modelfile.Choice{File: name, Train: train}).Read()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 )
 
 // TestMoveLog moves a run's log to a JetStream, goes on there, and moves it
@@ -37,17 +39,17 @@ func TestMoveLog(t *testing.T) {
 		return text
 	}
 	if _, err := zofl(t, append([]string{"log", "--jetstream"}, there...)...); !errors.As(err,
-		new(absentError)) {
+		new(cli.AbsentError)) {
 		t.Errorf("a JetStream without the log: %v, want that there is none", err)
 	}
-	var before, after verdict
+	var before, after logs.Verdict
 	decode(t, run("verify", "--store", k.log, "--json"), &before)
 	if _, err := zofl(t, "log", "move", "--from", k.log, "--to", "jetstream", "--url", k.url,
-		"--run", "bedroom"); !errors.As(err, new(usageError)) {
+		"--run", "bedroom"); !errors.As(err, new(cli.UsageError)) {
 		t.Errorf("moving a log to the name of another run: %v, want a usage error", err)
 	}
 	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "bedroom"); !errors.As(err,
-		new(absentError)) {
+		new(cli.AbsentError)) {
 		t.Errorf("after that there is a log of run bedroom: %v", err)
 	}
 	for range 2 { // the second time there is nothing left to copy

@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
@@ -221,7 +223,7 @@ func (k *guardedKitchen) recordsReach(n uint64) (last uint64) {
 	for {
 		out, err := zofl(k.t, append([]string{"status", "--json", "--run", "kitchen"},
 			k.g.login["operator"]...)...)
-		if errors.As(err, new(absentError)) {
+		if errors.As(err, new(cli.AbsentError)) {
 			continue // it has just begun
 		}
 		if err != nil {
@@ -363,11 +365,11 @@ func (k *guardedKitchen) lie(device *service) {
 // connectAs returns a connection of a device or witness whose answers come to its inbox.
 func (g *guarded) connectAs(id string) *nats.Conn {
 	g.t.Helper()
-	c := connection{url: g.login[id][len(g.login[id])-1]}
+	c := connect.Connection{URL: g.login[id][len(g.login[id])-1]}
 	if g.login[id][0] == "--creds" {
-		c.creds = g.login[id][1]
+		c.Creds = g.login[id][1]
 	}
-	nc, err := c.dial(id, subjects.Inbox(id))
+	nc, err := c.Dial(id, subjects.Inbox(id))
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -62,7 +63,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) 
 		}
 	}
 	if p.Private() {
-		secret = bytes.Repeat([]byte{5}, secretLen)
+		secret = bytes.Repeat([]byte{5}, cli.SecretLen)
 		p.KeyCheck = wire.KeyCheck(secret)
 	}
 	p.Members, p.Target, p.Quorum, p.Rounds, p.StepSize, p.Diverge = 3, 3, 3, 3, 1e-3, 0

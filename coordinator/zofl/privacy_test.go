@@ -9,7 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 	"github.com/zofl/zofl/wire/dp"
 )
 
@@ -85,7 +87,7 @@ func TestPlanEpsilon(t *testing.T) {
 		{[]string{"--epsilon", "0.01"}, "dp_noise"},
 	} {
 		if _, err := zofl(t, append(base, c.args...)...); err == nil ||
-			exitCode(err, false) != exitUsage || !strings.Contains(err.Error(), c.want) {
+			cli.ExitCode(err, false) != cli.ExitUsage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
 		}
 	}
@@ -108,7 +110,7 @@ func TestPrivacySpent(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := []string{"verify", "--url", k.url, "--run", "kitchen"}
-	var v verdict
+	var v logs.Verdict
 	text, err := zofl(t, append(verify, "--json")...)
 	if err != nil {
 		t.Fatal(err)

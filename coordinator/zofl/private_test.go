@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -40,7 +42,7 @@ func TestPrivateRun(t *testing.T) {
 		"--dim 21": {"--dim", "21", "--secret", key}} {
 		out, err := zofl(t, append([]string{"client", "--url", url, "--run", "quiet", "--id",
 			"late", "--objective", "bowl"}, args...)...)
-		if !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), remedy) || out != "" {
+		if !errors.As(err, &cli.UsageError{}) || !strings.Contains(err.Error(), remedy) || out != "" {
 			t.Errorf("a device with %v: %v, %q; want a remedy, %s, and no state", args, err, out,
 				remedy)
 		}
@@ -49,7 +51,7 @@ func TestPrivateRun(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	var v verdict
+	var v logs.Verdict
 	out, err := zofl(t, "verify", "--store", log, "--secret", key, "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &v)
@@ -67,7 +69,7 @@ func TestPrivateRun(t *testing.T) {
 	}
 	chain := v
 	chain.Digest, chain.Without = "", "give the run key with --secret"
-	var got verdict
+	var got logs.Verdict
 	out, err = zofl(t, "verify", "--store", log, "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &got)
@@ -76,14 +78,14 @@ func TestPrivateRun(t *testing.T) {
 		t.Errorf("verify without the run key says %+v, %v, want %+v", got, err, chain)
 	}
 	wrong := filepath.Join(dir, "wrong")
-	if err := os.WriteFile(wrong, make([]byte, secretLen), 0o600); err != nil {
+	if err := os.WriteFile(wrong, make([]byte, cli.SecretLen), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	none := filepath.Join(dir, "none.npy")
 	for _, args := range [][]string{{"verify", "--secret", wrong}, {"export", "--out", none},
 		{"export", "--out", none, "--secret", wrong}} {
 		_, err := zofl(t, append(args, "--store", log)...)
-		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) ||
+		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &cli.UsageError{}) ||
 			!strings.Contains(err.Error(), "--secret") {
 			t.Errorf("%v without the run key: %v", args, err)
 		}
@@ -95,7 +97,7 @@ func TestSecretNeedsAPlace(t *testing.T) {
 	dir := t.TempDir()
 	plan, key := filepath.Join(dir, "plan.json"), filepath.Join(dir, "none", "key")
 	_, err := zofl(t, "plan", "--dim", "20", "--secret", key, "--write", plan)
-	if !errors.As(err, &usageError{}) || !errors.Is(err, fs.ErrNotExist) ||
+	if !errors.As(err, &cli.UsageError{}) || !errors.Is(err, fs.ErrNotExist) ||
 		!strings.Contains(err.Error(), "--secret") {
 		t.Errorf("a key in a directory that is not there: %v", err)
 	}

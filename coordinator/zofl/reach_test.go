@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // soon is much less than the 45 s after which nobody had said anything. The promise is 5 s; a busy
@@ -96,7 +97,8 @@ func TestUnreachableBroker(t *testing.T) {
 		}
 	}
 	code, _, text := runs(t, "status", "--url", url, "--run", "kitchen")
-	if code != exitAbsent || !hasAll(text, []string{"no coordinator answers", "kitchen", address}) {
+	if code != cli.ExitAbsent ||
+		!hasAll(text, []string{"no coordinator answers", "kitchen", address}) {
 		t.Errorf("status without a coordinator: exit code %d, %s", code, text)
 	}
 }
@@ -164,7 +166,7 @@ func TestBadAddresses(t *testing.T) {
 // TestHostNotFound: a name that the network does not know is said as such.
 func TestHostNotFound(t *testing.T) {
 	code, _, text := runs(t, "status", "--url", "tls://broker.invalid:4222", "--run", "kitchen")
-	if code != exitAbsent || !hasAll(text, []string{"broker.invalid", "not found", "--url"}) {
+	if code != cli.ExitAbsent || !hasAll(text, []string{"broker.invalid", "not found", "--url"}) {
 		t.Errorf("exit code %d, %s", code, text)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 )
 
 // stop stops commands.
@@ -24,7 +27,7 @@ func stop(t *testing.T, services ...*service) {
 // headIn returns the head of a state file of a device.
 func headIn(t *testing.T, k *kitchen, id, item string) replica.Head {
 	t.Helper()
-	h, err := headOf(filepath.Join(k.dir, id, item))
+	h, err := source.Head(filepath.Join(k.dir, id, item))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +42,14 @@ func (k *kitchen) agrees(id string) {
 	if err != nil {
 		k.t.Fatalf("verify: %v", err)
 	}
-	var v verdict
+	var v logs.Verdict
 	decode(k.t, out, &v)
 	file := filepath.Join(k.dir, id, "checkpoint")
-	r, _, err := loadState(file, &h, nil)
+	r, _, err := source.LoadState(file, &h, nil)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if got := digestOf(r); got != v.Digest {
+	if got := source.Digest(r); got != v.Digest {
 		k.t.Errorf("device %s after record %d: digest %s, the log's is %s", id, h.N, got, v.Digest)
 	}
 }
@@ -91,7 +94,7 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 		made.N != donor.N {
 		t.Fatalf("recovered %s, %v; want record %d", out, err, donor.N)
 	}
-	verdictOf := func() (v verdict) {
+	verdictOf := func() (v logs.Verdict) {
 		out, err := zofl(t, "verify", "--store", k.log, "--json")
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -133,7 +136,7 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 	}
 	refuse := []string{"recover", "--from", filepath.Join(k.dir, "a"), "--store"}
 	for _, store := range []string{k.log, lost} {
-		if _, err := zofl(t, append(refuse, store)...); exitCode(err, false) != exitUsage {
+		if _, err := zofl(t, append(refuse, store)...); cli.ExitCode(err, false) != cli.ExitUsage {
 			t.Errorf("over a log: %v", err)
 		}
 	}
@@ -155,7 +158,7 @@ func (k *kitchen) reaches(id string, wanted func(*replica.Head) bool) {
 	k.t.Helper()
 	file := filepath.Join(k.dir, id, "checkpoint")
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
-		if h, err := headOf(file); err == nil && wanted(&h) {
+		if h, err := source.Head(file); err == nil && wanted(&h) {
 			return
 		}
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
@@ -131,7 +133,7 @@ func (k *kitchen) reach(n uint64) *operate.Status {
 	for began := time.Now(); time.Since(began) < patience; {
 		if s, err := k.ask("status"); err == nil && s.N >= n {
 			return s
-		} else if err != nil && !errors.As(err, new(absentError)) {
+		} else if err != nil && !errors.As(err, new(cli.AbsentError)) {
 			k.t.Fatal(err)
 		}
 	}
@@ -164,7 +166,7 @@ func TestOperateARun(t *testing.T) {
 		live); err != nil {
 		t.Fatal(err)
 	}
-	var verified verdict
+	var verified logs.Verdict
 	text, err := zofl(t, "verify", "--url", k.url, "--run", "kitchen", "--every", "5", "--json")
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +260,7 @@ func TestServeContinues(t *testing.T) {
 	if err := k.lead.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.ask("status"); !errors.As(err, new(absentError)) {
+	if _, err := k.ask("status"); !errors.As(err, new(cli.AbsentError)) {
 		t.Errorf("status without a broker: %v, want nobody to answer", err)
 	}
 	k.lead = background(t, "serve", "--store", k.log, "--listen",
@@ -336,15 +338,15 @@ func TestExitCodes(t *testing.T) {
 	k.reach(5)
 	for _, command := range []string{"log", "verify", "status"} {
 		_, err := zofl(t, command, "--url", k.url, "--run", "nosuch")
-		if got := exitCode(err, false); got != exitAbsent {
+		if got := cli.ExitCode(err, false); got != cli.ExitAbsent {
 			t.Errorf("%s of a run that nobody serves: exit code %d, want %d: %v", command, got,
-				exitAbsent, err)
+				cli.ExitAbsent, err)
 		}
 	}
 	if err := k.lead.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := zofl(t, "verify", "--store", k.log); exitCode(err, false) != 0 {
+	if _, err := zofl(t, "verify", "--store", k.log); cli.ExitCode(err, false) != 0 {
 		t.Errorf("a good log: %v", err)
 	}
 	file := filepath.Join(k.log, "log")
@@ -360,21 +362,21 @@ func TestExitCodes(t *testing.T) {
 		want int
 		args []string
 	}{
-		{exitCorrupt, []string{"verify", "--store", k.log}},
-		{exitCorrupt, []string{"export", "--store", k.log, "--out", filepath.Join(dir, "x.npy")}},
-		{exitCorrupt, []string{"log", "--store", k.log}},
-		{exitAbsent, []string{"status", "--run", "kitchen", "--url", "nats://127.0.0.1:1"}},
-		{exitUsage, []string{"status", "--nothing"}},
+		{cli.ExitCorrupt, []string{"verify", "--store", k.log}},
+		{cli.ExitCorrupt, []string{"export", "--store", k.log, "--out", filepath.Join(dir, "x.npy")}},
+		{cli.ExitCorrupt, []string{"log", "--store", k.log}},
+		{cli.ExitAbsent, []string{"status", "--run", "kitchen", "--url", "nats://127.0.0.1:1"}},
+		{cli.ExitUsage, []string{"status", "--nothing"}},
 	} {
 		_, err := zofl(t, c.args...)
-		if got := exitCode(err, false); got != c.want {
+		if got := cli.ExitCode(err, false); got != c.want {
 			t.Errorf("%v: exit code %d, want %d: %v", c.args, got, c.want, err)
 		}
 	}
-	if got := exitCode(errors.New("x"), true); got != exitInterrupt {
+	if got := cli.ExitCode(errors.New("x"), true); got != cli.ExitInterrupt {
 		t.Errorf("interrupted: %d", got)
 	}
-	if got := exitCode(errors.New("x"), false); got != exitFailure {
+	if got := cli.ExitCode(errors.New("x"), false); got != cli.ExitFailure {
 		t.Errorf("another error: %d", got)
 	}
 }
@@ -390,7 +392,7 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	}
 	k.lead = background(t, "serve", k.plan, "--jetstream", "--allow-unsynced", "--url", k.url,
 		"--lease", "1s")
-	if _, err := k.ask("status"); !errors.As(err, new(absentError)) {
+	if _, err := k.ask("status"); !errors.As(err, new(cli.AbsentError)) {
 		t.Errorf("without a broker: %v", err)
 	}
 	b, err := broker.Run(broker.Config{JetStream: t.TempDir(), Listen: address})
@@ -402,11 +404,11 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 		t.Errorf("status %+v, want it to wait for devices", s)
 	}
 	_, err = zofl(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run", "typo")
-	if !errors.As(err, new(absentError)) || !strings.Contains(err.Error(), "PLAN") {
+	if !errors.As(err, new(cli.AbsentError)) || !strings.Contains(err.Error(), "PLAN") {
 		t.Errorf("a run that there is not: %v, want an error that asks for its plan", err)
 	}
 	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "typo"); !errors.As(err,
-		new(absentError)) {
+		new(cli.AbsentError)) {
 		t.Errorf("after that there is a log: %v", err)
 	}
 }

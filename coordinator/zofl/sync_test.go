@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+
 	"errors"
 	"fmt"
 	"os"
@@ -102,7 +104,7 @@ func TestServeRefusesUnsyncedServers(t *testing.T) {
 					test.refused)
 			}
 			if _, err := zofl(t, "log", "--jetstream", "--url", url, "--run",
-				"kitchen"); !errors.As(err, new(absentError)) {
+				"kitchen"); !errors.As(err, new(cli.AbsentError)) {
 				t.Errorf("after that there is a log: %v", err)
 			}
 		})

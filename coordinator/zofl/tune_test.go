@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
@@ -82,9 +83,9 @@ func TestTuneJSON(t *testing.T) {
 	}
 	var got struct {
 		Plan            *planfile.Plan
-		Before          float64     `json:"loss_before"`
-		Loss            float64     `json:"loss"`
-		Trials          []trialLine `json:"trials"`
+		Before          float64         `json:"loss_before"`
+		Loss            float64         `json:"loss"`
+		Trials          []lab.TrialLine `json:"trials"`
 		Queries, Budget uint64
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
+	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
@@ -18,7 +19,7 @@ type liveResult struct {
 	Field           string  `json:"step_field"`
 	Before          float64 `json:"loss_before"`
 	Loss            float64
-	Trials          []trialLine
+	Trials          []lab.TrialLine
 	Reasons         []string
 	Queries, Budget uint64
 }

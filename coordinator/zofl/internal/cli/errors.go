@@ -1,0 +1,101 @@
+// Package cli is what every command of zofl has in common: errors with exit codes, the checks of
+// flags and their help, the files that flags name, tables, and the bar of long commands.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/wire"
+)
+
+// Exit codes, beside 0.
+const (
+	ExitFailure   = 1   // the command failed
+	ExitUsage     = 2   // the command line or the plan is wrong
+	ExitAbsent    = 3   // no broker, or no coordinator of the run, answers
+	ExitCorrupt   = 4   // a log is damaged, or replicas disagree
+	ExitInterrupt = 130 // interrupted before the command was done
+)
+
+// A UsageError is an error that the person at the keyboard can correct.
+type UsageError struct{ error }
+
+func (e UsageError) Unwrap() error { return e.error }
+
+// Usage marks an error as one that the person at the keyboard can correct.
+func Usage(err error) error { return UsageError{err} }
+
+// An AbsentError means that nobody answers.
+type AbsentError struct{ error }
+
+func (e AbsentError) Unwrap() error { return e.error }
+
+// Absent marks an error as one because nobody answers.
+func Absent(err error) error { return AbsentError{err} }
+
+// A CorruptError means that stored bytes are wrong.
+type CorruptError struct{ error }
+
+func (e CorruptError) Unwrap() error { return e.error }
+
+// Corrupt marks an error as one because stored bytes are wrong.
+func Corrupt(err error) error { return CorruptError{err} }
+
+// ExitCode returns the exit code of a command that ended with err.
+func ExitCode(err error, interrupted bool) int {
+	switch {
+	case err == nil:
+		return 0
+	case interrupted:
+		return ExitInterrupt
+	case errors.As(err, new(UsageError)):
+		return ExitUsage
+	case errors.As(err, new(AbsentError)):
+		return ExitAbsent
+	case errors.As(err, new(CorruptError)):
+		return ExitCorrupt
+	}
+	return ExitFailure
+}
+
+// Classify marks errors that have an exit code of their own, and returns others unchanged.
+func Classify(err error) error {
+	var fault *wire.DecodeError
+	for _, damage := range []error{
+		runlog.ErrCorrupt, replica.ErrFork, replica.ErrOrder, replica.ErrObject,
+	} {
+		if errors.Is(err, damage) {
+			return Corrupt(err)
+		}
+	}
+	switch {
+	case errors.Is(err, wire.ErrRunKey):
+		return Usage(
+			fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err),
+		)
+	case errors.Is(err, source.ErrNoRecord):
+		return Usage(fmt.Errorf("--at: %w", err))
+	case errors.As(err, &fault):
+		return Corrupt(err)
+	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders),
+		errors.Is(err, operate.ErrNobody):
+		return Absent(err)
+	}
+	return err
+}
+
+// Stopped returns nil if the error is only that the program was told to stop.
+func Stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil &&
+		(errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return nil
+	}
+	return err
+}

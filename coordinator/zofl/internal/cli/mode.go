@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// CheckMode returns an error if others than its owner can use a file that holds a secret.
+func CheckMode(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || runtime.GOOS == "windows" { // its modes say nothing of who may read
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("others can use this secret (mode %04o): chmod 600 %s", mode, name)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// ReadPlan reads the plan in a file. Errors are usage errors, and say where in the file the
+// JSON is wrong.
+func ReadPlan(name string) (*wire.Plan, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, Usage(fmt.Errorf("plan %s: %w", name, CauseOf(err)))
+	}
+	p, err := planfile.Read(bytes.NewReader(text))
+	if err == nil {
+		return p, nil
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		line, column := position(text, syntax)
+		return nil, Usage(fmt.Errorf("%s:%d:%d: %w: a plan is JSON, as zofl plan --write stores it",
+			name, line, column, syntax))
+	}
+	return nil, Usage(fmt.Errorf("%s: %w", name, plancheck.Explain(err)))
+}
+
+// position returns where a text is wrong, counting lines and characters from 1.
+func position(text []byte, syntax *json.SyntaxError) (line, column int) {
+	at := min(int(syntax.Offset), len(text)) // the bytes read, with the wrong one
+	if at > 0 && !strings.HasPrefix(syntax.Error(), "unexpected end") {
+		at--
+	}
+	before := text[:at]
+	begin := bytes.LastIndexByte(before, '\n') + 1
+	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[begin:])
+}
+
+// AsUsage marks errors of a plan as usage errors: whoever wrote the plan can correct it.
+func AsUsage(err error) error {
+	if errors.As(err, new(*wire.PlanError)) {
+		return Usage(err)
+	}
+	return err
+}
+
+// WritePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
+// run key of a run.
+func WritePlan(name string, p *wire.Plan) error {
+	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return Usage(fmt.Errorf("--write: %w: a plan is never overwritten, because that would "+
+			"lose the run key of a run: name a new file", err))
+	case err != nil:
+		return Usage(fmt.Errorf("--write: %w", err))
+	}
+	_, err = file.Write(append(b, '\n'))
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// NoArguments returns an error if a command that takes only flags has arguments.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usage(fmt.Errorf("unexpected argument %q; see %s --help", args[0],
+			cmd.CommandPath()))
+	}
+	return nil
+}
+
+// Help makes `zofl help`. cobra's own prints help for unknown commands, and exits with 0.
+func Help(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help for a command",
+		Long:    `Prints the help of a command, as --help does.`,
+		Example: `  zofl help serve`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath())
+			}
+			if err != nil {
+				return Usage(fmt.Errorf("%s; see zofl --help", OneLine(err.Error())))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+// flagWidth is where the help of a flag breaks lines, in columns, beside the flag's name.
+const flagWidth = 70
+
+// WrapFlags breaks the help of all flags into lines. cobra can do so by a usage template, but
+// that links text/template, which adds 4 MB to the program.
+func WrapFlags(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		// pflag appends the default, if it is not zero: leave room for it.
+		room := strings.Repeat("\x00", len(fmt.Sprintf("(default %q)", f.DefValue)))
+		f.Usage = strings.TrimRight(Wrapped(f.Usage+" "+room, flagWidth), " \x00")
+		switch f.DefValue {
+		case "", "0", "0s", "false", "[]": // not appended
+			f.Usage = strings.TrimRight(f.Usage, "\n")
+		}
+	})
+	for _, c := range cmd.Commands() {
+		WrapFlags(c)
+	}
+}
+
+// Wrapped breaks a text between words into lines of at most width bytes.
+func Wrapped(text string, width int) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// CauseOf returns why a file cannot be used, without its name.
+func CauseOf(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// Given returns those of the named flags that the command line has, with their dashes.
+func Given(cmd *cobra.Command, names ...string) (flags []string) {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			flags = append(flags, "--"+name)
+		}
+	}
+	return flags
+}
+
+// Useless returns an error if the command line has one of the named flags, which would do nothing
+// for the reason given.
+func Useless(cmd *cobra.Command, reason string, names ...string) error {
+	if flags := Given(cmd, names...); len(flags) > 0 {
+		return Usage(fmt.Errorf("%s: %s", strings.Join(flags, ", "), reason))
+	}
+	return nil
+}
+
+// OneLine joins the lines of a text: cobra puts suggestions on lines of their own.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// CheckRun returns an error unless the text can be the name of a run.
+func CheckRun(run string) error {
+	if run == "" {
+		return Usage(errors.New("--run is missing: give the name of the run"))
+	}
+	if err := wire.CheckName(run); err != nil {
+		return Usage(fmt.Errorf("--run: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+// Package connect connects a command to the broker that its flags name, and tells a person why
+// there is no connection.
+package connect
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/wire/signed"
+)
+
+// Connection holds the flags that say how to reach a broker.
+type Connection struct {
+	URL, Creds, NKey, ca, cert, key string
+	plaintext                       bool
+}
+
+// FlagNames are the flags that mean nothing without --url.
+var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext"}
+
+// Flags adds the flags of a connection.
+func (c *Connection) Flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.URL, "url", "",
+		"address of the broker, such as tls://broker:4222, or nats://127.0.0.1:4222 on this machine; "+
+			"several, separated by commas: no other servers are used")
+	f.StringVar(&c.Creds, "creds", "", "file with the user's JWT and nkey seed, as zofl device "+
+		"add writes it")
+	f.StringVar(&c.NKey, "nkey", "", "file with the user's nkey seed")
+	f.StringVar(&c.ca, "tls-ca", "",
+		"file with the certificates of the authorities that signed the broker's (PEM); default: that "+
+			"in --creds, or the system's")
+	f.StringVar(&c.cert, "tls-cert", "", "file with this program's certificate (PEM)")
+	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
+	f.BoolVar(&c.plaintext, "plaintext", false,
+		"speak without TLS to another machine: whoever is on the way can read and change everything")
+}
+
+// Named says whether a flag names a user or a certificate.
+func (c *Connection) Named() bool {
+	return c.plaintext || c.Creds != "" || c.NKey != "" || c.ca != "" || c.cert != "" || c.key != ""
+}
+
+// options returns the options that the flags make. Errors are usage errors. Answers come below
+// inbox, or where the NATS library chooses if it is empty.
+func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
+	if err := c.check(); err != nil {
+		return nil, cli.Usage(err)
+	}
+	opts := []nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectJitter(250*time.Millisecond, time.Second),
+		// A server names others in a greeting that comes before TLS: only --url counts.
+		nats.IgnoreDiscoveredServers(),
+	}
+	if inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(inbox))
+	}
+	if c.Creds != "" {
+		opts = append(opts, nats.UserCredentials(c.Creds))
+	}
+	if c.NKey != "" {
+		o, err := nats.NkeyOptionFromSeed(c.NKey)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--nkey %s: %w", c.NKey, err))
+		}
+		opts = append(opts, o)
+	}
+	if ca := c.authority(); ca != "" {
+		opts = append(opts, nats.RootCAs(ca))
+	}
+	if c.cert != "" {
+		opts = append(opts, nats.ClientCert(c.cert, c.key))
+	}
+	return opts, nil
+}
+
+// authority returns the file with the authorities to trust, "" for the system's. A creds file of
+// zofl device add has that of its broker.
+func (c *Connection) authority() string {
+	if c.ca != "" || c.Creds == "" {
+		return c.ca
+	}
+	if content, err := os.ReadFile(c.Creds); err == nil && hasAuthority(content) {
+		return c.Creds
+	}
+	return ""
+}
+
+// CoordinatorFlag adds the flag that names the coordinator's keys.
+func CoordinatorFlag(cmd *cobra.Command, keys *string) {
+	cmd.Flags().StringVar(keys, "coordinator", "", "public key of the coordinator, as zofl status "+
+		"prints it: take nothing that is not signed with it; two with a comma, while it changes; "+
+		"default: that in --creds, or none")
+}
+
+// Coordinator returns the keys that a flag names, or else the creds file.
+func (c *Connection) Coordinator(flag string) (signed.Keys, error) {
+	if flag != "" || c.Creds == "" {
+		keys, err := signed.ParseKeys(flag)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--coordinator: %w", err))
+		}
+		return keys, nil
+	}
+	content, err := os.ReadFile(c.Creds)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("--creds %s: %w", c.Creds, cli.CauseOf(err)))
+	}
+	keys, err := signed.KeysIn(string(content))
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("--creds %s: %w", c.Creds, err))
+	}
+	return keys, nil
+}
+
+// schemes are those of the addresses that NATS connects to.
+var schemes = []string{"nats", "tls", "ws", "wss"}
+
+// check returns an error if a flag cannot be used. It looks at files here because the NATS
+// library reads some of them only at each attempt to connect.
+func (c *Connection) check() error {
+	switch {
+	case c.URL == "":
+		return errors.New("--url is missing: give the address of the broker")
+	case c.Creds != "" && c.NKey != "":
+		return errors.New("--creds and --nkey name two users: give only one")
+	case (c.cert == "") != (c.key == ""):
+		return errors.New("--tls-cert and --tls-key belong together: give both")
+	}
+	var addresses []*url.URL
+	for _, address := range strings.Split(c.URL, ",") {
+		u, err := checkAddress(strings.TrimSpace(address))
+		if err != nil {
+			return err
+		}
+		addresses = append(addresses, u)
+	}
+	for _, u := range addresses {
+		if c.clear(u) {
+			return fmt.Errorf("--url %s: another machine, and no TLS: whoever is on the way could play "+
+				"the coordinator: write tls://%s, or give --plaintext", u.Redacted(), u.Host)
+		}
+	}
+	return c.checkFiles()
+}
+
+// clear says whether a connection to an address would be open to whoever is on the way, and that
+// was not asked for. The flags that name certificates demand TLS of nats:// too.
+func (c *Connection) clear(u *url.URL) bool {
+	if c.plaintext || IsLoopback(u.Hostname()) {
+		return false
+	}
+	return u.Scheme == "ws" || u.Scheme == "nats" && c.cert == "" && c.authority() == ""
+}
+
+// checkFiles returns an error unless the files have what their flags promise.
+func (c *Connection) checkFiles() error {
+	for _, f := range []struct {
+		name, file string
+		check      func([]byte) error
+	}{
+		{"creds", c.Creds, checkCreds},
+		{"nkey", c.NKey, func([]byte) error { return nil }}, // NkeyOptionFromSeed checks it
+		{"tls-ca", c.ca, checkAuthorities},
+		{"tls-cert", c.cert, func([]byte) error {
+			_, err := tls.LoadX509KeyPair(c.cert, c.key)
+			return err
+		}},
+	} {
+		if f.file == "" {
+			continue
+		}
+		content, err := os.ReadFile(f.file)
+		if err == nil {
+			err = f.check(content)
+		}
+		if err == nil && f.name != "tls-ca" && f.name != "tls-cert" {
+			err = cli.CheckMode(f.file)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s %s: %w", f.name, f.file, cli.CauseOf(err))
+		}
+	}
+	if c.key != "" {
+		if err := cli.CheckMode(c.key); err != nil {
+			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
+		}
+	}
+	return nil
+}
+
+// checkCreds returns an error unless a file holds a user's JWT and nkey seed.
+func checkCreds(content []byte) error {
+	_, err := nkeys.ParseDecoratedJWT(content)
+	if err == nil {
+		_, err = nkeys.ParseDecoratedNKey(content)
+	}
+	if err != nil {
+		return fmt.Errorf("no credentials of a user: %w: give the file that zofl device add or nsc made",
+			err)
+	}
+	return nil
+}
+
+func checkAuthorities(content []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(content) {
+		return errors.New("no certificate in PEM: give the certificates of the authorities")
+	}
+	return nil
+}
+
+// checkAddress returns the parts of an address, or an error unless NATS can connect to it.
+func checkAddress(address string) (*url.URL, error) {
+	if !strings.Contains(address, "://") {
+		address = "nats://" + address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil: // the error quotes the address, and so a password
+		return nil, errors.New("--url is no address: write it as tls://host:4222, " +
+			"and % / ? # of a password as %25 %2F %3F %23")
+	case !slices.Contains(schemes, u.Scheme):
+		return nil, fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or "+
+			"wss://", u.Redacted())
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("--url %s: the host is missing: write it as tls://host:4222",
+			u.Redacted())
+	}
+	return u, nil
+}
+
+// Redacted returns the addresses of the broker without passwords.
+func (c *Connection) Redacted() string {
+	list := strings.Split(c.URL, ",")
+	for i, address := range list {
+		if u, err := url.Parse(strings.TrimSpace(address)); err == nil && u.User != nil {
+			list[i] = u.Redacted()
+		} else if at := strings.LastIndex(address, "@"); at >= 0 {
+			list[i] = address[at+1:]
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// DialWithin bounds an attempt to connect to one server.
+const DialWithin = 2 * time.Second
+
+// Dial connects once. It fails if none of at most three servers answers within five seconds.
+func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
+	opts, err := c.options(name, inbox)
+	if err != nil {
+		return nil, err
+	}
+	servers := time.Duration(1 + strings.Count(c.URL, ","))
+	r := newReach(c, max(4*time.Second/servers, 1500*time.Millisecond), nil)
+	nc, err := nats.Connect(c.URL, append(opts, r.options()...)...)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	return nc, nil
+}
+
+// Await connects now, or as soon as the broker answers. It is for commands that run for long:
+// they survive an absence of the broker. The log is told why there is no connection.
+func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, error) {
+	opts, err := c.options(name, inbox)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, nats.RetryOnFailedConnect(true),
+		nats.IgnoreAuthErrorAbort()) // the user may be added while the command runs
+	r := newReach(c, DialWithin, log)
+	nc, err := nats.Connect(c.URL, append(opts, r.options()...)...)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	r.watch(nc)
+	return nc, nil
+}
+
+// IsLoopback says whether a host is this machine only, whatever names resolve to.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// hasAuthority says whether a creds file names the authority of its broker.
+func hasAuthority(creds []byte) bool {
+	return strings.Contains(string(creds), "-----BEGIN CERTIFICATE-----")
+}
+
+// InboxOf is the prefix of the subjects to which answers to a part without a name come.
+func InboxOf(role grant.Role, run string) string {
+	return (&grant.Use{Run: run}).Inbox(role)
+}
+
+// Reachable returns an address of this machine that a broker at --listen takes.
+func Reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	switch ip := net.ParseIP(host); {
+	case host == "", ip != nil && ip.IsUnspecified():
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// AskWithin bounds the wait for a coordinator's answer.
+const AskWithin = 10 * time.Second

@@ -1,0 +1,87 @@
+package connect
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// within is how long a server may take.
+const within = 2 * time.Minute
+
+// TestNotInTheClear: to another machine the program speaks under TLS only, unless it is told.
+func TestNotInTheClear(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		clear   bool
+	}{
+		{"nats://127.0.0.1:4222", false}, {"127.0.0.1", false}, {"nats://localhost", false},
+		{"nats://[::1]:4222", false}, {"ws://127.0.0.1", false},
+		{"tls://broker:4222", false}, {"wss://broker", false},
+		{"nats://broker:4222", true}, {"broker", true}, {"nats://192.0.2.1", true},
+		{"ws://broker", true}, {"nats://user:secret@broker", true},
+		{"nats://127.0.0.1.example.com", true}, {"nats://0.0.0.0", true},
+		{"tls://broker,nats://other", true},
+	} {
+		way := Connection{URL: c.address}
+		err := way.check()
+		if (err != nil) != c.clear {
+			t.Errorf("%s: %v, want an error: %v", c.address, err, c.clear)
+		}
+		if err != nil && (!strings.Contains(err.Error(), "--plaintext") ||
+			!strings.Contains(err.Error(), "tls://") || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: %v, want the remedies, and no password", c.address, err)
+		}
+		if way.plaintext = true; way.check() != nil {
+			t.Errorf("%s is refused with --plaintext: %v", c.address, way.check())
+		}
+	}
+}
+
+// TestDiscoveredServersAreIgnored: what a server says of others is no address to connect to.
+func TestDiscoveredServersAreIgnored(t *testing.T) {
+	var servers []*server.Server
+	var routes []*url.URL
+	for range 2 {
+		s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT,
+			NoSigs: true, NoLog: true, Routes: routes,
+			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: server.RANDOM_PORT}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		if !s.ReadyForConnections(within) {
+			t.Fatal("the server is not ready")
+		}
+		servers = append(servers, s)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: s.ClusterAddr().String()})
+	}
+	for began := time.Now(); servers[0].NumRoutes() == 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > within {
+			t.Fatal("the servers make no cluster")
+		}
+	}
+	plain, err := nats.Connect(servers[0].ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	for began := time.Now(); len(plain.DiscoveredServers()) == 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > within {
+			t.Fatal("the server names no other, so this test shows nothing")
+		}
+	}
+	nc, err := (&Connection{URL: servers[0].ClientURL()}).Dial("x", "_INBOX_x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if found := nc.DiscoveredServers(); len(found) > 0 {
+		t.Errorf("learned of %v", found)
+	}
+}

@@ -1,0 +1,203 @@
+package connect
+
+import (
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// A reach tells a person whether the broker can be reached: each reason once, and when it is cured.
+//
+// It is the dialer of its connection, because the NATS library keeps the reasons of refused
+// connections to itself.
+type reach struct {
+	net.Dialer
+	broker string
+	log    *slog.Logger // nil: nobody listens
+
+	mu     sync.Mutex
+	dialed error           // of the last attempt to connect to a server
+	told   map[string]bool // the reasons that were told and not cured yet
+	notes  map[string]bool // what the broker said of this connection
+}
+
+func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
+	return &reach{Dialer: net.Dialer{Timeout: within}, broker: c.Redacted(), log: log,
+		told: map[string]bool{}, notes: map[string]bool{}}
+}
+
+// options returns the options that make a connection report to r.
+func (r *reach) options() []nats.Option {
+	opts := []nats.Option{nats.SetCustomDialer(r), nats.Timeout(r.Timeout)}
+	if r.log == nil {
+		return opts
+	}
+	return append(opts,
+		nats.ConnectHandler(r.connected),
+		nats.ReconnectHandler(r.connected),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { r.failed(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // nil: closed by this program
+				r.tell("disconnected: " + textOf(err))
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { r.note(err) }),
+	)
+}
+
+// Dial implements [nats.CustomDialer].
+func (r *reach) Dial(network, address string) (net.Conn, error) {
+	conn, err := r.Dialer.Dial(network, address)
+	r.mu.Lock()
+	r.dialed = err
+	r.mu.Unlock()
+	return conn, err
+}
+
+// watch says so if the broker has not answered within three seconds, whatever the reason.
+func (r *reach) watch(nc *nats.Conn) {
+	time.AfterFunc(3*time.Second, func() {
+		if s := nc.Status(); s == nats.CONNECTED || s == nats.CLOSED {
+			return
+		}
+		r.mu.Lock()
+		silent := len(r.told) == 0
+		r.mu.Unlock()
+		if silent {
+			r.failed(nats.ErrTimeout)
+		}
+	})
+}
+
+func (r *reach) connected(nc *nats.Conn) {
+	r.mu.Lock()
+	cured := len(r.told) > 0
+	clear(r.told)
+	r.mu.Unlock()
+	if cured {
+		r.log.Info("connected to the broker", "broker", nc.ConnectedUrlRedacted())
+	}
+}
+
+// failed tells why an attempt to connect failed.
+func (r *reach) failed(err error) { r.tell(remedied(r.reason(err))) }
+
+// tell warns of a reason unless it was told since the last connection. Several servers may have
+// several reasons.
+func (r *reach) tell(reason string) {
+	if r.first(r.told, reason) {
+		r.log.Warn("no connection to the broker, trying again", "broker", r.broker, "reason", reason)
+	}
+}
+
+// note tells once what the broker says of a connection that works, such as a subject that the
+// user may not use.
+func (r *reach) note(err error) {
+	if !refusal(err) && r.first(r.notes, err.Error()) {
+		r.log.Warn("the broker reports an error", "broker", r.broker, "err", err)
+	}
+}
+
+// mostTold bounds what a reach remembers to have told.
+const mostTold = 100
+
+// first says whether a text is new to what was told.
+func (r *reach) first(told map[string]bool, text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if told[text] || len(told) >= mostTold {
+		return false
+	}
+	told[text] = true
+	return true
+}
+
+// reason returns why connecting failed. The NATS library says of refused connections only that
+// there are no servers.
+func (r *reach) reason(err error) error {
+	if !errors.Is(err, nats.ErrNoServers) {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dialed != nil {
+		return r.dialed
+	}
+	return err
+}
+
+// textOf returns the text of an error without this side's port, which differs at each attempt.
+func textOf(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Addr != nil {
+		return fmt.Sprintf("%s %v: %v", op.Op, op.Addr, op.Err)
+	}
+	return err.Error()
+}
+
+// remedied returns a reason and its remedy.
+func remedied(err error) string {
+	var unknown *net.DNSError
+	switch text := textOf(err); {
+	case refusal(err):
+		// The server's text begins with capitals at the first attempt only.
+		return strings.ToLower(text) + ": the broker does not let this user in: check --creds, --nkey, " +
+			"or user and password in --url"
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("host %s is not found (%s): check --url, and the network", unknown.Name,
+			unknown.Err)
+	case isTimeout(err):
+		return text + ": no NATS server answers: check --url, and firewalls on the way"
+	case strings.Contains(text, "connection refused"):
+		return text + ": is a broker running there?"
+	case errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrSecureConnWanted),
+		strings.Contains(text, "tls:"), strings.Contains(text, "x509:"):
+		return text + ": check --tls-ca and --tls-cert, and whether the address needs tls://"
+	default:
+		return text
+	}
+}
+
+// fault returns an error of connecting with its exit code: the broker that does not let this user
+// in is the user's to correct.
+func (r *reach) fault(err error) error {
+	err = r.reason(err)
+	said := fmt.Errorf("broker %s: %w", r.broker, &reasonError{remedied(err), err})
+	if refusal(err) {
+		return cli.Usage(said)
+	}
+	return cli.Absent(said)
+}
+
+// A reasonError has another text than the error that it wraps.
+type reasonError struct {
+	text string
+	error
+}
+
+func (e *reasonError) Error() string { return e.text }
+func (e *reasonError) Unwrap() error { return e.error }
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// refusal says whether a broker answered and let this user not in.
+func refusal(err error) bool {
+	for _, e := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked,
+		nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

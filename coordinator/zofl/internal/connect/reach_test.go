@@ -1,0 +1,49 @@
+package connect
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestReachTellsOnce: each reason is one line until there is a connection, whatever the order, and
+// this side's ports make no other reason.
+func TestReachTellsOnce(t *testing.T) {
+	var out strings.Builder
+	r := newReach(&Connection{URL: "nats://u:secret@a,nats://b"}, time.Second,
+		slog.New(slog.NewTextHandler(&out, nil)))
+	address := func(port int) *net.TCPAddr {
+		return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+	}
+	for attempt := range 3 {
+		r.failed(&net.OpError{Op: "read", Net: "tcp", Source: address(50000 + attempt),
+			Addr: address(4222), Err: errors.New("connection reset by peer")})
+		r.failed(nats.ErrAuthorization)
+	}
+	if n := strings.Count(out.String(), "level=WARN"); n != 2 {
+		t.Errorf("%d lines of two reasons:\n%s", n, out.String())
+	}
+	r.connected(&nats.Conn{})
+	r.connected(&nats.Conn{})
+	if n := strings.Count(out.String(), "connected to the broker"); n != 1 {
+		t.Errorf("%d lines of a cure:\n%s", n, out.String())
+	}
+	r.failed(nats.ErrAuthorization)
+	if n := strings.Count(out.String(), "level=WARN"); n != 3 {
+		t.Errorf("%d lines after another fault:\n%s", n, out.String())
+	}
+	for range 2 {
+		r.note(errors.New("nats: permissions violation for publish to zo.r.j.a"))
+	}
+	if n := strings.Count(out.String(), "permissions violation"); n != 1 {
+		t.Errorf("%d lines of a forbidden subject:\n%s", n, out.String())
+	}
+	if strings.Contains(out.String(), "secret") {
+		t.Errorf("a password is printed:\n%s", out.String())
+	}
+}

@@ -1,0 +1,128 @@
+// Package logkind opens the log of a run wherever it is stored: in a directory, or in JetStream.
+package logkind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+)
+
+// A Spec says which log to open, and how.
+type Spec struct {
+	Place    string        // a directory, or the name of a kind of log
+	Conn     *nats.Conn    // to the broker, if the kind needs one
+	Run      string        // name of the run, if the kind needs it
+	Replicas int           // number of servers that store the log; 0: one
+	Lease    time.Duration // how long a silent coordinator leads; 0: the default
+	Existing bool          // fail if there is no log
+	reading  bool          // write nothing; it must be there
+}
+
+// A logKind is a way to store a log.
+type logKind struct {
+	name string // its place, as flags name it; "" for directories
+	// remote means that the log is at the broker, which may be away for a while.
+	remote bool
+	open   func(context.Context, Spec) (runlog.Log, error)
+}
+
+// logKinds are all ways to store a log. A place that no name matches is of the last kind.
+var logKinds = []logKind{
+	{name: JetStream, remote: true, open: openJetStream},
+	{open: openDirectory},
+}
+
+// Remote says whether the log at a place is at the broker, which may be away for a while.
+func Remote(place string) bool { return kindOf(place).remote }
+
+// kindOf returns the kind of log that is at a place.
+func kindOf(place string) logKind {
+	for _, kind := range logKinds {
+		if kind.name == place {
+			return kind
+		}
+	}
+	return logKinds[len(logKinds)-1]
+}
+
+// Open opens the log that a spec names.
+func Open(ctx context.Context, spec Spec) (runlog.Log, error) {
+	return kindOf(spec.Place).open(ctx, spec)
+}
+
+// OpenToRead opens a log that must be there, and changes nothing in it.
+func OpenToRead(ctx context.Context, spec Spec) (runlog.Log, error) {
+	spec.reading = true
+	return OpenExisting(ctx, spec)
+}
+
+// OpenExisting opens a log that must be there.
+func OpenExisting(ctx context.Context, spec Spec) (runlog.Log, error) {
+	spec.Existing = true
+	log, err := Open(ctx, spec)
+	if errors.Is(err, runlog.ErrLocked) {
+		return nil, fmt.Errorf("%w: read it from the coordinator instead, with --url and --run",
+			err)
+	}
+	return log, cli.Classify(err)
+}
+
+func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
+	open := filelog.Open
+	if spec.reading {
+		open = filelog.OpenReadOnly
+	} else if spec.Existing {
+		if err := MustExist(spec.Place); err != nil {
+			return nil, err
+		}
+	}
+	log, err := open(spec.Place)
+	if errors.Is(err, runlog.ErrNoLog) {
+		return nil, cli.Usage(fmt.Errorf("--store %s: no log there: %w", spec.Place, err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return log, nil
+}
+
+func openJetStream(ctx context.Context, spec Spec) (runlog.Log, error) {
+	log, err := jetlog.Open(ctx, jetlog.Config{
+		Conn: spec.Conn, Run: spec.Run, Replicas: spec.Replicas, LeaseTTL: spec.Lease,
+		Name: holder(), Existing: spec.Existing,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return log, nil
+}
+
+// holder names this process, for people who want to know who leads.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// MustExist returns an error if a directory has no log, because opening it would make one.
+func MustExist(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "log")); err != nil {
+		return cli.Usage(fmt.Errorf("--store %s: no log there: %w", dir, err))
+	}
+	return nil
+}
+
+// JetStream names the broker's JetStream in place of a directory.
+const JetStream = "jetstream"

@@ -1,0 +1,166 @@
+// Package losses is the flags that say where devices have their losses from: built in, or from
+// another program.
+package losses
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	clientobjective "github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/lossprogram"
+	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/wire"
+)
+
+// Source say where the devices of `zofl simulate` and `zofl tune` have their losses from: the
+// program has some built in, and another program may compute them.
+type Source struct {
+	Objective string
+	Data      demo.Config // data and split; number of devices; seed
+	exec      string
+	Asked     Program
+
+	command []string             // of the program, without --stdio
+	program *lossprogram.Program // while it runs
+}
+
+// FlagNames are the names of its flags, without that of the seed and of the number of devices.
+var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup", "patience"}
+
+// Flags adds the flags of losses.
+func (l *Source) Flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.Objective, "objective", "digits", "the loss: "+objective.Names())
+	f.StringVar(&l.Data.Data, "data", "",
+		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	f.StringVar(&l.Data.Split, "split", l.Data.Split,
+		"how digits are shared out: iid, shards or dirichlet")
+	f.StringVar(&l.exec, "exec", "", "a program that computes the losses of all devices, with its "+
+		"arguments: a `command` that is split at spaces. Or give it after --")
+	l.Asked.shared(cmd)
+}
+
+// Split takes the program off a command line, and checks the flags of losses. It returns the
+// arguments before the program's.
+func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
+	l.command = strings.Fields(l.exec)
+	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+		if len(l.command) > 0 {
+			return nil, cli.Usage(fmt.Errorf("--exec %q and %q after --: give one of both", l.exec,
+				strings.Join(args[dash:], " ")))
+		}
+		if len(args) == dash {
+			return nil, cli.Usage(errors.New("nothing is after --: name a program there, as in " +
+				"-- python3 loss.py"))
+		}
+		args, l.command = args[:dash], args[dash:]
+	}
+	if len(cli.Given(cmd, "exec")) > 0 && len(l.command) == 0 {
+		return nil, cli.Usage(errors.New("--exec is empty: name a program, as in " +
+			"--exec 'python3 loss.py'"))
+	}
+	if l.External() {
+		return args, cli.Useless(cmd, "the loss is a program's", "objective", "data", "split")
+	}
+	if err := cli.Useless(cmd, "no program computes the loss: name one with --exec", "startup",
+		"patience"); err != nil {
+		return nil, err
+	}
+	if l.Objective != "digits" {
+		return args, cli.Useless(cmd, "only --objective digits has data", "data", "split")
+	}
+	return args, nil
+}
+
+// External reports whether another program computes the losses.
+func (l *Source) External() bool { return len(l.command) > 0 || l.Asked.Stdio }
+
+// Start starts the program, if there is one, for a model of dim parameters. The context that it
+// returns ends when the program does so for good. Until stop, which may be called at any time, the
+// program is asked.
+func (l *Source) Start(cmd *cobra.Command, dim uint64) (ctx context.Context, stop func(),
+	err error) {
+	if !l.External() {
+		return cmd.Context(), func() {}, nil
+	}
+	l.Asked.dim = int(dim)
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if l.program, err = l.Asked.Start(cmd, l.command, logger); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	go func() {
+		select {
+		case <-l.program.Ended():
+			cancel(l.program.Err())
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		l.program.Close()
+	}, nil
+}
+
+// Starting again takes a program longer each time. longestWait is when to give up.
+const (
+	lookEvery   = 20 * time.Millisecond
+	longestWait = time.Minute
+)
+
+// Ready waits until a program that ended runs again.
+func (l *Source) Ready(ctx context.Context) error {
+	if l.program == nil {
+		return nil
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for began := time.Now(); ; {
+		err := l.program.Err()
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
+			return nil
+		case time.Since(began) > longestWait:
+			return err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Losses returns the losses of so many devices with a plan.
+func (l *Source) Losses(p *wire.Plan, devices int, seed uint64) (
+	list []clientobjective.Objective, err error) {
+	switch {
+	case l.program != nil:
+		for i := range devices {
+			list = append(list, l.program.Objective(fmt.Sprint("d", i)))
+		}
+		return list, nil
+	case l.Objective == "digits":
+		data := l.Data
+		data.Clients, data.Seed = devices, seed
+		return demo.Losses(data, p.Dim)
+	}
+	for i := range devices {
+		o, err := objective.New(l.Objective, fmt.Sprint("d", i), int(p.Dim))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}

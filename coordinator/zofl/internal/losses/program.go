@@ -1,0 +1,68 @@
+package losses
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/lossprogram"
+)
+
+// Program say which program computes losses.
+type Program struct {
+	Stdio             bool
+	dim               int
+	startup, patience time.Duration
+}
+
+// Flags adds the flags of a command that has no plan.
+func (p *Program) Flags(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&p.dim, "dim", 0,
+		"number of parameters, for a program that says dim=0: the plan's dim")
+	p.shared(cmd)
+}
+
+// shared adds the flags of commands that have a plan, too.
+func (p *Program) shared(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&p.Stdio, "stdio", false, "the program is the one that started zofl: it reads requests "+
+		"from zofl's standard output and answers to its standard input; all else goes to standard error")
+	f.DurationVar(&p.startup, "startup", time.Minute, "how long the program may take to say hello")
+	f.DurationVar(&p.patience, "patience", 5*time.Second,
+		"how long after the end of a round the program may still answer; then it is killed")
+}
+
+// Start starts the program of a command line. It moves what the command prints out of the way of
+// a program that reads standard output.
+func (p *Program) Start(
+	cmd *cobra.Command, command []string, logger *slog.Logger,
+) (*lossprogram.Program, error) {
+	switch {
+	case p.Stdio && len(command) > 0:
+		return nil, cli.Usage(fmt.Errorf("--stdio means the program that started zofl, and %s is "+
+			"another: give one of both", command[0]))
+	case !p.Stdio && len(command) == 0:
+		return nil, cli.Usage(errors.New("the program is missing: name it after --, as in " +
+			"zofl " + cmd.Name() + " ... -- python3 loss.py"))
+	case p.dim < 0:
+		return nil, cli.Usage(fmt.Errorf("--dim %d: give the plan's dim", p.dim))
+	case p.startup <= 0:
+		return nil, cli.Usage(fmt.Errorf("--startup %v: give more than 0", p.startup))
+	case p.patience <= 0:
+		return nil, cli.Usage(fmt.Errorf("--patience %v: give more than 0", p.patience))
+	}
+	cfg := lossprogram.Config{Command: command, Dim: p.dim, Startup: p.startup,
+		Patience: p.patience, Logger: logger}
+	if p.Stdio {
+		signal.Ignore(syscall.SIGPIPE) // whoever reads may end first: an error, not a death
+		cfg.In, cfg.Out = cmd.InOrStdin(), cmd.OutOrStdout()
+		cmd.SetOut(cmd.ErrOrStderr())
+	}
+	return lossprogram.Start(cmd.Context(), cfg)
+}

@@ -1,0 +1,109 @@
+// Package modelfile is the flags that name the model with which a run begins, and the file to which
+// it is written.
+package modelfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+)
+
+// A Choice holds the flags that say at which parameters a run begins.
+type Choice struct {
+	File  string
+	Train []string // patterns of the names of tensors
+}
+
+// Flags adds the flags of a command that computes the model.
+func (c *Choice) Flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.File, "initial", "", "file with the initial parameters, if the plan "+
+		"says that they are given: .f32, .npy, .npz, .safetensors or .onnx")
+	c.TrainFlag(cmd)
+}
+
+// TrainFlag adds the flag that chooses tensors of the file.
+func (c *Choice) TrainFlag(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&c.Train, "train", nil, "which tensors of the file are the "+
+		"parameters: a `list` of names, in which * stands for any text and ? for a character; "+
+		"default: all")
+}
+
+// Read returns the initial parameters, or nil if no file is named.
+func (c *Choice) Read() ([]float32, error) {
+	if c.File == "" {
+		return nil, c.Unused()
+	}
+	if !isModel(c.File) {
+		x, err := vector.Read(c.File)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--initial: %w", err))
+		}
+		return x, c.nameless()
+	}
+	chosen, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer chosen.Close()
+	return chosen.Params()
+}
+
+// Unused returns an error if there are names, and no file that has them.
+func (c *Choice) Unused() error {
+	if len(c.Train) > 0 {
+		return cli.Usage(fmt.Errorf("--train %v: it names tensors of a file: add --initial FILE, or "+
+			"leave it out", c.Train))
+	}
+	return nil
+}
+
+// nameless returns an error if tensors are named of a file that has one without a name.
+func (c *Choice) nameless() error {
+	if len(c.Train) > 0 {
+		return cli.Usage(fmt.Errorf("--train %v: %s has one tensor without a name: leave it out",
+			c.Train, c.File))
+	}
+	return nil
+}
+
+// isModel says whether a file has tensors with names.
+func isModel(name string) bool {
+	return slices.Contains([]string{".npz", ".safetensors", ".onnx"}, tensors.Format(name))
+}
+
+// A Model is an open model file, and which of its tensors are the parameters.
+type Model struct {
+	*tensors.File
+	*tensors.Selection
+}
+
+// Open opens the file and chooses its tensors.
+func (c *Choice) Open() (*Model, error) { return openModel("--initial", c.File, c.Train) }
+
+// openModel opens a model file that a flag names.
+func openModel(flag, name string, train []string) (*Model, error) {
+	file, err := tensors.Open(name)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("%s: %w", flag, err))
+	}
+	chosen, err := file.Select(train)
+	if err != nil {
+		return nil, errors.Join(cli.Usage(fmt.Errorf("%s: %w", flag, err)), file.Close())
+	}
+	return &Model{file, chosen}, nil
+}
+
+// Params returns the parameters. Errors are usage errors.
+func (m *Model) Params() ([]float32, error) {
+	x, err := m.Selection.Params()
+	if err != nil {
+		err = cli.Usage(err)
+	}
+	return x, err
+}

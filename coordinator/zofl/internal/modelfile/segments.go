@@ -1,0 +1,57 @@
+package modelfile
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/wire"
+)
+
+// Segments returns a segment for each tensor, or nil if there are too many or none has a name.
+func Segments(s *tensors.Selection) (segments []wire.Segment) {
+	if len(s.Tensors) > wire.MaxSegments || s.Tensors[0].Name == "" && len(s.Tensors) == 1 {
+		return nil
+	}
+	plain := map[string]int{}
+	for _, t := range s.Tensors {
+		plain[plainName(t.Name)]++
+	}
+	for _, t := range s.Tensors {
+		name := plainName(t.Name)
+		if plain[name] > 1 || wire.CheckName(name) != nil {
+			name = hashedName(t.Name)
+		}
+		segments = append(segments, wire.Segment{Name: name, Len: t.Len})
+	}
+	return segments
+}
+
+// NonEmpty leaves out segments that have no parameters.
+func NonEmpty(all []wire.Segment) (segments []wire.Segment) {
+	for _, s := range all {
+		if s.Len > 0 {
+			segments = append(segments, s)
+		}
+	}
+	return segments
+}
+
+// plainName writes a tensor's name in the characters of a segment's.
+func plainName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 128 && wire.CheckName(string(c)) == nil {
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+// hashedName is the end of a tensor's name, and a hash that tells it from others that end so.
+func hashedName(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	end := plainName(name)
+	end = end[max(0, len(end)-wire.MaxName+9):]
+	return fmt.Sprintf("%s-%x", end, sum[:4])
+}

@@ -1,0 +1,42 @@
+package source
+
+import (
+	"encoding/hex"
+	"os"
+
+	"github.com/zofl/zofl/client/replica"
+)
+
+// Head reads the head of a file with the state of a device.
+func Head(name string) (replica.Head, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return replica.Head{}, err
+	}
+	defer file.Close()
+	return replica.ReadHead(file)
+}
+
+// LoadState reads the state in a file whose head is given. Initial is the parameters that the run
+// began with, if its plan says that they are given.
+func LoadState(name string, head *replica.Head, initial []float32) (
+	r *replica.Replica, h replica.History, err error,
+) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, h, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, h, err
+	}
+	return replica.Load(replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, Initial: initial},
+		file, info.Size())
+}
+
+// Digest returns the digest of a state in hexadecimal digits.
+func Digest(r *replica.Replica) string {
+	d := r.Digest()
+	return hex.EncodeToString(d[:])
+}

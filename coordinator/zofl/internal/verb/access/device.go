@@ -1,0 +1,207 @@
+// Package access is the commands that say who may take part: device add and revoke, permissions.
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mdp/qrterminal/v3"
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/enrol"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+)
+
+// Device is `zofl device`.
+func Device() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "device",
+		Short: "Add and revoke those who may take part",
+		Long: `Adds and revokes users of a broker that zofl serve --tls --auth started: devices, witnesses
+and operators.`,
+		Example: `  zofl device add pi-1 --auth kitchen.auth`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usage(fmt.Errorf("unknown command %q; see %s --help", args[0],
+					cmd.CommandPath()))
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(deviceAddCommand(), deviceRevokeCommand())
+	return cmd
+}
+
+// authFlag adds the flag that names the directory of users.
+func authFlag(cmd *cobra.Command, auth *string) {
+	cmd.Flags().StringVar(auth, "auth", "", "directory that zofl serve --tls --auth made")
+}
+
+// openAuth opens the directory for a user whose name is the only argument.
+func openAuth(cmd *cobra.Command, auth string, args []string) (*enrol.Dir, error) {
+	switch {
+	case len(args) != 1:
+		return nil, cli.Usage(fmt.Errorf("%d names: give one; see %s --help", len(args),
+			cmd.CommandPath()))
+	case auth == "":
+		return nil, cli.Usage(errors.New("--auth is missing: give the directory of " +
+			"zofl serve --tls --auth"))
+	}
+	d, err := enrol.Open(auth)
+	if errors.Is(err, enrol.ErrNone) {
+		err = cli.Usage(fmt.Errorf("--auth: %w", err))
+	}
+	return d, err
+}
+
+func deviceAddCommand() *cobra.Command {
+	var auth, role, out string
+	code := false
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Let a device, witness or operator in",
+		Long: `Makes a user, and writes what it needs to the file NAME.creds: its JWT, its seed, and the
+certificate of the broker's authority. The user may publish and subscribe what its role needs,
+and no more. The file also names the coordinator's key, and zofl then takes nothing unsigned. The
+broker need not be told.
+
+NAME is the --id of a device or witness. The file is a secret: whoever has it is that user.
+Nothing keeps a copy of the seed. If the file is lost, revoke NAME and add it again.
+
+With --qr the same is printed as a QR code and one line of text, for a phone, and no file is
+written. The line is
+
+  zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT&key=KEY
+
+KEY is the coordinator's, ed25519:..., with : as %3A. FINGERPRINT is the SHA-256 of the authority's
+certificate, in base64url. The broker sends that certificate after its own.`,
+		Example: `  zofl device add pi-1 --auth kitchen.auth
+  zofl client --url tls://127.0.0.1:4222 --creds pi-1.creds --run kitchen --id pi-1`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			d, err := openAuth(cmd, auth, args)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, d.Close()) }()
+			name := args[0]
+			if code {
+				if err := cli.Useless(cmd, "--qr writes no file: leave out one of the two",
+					"out"); err != nil {
+					return err
+				}
+				return printCard(cmd, d, grant.Role(role), name)
+			}
+			if out == "" {
+				out = name + ".creds"
+			}
+			return writeCard(cmd, d, grant.Role(role), name, out)
+		},
+	}
+	authFlag(cmd, &auth)
+	f := cmd.Flags()
+	f.StringVar(&role, "role", string(grant.Device), "device, witness or operator; coordinator, for "+
+		"a broker that runs apart from zofl serve")
+	f.StringVar(&out, "out", "", "file to write, which must be new; default: NAME.creds")
+	f.BoolVar(&code, "qr", false, "print a QR code and a line of text, and write no file")
+	return cmd
+}
+
+// writeCard adds a user and writes its creds file.
+func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out string) error {
+	file, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("--out: %w: give the name of a new file", err))
+	}
+	card, err := d.Add(role, name)
+	var content []byte
+	if err == nil {
+		content, err = card.Creds()
+	}
+	if err != nil {
+		return cli.Usage(errors.Join(err, file.Close(), os.Remove(out)))
+	}
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s may take part in run %s, as %s, at %s: give it the file %s, "+
+		"on a way that nobody else reads\n", name, card.Run, role, card.URL, filepath.Clean(out))
+	return nil
+}
+
+// printCard adds a user and prints what it needs.
+func printCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name string) error {
+	card, err := d.Add(role, name)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	line, err := card.Line()
+	if err != nil {
+		return err
+	}
+	qrterminal.GenerateHalfBlock(line, qrterminal.L, cmd.OutOrStdout())
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
+	return err
+}
+
+func deviceRevokeCommand() *cobra.Command {
+	var auth string
+	cmd := &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Shut a device, witness or operator out",
+		Long: `Withdraws a user's permission. The running broker closes its connections and lets it in no
+more. The run goes on. To have it no longer waited for, also give zofl retire.
+
+If no broker runs, the revocation holds from its next start, and the exit code is 3.`,
+		Example: `  zofl device revoke pi-1 --auth kitchen.auth`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			d, err := openAuth(cmd, auth, args)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, d.Close()) }()
+			if _, err := d.User(args[0]); errors.Is(err, os.ErrNotExist) {
+				return cli.Usage(fmt.Errorf("%s: nobody of this name is enrolled", args[0]))
+			}
+			var told error
+			err = d.Revoke(args[0], func(account string) error {
+				told = tellBroker(cmd.Context(), d, account)
+				return told
+			})
+			if told != nil {
+				return cli.Absent(fmt.Errorf("%s is shut out from the broker's next start on; the "+
+					"broker at %s was not told: if it runs, give the command again: %w", args[0],
+					connect.Reachable(d.Listen), err))
+			}
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s is shut out\n", args[0])
+			}
+			return err
+		},
+	}
+	authFlag(cmd, &auth)
+	return cmd
+}
+
+// tellBroker hands an account to the broker.
+func tellBroker(ctx context.Context, d *enrol.Dir, account string) error {
+	opts, err := d.System()
+	if err != nil {
+		return err
+	}
+	nc, err := nats.Connect("tls://"+connect.Reachable(d.Listen), append(opts,
+		nats.Name("zofl device"), nats.Timeout(connect.AskWithin))...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(ctx, connect.AskWithin)
+	defer cancel()
+	return enrol.Tell(ctx, nc, account)
+}

@@ -1,0 +1,41 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+)
+
+// An absence tells a person that the broker is there and no coordinator of the run, once, and when
+// there is one again. It passes progress on.
+type absence struct {
+	next client.Recorder
+	nc   *nats.Conn
+	run  string
+	log  *slog.Logger
+	told bool
+}
+
+// Record implements [client.Recorder].
+func (a *absence) Record(p client.Progress) error {
+	switch {
+	case p.Err == nil && a.told && p.State != client.Joining:
+		a.told = false
+		a.log.Info("a coordinator answers", "run", a.run)
+	case !a.told && a.nc.IsConnected() && unanswered(p.Err):
+		a.told = true
+		a.log.Warn("no coordinator answers, trying again: is zofl serve running, on this broker?",
+			"run", a.run, "broker", a.nc.ConnectedUrlRedacted())
+	}
+	return a.next.Record(p)
+}
+
+// unanswered says whether an error is that of a request that nobody answered.
+func unanswered(err error) bool {
+	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,277 @@
+// Package device is the commands that take part in a run, or follow it: client, exec, follow.
+package device
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// deviceFlags are the flags that `zofl client` and `zofl follow` share.
+type deviceFlags struct {
+	connect.Connection
+	run, id, store, secret string
+	initial                modelfile.Choice
+	fetch                  string // SHA-256 of the file of --initial
+	key                    string // of the coordinator
+	horizon, memory        uint64
+	asJSON                 bool
+	out                    string // file for the model, "" for none
+}
+
+func (d *deviceFlags) flags(cmd *cobra.Command) {
+	d.Connection.Flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&d.run, "run", "", "name of the run")
+	f.StringVar(&d.id, "id", "", "name of this device: unique in the run, and always the same")
+	f.StringVar(&d.store, "store", "",
+		"directory for the device's state, which survives crashes; default: start anew each time")
+	d.initial.Flags(cmd)
+	f.StringVar(&d.fetch, "fetch", "", "`SHA-256` of the file of --initial, as zofl plan prints it: "+
+		"a file that is missing is fetched from zofl serve --offer, and another one refused")
+	cli.SecretFlag(cmd, &d.secret)
+	connect.CoordinatorFlag(cmd, &d.key)
+	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
+		"many records behind; 0: when it costs less than the records")
+	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
+		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
+	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
+	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, "+
+		"or a copy of the file of --initial, whose name ends so")
+}
+
+// checkOut returns what to write when the device stops.
+func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
+	if d.out == "" {
+		return modelfile.Target{}, nil
+	}
+	if to, err = modelfile.TargetOf(d.out, "", &d.initial); err != nil {
+		return to, cli.Usage(err)
+	}
+	if _, err := os.Lstat(d.out); err == nil {
+		return to, cli.Usage(fmt.Errorf("--out %s: the file exists: name a new one", d.out))
+	}
+	return to, nil
+}
+
+// keeper returns what writes the model to --out. The file of --initial is there by now.
+func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) error, err error) {
+	if d.out == "" {
+		return func(*client.Client) error { return nil }, nil
+	}
+	m, err := to.Open(d.initial.Train)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *client.Client) (err error) {
+		if m != nil {
+			defer func() { err = errors.Join(err, m.Close()) }()
+		}
+		x := make([]float32, c.Dim())
+		if n, err := c.Params(x); err != nil || n == 0 {
+			return err
+		}
+		return to.Write(m, x, &wire.Plan{Run: d.run, Dim: uint64(len(x))})
+	}, nil
+}
+
+// take runs a client until the run ends or the context is done.
+func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
+	if err := cli.CheckRun(d.run); err != nil {
+		return err
+	}
+	if d.memory > 1<<40 {
+		return cli.Usage(fmt.Errorf("--memory %d: give MiB, at most %d", d.memory, uint64(1)<<40))
+	}
+	if d.id == "" {
+		return cli.Usage(errors.New("--id is missing: give each device a name that no other one has"))
+	}
+	if err := wire.CheckName(d.id); err != nil {
+		return cli.Usage(fmt.Errorf("--id: %w", err))
+	}
+	to, err := d.checkOut()
+	if err != nil {
+		return err
+	}
+	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
+	level := &slog.HandlerOptions{Level: slog.LevelWarn}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
+	given, err := d.given()
+	if err != nil {
+		return err
+	}
+	if cfg.RunKey, err = cli.ReadSecret(d.secret); err != nil {
+		return err
+	}
+	if d.store != "" {
+		if cfg.Store, err = client.OpenStore(d.store); err != nil {
+			return err
+		}
+		defer cfg.Store.Close()
+	}
+	keys, err := d.Coordinator(d.key)
+	if err != nil {
+		return err
+	}
+	cfg.Coordinator = keys.String()
+	nc, err := d.Await(d.id, subjects.Inbox(d.id), told)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if d.fetch != "" {
+		if given, err = d.fetched(cmd.Context(), nc, told); err != nil {
+			return cli.Stopped(cmd.Context(), err)
+		}
+	}
+	keep, err := d.keeper(to)
+	if err != nil {
+		return err
+	}
+	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
+	cfg.Logger, cfg.MemoryLimit = logger, d.memory<<20
+	cfg.Recorder = &absence{next: progressPrinter(cmd.OutOrStdout(), d.asJSON), nc: nc, run: d.run,
+		log: told}
+	c, err := client.New(cfg)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	err = cli.Classify(cli.Stopped(cmd.Context(), c.Run(cmd.Context())))
+	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
+}
+
+// last prints the record at which a client stopped, and the digest of its state. It prints
+// nothing if the client never applied a record.
+func (d *deviceFlags) last(out io.Writer, c *client.Client) error {
+	n, digest := c.Digest()
+	var err error
+	switch {
+	case d.asJSON:
+		err = json.NewEncoder(out).Encode(map[string]any{
+			"event": "stopped", "id": d.id, "n": n, "digest": fmt.Sprintf("%x", digest),
+		})
+	case n > 0:
+		_, err = fmt.Fprintf(out, "stopped after record %d, digest of the state %x\n", n, digest)
+	}
+	return err
+}
+
+// Client is `zofl client`.
+func Client() *cobra.Command {
+	var d deviceFlags
+	var name string
+	var dim int
+	var delay time.Duration
+	cmd := &cobra.Command{
+		Use:   "client",
+		Short: "Take part in a run as a device",
+		Long: `Takes part in a run as one device, with one of the losses that the program has built in:
+
+  digits  a softmax classifier of handwritten digits, with 7,850 parameters; each
+          device draws digits of its own
+  bowl    a quadratic with any number of parameters; its minimum differs by device
+
+This is for trying a run. An app gives its own loss to the library instead.`,
+		Example: `  zofl client --url nats://127.0.0.1:4222 --run kitchen --id pi-3 --store pi-3.state`,
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if delay < 0 {
+				return cli.Usage(fmt.Errorf("--delay %v: give 0 or more", delay))
+			}
+			o, err := objective.New(name, d.id, dim)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			err = d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
+			if errors.Is(err, replica.ErrDim) {
+				err = cli.Usage(fmt.Errorf("%w: give --objective bowl with the plan's dim as --dim, "+
+					"or make a plan with --dim %d", err, o.Dim()))
+			}
+			return err
+		},
+	}
+	d.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&name, "objective", "digits", "the loss: "+objective.Names())
+	f.IntVar(&dim, "dim", 0, "number of parameters of the bowl: the plan's dim")
+	f.DurationVar(&delay, "delay", 0,
+		"wait this long in each loss evaluation, as a slow device would")
+	return cmd
+}
+
+// Follow is `zofl follow`.
+func Follow() *cobra.Command {
+	var d deviceFlags
+	var passive client.Passive
+	cmd := &cobra.Command{
+		Use:   "follow",
+		Short: "Follow a run as a witness, without taking part",
+		Long: `Follows a run without contributing to it. A witness replays the log into the same model
+as the devices, and reports the digest of its state as they do. If its id is given to
+zofl serve --witness, a device whose digest differs from the witness's rebuilds its state.
+
+With --snapshot-every the witness also stores snapshots of the model. A device that was
+away for long downloads a snapshot instead of thousands of records.`,
+		Example: `  zofl follow --url nats://127.0.0.1:4222 --run kitchen --id witness --store w.state`,
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if passive.SnapshotEvery > 0 && d.store == "" {
+				return cli.Usage(errors.New("--store is missing: --snapshot-every stores snapshots there"))
+			}
+			return d.take(cmd, client.Config{Passive: &passive})
+		},
+	}
+	d.flags(cmd)
+	cmd.Flags().Uint64Var(&passive.SnapshotEvery, "snapshot-every", 0,
+		"number of records from one snapshot to the next; 0: no snapshots")
+	return cmd
+}
+
+// progressPrinter prints the progress of a device: JSON, or a line every logEvery rounds.
+func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
+	if !asJSON {
+		return client.RecorderFunc(func(p client.Progress) error {
+			if p.Contributed && p.Round%cli.LogEvery == 0 {
+				_, err := fmt.Fprintf(out, "record %d of %d, round %d, loss %.4f\n",
+					p.N, p.Last, p.Round, p.Loss)
+				return err
+			}
+			return nil
+		})
+	}
+	enc := json.NewEncoder(out)
+	return client.RecorderFunc(func(p client.Progress) error {
+		line := map[string]any{
+			"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round,
+			"queries": p.Queries,
+		}
+		if p.Contributed {
+			line["loss"] = p.Loss
+		}
+		if p.Phase > 0 {
+			line["phase"] = p.Phase // the phase of record n+1
+		}
+		if p.Vector > 0 {
+			line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size
+		}
+		if p.Err != nil {
+			line["err"] = p.Err.Error()
+		}
+		return enc.Encode(line)
+	})
+}

@@ -1,0 +1,57 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
+)
+
+// Exec is `zofl exec`.
+func Exec() *cobra.Command {
+	var d deviceFlags
+	var p losses.Program
+	cmd := &cobra.Command{
+		Use:   "exec -- COMMAND [ARGUMENT...]",
+		Short: "Take part in a run with a loss in any language",
+		Long: `Takes part in a run as a device whose loss is computed by another program: a script around
+an inference engine, a simulator, a test bench. The program reads parameters from a file
+and answers lines; docs/exec.md has the protocol. It is started again when it ends, and
+killed with its children when it hangs. Its standard error goes to the log.`,
+		Example: `  zofl exec --url nats://127.0.0.1:4222 --run kitchen --id pi-3 -- python3 loss.py`,
+		RunE: func(cmd *cobra.Command, command []string) error {
+			logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+			program, err := p.Start(cmd, command, logger)
+			if err != nil {
+				return err
+			}
+			defer program.Close()
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			go func() { // a device without a program, for good, does nothing more
+				select {
+				case <-program.Ended():
+					cancel()
+				case <-ctx.Done():
+				}
+			}()
+			cmd.SetContext(ctx)
+			err = d.take(cmd, client.Config{Objective: program.Objective(d.id)})
+			if errors.Is(err, replica.ErrDim) {
+				err = cli.Usage(fmt.Errorf("%w: the program said dim=%d", err, program.Dim()))
+			}
+			return err
+		},
+	}
+	d.flags(cmd)
+	p.Flags(cmd)
+	return cmd
+}

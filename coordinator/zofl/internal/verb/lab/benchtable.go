@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/kernelbench"
+)
+
+// stages shows the progress of a measurement: a moving bar on a terminal, otherwise a line for
+// each stage.
+type stages struct {
+	out    io.Writer
+	name   string
+	moving *progressbar.ProgressBar // nil without a terminal
+}
+
+func newStages(out *os.File) *stages {
+	s := &stages{out: out}
+	if term.IsTerminal(int(out.Fd())) {
+		s.moving = progressbar.NewOptions(100, progressbar.OptionSetWriter(out),
+			progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish())
+	}
+	return s
+}
+
+func (s *stages) update(stage string, done float64) {
+	if s.moving != nil {
+		s.moving.Describe("measuring " + stage)
+		s.moving.Set(min(int(100*done), 99)) // an error is the terminal's: ignored
+	} else if stage != s.name {
+		fmt.Fprintf(s.out, "measuring %s\n", stage)
+	}
+	s.name = stage
+}
+
+func (s *stages) finish() {
+	if s.moving != nil {
+		s.moving.Finish()
+	}
+}
+
+func printKernels(w io.Writer, r *kernelbench.Result) {
+	m := r.Machine
+	fmt.Fprintf(w, "%s, %d cores, %s/%s, %s; load before: %s\n", m.CPU, m.Cores, m.OS, m.Arch,
+		m.Go, m.Load)
+	t := cli.NewTable(w, "", "elements/s", "x NormFloat64")
+	row := func(name string, ratio float64) {
+		if ratio > 0 {
+			t.AppendRow(table.Row{name, giga(ratio * r.Yardstick), fmt.Sprintf("%.1f", ratio)})
+		}
+	}
+	row("NormFloat64 loop, math/rand/v2", 1)
+	row("x += a*z, normal, generic", r.Generic)
+	row("x += a*z, normal, avx2", r.AVX2)
+	row("x += a*z, normal, avx512", r.AVX512)
+	row("x += a*z, normal, neon", r.NEON)
+	row("8 directions of ±1, generic", r.Rademacher8Generic)
+	row("8 directions of ±1, avx2", r.Rademacher8AVX2)
+	row("8 directions of ±1, avx512", r.Rademacher8AVX512)
+	row("8 directions of ±1, neon", r.Rademacher8NEON)
+	replay := fmt.Sprintf("replay of %d records, d=%d, ", r.ReplayRecords, r.ReplayDim)
+	row(replay+"1 core", r.Replay1/r.Yardstick)
+	row(fmt.Sprintf("%s%d cores", replay, r.Workers), r.ReplayN/r.Yardstick)
+	t.AppendSeparator()
+	t.AppendRows([]table.Row{
+		{"in use", r.Backend},
+		{"replay, all cores over one", fmt.Sprintf("%.2f", r.ReplaySpeedup)},
+		{fmt.Sprintf("memory, read and written, 1 and %d cores", r.Workers),
+			fmt.Sprintf("%.1f and %.1f GB/s", r.Bandwidth/1e9, r.BandwidthN/1e9)},
+		{"share of it that x += a*z reaches", percents(r.BandwidthShare, r.BandwidthShareN)},
+		{"replay, as a share of one pass of memory per direction",
+			percents(r.ReplayShare, r.ReplayShareN)},
+		{"seconds", fmt.Sprintf("%.1f", r.Seconds)},
+	})
+	t.Render()
+}
+
+func percents(one, all float64) string {
+	return fmt.Sprintf("%.0f %% and %.0f %%", 100*one, 100*all)
+}
+
+func giga(v float64) string { return fmt.Sprintf("%.2f G", v/1e9) }

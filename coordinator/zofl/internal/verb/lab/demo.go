@@ -1,0 +1,163 @@
+// Package lab is the commands that need no run: demo, bench, simulate, and tune, which also tunes
+// the step of a run in progress.
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/wire"
+)
+
+// Demo is `zofl demo`.
+func Demo() *cobra.Command {
+	cfg := demo.Defaults()
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Train a classifier of digits on 20 devices in this process",
+		Long: `Runs a broker, a coordinator and 20 devices in this process, and trains a softmax
+classifier of handwritten digits. Each device has its own connection and its own share of
+the images, and reports losses only. Nothing has to be set up: the program draws the digits
+itself. To use the MNIST files instead, name their directory with --data.
+
+Bytes are counted at each device's socket and include everything that the connection
+carries. At the end the demo compares the models of all devices, and a model that it
+computes from the log.`,
+		Example: `  zofl demo --rounds 200 --clients 50`,
+		Args:    cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("rounds") && slices.ContainsFunc(cfg.Settings,
+				func(s string) bool { return strings.HasPrefix(s, "rounds=") }) {
+				return cli.Usage(errors.New("--rounds and --set rounds: give only one"))
+			}
+			bar := cli.NewBar(os.Stderr, 0)
+			cfg.Progress = func(p demo.Progress) { showDemo(os.Stderr, bar, p) }
+			result, err := demo.Run(cmd.Context(), cfg)
+			bar.Finish()
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			if !asJSON {
+				printDemo(cmd.OutOrStdout(), result)
+			} else if err := json.NewEncoder(cmd.OutOrStdout()).Encode(result); err != nil {
+				return err
+			}
+			return verdictOf(result)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
+	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
+		"rounds of training; 0: as many as suit the method, 300 for zofl")
+	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
+	f.StringVar(&cfg.Data, "data", "",
+		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	f.StringVar(&cfg.Split, "split", cfg.Split,
+		"how images are shared out: iid, shards or dirichlet")
+	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed,
+		"seed of the digits, of their shares and of the run key")
+	f.StringArrayVar(&cfg.Settings, "set", nil,
+		"set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
+	return cmd
+}
+
+// showDemo shows the progress of the demo: a moving bar on a terminal, otherwise a line every
+// logEvery rounds.
+func showDemo(out io.Writer, b *cli.Bar, p demo.Progress) {
+	text := fmt.Sprintf("loss %.4f  accuracy %s  %.0f B up  %.0f B down",
+		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown)
+	switch {
+	case b.Moves():
+		b.Limit(p.Rounds)
+		b.Show(p.Round, text)
+	case p.Round%cli.LogEvery == 0:
+		fmt.Fprintf(out, "round %d of %d  %s\n", p.Round, p.Rounds, text)
+	}
+}
+
+func percent(v float64) string {
+	if v < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
+}
+
+// verdictOf returns an error if the demo did not show what it should.
+func verdictOf(r *demo.Result) error {
+	switch {
+	case !r.ReplicasAgree:
+		return cli.Corrupt(fmt.Errorf("the replicas disagree: please report this, with "+
+			"%d clients and %d rounds", r.Clients, r.Rounds))
+	case !r.Improved():
+		return fmt.Errorf("the model is no better than before: test loss %.4f, was %.4f; test accuracy "+
+			"%.2f %%, was %.2f %%: give more --rounds, or another --set step",
+			r.Loss, r.LossBefore, 100*r.Accuracy, 100*r.AccuracyBefore)
+	}
+	return nil
+}
+
+func estimatorOf(p *wire.Plan) string {
+	if p.Estimator == wire.Surrogate {
+		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps,
+			p.Features, p.Window, p.LengthScale)
+	}
+	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%s", p.Distribution, p.Difference,
+		p.Steps, p.Perturbations, numberOrAuto(p.Mu, p.MuAuto))
+}
+
+// updateOf says how a round moves the model. The rule normalized takes no local step of its own.
+func updateOf(p *wire.Plan) string {
+	step := numberOrAuto(p.StepSize, p.StepAuto)
+	if p.ServerRule == wire.ServerNormalized {
+		return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.ServerRule, p.ServerBeta1,
+			p.ServerDecay, step)
+	}
+	return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.Rule, p.Beta, p.WeightDecay, step)
+}
+
+// numberOrAuto is auto for a number that the devices find.
+func numberOrAuto(v float32, auto uint8) string {
+	if auto > 0 && v == 0 {
+		return "auto"
+	}
+	return fmt.Sprint(v)
+}
+
+func printDemo(w io.Writer, r *demo.Result) {
+	t := cli.NewTable(w)
+	t.AppendRows([]table.Row{
+		{"method", r.Method},
+		{"estimator", estimatorOf(r.Plan)},
+		{"update", updateOf(r.Plan)},
+		{"rounds", r.Rounds},
+		{"clients", r.Clients},
+		{"parameters", r.Parameters},
+		{"test loss", fmt.Sprintf("%.4f; %.4f before round 1", r.Loss, r.LossBefore)},
+		{"test accuracy", fmt.Sprintf("%.2f %%; %.2f %% before round 1", 100*r.Accuracy,
+			100*r.AccuracyBefore)},
+		{"loss evaluations, all clients", r.Queries},
+		{"bytes up, per client and round", fmt.Sprintf("%.1f", r.BytesUp)},
+		{"bytes down, per client and round", fmt.Sprintf("%.1f", r.BytesDown)},
+		{"bytes of a gradient, for comparison", 4 * r.Parameters},
+		{"replicas", r.Replicas},
+		{"replicas agree", r.ReplicasAgree},
+		{"seconds", fmt.Sprintf("%.1f", r.Seconds)},
+		{"ended", r.Ended},
+	})
+	t.Render()
+	if r.Note != "" {
+		fmt.Fprintf(w, "\nNote: %s\n", cli.Wrapped(r.Note, cli.TextWidth))
+	}
+}

@@ -1,0 +1,323 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	clientobjective "github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
+	"github.com/zofl/zofl/wire"
+)
+
+// simulateFlags are the flags of `zofl simulate`.
+type simulateFlags struct {
+	losses.Source
+	out           string
+	force, asJSON bool
+	initial       modelfile.Choice
+	rounds        uint64
+	every         uint32
+	seeds         int
+	sweep         []string
+
+	axes []simulate.Axis
+}
+
+// Simulate is `zofl simulate`.
+func Simulate() *cobra.Command {
+	f := simulateFlags{Source: losses.Source{Data: demo.Defaults()}}
+	cmd := &cobra.Command{
+		Use:   "simulate PLAN [-- COMMAND [ARGUMENT...]]",
+		Short: "Run a plan on devices in this process, with several settings and seeds",
+		Long: `Leads the plan in the file PLAN on devices in this process, with the code of real
+coordinators and devices, over a network in memory. With --sweep it does so with each value
+of a field, and with --seeds for several seeds each. It prints how each setting ended.
+
+With --out it keeps the history of each run in a directory: runs.csv, history.csv,
+history.jsonl, event files for TensorBoard, plots, and the plan of each run. Ctrl-C ends the
+run in progress and keeps what was done.
+
+The loss is built in, or that of a program in any language, named after -- or with --exec,
+which computes the losses of all devices: docs/exec.md has the protocol. With --stdio it is
+the program that started this one; what is printed goes to standard error then.
+
+A seed draws the run key, and with that all directions, minibatches and seeded first
+parameters; with --objective digits also the digits and their shares. So runs of one seed
+differ by their settings only.`,
+		Example: `  zofl plan --run kitchen --dim 7850 --set rounds=200 --write kitchen.json
+  zofl simulate kitchen.json --devices 50 --every 20 --out results
+  zofl simulate kitchen.json --sweep step=1e-3,1e-2 --sweep perturbations=5,20 --seeds 3 \
+    --out sweep
+  zofl simulate kitchen.json --out results -- python3 loss.py`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := f.plan(cmd, args)
+			if err != nil {
+				return err
+			}
+			return f.simulate(cmd, p)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "out", "o", "", "keep all histories in this directory")
+	flags.BoolVar(&f.force, "force", false, "replace the results of an earlier simulation in --out")
+	flags.StringArrayVar(&f.sweep, "sweep", nil, "a field and its values, FIELD=VALUE,VALUE; "+
+		"repeatable: all combinations are run")
+	flags.IntVar(&f.seeds, "seeds", 1, "how many seeds to run each setting with")
+	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed, "the first of the seeds")
+	flags.IntVar(&f.Data.Clients, "devices", 0, "number of devices; 0: the plan's members")
+	flags.Uint64Var(&f.rounds, "rounds", 0, "rounds of each run; 0: the plan's")
+	flags.Uint32Var(&f.every, "every", 0, "measure the metrics after every so many records, "+
+		"mostly rounds, and after the last: eval_every; 0: as the plan says")
+	f.Source.Flags(cmd)
+	f.initial.Flags(cmd)
+	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each round, in place of a table")
+	return cmd
+}
+
+// plan checks the flags, and returns the plan that they make of the file.
+func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, error) {
+	args, err := f.Source.Split(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 1 {
+		return nil, cli.Usage(fmt.Errorf("%d files: name one plan; zofl plan --write makes it",
+			len(args)))
+	}
+	if f.seeds < 1 {
+		return nil, cli.Usage(fmt.Errorf("--seeds %d: give 1 or more", f.seeds))
+	}
+	if f.Objective != "digits" {
+		if err := cli.Useless(cmd, "the loss "+f.Objective+" has no metrics", "every"); err != nil {
+			return nil, err
+		}
+	}
+	if f.out == "" {
+		if err := cli.Useless(cmd, "there is no --out to replace", "force"); err != nil {
+			return nil, err
+		}
+	} else if err := simulate.CheckDir(f.out, f.force); err != nil {
+		return nil, cli.Usage(fmt.Errorf("--out: %w", err))
+	}
+	if err := f.readAxes(cmd); err != nil {
+		return nil, cli.Usage(fmt.Errorf("--sweep: %w", err))
+	}
+	p, err := cli.ReadPlan(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if f.Data.Clients < 0 || f.Data.Clients > wire.MaxMembers {
+		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 to %d, or 0 for the plan's members",
+			f.Data.Clients, wire.MaxMembers))
+	}
+	return f.shaped(cmd, p), nil
+}
+
+// readAxes reads the fields to sweep.
+func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
+	for _, text := range f.sweep {
+		a, err := simulate.ParseAxis(text)
+		if err != nil {
+			return err
+		}
+		for _, other := range f.axes {
+			if other.Field == a.Field {
+				return fmt.Errorf("%s is there twice: give all its values at once", a.Field)
+			}
+		}
+		flag := map[string]string{"members": "devices", "rounds": "rounds",
+			"eval_every": "every"}[a.Field]
+		if flag != "" && len(cli.Given(cmd, flag)) > 0 {
+			return fmt.Errorf("%s is what --%s sets: give only one of both", a.Field, flag)
+		}
+		f.axes = append(f.axes, a)
+	}
+	return nil
+}
+
+// digits reports whether the loss is that of digits, which has metrics.
+func (f *simulateFlags) digits() bool { return !f.External() && f.Objective == "digits" }
+
+// shaped returns the plan with what flags say.
+func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
+	if f.Data.Clients > 0 {
+		p.Members = uint32(f.Data.Clients)
+	}
+	if f.rounds > 0 {
+		p.Rounds = f.rounds
+	}
+	if f.every > 0 {
+		p.EvalEvery, p.EvalCount = f.every, max(p.EvalCount, 1)
+	}
+	if f.digits() && len(p.Metrics) == 0 && p.EvalEvery > 0 {
+		p.Metrics = demo.Metrics()
+	}
+	return p
+}
+
+// simulate leads the runs, and shows them.
+func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
+	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices()}
+	for i := range f.seeds {
+		c.Seeds = append(c.Seeds, f.Data.Seed+uint64(i))
+	}
+	var err error
+	if c.Initial, err = f.initial.Read(); err != nil {
+		return err
+	}
+	ctx, stop, err := f.Source.Start(cmd, p.Dim)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.Ready = f.Ready
+	runs, err := simulate.Runs(c)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	var dir *simulate.Dir
+	if f.out != "" {
+		if dir, err = simulate.NewDir(f.out, f.axes, metricsOf(runs)); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		c.Sinks = append(c.Sinks, dir)
+	}
+	if f.asJSON {
+		c.Sinks = append(c.Sinks, simulate.NewLines(cmd.OutOrStdout()))
+	}
+	progress := newRunsBar(os.Stderr, runs)
+	if !f.asJSON || !f.Asked.Stdio { // else lines of JSON go there
+		c.Sinks = append(c.Sinks, progress)
+	}
+	err = simulate.Lead(ctx, c, runs)
+	progress.Finish()
+	if dir != nil {
+		err = errors.Join(err, dir.Close(runs))
+	}
+	return errors.Join(err, f.show(cmd.OutOrStdout(), runs, err), verdictOfRuns(runs, err))
+}
+
+// measures returns an error if metrics are asked for that a program does not have.
+func (f *simulateFlags) measures(p *wire.Plan, o clientobjective.Objective) error {
+	if p.EvalEvery == 0 || !f.External() {
+		return nil
+	}
+	_, evaluates := o.(clientobjective.Evaluator)
+	switch {
+	case f.every > 0 && !evaluates:
+		return fmt.Errorf("--every %d: the program did not say evaluate=1 in its hello: "+
+			"have it answer evaluate, or leave out --every", f.every)
+	case evaluates && len(p.Metrics) == 0:
+		return fmt.Errorf("eval_every is %d and the plan names no metrics: name what the "+
+			"program answers to evaluate, with zofl plan --set 'metrics=[\"accuracy\"]'", p.EvalEvery)
+	}
+	return nil
+}
+
+// metricsOf returns the names of all metrics of runs.
+func metricsOf(runs []*simulate.Run) (names []string) {
+	for _, r := range runs {
+		for _, name := range r.Plan.Metrics {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// devices returns what makes the losses of a run. Those of the last run are kept: the next may have
+// the same.
+func (f *simulateFlags) devices() func(*wire.Plan, uint64) ([]clientobjective.Objective, error) {
+	type key struct {
+		dim, seed uint64
+		members   uint32
+	}
+	var last key
+	var list []clientobjective.Objective
+	return func(p *wire.Plan, seed uint64) ([]clientobjective.Objective, error) {
+		if now := (key{p.Dim, seed, p.Members}); list == nil || now != last {
+			made, err := f.Losses(p, int(p.Members), seed)
+			if err != nil {
+				return nil, err
+			}
+			list, last = made, now
+		}
+		if f.digits() && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
+			return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
+				Remedy: fmt.Sprintf("digits have the metrics %q, in this order", demo.Metrics())}
+		}
+		if err := f.measures(p, list[0]); err != nil {
+			return nil, err
+		}
+		return list, haveClasses(p, list)
+	}
+}
+
+// show prints how the runs ended, unless that went out in lines of JSON. failed is why not all runs
+// were led.
+func (f *simulateFlags) show(out io.Writer, runs []*simulate.Run, failed error) error {
+	best := simulate.Best(runs)
+	plan := ""
+	if best != nil && f.out != "" {
+		plan = simulate.PlanName(f.out, best)
+	}
+	if !f.asJSON {
+		printRuns(out, f.axes, runs)
+		if best != nil && len(simulate.Groups(runs)) > 1 {
+			fmt.Fprintf(out, "\nThe lowest loss at the end is that of %s.\n", best.Label())
+		}
+		if f.out != "" {
+			fmt.Fprintf(out, "\nThe histories are in %s; tensorboard --logdir %s shows them too.\n",
+				f.out, f.out)
+		}
+		return nil
+	}
+	line := struct {
+		Event string `json:"event"`
+		Runs  int    `json:"runs"` // that came to their end
+		Of    int    `json:"of"`
+		Out   string `json:"out,omitempty"`
+		Best  string `json:"best,omitempty"` // the run of the first seed with the best settings
+		Plan  string `json:"plan,omitempty"` // its file
+		Error string `json:"error,omitempty"`
+	}{Event: "done", Of: len(runs), Out: f.out, Plan: plan}
+	for _, r := range runs {
+		if r.Outcome.Done() {
+			line.Runs++
+		}
+	}
+	if best != nil {
+		line.Best = best.Name
+	}
+	if failed != nil {
+		line.Error = failed.Error()
+	}
+	return json.NewEncoder(out).Encode(line)
+}
+
+// verdictOfRuns returns an error if all runs were led and none came to its end.
+func verdictOfRuns(runs []*simulate.Run, failed error) error {
+	last := error(nil)
+	for _, r := range runs {
+		if r.Outcome.Done() {
+			return nil
+		}
+		last = r.Outcome.Err
+	}
+	if failed != nil || errors.Is(last, context.Canceled) {
+		return nil
+	}
+	return fmt.Errorf("no run came to its end: %w", last)
+}

@@ -1,0 +1,164 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
+)
+
+// printRuns prints a row for each setting, of the runs that began.
+func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
+	var header []any
+	for _, a := range axes {
+		header = append(header, a.Field)
+	}
+	metrics := metricsOf(runs)
+	for _, name := range metrics {
+		header = append(header, "metric "+name)
+	}
+	header = append(header, "loss at the end", "rounds", "evaluations", "bytes up",
+		"bytes down", "seconds", "ended")
+	t := cli.NewTable(out, header...)
+	for _, group := range simulate.Groups(runs) {
+		var row table.Row
+		for _, s := range group[0].Settings {
+			row = append(row, s.Value)
+		}
+		mean := func(of func(*simulate.Outcome) float64) string { return meanOf(group, of) }
+		for _, name := range metrics {
+			row = append(row, mean(func(o *simulate.Outcome) float64 {
+				if v, ok := o.Metrics[name]; ok {
+					return float64(v)
+				}
+				return math.NaN()
+			}))
+		}
+		t.AppendRow(append(row,
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Loss) }),
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Rounds) }),
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Queries) }),
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Up) }),
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Down) }),
+			mean(func(o *simulate.Outcome) float64 { return float64(o.Seconds) }), endedOf(group)))
+	}
+	t.Render()
+	fmt.Fprintln(out, "Evaluations are those of all devices together, bytes those of a device, and "+
+		"the loss\nat the end is the mean of the last tenth of the rounds.")
+	if len(runs) > 0 && len(simulate.Groups(runs)[0]) > 1 {
+		fmt.Fprintln(out, "Values are means over the seeds, with the standard deviation.")
+	}
+}
+
+// meanOf returns the mean of a value over runs, with its standard deviation if they differ. What is
+// no number is left out.
+func meanOf(runs []*simulate.Run, of func(*simulate.Outcome) float64) string {
+	sum, squares, n := 0.0, 0.0, 0.0
+	for _, r := range runs {
+		if v := of(&r.Outcome); r.Outcome.Ended != "" && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sum, n = sum+v, n+1
+		}
+	}
+	if n == 0 {
+		return "-"
+	}
+	mean := sum / n
+	for _, r := range runs {
+		if v := of(&r.Outcome); r.Outcome.Ended != "" && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			squares += (v - mean) * (v - mean)
+		}
+	}
+	if squares == 0 {
+		return brief(mean)
+	}
+	return brief(mean) + " ± " + brief(math.Sqrt(squares/(n-1)))
+}
+
+// brief writes a value in a few digits.
+func brief(v float64) string {
+	switch {
+	case v == math.Trunc(v) && math.Abs(v) < 1e15, math.Abs(v) >= 1000:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// endedOf says how runs ended, each way once.
+func endedOf(runs []*simulate.Run) string {
+	var ways []string
+	count := make(map[string]int)
+	for _, r := range runs {
+		way := r.Outcome.Ended
+		if way == "" {
+			way = "not run"
+		}
+		if count[way]++; count[way] == 1 {
+			ways = append(ways, way)
+		}
+	}
+	if len(ways) == 1 {
+		return ways[0]
+	}
+	for i, way := range ways {
+		ways[i] = fmt.Sprint(count[way], " ", way)
+	}
+	return strings.Join(ways, ", ")
+}
+
+// A runsBar shows the progress of all runs. It is a sink of them.
+type runsBar struct {
+	*cli.Bar
+	out    io.Writer
+	before uint64   // rounds of the runs before
+	until  []uint64 // rounds of the runs up to each
+}
+
+func newRunsBar(out *os.File, runs []*simulate.Run) *runsBar {
+	b, sum := &runsBar{out: out}, uint64(0)
+	for _, r := range runs {
+		sum += r.Plan.Rounds
+		b.until = append(b.until, sum)
+	}
+	b.Bar = cli.NewBar(out, sum)
+	return b
+}
+
+// Begin implements [simulate.Sink].
+func (b *runsBar) Begin(r *simulate.Run) error {
+	b.Describe(fmt.Sprintf("run %d of %d", r.Number, r.Of))
+	return nil
+}
+
+// Round implements [simulate.Sink].
+func (b *runsBar) Round(r *simulate.Run, row simulate.Row) error {
+	switch {
+	case b.Moves():
+		b.Show(b.before+row.Round,
+			fmt.Sprintf("run %d of %d  loss %.4f", r.Number, r.Of, float64(row.Loss)))
+	case row.Round%cli.LogEvery == 0:
+		fmt.Fprintf(b.out, "run %d of %d, round %d of %d, loss %.4f\n", r.Number, r.Of, row.Round,
+			r.Plan.Rounds, float64(row.Loss))
+	}
+	return nil
+}
+
+// End implements [simulate.Sink].
+func (b *runsBar) End(r *simulate.Run) error {
+	b.before = b.until[r.Number-1]
+	if b.Moves() {
+		return nil
+	}
+	o := r.Outcome
+	how := fmt.Sprintf("loss %.4f after round %d", float64(o.Loss), o.Rounds)
+	if !o.Done() {
+		how = fmt.Sprintf("%s after round %d", o.Ended, o.Rounds)
+	}
+	fmt.Fprintf(b.out, "run %d of %d, %s: %s\n", r.Number, r.Of, r.Name, how)
+	return nil
+}

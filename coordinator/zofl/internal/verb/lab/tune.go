@@ -1,0 +1,255 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	clientobjective "github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/fleet/tune"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// tuneFlags are the flags of `zofl tune`.
+type tuneFlags struct {
+	losses.Source
+	out, plot       string
+	initial         modelfile.Choice
+	force, asJSON   bool
+	queries, rounds uint64
+	fields          []string
+	live            tuneLive
+}
+
+// Tune is `zofl tune`.
+func Tune() *cobra.Command {
+	f := tuneFlags{Source: losses.Source{Data: demo.Defaults()}}
+	cmd := &cobra.Command{
+		Use:   "tune PLAN [-- COMMAND [ARGUMENT...]]",
+		Short: "Find mu, the step, P and the batch of a plan, or the step of a run",
+		Long: `Tries settings of the plan in the file PLAN on devices in this process, within a budget of
+loss evaluations, and says what it tried and why it chose. All trials begin at the same
+parameters, with the same directions and minibatches. With --out the plan with the chosen
+settings is stored; PLAN is not changed.
+
+First losses along one direction give mu, and losses along the first move a step to begin
+with. Short trials bracket the step. Longer ones compare it with a quarter and four times
+of it, and then P and the batch with larger and smaller ones.
+
+The devices have a loss that the program has built in, of digits or the bowl of zofl client, or
+that of a program in any language, named after -- or with --exec: docs/exec.md has the
+protocol. In Go, call package fleet/tune of the library.
+
+With --run in place of PLAN it tunes the step of a run in progress, on its own devices. The run
+goes on from the trial that ended lowest, and every other one is rolled back. Ctrl-C returns
+the run to the best state so far.`,
+		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
+  zofl tune kitchen.json --queries 20000 --out tuned.json --plot tuned.svg
+  zofl tune kitchen.json --clients 4 --out tuned.json -- python3 loss.py
+  zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.check(cmd, args)
+			if err != nil {
+				return err
+			}
+			if f.live.run != "" {
+				return f.tuneRun(cmd)
+			}
+			return f.tune(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
+	flags.BoolVar(&f.force, "force", false, "replace the files of --out and --plot, if there are some")
+	flags.StringVar(&f.plot, "plot", "", "store a plot of the losses by step in this file, an SVG")
+	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
+		"0: as many as 400 rounds and the brackets take, or with --run its trials")
+	flags.Uint64Var(&f.rounds, "rounds", 50,
+		"rounds of a long trial, or with --run of each, if they fit")
+	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
+	f.Source.Flags(cmd)
+	flags.IntVar(&f.Data.Clients, "clients", 0, "number of devices; 0: the plan's members")
+	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed,
+		"seed of the digits, of their shares and of the directions that are tried")
+	f.initial.Flags(cmd)
+	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of tables")
+	f.live.flags(cmd)
+	return cmd
+}
+
+// check returns an error if a flag would be ignored, or if the result could not be stored. Else it
+// returns the arguments without a loss's program.
+func (f *tuneFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
+	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
+		return nil, cli.Usage(fmt.Errorf("--plot %s: name a file that ends in .svg", f.plot))
+	}
+	if err := checkNew("--plot", f.plot, f.force); err != nil {
+		return nil, err
+	}
+	if f.live.run != "" {
+		return nil, f.live.check(cmd, args)
+	}
+	if err := cli.Useless(cmd, "a plan in a file has no run: give --run", live...); err != nil {
+		return nil, err
+	}
+	args, err := f.Source.Split(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 1 {
+		return nil, cli.Usage(fmt.Errorf("%d files: name one plan; zofl plan --write makes it",
+			len(args)))
+	}
+	if f.out == "" && f.plot == "" {
+		return args, cli.Useless(cmd, "there is no --out or --plot to replace", "force")
+	}
+	return args, checkNew("--out", f.out, f.force)
+}
+
+// tune tunes the plan in a file.
+func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
+	p, err := cli.ReadPlan(name)
+	if err != nil {
+		return err
+	}
+	c := tune.Config{Plan: p, Queries: f.queries, Rounds: f.rounds, Fields: f.fields,
+		Seed: f.Data.Seed}
+	if c.Initial, err = f.initial.Read(); err != nil {
+		return err
+	}
+	ctx, stop, err := f.Source.Start(cmd, p.Dim)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if c.Devices, err = f.devices(p); err == nil {
+		err = haveClasses(p, c.Devices)
+	}
+	if err != nil {
+		return cli.AsUsage(err)
+	}
+	if f.queries == 0 {
+		c.Queries = tune.Budget(p, len(c.Devices))
+	}
+	bar, spent := cli.NewBar(os.Stderr, c.Queries), uint64(0)
+	c.Progress = func(trial tune.Trial) {
+		spent += trial.Queries
+		bar.Show(spent, trial.Stage)
+	}
+	r, err := tune.Run(ctx, c)
+	bar.Finish()
+	if err != nil {
+		if r != nil && len(r.Trials) > 0 && !f.asJSON {
+			printTrials(cmd.OutOrStdout(), r)
+		}
+		return cli.AsUsage(err)
+	}
+	if err := f.storePlot(r); err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := replacePlan(f.out, r.Plan, f.force); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return f.encode(cmd.OutOrStdout(), r, c.Queries)
+	}
+	printTuned(cmd.OutOrStdout(), r, c.Queries)
+	f.next(cmd.OutOrStdout(), name, p, r)
+	return nil
+}
+
+// devices returns the losses to tune on.
+func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
+	if f.Data.Clients == 0 {
+		f.Data.Clients = int(p.Members)
+	}
+	if f.Data.Clients < 0 {
+		return nil, &wire.PlanError{Field: "clients", Value: f.Data.Clients, Remedy: "give 1 or more"}
+	}
+	return f.Losses(p, f.Data.Clients, f.Data.Seed)
+}
+
+// haveClasses says why devices cannot train by the plan's classes.
+func haveClasses(p *wire.Plan, devices []clientobjective.Objective) error {
+	for _, o := range devices {
+		has := 0
+		if classed, ok := o.(clientobjective.Classed); ok {
+			has = len(classed.ClassCounts())
+		}
+		if p.Classes > 0 && has != int(p.Classes) {
+			return &wire.PlanError{Field: "classes", Value: p.Classes, Remedy: fmt.Sprintf(
+				"the losses to tune on have %d: tune with as many, or with classes=0", has)}
+		}
+	}
+	return nil
+}
+
+// next says where the plan is, or how to get it.
+func (f *tuneFlags) next(out io.Writer, name string, p *wire.Plan, r *tune.Result) {
+	settings := changes(p, r.Plan)
+	switch {
+	case f.out != "":
+		fmt.Fprintf(out, "\nThe tuned plan is in %s.\n", f.out)
+	case len(settings) == 0:
+		fmt.Fprintf(out, "\nThe plan stays as it is.\n")
+	default:
+		fmt.Fprintf(out, "\nTo store the tuned plan:\n  zofl plan %s --set %s --write tuned.json\n",
+			name, strings.Join(settings, " --set "))
+	}
+}
+
+// changes returns the fields that differ, as field=value.
+func changes(before, after *wire.Plan) (settings []string) {
+	for _, f := range wire.Fields() {
+		var old, value string
+		switch v := f.At(after).(type) {
+		case *uint32:
+			old, value = fmt.Sprint(*f.At(before).(*uint32)), fmt.Sprint(*v)
+		case *float32:
+			old, value = fmt.Sprint(*f.At(before).(*float32)), fmt.Sprint(*v)
+		}
+		if old != value {
+			settings = append(settings, f.Name+"="+value)
+		}
+	}
+	return settings
+}
+
+// replacePlan stores a plan in a file, which appears complete or not at all. If there is one
+// already, it must be meant to be replaced.
+func replacePlan(name string, p *wire.Plan, replace bool) (err error) {
+	if !replace {
+		return cli.WritePlan(name, p)
+	}
+	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".zofl-*")
+	if err != nil {
+		return cli.Usage(fmt.Errorf("--out: %w", err))
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(append(b, '\n'))
+	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/fleet/tune"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// printTuned prints what was tried, as a table and a plot, and why the settings were chosen.
+func printTuned(out io.Writer, r *tune.Result, budget uint64) {
+	printTrials(out, r)
+	plotSteps(out, r)
+	fmt.Fprintln(out)
+	for _, reason := range r.Reasons {
+		fmt.Fprintln(out, cli.Wrapped(reason, cli.TextWidth))
+	}
+	fmt.Fprintf(out, "%d of %d loss evaluations were used.\n", r.Queries, budget)
+}
+
+// printTrials prints the table of trials.
+func printTrials(out io.Writer, r *tune.Result) {
+	t := cli.NewTable(out, "stage", "mu", r.Field, "P", "batch", "rounds", "evaluations",
+		"loss at the end")
+	for _, trial := range r.Trials {
+		t.AppendRow(table.Row{trial.Stage, trial.Mu, trial.Step, trial.Perturbations, trial.Batch,
+			trial.Rounds, trial.Queries, outcome(trial)})
+	}
+	t.Render()
+}
+
+// outcome says how a trial ended.
+func outcome(t tune.Trial) string {
+	switch {
+	case t.Stage == "mu":
+		return fmt.Sprintf("even part / odd part %.2g", t.Ratio)
+	case t.Dropped:
+		return "dropped"
+	case math.IsInf(t.Loss, 1):
+		return "diverged"
+	}
+	return fmt.Sprintf("%.4f", t.Loss)
+}
+
+// plotWidth is the length of the longest bar, in characters.
+const plotWidth = 50
+
+// plotSteps draws the losses by step, of the long trials if there are some. The loss of the first
+// parameters fills the width; an arrow is a loss beyond it.
+func plotSteps(out io.Writer, r *tune.Result) {
+	for _, stage := range stepStages {
+		trials := slices.DeleteFunc(slices.Clone(r.Trials), func(t tune.Trial) bool {
+			return t.Stage != stage
+		})
+		if len(trials) < 2 {
+			continue
+		}
+		slices.SortFunc(trials, func(a, b tune.Trial) int {
+			return int(math.Copysign(1, float64(a.Step-b.Step)))
+		})
+		rounds := uint64(0)
+		for _, t := range trials {
+			rounds = max(rounds, t.Rounds)
+		}
+		fmt.Fprintf(out, "\nLoss by %s, after %d rounds; %.4f at first:\n", r.Field, rounds, r.Start)
+		for _, t := range trials {
+			line := fmt.Sprintf("  %10.4g  %-10s %s", t.Step, outcome(t), barOf(t, r.Start))
+			fmt.Fprintln(out, strings.TrimRight(line, " "))
+		}
+	}
+}
+
+// barOf draws the loss of a trial.
+func barOf(t tune.Trial, start float64) string {
+	switch {
+	case t.Dropped:
+		return ""
+	case !(t.Loss <= start):
+		return strings.Repeat("█", plotWidth) + "→"
+	case !(start > 0) || t.Loss < 0:
+		return "" // a bar has no meaning for losses below zero
+	}
+	return strings.Repeat("█", int(math.Round(plotWidth*t.Loss/start)))
+}
+
+// A TrialLine is a trial in JSON, where a loss may be missing.
+type TrialLine struct {
+	Stage         string   `json:"stage"`
+	Mu            float32  `json:"mu"`
+	Step          float32  `json:"step"`
+	Perturbations uint32   `json:"perturbations"`
+	Batch         uint32   `json:"batch"`
+	Rounds        uint64   `json:"rounds"`
+	Queries       uint64   `json:"queries"`
+	Loss          *float64 `json:"loss,omitempty"`
+	Ratio         *float64 `json:"ratio,omitempty"`
+	Outcome       string   `json:"outcome,omitempty"` // "diverged" or "dropped"
+}
+
+// encode prints the result as JSON.
+func (f *tuneFlags) encode(out io.Writer, r *tune.Result, budget uint64) error {
+	var trials []TrialLine
+	for _, t := range r.Trials {
+		line := TrialLine{Stage: t.Stage, Mu: t.Mu, Step: t.Step, Perturbations: t.Perturbations,
+			Batch: t.Batch, Rounds: t.Rounds, Queries: t.Queries, Loss: finite(t.Loss)}
+		if t.Stage == "mu" {
+			line.Ratio = finite(t.Ratio)
+		} else if line.Loss == nil {
+			line.Outcome = outcome(t)
+		}
+		trials = append(trials, line)
+	}
+	return json.NewEncoder(out).Encode(struct {
+		Plan    *planfile.Plan `json:"plan"`
+		Field   string         `json:"step_field"`
+		Start   *float64       `json:"loss_before"`
+		Loss    *float64       `json:"loss,omitempty"` // of the best trial
+		Trials  []TrialLine    `json:"trials"`
+		Reasons []string       `json:"reasons"`
+		Queries uint64         `json:"queries"`
+		Budget  uint64         `json:"budget"`
+	}{(*planfile.Plan)(r.Plan), r.Field, finite(r.Start), finite(r.Loss), trials, r.Reasons,
+		r.Queries, budget})
+}
+
+// finite returns v, or nil if JSON has no word for it.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,113 @@
+package logs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+)
+
+// Export is `zofl export`.
+func Export() *cobra.Command {
+	var choice logChoice
+	var at uint64
+	var out, like string
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "export --out FILE",
+		Short: "Write the model after a record to a file",
+		Long: `Replays a log up to record --at and writes the parameters to a new file: little-endian
+float32 if its name ends in .f32, a NumPy array if it ends in .npy. The file appears
+complete or not at all.
+
+A name that ends in .safetensors, .onnx or .npz is that of a copy of the model that the run
+began with, --initial, or of another, --like, with the same tensors. In the copy the tensors
+that --train names are those of the run, and all else is as it was.
+
+With transport=dense the model is computed from vectors that are stored beside the log. The
+log keeps only the last dense_keep of them, so older models can no longer be exported.`,
+		Example: `  zofl export --store kitchen.log --at 500 --out model.npy
+  zofl export --store kitchen.log --initial model.safetensors --train 'head.*' \
+    --out adapted.safetensors`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			to, err := modelfile.TargetOf(out, like, &choice.initial)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			if _, err := os.Lstat(out); err == nil { // before minutes of replay
+				return cli.Usage(fmt.Errorf("--out %s: the file exists: name a new one", out))
+			}
+			m, err := to.Open(choice.initial.Train)
+			if err != nil {
+				return err
+			}
+			if m != nil {
+				defer m.Close()
+			}
+			if choice.initial.File == "" && m != nil {
+				choice.initial.Train = nil // of --like
+			}
+			r, err := choice.whole(cmd.Context(), at)
+			if err != nil {
+				return err
+			}
+			err = to.Write(m, r.Params(), r.Plan())
+			if errors.Is(err, fs.ErrExist) {
+				return cli.Usage(fmt.Errorf("--out: %w: name a new file", err))
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+					"run": r.Plan().Run, "n": r.N(), "parameters": len(r.Params()),
+					"digest": source.Digest(r), "file": out,
+				})
+			}
+			fmt.Fprintf(cmd.OutOrStdout(),
+				"%s: %d parameters after record %d of run %s, digest of the state %s\n",
+				out, len(r.Params()), r.N(), r.Plan().Run, source.Digest(r))
+			return nil
+		},
+	}
+	choice.replayFlags(cmd)
+	f := cmd.Flags()
+	f.Uint64Var(&at, "at", 0, "number of the record; 0: the last one")
+	f.StringVar(&out, "out", "", "file to write, .f32 or .npy, or as --like and --initial are; it "+
+		"must not exist yet")
+	f.StringVar(&like, "like", "", "write a copy of this model, .npy, .npz, .safetensors or .onnx, "+
+		"in which the tensors of --train are the run's; default: --initial, if --out ends as it does")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
+	return cmd
+}
+
+// whole replays the records up to at. It fails if a vector that the state needs is gone.
+func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, error) {
+	model, err := l.model()
+	if err != nil {
+		return nil, err
+	}
+	src, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	r, err := source.Replay(ctx, src, source.Config{Replica: model, At: at})
+	if errors.As(err, new(*source.GoneError)) {
+		err = cli.Usage(fmt.Errorf("--at: %w", err))
+	}
+	if err == nil {
+		err = l.needed(r.Plan())
+	}
+	return r, cli.Classify(err)
+}

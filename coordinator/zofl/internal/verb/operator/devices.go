@@ -1,0 +1,197 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire"
+)
+
+func devicesCommand() *cobra.Command {
+	var o operator
+	cmd := &cobra.Command{
+		Use:   "devices [RUN]",
+		Short: "List the devices of a run",
+		Long: `Lists the members of a run, the absent ones first. A device is
+
+  present  if it answers, or was not asked yet
+  silent   if it let several deadlines pass
+  away     if it keeps declining, and stepped out for a while
+  left     if it said goodbye
+  retired  if zofl retire removed it
+
+A round waits for present devices only. The others keep their slots, and are present again
+when they come back, except retired ones. Times, latency and declines are what this
+coordinator has seen since it began. An open roster lists nobody.`,
+		Example: `  zofl devices --url nats://127.0.0.1:4222 --run kitchen`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 1:
+				return cli.Usage(fmt.Errorf("%d runs: name one", len(args)))
+			case len(args) == 1 && o.run != "" && o.run != args[0]:
+				return cli.Usage(fmt.Errorf("--run %s and %s are two runs: name one", o.run, args[0]))
+			case len(args) == 1:
+				o.run = args[0]
+			}
+			return o.list(cmd)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// list prints the devices of a run.
+func (o *operator) list(cmd *cobra.Command) error {
+	nc, err := o.open("devices")
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), connect.AskWithin)
+	defer cancel()
+	list, err := operate.Devices(ctx, nc, o.run)
+	switch {
+	case err != nil:
+		return cli.Classify(err)
+	case o.asJSON && list == nil:
+		list = []operate.Device{}
+	}
+	if o.asJSON {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"run": o.run,
+			"devices": list})
+	}
+	printDevices(cmd.OutOrStdout(), list)
+	return nil
+}
+
+func printDevices(out io.Writer, list []operate.Device) {
+	if len(list) == 0 {
+		fmt.Fprintln(out, "no devices: none has joined, or the roster is open and lists nobody")
+		return
+	}
+	t := cli.NewTable(out, "id", "slot", "state", "last seen", "latency", "declines", "note")
+	var states []string
+	count := map[string]int{}
+	for i := range list {
+		d := &list[i]
+		t.AppendRow(table.Row{d.ID, d.Slot, d.State, lastSeen(d), latencyOf(d), d.Declines, noteOn(d)})
+		if count[d.State]++; count[d.State] == 1 {
+			states = append(states, d.State)
+		}
+	}
+	t.Render()
+	for i, s := range states {
+		states[i] = fmt.Sprintf("%d %s", count[s], s)
+	}
+	fmt.Fprintf(out, "%d devices: %s\n", len(list), strings.Join(states, ", "))
+}
+
+func lastSeen(d *operate.Device) string {
+	if d.LastSeen == nil {
+		return "not since serve began"
+	}
+	return rounded(d.Silence) + " ago"
+}
+
+func latencyOf(d *operate.Device) string {
+	if d.Latency == 0 {
+		return ""
+	}
+	return rounded(d.Latency / 1000)
+}
+
+// noteOn returns what the other columns do not say.
+func noteOn(d *operate.Device) string {
+	var notes []string
+	if d.Awaited {
+		notes = append(notes, "the open round waits for it")
+	}
+	if d.Missed > 0 {
+		notes = append(notes, fmt.Sprintf("let %d deadlines pass", d.Missed))
+	}
+	if d.Until != nil {
+		notes = append(notes, "asked again at "+d.Until.Local().Format("15:04:05"))
+	}
+	if d.Cut > 0 {
+		notes = append(notes, fmt.Sprintf("%d contributions cut to the bound", d.Cut))
+	}
+	if d.Doubt > 0.5 {
+		notes = append(notes, fmt.Sprintf("contradicts the others: counts %.0f %%", 100*(1-d.Doubt)))
+	}
+	if text := misdeeds(d.Refused, d.Faulty); text != "" {
+		notes = append(notes, text)
+	}
+	return strings.Join(notes, ", ")
+}
+
+// rounded returns seconds with about three digits.
+func rounded(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond / 10).String()
+	case d < time.Minute:
+		return d.Round(time.Second / 10).String()
+	}
+	return d.Round(time.Second).String()
+}
+
+func retireCommand() *cobra.Command {
+	var o operator
+	cmd := &cobra.Command{
+		Use:   "retire ID...",
+		Short: "Remove devices from a run for good",
+		Long: `Retires members of a run: no round waits for them, their replies are dropped, and they may
+not join again. Their slots stay theirs, so the run's directions stay as they are. A device
+that is only away needs no retiring: rounds do not wait for it.
+
+Also revoke the device's credentials at the broker.`,
+		Example: `  zofl retire pi-3 --url nats://127.0.0.1:4222 --run kitchen`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(fmt.Errorf("no ids: name the devices; zofl devices lists them; see %s --help",
+					cmd.CommandPath()))
+			}
+			for _, id := range args {
+				if err := wire.CheckName(id); err != nil {
+					return cli.Usage(fmt.Errorf("id: %w", err))
+				}
+			}
+			return o.retire(cmd, args)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// retire retires devices one by one, up to the first that is refused.
+func (o *operator) retire(cmd *cobra.Command, ids []string) error {
+	nc, err := o.open(operate.VerbRetire)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	var status *operate.Status
+	for i, id := range ids {
+		ctx, cancel := context.WithTimeout(cmd.Context(), connect.AskWithin)
+		status, err = operate.Ask(ctx, nc, o.run, operate.VerbRetire, operate.Request{ID: id})
+		cancel()
+		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("%w; retired before: %s", err, strings.Join(ids[:i], ", "))
+			}
+			return cli.Classify(err)
+		}
+	}
+	return o.show(cmd, operate.VerbRetire, status)
+}

@@ -1,0 +1,42 @@
+package operator
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// TestNoteNamesLiars: zofl devices says of whom contributions were cut, and who counts less.
+func TestNoteNamesLiars(t *testing.T) {
+	note := noteOn(&operate.Device{Cut: 3, Doubt: 0.75})
+	for _, want := range []string{"3 contributions cut to the bound", "counts 25 %"} {
+		if !strings.Contains(note, want) {
+			t.Errorf("%q lacks %q", note, want)
+		}
+	}
+	if note := noteOn(&operate.Device{Doubt: 0.2}); note != "" {
+		t.Errorf("a device that hardly differs is noted: %q", note)
+	}
+}
+
+// zofl status and zofl devices name who sends too much.
+func TestOffendersAreShown(t *testing.T) {
+	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
+		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}}
+	var text []string
+	for _, row := range turnedAwayOf(s) {
+		text = append(text, row[0].(string)+": "+row[1].(string))
+	}
+	want := "turned away: 5 joins, 7 records\n" +
+		"offender: d1: 12 messages turned away, 3 faulty messages"
+	if got := strings.Join(text, "\n"); got != want {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	if note := noteOn(&operate.Device{Faulty: 3}); note != "3 faulty messages" {
+		t.Errorf("note %q", note)
+	}
+	if rows := turnedAwayOf(&operate.Status{}); rows != nil {
+		t.Errorf("rows of an honest run: %v", rows)
+	}
+}

@@ -1,0 +1,259 @@
+// Package operator is the commands to a running coordinator: status, devices, pause, stop and more.
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// An operator holds the flags of a command to a running coordinator.
+type operator struct {
+	connect.Connection
+	run    string
+	asJSON bool
+}
+
+func (o *operator) flags(cmd *cobra.Command) {
+	o.Connection.Flags(cmd)
+	cmd.Flags().StringVar(&o.run, "run", "", "name of the run")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON object instead of a table")
+}
+
+// open connects to the broker of the run.
+func (o *operator) open(verb string) (*nats.Conn, error) {
+	if err := cli.CheckRun(o.run); err != nil {
+		return nil, err
+	}
+	return o.Dial("zofl "+verb, connect.InboxOf(grant.Operator, o.run))
+}
+
+// ask sends a command, and prints the coordinator's status after it.
+func (o *operator) ask(cmd *cobra.Command, verb string, r operate.Request) error {
+	nc, err := o.open(verb)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), connect.AskWithin)
+	defer cancel()
+	status, err := operate.Ask(ctx, nc, o.run, verb, r)
+	if err != nil {
+		return cli.Classify(err)
+	}
+	return o.show(cmd, verb, status)
+}
+
+// show prints the coordinator's status after a command.
+func (o *operator) show(cmd *cobra.Command, verb string, status *operate.Status) error {
+	if o.asJSON {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(status)
+	}
+	printStatus(cmd.OutOrStdout(), status)
+	if status.Pending {
+		fmt.Fprintf(os.Stderr, "zofl: %s was accepted but is not done yet: "+
+			"it waits for the open round, or for the log\n", verb)
+	}
+	return nil
+}
+
+// verbCommand makes a command that takes no argument, and a reason if reason is true.
+func verbCommand(verb, short, long string, reason bool) *cobra.Command {
+	var o operator
+	var r operate.Request
+	cmd := &cobra.Command{
+		Use: verb, Short: short, Long: long, Args: cli.NoArguments,
+		Example: "  zofl " + verb + " --url nats://127.0.0.1:4222 --run kitchen",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.ask(cmd, verb, r) },
+	}
+	o.flags(cmd)
+	if reason {
+		cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the people who own the devices")
+	}
+	if verb == operate.VerbPause {
+		cmd.Flags().Uint64Var(&r.After, "after", 0, "the round to pause after; 0: now")
+	}
+	return cmd
+}
+
+// Commands are all commands to a running coordinator.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{
+		verbCommand(operate.VerbStatus, "Show what the coordinator is doing",
+			`Shows what the coordinator of a run is doing: its last record, the open round, the loss, and
+what devices report.`, false),
+		verbCommand(operate.VerbPause, "Pause a run",
+			`Pauses a run: the coordinator opens no more rounds until zofl resume, and tells the devices
+why. Replies that the open round has collected are kept.`, true),
+		verbCommand(operate.VerbResume, "Continue a paused run",
+			`Continues a paused run, whatever paused it.`, false),
+		verbCommand(operate.VerbStop, "End a run for good",
+			`Ends a run for good. The coordinator writes the last record and tells the devices; no round
+follows. To stop only the coordinator, interrupt zofl serve instead.`, true),
+		rollbackCommand(), changeCommand(), devicesCommand(), retireCommand(),
+	}
+}
+
+func rollbackCommand() *cobra.Command {
+	var o operator
+	cmd := &cobra.Command{
+		Use:   "rollback RECORD",
+		Short: "Return a run to the state after an earlier record",
+		Long: `Writes a record that returns every replica of the model to the state after an earlier
+record, with the plan as it was then. Nothing is erased: the records in between stay in the
+log, and the next round starts from the earlier state.`,
+		Example: `  zofl rollback 512 --url nats://127.0.0.1:4222 --run kitchen`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return cli.Usage(fmt.Errorf("%d arguments: give the number of one record; see %s --help",
+					len(args), cmd.CommandPath()))
+			}
+			to, err := strconv.ParseUint(args[0], 10, 63)
+			if err != nil || to == 0 {
+				return cli.Usage(fmt.Errorf("record %q: give the number of a record, 1 or more",
+					args[0]))
+			}
+			return o.ask(cmd, operate.VerbRollback, operate.Request{To: to})
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func changeCommand() *cobra.Command {
+	var o operator
+	cmd := &cobra.Command{
+		Use:   "change FIELD=VALUE...",
+		Short: "Change fields of the plan during a run",
+		Long: `Writes a record that changes fields of the plan, for every replica of the model and from
+that record on. Only some fields can change during a run; zofl plan --fields says which.`,
+		Example: `  zofl change step=0.0005 deadline=20000 --url nats://127.0.0.1:4222 --run kitchen`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(fmt.Errorf("no fields: give FIELD=VALUE for each; see %s --help",
+					cmd.CommandPath()))
+			}
+			if _, err := operate.ParseChange(args); err != nil { // before a connection is made
+				return cli.Usage(err)
+			}
+			return o.ask(cmd, operate.VerbChange, operate.Request{Fields: args})
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func printStatus(out io.Writer, s *operate.Status) {
+	t := cli.NewTable(out)
+	t.AppendRow(table.Row{"run", s.Run})
+	if s.Version != "" {
+		t.AppendRow(table.Row{"version", "zofl " + s.Version})
+	}
+	t.AppendRows([]table.Row{
+		{"state", stateOf(s)},
+		{"reason", s.Reason},
+		{"waits for devices", s.Waits},
+		{"log", orFine(s.LogError)},
+		{"record", s.N},
+		{"rounds", s.Rounds},
+		{"epoch", s.Epoch},
+		{"members", s.Members},
+		{"present", s.Present},
+	})
+	if s.Key != "" {
+		t.AppendRow(table.Row{"key", s.Key})
+	}
+	if s.Phase > 0 {
+		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})
+	}
+	t.AppendRows([]table.Row{
+		{"attempt", s.Attempt},
+		{"asked", s.Asked},
+		{"contributions", s.Contributions},
+		{"declines", s.Declines},
+	})
+	t.AppendRows(vectorsOf(s))
+	t.AppendRow(table.Row{"loss", s.Loss})
+	if s.Privacy != nil {
+		t.AppendRow(table.Row{"privacy spent", s.Privacy})
+	}
+	if s.Planned != nil {
+		t.AppendRow(table.Row{"privacy, all rounds", s.Planned})
+	}
+	if e := s.Evaluation; e != nil {
+		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
+			fmt.Sprintf("%v, from %d devices", e.Metrics, e.Devices)})
+	}
+	for _, d := range s.Digests {
+		for _, digest := range slices.Sorted(maps.Keys(d.Devices)) {
+			t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N),
+				fmt.Sprintf("%s: %d devices", digest, d.Devices[digest])})
+		}
+		if d.Differing > 0 {
+			t.AppendRow(table.Row{"differ from " + d.Reference,
+				fmt.Sprintf("%d devices: %v", d.Differing, d.Differ)})
+		}
+	}
+	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
+	t.AppendRows(turnedAwayOf(s))
+	t.Render()
+}
+
+// vectorsOf returns the rows about vectors; none unless transport=dense.
+func vectorsOf(s *operate.Status) (rows []table.Row) {
+	c := &s.Counters
+	if s.ObjectError != "" {
+		rows = append(rows, table.Row{"vectors in the log", s.ObjectError})
+	}
+	if s.Uploads > 0 || c.UploadBytes > 0 || c.Busy > 0 {
+		rows = append(rows, table.Row{"vectors being received",
+			fmt.Sprintf("%d; %s so far, %d times told to wait, %d dropped after silence",
+				s.Uploads, cli.Size(c.UploadBytes), c.Busy, c.Evicted)})
+	}
+	if c.Objects > 0 || c.ObjectErrors > 0 {
+		rows = append(rows, table.Row{"vectors fetched", fmt.Sprintf("%d pieces, %s, %d errors",
+			c.Objects, cli.Size(c.ObjectBytes), c.ObjectErrors)})
+	}
+	return rows
+}
+
+// stateOf returns the state, and for an ended run what ended it.
+func stateOf(s *operate.Status) string {
+	if s.End == "" {
+		return s.State
+	}
+	return s.State + ": " + s.End
+}
+
+// droppedOf returns how many frames were dropped, by cause.
+func droppedOf(s *operate.Status) string {
+	text, sep := strconv.FormatUint(s.Dropped, 10), ": "
+	for _, d := range s.Counters.Drops() {
+		if d.Count > 0 {
+			text += fmt.Sprintf("%s%d %s", sep, d.Count, d.Cause)
+			sep = ", "
+		}
+	}
+	return text
+}
+
+func orFine(text string) string {
+	if text == "" {
+		return "works"
+	}
+	return text
+}

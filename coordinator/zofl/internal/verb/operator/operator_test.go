@@ -1,0 +1,30 @@
+package operator
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
+// cause, how vectors travel.
+func TestPrintStatus(t *testing.T) {
+	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
+		End:   &wire.End{Reason: wire.EndDiverged},
+		Phase: 2, Uploads: 2, ObjectError: "disk full",
+		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
+			Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
+	var out strings.Builder
+	printStatus(&out, &status)
+	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control",
+		"disk full",
+		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
+		"6 pieces, 100 B, 7 errors"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s lacks %q", out.String(), want)
+		}
+	}
+}

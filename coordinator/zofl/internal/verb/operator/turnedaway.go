@@ -1,0 +1,40 @@
+package operator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// turnedAwayOf returns the rows about messages that were not looked at, by kind, and about who sent
+// them or faulty ones; none if there were none.
+func turnedAwayOf(s *operate.Status) (rows []table.Row) {
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", s.TurnedAway[kind], kind))
+	}
+	if len(kinds) > 0 {
+		rows = append(rows, table.Row{"turned away", strings.Join(kinds, ", ")})
+	}
+	for _, o := range s.Offenders {
+		rows = append(rows, table.Row{"offender", o.ID + ": " + misdeeds(o.Refused, o.Faulty)})
+	}
+	return rows
+}
+
+// misdeeds says what a sender's messages came to; "" if nothing was wrong with them.
+func misdeeds(refused, faulty uint64) string {
+	var list []string
+	if refused > 0 {
+		list = append(list, fmt.Sprintf("%d messages turned away", refused))
+	}
+	if faulty > 0 {
+		list = append(list, fmt.Sprintf("%d faulty messages", faulty))
+	}
+	return strings.Join(list, ", ")
+}

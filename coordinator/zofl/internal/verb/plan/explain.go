@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// explain prints the source and notes of the plan's preset, and what each field means.
+func explain(out io.Writer, p *wire.Plan) error {
+	for _, info := range preset.List() {
+		if info.Name == p.Preset {
+			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", info.Name, info.Source, info.Notes)
+		}
+	}
+	values, err := planfile.Values(p)
+	if err != nil {
+		return err
+	}
+	t := cli.NewTable(out, "field", "value", "meaning")
+	for _, v := range values {
+		t.AppendRow(table.Row{v.Field.Name, v.JSON, v.Field.Doc})
+	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"", version.String(), "version of this program; no field of the plan"})
+	t.Render()
+	return nil
+}
+
+// lateRounds are those that a device has missed whose catch-up is priced.
+const lateRounds = 1000
+
+// price prints what a round costs, and late ones to a device that joins after them.
+func price(out io.Writer, p *wire.Plan, in cost.Input) {
+	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
+	t := cli.NewTable(out, "a round costs", "")
+	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
+	t.AppendRows(phases(p, c))
+	t.AppendRows([]table.Row{
+		{"scalars that a device sends", c.Scalars},
+		{"records and announcements", c.Records},
+		{"bytes sent, at the device's socket", c.Up.Socket},
+		{"bytes received, at the device's socket", c.Down.Socket},
+		{"bytes added to the log, at most", c.Record},
+		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
+		{"bytes of a model, for comparison", 4 * p.Dim},
+		{"vectors of dim elements, in each replica", c.Vectors},
+		{"more of them on a device that works", c.Local},
+		{"memory of a device, flat loss", cli.Size(c.Flat)},
+		{"memory of a device, streaming loss", cli.Size(c.Streaming)},
+		{"memory of the coordinator", cli.Size(c.Coordinator)},
+	})
+	if c := sharedCost(p, in); c != nil {
+		t.AppendRows([]table.Row{
+			{"where all share directions: bytes received", c.Down.Socket},
+			{"where all share directions: bytes of the log", c.Record},
+		})
+	}
+	if p.Transport == wire.DenseVectors {
+		t.AppendRow(table.Row{"vectors stored beside the log, at most", cli.Size(storedVectors(p))})
+	}
+	t.Render()
+}
+
+// sharedCost returns the cost of a round with groups=auto where all devices go on sharing
+// directions, nil for other plans. Where each has its own, a round costs the most.
+func sharedCost(p *wire.Plan, in cost.Input) *cost.Round {
+	if p.Groups != grouping.Auto {
+		return nil
+	}
+	one := *p
+	one.Groups, one.GroupSize = grouping.Random, p.Sampled(wire.MaxMembers)
+	c := cost.Of(&one, in)
+	return &c
+}
+
+// account prints what the bytes of a round are for.
+func account(out io.Writer, a cost.Account) {
+	t := cli.NewTable(out, "bytes of a round, at the socket", "sent", "received", "least received")
+	for _, row := range []struct {
+		name string
+		part func(*cost.Parts) int
+	}{
+		{"scalars, or elements of vectors", func(p *cost.Parts) int { return p.Values }},
+		{"whose they are", func(p *cost.Parts) int { return p.Who }},
+		{"weights", func(p *cost.Parts) int { return p.Weights }},
+		{"step sizes and factors", func(p *cost.Parts) int { return p.Steps }},
+		{"chain of the log", func(p *cost.Parts) int { return p.Chain }},
+		{"other fields of messages", func(p *cost.Parts) int { return p.Fields }},
+		{"other fields of records", func(p *cost.Parts) int { return p.Record }},
+		{"lines of NATS", func(p *cost.Parts) int { return p.Framing }},
+		{"all", func(p *cost.Parts) int { return p.Sum() }},
+	} {
+		t.AppendRow(table.Row{row.name, row.part(&a.Up), row.part(&a.Down), row.part(&a.Floor)})
+	}
+	t.Render()
+}
+
+// phases returns what a device does in each phase of a round, if there are two or if it sends a
+// vector.
+func phases(p *wire.Plan, c cost.Round) (rows []table.Row) {
+	list := []uint8{1, 2}
+	if p.Phases() == 1 {
+		list = []uint8{0}
+	}
+	for _, phase := range list {
+		name, text := "", ""
+		if phase > 0 {
+			name = fmt.Sprintf("phase %d: ", phase)
+			text = fmt.Sprintf("%d evaluations", p.PhaseQueries(phase, c.Perturbations))
+		}
+		if elements := p.Object(phase); elements > 0 {
+			name += "vector up and down"
+			text += fmt.Sprintf(", %d elements, %s", elements, cli.Size(4*elements))
+		} else {
+			name += "scalars"
+		}
+		if text != "" {
+			rows = append(rows, table.Row{name, strings.TrimPrefix(text, ", ")})
+		}
+	}
+	return rows
+}
+
+// storedVectors returns the bytes of the vectors that a log keeps.
+func storedVectors(p *wire.Plan) uint64 {
+	records := uint64(max(int(p.DenseKeep), p.Phases()))
+	if p.Phases() == 1 {
+		return 4 * records * p.Object(0)
+	}
+	return 4 * (records/2*p.Object(1) + (records+1)/2*max(p.Object(1), p.Object(2)))
+}
+
+// A fieldLine is a field of a plan in JSON.
+type fieldLine struct {
+	Name       string `json:"name"`
+	Doc        string `json:"doc"`
+	Values     string `json:"values"`
+	Changeable bool   `json:"changeable"` // during a run
+}
+
+// printFields lists the fields of a plan.
+func printFields(out io.Writer, asJSON bool) error {
+	var list []fieldLine
+	t := cli.NewTable(out, "field", "meaning", "values", "can change in a run")
+	for _, f := range wire.Fields() {
+		list = append(list, fieldLine{f.Name, f.Doc, values(f), f.Changeable})
+		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(map[string]any{"fields": list})
+	}
+	t.Render()
+	return nil
+}
+
+// values returns what a field can be.
+func values(f wire.Field) string {
+	if r := f.Range(); r != "" {
+		return r
+	}
+	return f.Form()
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/wire"
+)
+
+// A beginning is what `zofl plan --initial` says of the file.
+type beginning struct {
+	File    string        `json:"file"`
+	Train   []string      `json:"train,omitempty"`
+	Tensors []startTensor `json:"tensors,omitempty"`
+	Digest  wire.Bytes    `json:"digest"`           // of the parameters
+	SHA256  string        `json:"sha256,omitempty"` // of the file
+
+	untouched int
+}
+
+// A startTensor is one that is trained.
+type startTensor struct {
+	Name    string   `json:"name"`
+	Segment string   `json:"segment,omitempty"`
+	Shape   []uint64 `json:"shape"`
+	Len     uint64   `json:"parameters"`
+}
+
+// begin makes a plan begin at the tensors of the file: it sets dim, segments, initial and
+// initial_digest.
+func (f *planFlags) begin(p *wire.Plan) error {
+	if f.initial.File == "" {
+		return f.initial.Unused()
+	}
+	if tensors.Format(f.initial.File) == ".f32" {
+		return f.beginFlat(p)
+	}
+	m, err := f.initial.Open()
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	x, err := m.Params()
+	if err != nil {
+		return err
+	}
+	hash, err := m.SHA256()
+	if err != nil {
+		return err
+	}
+	f.begins = &beginning{File: f.initial.File, Train: f.initial.Train, SHA256: hash,
+		Digest: replica.InitialDigest(x), untouched: len(m.File.Tensors) - len(m.Selection.Tensors)}
+	segments := modelfile.Segments(m.Selection)
+	for i, t := range m.Selection.Tensors {
+		line := startTensor{Name: t.Name, Shape: t.Shape, Len: t.Len}
+		if segments != nil {
+			line.Segment = segments[i].Name
+		}
+		f.begins.Tensors = append(f.begins.Tensors, line)
+	}
+	return f.begins.set(p, m.Selection.Len, modelfile.NonEmpty(segments))
+}
+
+// beginFlat is begin for a file of numbers.
+func (f *planFlags) beginFlat(p *wire.Plan) error {
+	x, err := f.initial.Read()
+	if err != nil {
+		return err
+	}
+	f.begins = &beginning{File: f.initial.File, Digest: replica.InitialDigest(x)}
+	return f.begins.set(p, uint64(len(x)), nil)
+}
+
+// set sets the fields of a plan.
+func (b *beginning) set(p *wire.Plan, dim uint64, segments []wire.Segment) error {
+	if p.Dim != 0 && p.Dim != dim {
+		return &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("%s has %d parameters "+
+			"to train: leave out --dim, or choose other tensors with --train", b.File, dim)}
+	}
+	p.Dim, p.Segments, p.Initial, p.InitialDigest = dim, segments, wire.Given, b.Digest
+	return nil
+}
+
+// explain says what the run begins with, and what a device needs.
+func (b *beginning) explain(out io.Writer) {
+	fmt.Fprintf(out, "\nThe run begins with %s, digest %v.\n", b.File, b.Digest)
+	flags := "--initial " + b.File
+	if len(b.Train) > 0 {
+		flags += " --train '" + strings.Join(b.Train, ",") + "'"
+	}
+	if len(b.Tensors) > 0 {
+		fmt.Fprintf(out, "Its parameters are these tensors, one after the other; %d more stay as they "+
+			"are.\n", b.untouched)
+		t := cli.NewTable(out)
+		t.AppendHeader(table.Row{"tensor", "segment", "shape", "parameters"})
+		for _, line := range b.Tensors {
+			t.AppendRow(table.Row{cmp.Or(line.Name, "-"), cmp.Or(line.Segment, "-"),
+				fmt.Sprint(line.Shape), line.Len})
+		}
+		t.Render()
+		fmt.Fprintf(out, "SHA-256 of the whole file: %s\n", b.SHA256)
+	}
+	fmt.Fprintf(out, "Give every device the file: %s\n", flags)
+}

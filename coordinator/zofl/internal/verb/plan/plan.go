@@ -1,0 +1,243 @@
+// Package plan is the command that writes plans, explains them, and says what they cost.
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// planFlags are the flags of `zofl plan`.
+type planFlags struct {
+	preset, run, write, secret string
+	layers                     string
+	dim                        uint64
+	settings                   []string
+	idLen                      int
+	asJSON, fields             bool
+	epsilon                    float64 // what all rounds may spend; 0: anything
+	initial                    modelfile.Choice
+
+	note   string     // what the plan has in place of its preset's
+	fitted string     // which noise was found for epsilon
+	begins *beginning // the file that the run begins with; nil: the plan says where it begins
+}
+
+// Command is `zofl plan`.
+func Command() *cobra.Command {
+	f := planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan [FILE]",
+		Short: "Write a plan, explain it, and say what a round costs",
+		Long: `Reads the plan FILE, or starts a new plan from a preset. Then sets fields, checks the plan,
+explains it, and says what a round costs a device: loss evaluations, memory, and bytes on
+the wire. With --write the plan is stored as JSON.
+
+With --initial FILE the run begins with a model that you have. The float32 tensors that
+--train names, sorted by name, are its parameters. Each becomes a segment, and the plan holds
+their digest. zofl client takes the same two flags, and so does zofl export, which writes the
+file again with what was trained.
+
+With --secret KEYFILE the run is private. Directions derive from the 32 bytes in KEYFILE,
+which is made if it does not exist; the plan holds only a check of them. Give KEYFILE to
+every device, but not over the run's broker. The coordinator does not need it: it leads
+rounds without having the model, so it cannot evaluate, export, snapshot or witness it.`,
+		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
+  zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
+  zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
+  zofl plan --run adapt --initial model.safetensors --train 'head.*' --write adapt.json
+  zofl plan kitchen.json --set rule=momentum --set beta=0.9
+  zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
+  zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
+    --set diverge=0
+  zofl plan --fields`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			if f.fields {
+				return printFields(cmd.OutOrStdout(), f.asJSON)
+			}
+			p, err := f.plan(args)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			return f.show(cmd.OutOrStdout(), p)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: "+
+		strings.Join(preset.Names(), ", "))
+	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
+	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
+	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
+	flags.StringVar(&f.layers, "segments", "", "layers of a network, inputs x outputs, with random "+
+		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+
+		"relu:784x64,64x10. The weights of a layer are out rows of in, then come its biases. "+
+		"A new plan needs no --dim then")
+	flags.StringVar(&f.initial.File, "initial", "", "begin at the tensors of this model: .f32, .npy, "+
+		".npz, .safetensors, or the initializers of .onnx. They set dim and segments, and a new plan "+
+		"needs no --dim")
+	f.initial.TrainFlag(cmd)
+	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
+		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
+	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
+	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
+	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
+	flags.BoolVar(&f.asJSON, "json", false,
+		"print the plan and its cost, or with --fields the fields, as one JSON object")
+	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan")
+	return cmd
+}
+
+// check returns an error if a flag or an argument would be ignored.
+func (f *planFlags) check(cmd *cobra.Command, args []string) error {
+	newPlan := []string{"preset", "run", "dim"}
+	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
+		"secret", "write", "id-length")...)
+	switch {
+	case len(args) > 1:
+		return cli.Usage(fmt.Errorf("%d files: name one plan", len(args)))
+	case f.fields && len(args)+len(other) > 0:
+		return cli.Usage(fmt.Errorf("%s: --fields lists the fields of any plan: leave out "+
+			"one of the two", strings.Join(append(args, other...), ", ")))
+	case len(args) == 1 && len(cli.Given(cmd, newPlan...)) > 0:
+		return cli.Usage(fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
+			"leave out either; --set changes fields of the file's plan", args[0],
+			strings.Join(cli.Given(cmd, newPlan...), ", ")))
+	case f.layers != "" && f.initial.File != "":
+		return cli.Usage(errors.New("--segments and --initial: a file has its own tensors: give only " +
+			"one"))
+	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, setsSegments):
+		return cli.Usage(errors.New("--segments and --set segments: give only one"))
+	case f.idLen < 1 || f.idLen > wire.MaxName:
+		return cli.Usage(fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, wire.MaxName))
+	}
+	return nil
+}
+
+func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
+
+// plan returns the plan that the flags describe, after checking it.
+func (f *planFlags) plan(args []string) (*wire.Plan, error) {
+	p, err := f.start(args)
+	if err != nil {
+		return nil, err
+	}
+	if f.layers != "" {
+		if err := planfile.SetLayers(p, f.layers); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.begin(p); err != nil {
+		return nil, err
+	}
+	var set []string
+	for _, s := range f.settings {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, &wire.PlanError{Field: "set", Value: s, Remedy: "write it as field=value"}
+		}
+		if err := planfile.Set(p, name, value); err != nil {
+			return nil, err
+		}
+		set = append(set, name)
+	}
+	if err := f.budget(p, set); err != nil {
+		return nil, err
+	}
+	f.note = preset.Fit(p, set...)
+	if len(args) == 0 {
+		preset.Guard(p, set...)
+	}
+	if err := plancheck.Validate(p); err != nil || f.secret == "" {
+		return p, err
+	}
+	if err := canBePrivate(p); err != nil { // before there is a key for it
+		return p, err
+	}
+	return p, keepSecret(p, f.secret)
+}
+
+func (f *planFlags) start(args []string) (*wire.Plan, error) {
+	if len(args) == 1 {
+		return cli.ReadPlan(args[0])
+	}
+	if f.dim == 0 && f.layers == "" && f.initial.File == "" {
+		return nil, cli.Usage(errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +
+			"its layers with --segments, or a model with --initial"))
+	}
+	return preset.New(f.preset, f.run, f.dim)
+}
+
+// show writes the plan to its file, explains it, and prints its cost.
+func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
+	if f.write != "" {
+		if err := cli.WritePlan(f.write, p); err != nil {
+			return err
+		}
+	}
+	// By round 1000 announcements are as long as they ever get.
+	in := cost.Input{Round: 1000, IDLen: f.idLen}
+	bytes := cost.AccountOf(p, in)
+	if f.asJSON {
+		return json.NewEncoder(out).Encode(struct {
+			Plan *planfile.Plan `json:"plan"`
+			Cost cost.Round     `json:"cost"`
+			// Parts are the bytes sent and received, by what they are for.
+			Parts cost.Account `json:"parts"`
+			// Late is what 1,000 rounds cost a device that joins after them.
+			Late cost.Traffic `json:"late"`
+			// Shared is the cost of a round with groups=auto where all devices share directions.
+			Shared *cost.Round `json:"shared,omitempty"`
+			// Note says what the plan has in place of its preset's, because of other fields.
+			Note string `json:"note,omitempty"`
+			// Warnings are what the plan may lack, and what its step may do.
+			Warnings []string `json:"warnings,omitempty"`
+			// Privacy is what all rounds spend.
+			Privacy *dp.Budget `json:"privacy,omitempty"`
+			// Version is that of this program.
+			Version string `json:"version"`
+			// Begins is the file that the run begins with.
+			Begins *beginning `json:"begins,omitempty"`
+		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
+			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
+	}
+	if err := explain(out, p); err != nil {
+		return err
+	}
+	price(out, p, in)
+	account(out, bytes)
+	if f.note != "" {
+		fmt.Fprintf(out, "\nNote: %s\n", cli.Wrapped(f.note, cli.TextWidth))
+	}
+	f.explainNoise(out, p)
+	explainSecure(out, p)
+	if f.begins != nil {
+		f.begins.explain(out)
+	}
+	for _, text := range warnings(p) {
+		fmt.Fprintf(out, "\nWarning: %s\n", cli.Wrapped(text, cli.TextWidth))
+	}
+	return nil
+}
+
+// warnings returns what a plan may lack, and what its preset may do to a model.
+func warnings(p *wire.Plan) []string {
+	return append(plancheck.Warnings(p), preset.Warnings(p)...)
+}

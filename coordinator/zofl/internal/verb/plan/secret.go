@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+// keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
+// which devices have and the plan has not. If the file does not exist, it is made from random
+// bytes, readable by its owner only. If p is private already, the file must hold its key.
+func keepSecret(p *wire.Plan, name string) error {
+	key, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !p.Private():
+		key, err = makeSecret(name)
+	case err == nil:
+		err = cli.CheckSecret(name, key)
+	}
+	if errors.As(err, new(*fs.PathError)) {
+		err = cli.Usage(fmt.Errorf("--secret: %w", err))
+	}
+	if err != nil {
+		return err
+	}
+	if p.Private() {
+		if _, err := p.Key(key); err != nil {
+			return cli.Usage(fmt.Errorf("%s: %w: give the key file that the plan was made with",
+				name, err))
+		}
+		return nil
+	}
+	p.SetSecret(key)
+	return nil
+}
+
+// canBePrivate returns an error if the plan is possible only with a public run key.
+func canBePrivate(p *wire.Plan) error {
+	private := *p
+	private.RunKey, private.KeyCheck = nil, make(wire.Bytes, len(wire.KeyCheck(nil)))
+	return plancheck.Validate(&private)
+}
+
+// makeSecret writes a new key to a new file.
+func makeSecret(name string) ([]byte, error) {
+	key := make([]byte, cli.SecretLen)
+	if _, err := rand.Read(key); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Write(key)
+	return key, errors.Join(err, file.Sync(), file.Close())
+}

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/wire"
+)
+
+// allowEvery is how often a list of ids is looked at while devices join.
+const allowEvery = time.Second
+
+// An allowList is a file of the ids that may join: one a line, empty lines and what follows a #
+// aside. Any goroutine may ask it.
+type allowList struct {
+	path   string
+	logger *slog.Logger
+
+	mu     sync.Mutex
+	ids    map[string]bool
+	seen   os.FileInfo
+	looked time.Time
+}
+
+// allowed returns the function that says whether an id is on a list, nil without a list.
+func allowed(path string, logger *slog.Logger) (func(id string) bool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	l := &allowList{path: path, logger: logger}
+	if err := l.read(); err != nil {
+		return nil, cli.Usage(fmt.Errorf("--allow: %w", err))
+	}
+	return l.has, nil
+}
+
+// has says whether an id is on the list. A list that has become unreadable stays as it was.
+func (l *allowList) has(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.looked) >= allowEvery {
+		l.looked = now
+		if err := l.read(); err != nil {
+			l.logger.Warn("the list of --allow stays as it was", "err", err)
+		}
+	}
+	return l.ids[id]
+}
+
+// read reads the file if it has changed.
+func (l *allowList) read() error {
+	info, err := os.Stat(l.path)
+	if err != nil || l.seen != nil && sameFile(info, l.seen) {
+		return err
+	}
+	data, err := os.ReadFile(l.path)
+	if err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		text, _, _ := strings.Cut(string(line), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		if err := wire.CheckName(text); err != nil {
+			return fmt.Errorf("%s:%d: %w", l.path, n, err)
+		}
+		ids[text] = true
+	}
+	l.ids, l.seen = ids, info
+	return nil
+}
+
+func sameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

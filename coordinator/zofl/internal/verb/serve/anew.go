@@ -1,0 +1,49 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// setAside makes room for another run where a log lost its records. A log with records is left
+// alone: with --begin-anew, its run goes on although devices know of another one.
+func setAside(dir string, logger *slog.Logger) error {
+	names, err := filelog.SetAside(dir)
+	if errors.Is(err, filelog.ErrRecords) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--begin-anew: %w", err)
+	}
+	if len(names) > 0 {
+		logger.Warn("set aside what an earlier run left", "store", dir,
+			"files", strings.Join(names, " "))
+	}
+	return nil
+}
+
+// anew makes room for another run in JetStream, and opens the log again.
+func (f *serveFlags) anew(ctx context.Context, log *jetlog.Log, nc *nats.Conn,
+	logger *slog.Logger) (runlog.Log, error) {
+	_, err := log.Begin(ctx)
+	name := ""
+	if err == nil {
+		name, err = log.SetAside(ctx)
+	}
+	if err := errors.Join(err, log.Close()); err != nil {
+		return nil, fmt.Errorf("--begin-anew: %w", err)
+	}
+	if name != "" {
+		logger.Warn("set aside the members of an earlier run", "stream", name)
+	}
+	return f.openLog(ctx, nc, logger)
+}

@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+)
+
+// broker connects to the broker at --url, or starts one in this process.
+func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), err error) {
+	if f.URL != "" {
+		nc, err := f.Await("zofl serve", connect.InboxOf(grant.Coordinator, f.run), logger)
+		if err != nil {
+			return nil, nil, err
+		}
+		return nc, nc.Close, nil
+	}
+	cfg := broker.Config{Listen: f.listen, WebSocket: f.web.listen, Origins: f.web.origins}
+	if f.jetstream {
+		cfg.JetStream = filepath.Join(f.store, "jetstream")
+	}
+	join := func(b *broker.Broker, opts ...nats.Option) (*nats.Conn, *broker.Traffic, error) {
+		return b.Connect("zofl serve", opts...)
+	}
+	if f.guard.auth != "" {
+		var user []nats.Option
+		if cfg, user, err = f.enrolled(cfg.JetStream); err != nil {
+			return nil, nil, err
+		}
+		join = func(_ *broker.Broker, opts ...nats.Option) (*nats.Conn, *broker.Traffic, error) {
+			return broker.Dial("tls://"+connect.Reachable(f.listen), "zofl serve", append(opts, user...)...)
+		}
+	}
+	b, err := broker.Run(cfg)
+	switch {
+	case errors.Is(err, broker.ErrWebSocket):
+		err = fmt.Errorf("--websocket %s: %w: give another address", f.web.listen, err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		err = fmt.Errorf("--listen %s: %w: give another address, or --url of the broker there",
+			f.listen, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if url := b.WebSocketURL(); url != "" {
+		logger.Info("browsers", "url", url, "origins", f.web.origins)
+	}
+	nc, _, err = join(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(connect.InboxOf(grant.Coordinator, f.run)))
+	if err != nil {
+		b.Shutdown()
+		return nil, nil, err
+	}
+	return nc, func() { nc.Close(); b.Shutdown() }, nil
+}
+
+// splitAddress returns host and port of a flag.
+func splitAddress(flag, address string) (host string, port uint64, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	if port, err = strconv.ParseUint(text, 10, 16); err != nil {
+		return "", 0, fmt.Errorf("%s %s: give a port from 1 to 65535, or 0 for a free one",
+			flag, address)
+	}
+	return host, port, nil
+}
+
+// loopback returns an error if other machines can reach the address of a flag: the broker that
+// serve starts lets everybody in, unless it has users.
+func loopback(flag, address string) error {
+	host, _, err := splitAddress(flag, address)
+	if err == nil && !connect.IsLoopback(host) {
+		return fmt.Errorf("%s %s: the broker that serve starts has no authentication, so it "+
+			"listens on loopback only: give --tls and --auth DIR, or --url of a nats-server with TLS "+
+			"and permissions", flag, address)
+	}
+	return err
+}

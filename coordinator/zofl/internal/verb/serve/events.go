@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// An event is a coordinator's event in JSON.
+type event struct {
+	Time         time.Time `json:"time"`
+	Event        string    `json:"event"`
+	N            uint64    `json:"n"`
+	Round        uint64    `json:"round"`
+	Attempt      uint32    `json:"attempt,omitempty"`
+	Contributors uint32    `json:"contributors,omitempty"`
+	Late         uint32    `json:"late,omitempty"`
+	Loss         *float32  `json:"loss,omitempty"`
+	Seconds      float64   `json:"seconds,omitempty"`
+	Metrics      []float32 `json:"metrics,omitempty"`
+	Devices      uint32    `json:"devices,omitempty"`
+	Reason       string    `json:"reason,omitempty"`
+	ID           string    `json:"id,omitempty"`
+	Members      uint32    `json:"members,omitempty"`
+	Present      *uint32   `json:"present,omitempty"` // members that a round waits for
+	Waits        string    `json:"waits,omitempty"`   // for which devices
+	Record       string    `json:"record,omitempty"`
+	Epoch        uint64    `json:"epoch,omitempty"`
+	To           uint64    `json:"to,omitempty"`
+	Fields       []string  `json:"fields,omitempty"`
+
+	// Privacy is what a log up to N has spent of each device's privacy.
+	Privacy *dp.Budget       `json:"privacy,omitempty"`
+	Survey  *survey.Result   `json:"survey,omitempty"`
+	Digests *operate.Digests `json:"digests,omitempty"`
+}
+
+// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
+type printer struct {
+	logger *slog.Logger
+	mu     sync.Mutex    // guards json, which two goroutines use
+	json   *json.Encoder // nil: log lines
+}
+
+func newPrinter(out io.Writer, logger *slog.Logger, asJSON bool) *printer {
+	p := &printer{logger: logger}
+	if asJSON {
+		p.json = json.NewEncoder(out)
+	}
+	return p
+}
+
+// Record implements [report.Recorder].
+func (p *printer) Record(e report.Event) error {
+	if p.json != nil {
+		return p.encode(eventOf(e))
+	}
+	switch e.Kind {
+	case report.RoundDone:
+		if e.Round < 10 || e.Round%cli.LogEvery == 0 {
+			p.logger.Info("round", "round", e.Round, "record", e.N, "contributors", e.Contributors,
+				"loss", e.Loss)
+		}
+	case report.Joined:
+		p.logger.Info("joined", "id", e.ID, "members", e.Members)
+	case report.SteppedOut:
+		p.logger.Info("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds,
+			"present", e.Members)
+	}
+	return nil // the coordinator logs the others
+}
+
+func (p *printer) encode(e event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.json.Encode(e)
+}
+
+// waiting tells what round 1 waits for.
+func (p *printer) waiting(s *report.Status) error {
+	if p.json != nil {
+		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})
+	}
+	p.logger.Info("waiting for devices: " + s.Waits)
+	return nil
+}
+
+func eventOf(e report.Event) event {
+	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
+	switch e.Kind {
+	case report.RoundDone, report.PhaseDone:
+		out.Attempt, out.Contributors, out.Late = e.Attempt, e.Contributors, e.Late
+		out.Loss, out.Seconds, out.Privacy = &e.Loss, e.Seconds, e.Privacy
+	case report.Evaluated:
+		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
+	case report.RunPaused:
+		out.Reason = e.Reason
+	case report.RunEnded:
+		out.Reason = e.End.Reason.String()
+	case report.DigestsDiffer, report.Referred:
+		d := operate.DigestsOf(e.Digests)
+		out.N, out.Digests = e.Digests.N, &d
+	case report.Adopted:
+		out.Record, out.Epoch = e.Record.String(), e.Epoch
+	case report.RolledBack:
+		out.To = e.To
+	case report.Changed:
+		out.Fields = e.Fields
+	case report.Surveyed:
+		out.Fields, out.Survey, out.Seconds = e.Fields, &e.Survey, e.Seconds
+	case report.Refused:
+		out.Reason, out.ID = e.Reason, e.ID
+		if e.Record != 0 { // a retirement is no record
+			out.Record = e.Record.String()
+		}
+	case report.Joined:
+		out.ID, out.Members = e.ID, e.Members
+	case report.Left, report.Lost, report.Returned, report.Retired:
+		out.ID, out.Present = e.ID, &e.Members
+	case report.SteppedOut:
+		out.ID, out.Present, out.Reason, out.Seconds = e.ID, &e.Members, e.Reason, e.Seconds
+	case report.JoinRefused:
+		out.ID, out.Reason = e.ID, e.Reason
+	}
+	return out
+}

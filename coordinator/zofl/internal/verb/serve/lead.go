@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
+	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/wire"
+)
+
+// serve runs until ctx is done, or --linger after the run has ended.
+func (f *serveFlags) serve(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if err := f.speaker(); err != nil {
+		return err
+	}
+	if f.jetstream && f.URL != "" { // an embedded broker syncs
+		needed, err := f.sync.needed(logger)
+		if err == nil && needed {
+			err = f.sync.check(ctx, f.Connection, f.replicas, logger)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var log runlog.Log
+	var err error
+	if !f.jetstream { // before the connection, whose inbox has the run's name
+		if log, err = f.openDirectory(ctx, logger); err != nil {
+			return cli.Classify(err)
+		}
+	}
+	nc, hangUp, err := f.broker(logger)
+	if err != nil && log != nil {
+		return errors.Join(err, log.Close())
+	}
+	if err != nil {
+		return err
+	}
+	defer hangUp()
+	if f.jetstream {
+		if log, err = f.openLog(ctx, nc, logger); err != nil {
+			return cli.Classify(err)
+		}
+	}
+	if jet, ok := log.(*jetlog.Log); ok && f.beginAnew && jet.Last() == 0 {
+		if log, err = f.anew(ctx, jet, nc, logger); err != nil {
+			return cli.Classify(err)
+		}
+	}
+	defer log.Close()
+	withdraw, err := f.offerModel(nc, logger)
+	if err != nil {
+		return err
+	}
+	defer withdraw()
+	allow, err := allowed(f.allow, logger)
+	if err != nil {
+		return err
+	}
+	out := newPrinter(cmd.OutOrStdout(), logger, f.asJSON)
+	watch := &operate.Watch{Next: out}
+	for {
+		err := f.lead(ctx, nc, out, watch, coordinator.Config{
+			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
+			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
+			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate, Key: f.private,
+		})
+		switch {
+		case errors.Is(err, runlog.ErrDeposed):
+			logger.Warn("standing by", "err", err)
+		case logkind.Remote(f.place()) && away(ctx, err):
+			retrying(ctx, logger, err)
+		case errors.Is(err, coordinator.ErrConfig), errors.Is(err, runlog.ErrPlan):
+			return cli.Usage(err) // of --witness, or PLAN
+		default:
+			return cli.AsUsage(cli.Classify(err))
+		}
+	}
+}
+
+// offerModel lets devices fetch the file of --offer, until withdraw is called.
+func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw func(), err error) {
+	if f.offer == "" {
+		return func() {}, nil
+	}
+	file, err := offer.Open(f.offer)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("--offer: %w", err))
+	}
+	stop, err := file.Serve(nc, f.run)
+	if err != nil {
+		return nil, err
+	}
+	logger.Info("offering the model", "file", f.offer, "sha256", file.SHA256)
+	return func() {
+		if err := stop(); err != nil {
+			logger.Warn("offering the model", "err", err)
+		}
+	}, nil
+}
+
+// away says whether an error is that of a broker that does not answer, which may pass.
+func away(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() != nil {
+		return false
+	}
+	for _, final := range []error{
+		coordinator.ErrConfig, runlog.ErrPlan, runlog.ErrCorrupt, runlog.ErrNoLog,
+		jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount,
+		nats.ErrConnectionClosed, bus.ErrClosed,
+	} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	return !errors.As(err, new(*wire.PlanError))
+}
+
+// retrying logs an error, and waits a second.
+func retrying(ctx context.Context, logger *slog.Logger, err error) {
+	logger.Warn("the broker does not answer, trying again", "err", err)
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// lead waits for the lead of the log, and coordinates the run until it ends or another
+// coordinator leads.
+func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
+	watch *operate.Watch, cfg coordinator.Config) error {
+	c, err := coordinator.New(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	status := c.Status()
+	stop, err := operate.Serve(nc, status.Run, c, watch)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := stop(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+			cfg.Logger.Warn("operator's service", "err", err)
+		}
+	}()
+	if nc.IsConnected() { // whoever waits for the next line may give commands at once
+		_ = nc.FlushTimeout(connect.DialWithin) // a broker that is slow answers later
+	}
+	where := nc.ConnectedUrlRedacted()
+	if where == "" {
+		where = f.Redacted() + " (not connected yet)"
+	}
+	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
+		"broker", where, "version", version.String())
+	if status.Key != "" {
+		cfg.Logger.Info("signing", "key", status.Key)
+	}
+	told := tellWaiting(ctx, c, out)
+	defer told()
+	return c.Run(ctx)
+}

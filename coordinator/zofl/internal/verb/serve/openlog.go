@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/wire/masked"
+)
+
+// openDirectory opens the log in a directory, and learns the name of the run that it continues.
+func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {
+	if f.beginAnew {
+		if err := setAside(f.store, logger); err != nil {
+			return nil, err
+		}
+	}
+	log, err := f.openLog(ctx, nil, logger)
+	if err != nil || f.plan != nil {
+		return log, err
+	}
+	plan, err := source.PlanOf(ctx, source.Stored(log, nil))
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	f.run, f.dense, f.secure = plan.Run, plan.SendsVectors(), masked.On(plan)
+	return log, nil
+}
+
+// openLog opens the log. Without a plan there must be one to continue.
+func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
+	logger *slog.Logger) (runlog.Log, error) {
+	spec := logkind.Spec{
+		Place:    f.place(),
+		Conn:     nc,
+		Run:      f.run,
+		Replicas: f.replicas,
+		Lease:    f.leaseTTL,
+		Existing: f.plan == nil,
+	}
+	if f.plan == nil && !f.jetstream {
+		if err := logkind.MustExist(f.store); err != nil {
+			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+		}
+	}
+	for {
+		log, err := logkind.Open(ctx, spec)
+		switch {
+		case errors.Is(err, runlog.ErrNoLog):
+			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+		case err != nil && ctx.Err() != nil:
+			return nil, context.Cause(ctx) // the broker's error is of no interest any more
+		case !logkind.Remote(spec.Place) || !away(ctx, err):
+			return log, err
+		}
+		retrying(ctx, logger, err)
+	}
+}
+
+// place is where the log is.
+func (f *serveFlags) place() string {
+	if f.jetstream {
+		return logkind.JetStream
+	}
+	return f.store
+}

@@ -1,0 +1,171 @@
+// Package serve is the command that leads a run: the coordinator, and the broker that it starts.
+package serve
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/masked"
+)
+
+// serveFlags are the flags of `zofl serve`.
+type serveFlags struct {
+	connect.Connection
+	store, listen, run string
+	jetstream          bool
+	replicas           int
+	leaseTTL           time.Duration
+	witnesses          []string
+	linger             time.Duration
+	acceptLoss         uint64
+	allow              string
+	joinRate           float64
+	beginAnew          bool
+	asJSON             bool
+	plan               *wire.Plan // nil: continue the run in the log
+	sync               syncCheck
+	guard              guard
+	web                web
+	attached           bool
+	dense              bool // the run's transport
+	secure             bool // the run has secure aggregation
+	keyFile            string
+	offer              string             // file of the model
+	private            ed25519.PrivateKey // signs; nil: nothing is signed
+}
+
+// Command is `zofl serve`.
+func Command() *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:   "serve [PLAN]",
+		Short: "Run the coordinator of a run",
+		Long: `Runs the coordinator of a run. It starts the run of the plan file PLAN, or continues the
+run in the log. With --url it uses that broker. Without, it starts a broker in this process,
+for devices on this machine.
+
+The log is a directory (--store), or a stream in the broker's JetStream (--jetstream).
+Several coordinators can share a log in JetStream: one leads, the others stand by. With
+transport=dense, vectors are stored beside the log: in the subdirectory objects, or in the
+bucket ZO_<run>_OBJECTS.
+
+With --jetstream and --url, serve asks the servers whether they sync every message to disk
+before they acknowledge it (jetstream { sync_interval: always }). It refuses servers that do
+not: if a power cut took a record that devices have applied, their histories would diverge.
+Servers tell this only to a user of their system account; name one with --system-url or
+--system-creds. To serve without this check, give --allow-unsynced.
+
+After a crash start the same command again: committed records survive. serve never begins a
+run where an earlier one left members, an epoch or the note of a stored record: restore the
+log, build one from a device's state with zofl recover, or give --begin-anew. It sets aside
+what is left, under names that end in .before-N. It never leads a log that has become
+shorter: restore it, or give --accept-loss.
+
+With --websocket, browsers reach the broker that serve starts, from pages of --origin. With
+--attached, serve ends when its standard input does, as it ends on SIGTERM. Messages go to
+standard error. With --json, events go to standard output, one per line.`,
+		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
+  zofl serve kitchen.json --store kitchen.log`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			if err := f.read(args); err != nil {
+				return err
+			}
+			if f.attached {
+				attach(cmd)
+			}
+			return cli.Stopped(cmd.Context(), f.serve(cmd))
+		},
+	}
+	f.Connection.Flags(cmd)
+	f.sync.flags(cmd)
+	f.guard.flags(cmd)
+	f.web.flags(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&f.store, "store", "",
+		"directory of the log, and of the JetStream of a broker that serve starts")
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222",
+		"address of a broker that serve starts; on loopback, unless --tls and --auth are given")
+	fs.StringVar(&f.run, "run", "",
+		"name of the run, to continue one in JetStream without its PLAN")
+	fs.BoolVar(&f.jetstream, "jetstream", false, "keep the log in the broker's JetStream")
+	fs.IntVar(&f.replicas, "replicas", 1,
+		"with --jetstream: number of servers that store the log: 1, 3 or 5")
+	fs.DurationVar(&f.leaseTTL, "lease", 10*time.Second,
+		"with --jetstream: how long a silent coordinator stays the leader")
+	fs.StringArrayVar(&f.witnesses, "witness", nil,
+		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
+	fs.DurationVar(&f.linger, "linger", -1,
+		"how long to serve late devices after the run has ended; negative: until stopped")
+	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
+		"how many records at the end of the log are lost for good; serve says the number")
+	fs.StringVar(&f.allow, "allow", "",
+		"file of the ids that may join, one a line; serve reads it again when it changes")
+	fs.Float64Var(&f.joinRate, "join-rate", 0,
+		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
+	fs.BoolVar(&f.beginAnew, "begin-anew", false,
+		"begin another run where records are lost: set aside what is left of the log")
+	fs.StringVar(&f.keyFile, "key", "",
+		"file with the key that signs what the coordinator says, made at first use; with --auth, "+
+			"default: coordinator.key in its directory; else nothing is signed. Coordinators that stand "+
+			"by need the same file")
+	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, so with the program "+
+		"that holds its other end, however that ends")
+	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
+		"it with --fetch, whenever this command runs")
+	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
+	return cmd
+}
+
+// read checks the flags and reads the plan.
+func (f *serveFlags) read(args []string) error {
+	switch {
+	case len(args) > 1:
+		return cli.Usage(fmt.Errorf("%d files: name one PLAN", len(args)))
+	case f.jetstream && f.leaseTTL < time.Second:
+		return cli.Usage(fmt.Errorf("--lease %v: give 1s or more", f.leaseTTL))
+	case f.jetstream && f.replicas != 1 && f.replicas != 3 && f.replicas != 5:
+		return cli.Usage(fmt.Errorf("--replicas %d: choose 1, 3 or 5", f.replicas))
+	case !f.jetstream && f.store == "":
+		return cli.Usage(errors.New("--store is missing: give a directory for the log, or --jetstream"))
+	case f.URL == "" && f.jetstream && f.store == "":
+		return cli.Usage(errors.New("--store is missing: " +
+			"the broker that serve starts keeps its JetStream there"))
+	case f.URL == "" && f.replicas != 1:
+		return cli.Usage(fmt.Errorf("--replicas %d: the broker that serve starts is one server: "+
+			"give --url of a cluster", f.replicas))
+	}
+	if f.URL == "" {
+		err := f.guard.check(f.listen)
+		if err == nil {
+			err = f.web.check(f.guard, f.listen)
+		}
+		if err != nil {
+			return cli.Usage(err)
+		}
+	}
+	if len(args) == 1 {
+		var err error
+		if f.plan, err = cli.ReadPlan(args[0]); err != nil {
+			return err
+		}
+		if f.run != "" && f.run != f.plan.Run {
+			return cli.Usage(fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
+				f.run, args[0], f.plan.Run))
+		}
+		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), masked.On(f.plan)
+	}
+	if f.jetstream && f.run == "" {
+		return cli.Usage(errors.New("--run is missing: give the name of the run, or its PLAN"))
+	}
+	return nil
+}

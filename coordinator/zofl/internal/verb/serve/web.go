@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
+
+// web holds the flags that say which browsers reach a broker that serve starts.
+type web struct {
+	listen  string
+	origins []string
+}
+
+// webFlags are the names of its flags.
+var webFlags = []string{"websocket", "origin"}
+
+func (w *web) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.listen, "websocket", "", "address at which browsers reach a broker that serve "+
+		"starts, HOST:PORT; on loopback, unless --tls and --auth are given; default: none")
+	f.StringArrayVar(&w.origins, "origin", nil, "with --websocket: address of pages that may "+
+		"connect, such as http://127.0.0.1:8080; a browser tells which page asks; repeatable")
+}
+
+// check returns an error if the broker would be open to strangers, or the flags make no sense.
+func (w *web) check(g guard, listen string) error {
+	switch {
+	case w.listen == "" && len(w.origins) > 0:
+		return errors.New("--origin names pages for --websocket: give that as well")
+	case w.listen == "":
+		return nil
+	case len(w.origins) == 0:
+		// Any page that a browser on this machine shows could connect to loopback.
+		return fmt.Errorf("--websocket %s: name the pages that may connect, such as "+
+			"--origin http://127.0.0.1:8080: all others are turned away", w.listen)
+	}
+	for _, origin := range w.origins {
+		if err := checkOrigin(origin); err != nil {
+			return err
+		}
+	}
+	_, port, err := splitAddress("--websocket", w.listen)
+	switch {
+	case err != nil:
+		return err
+	case port != 0 && w.listen == listen:
+		return fmt.Errorf("--websocket %s: --listen has this address: give another port", w.listen)
+	case g.auth == "":
+		return loopback("--websocket", w.listen)
+	case port == 0:
+		return fmt.Errorf("--websocket %s: with --auth, give a port from 1 to 65535", w.listen)
+	}
+	return nil
+}
+
+// checkOrigin returns an error unless a browser could say that a page is from there.
+func checkOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
+		origin == (&url.URL{Scheme: u.Scheme, Host: u.Host}).String() {
+		if _, _, err = net.SplitHostPort(u.Host); err == nil || u.Port() == "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("--origin %s: give scheme and host of a page, and its port if it has one, such "+
+		"as http://127.0.0.1:8080 or https://example.org", origin)
+}
