@@ -49,7 +49,8 @@ func TestFailedRunsAreMarked(t *testing.T) {
 	aborted.Outcome.Rounds = 0
 	c := byValue([]Axis{{"step", []string{"1", "10"}}}, 0, append(runs, aborted))
 	if len(c.Lines) != 1 || fmt.Sprint(c.Lines[0].Points) != "[{1 0.5} {10 0.5}]" ||
-		len(c.Lines[0].Marks) != 3 || len(c.Failed) != 2 || c.Failed[0].Title != "step=1,seed=2: diverged" {
+		len(c.Lines[0].Marks) != 3 || len(c.Failed) != 2 ||
+		c.Failed[0].Title != "step=1,seed=2: diverged" {
 		t.Errorf("got %+v, failed %+v", c.Lines, c.Failed)
 	}
 }
