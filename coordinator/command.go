@@ -148,6 +148,14 @@ func (c *Coordinator) Status() report.Status {
 	return s
 }
 
+// Plan returns the plan as of the last record: what changes and rollbacks have made of it. The caller
+// does not change its slices.
+func (c *Coordinator) Plan() wire.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.core.Plan
+}
+
 // addDrops adds the requests that a service did not answer.
 func addDrops(c *report.Counters, served serve.Counts) {
 	c.Stale += served.Stale

@@ -52,6 +52,8 @@ type Event struct {
 	// RoundDone, PhaseDone.
 	Attempt       uint32
 	Contributors  uint32
+	Asked         uint32  // devices, by the last attempt; 0 on an open roster
+	Declines      uint32  // in the last attempt
 	Late          uint32  // of the contributors, those to earlier records; 0 without Plan.Late
 	Loss          float32 // weighted mean of the contributors' training losses
 	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long

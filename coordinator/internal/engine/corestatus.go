@@ -35,9 +35,7 @@ func (c *Core) Status() report.Status {
 		s.Phase, s.Attempt = c.round.phase, c.round.attempt
 		s.Contributions = c.collected()
 		s.Declines = c.answers.Declines
-		if !c.roster.Open {
-			s.Asked = uint32(c.round.cohort.Sampled)
-		}
+		s.Asked = c.askedOf(c.round.cohort)
 	}
 	if r := c.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}

@@ -112,6 +112,14 @@ func (c *Core) cohort(attempt uint32) wire.Cohort {
 	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
 }
 
+// askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.
+func (c *Core) askedOf(cohort wire.Cohort) uint32 {
+	if c.roster.Open {
+		return 0
+	}
+	return uint32(cohort.Sampled)
+}
+
 // want is how many answers of an open roster an attempt aims at.
 func (c *Core) want() uint64 {
 	return uint64(c.Plan.Sampled(math.MaxUint32))
@@ -201,6 +209,8 @@ func (c *Core) commitRound() {
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  contributors,
+		Asked:         c.askedOf(r.cohort),
+		Declines:      c.answers.Declines,
 		Late:          c.lateWork.Joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
