@@ -1,0 +1,73 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// pointOf returns what an event tells of a round.
+func pointOf(e *report.Event, at time.Time) Point {
+	p := Point{N: e.N, Round: e.Round, Time: at, Loss: finite(float64(e.Loss)), Seconds: e.Seconds,
+		Attempt: e.Attempt, Contributors: e.Contributors, Asked: e.Asked, Late: e.Late,
+		Declines: e.Declines, Step: e.Step, Perturbations: e.Perturbations, Epsilon: epsilonOf(e)}
+	if e.Kind == report.PhaseDone {
+		p.Phase = 1
+	}
+	return p
+}
+
+func epsilonOf(e *report.Event) float64 {
+	if e.Privacy == nil || finite(e.Privacy.Epsilon) == nil {
+		return 0
+	}
+	return e.Privacy.Epsilon
+}
+
+// evaluationOf returns what an event tells of the metrics, by their names. Metrics beyond the names
+// are numbered.
+func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
+	v := &Evaluation{Devices: e.Count, Asked: e.Asked, Samples: e.Samples,
+		Metrics: map[string]*float64{}}
+	for i, x := range e.Metrics {
+		name := fmt.Sprintf("metric %d", i+1)
+		if i < len(names) {
+			name = names[i]
+		}
+		v.Metrics[name] = finite(float64(x))
+	}
+	return v
+}
+
+// markOf returns the mark of an event, and whether it is worth one.
+func markOf(e *report.Event, at time.Time) (Mark, bool) {
+	m := Mark{N: e.N, Round: e.Round, Time: at, Text: e.Reason}
+	switch e.Kind {
+	case report.RunPaused:
+		m.Kind = Paused
+	case report.RunResumed:
+		m.Kind = Resumed
+	case report.Changed:
+		m.Kind, m.Fields = Changed, e.Fields
+	case report.RolledBack:
+		m.Kind, m.To = RolledBack, e.To
+	case report.RunEnded:
+		m.Kind, m.Text = Ended, e.End.Reason.String()
+		if e.End.Text != "" {
+			m.Text += ": " + e.End.Text
+		}
+	case report.DigestsDiffer:
+		m.Kind, m.To, m.Text = Digests, e.Digests.N, strings.Join(e.Digests.Differ, ", ")
+	case report.Adopted:
+		m.Kind, m.To, m.Text = Adopted, e.Epoch, e.Record.String()
+	case report.Surveyed:
+		m.Kind, m.Survey, m.Fields, m.Text = Surveyed, e.Survey.Kind, e.Fields, e.Survey.Why
+		m.Attempt, m.Contributors, m.Seconds = e.Attempt, e.Contributors, e.Seconds
+		m.Epsilon = epsilonOf(e)
+	default:
+		return m, false
+	}
+	return m, true
+}

@@ -1,0 +1,110 @@
+package history
+
+import (
+	"maps"
+	"math"
+	"time"
+)
+
+// A Point is what is known of the round that record N committed. There is one point a record.
+//
+// Where devices evaluated the state after a record that is no round's, the point has N, Round, Time
+// and Evaluation alone, and Contributors is 0.
+type Point struct {
+	N     uint64    `json:"n"`     // its record
+	Round uint64    `json:"round"` // the last round in the log up to N; a rollback takes it back
+	Time  time.Time `json:"time"`  // of the coordinator's clock, in UTC
+	// Phase is 1 in the first phase of a round of two. Its bytes and queries are in the point of the
+	// second phase.
+	Phase uint8 `json:"phase,omitempty"`
+
+	// Loss is the weighted mean of the contributors' training losses; nil if it is not finite.
+	Loss    *float64 `json:"loss"`
+	Seconds float64  `json:"seconds"` // since the first announcement of record N
+
+	Attempt      uint32 `json:"attempt,omitempty"` // from 0; the one that closed
+	Contributors uint32 `json:"contributors"`
+	Asked        uint32 `json:"asked,omitempty"` // devices, by the last attempt; 0: an open roster
+	Late         uint32 `json:"late,omitempty"`  // of the contributors, those to earlier records
+	Declines     uint32 `json:"declines,omitempty"`
+	// Rejected counts the messages that the coordinator dropped since the point before, by cause;
+	// causes without any are left out. See report.Counters.Drops.
+	Rejected map[string]uint64 `json:"rejected,omitempty"`
+
+	// BytesUp and BytesDown are what a device that takes part sends and receives in a round, at its
+	// socket: as wire/cost prices the plan, not as anybody counted. TLS, TCP and IP are not in them.
+	BytesUp   uint64 `json:"bytes_up,omitempty"`
+	BytesDown uint64 `json:"bytes_down,omitempty"`
+	// Queries is how many losses a device has evaluated that took part in every round, from the first
+	// that this history saw: as wire/cost prices the plan.
+	Queries uint64 `json:"queries,omitempty"`
+
+	Step          float32 `json:"step"`              // eta
+	Perturbations uint32  `json:"perturbations"`     // P
+	Epsilon       float64 `json:"epsilon,omitempty"` // spent by here, of a device in every round
+
+	Evaluation *Evaluation `json:"evaluation,omitempty"` // of the state after record N
+}
+
+// An Evaluation is what devices measured of a state.
+type Evaluation struct {
+	Devices uint32 `json:"devices"` // that reported
+	Asked   uint32 `json:"asked,omitempty"`
+	Samples uint64 `json:"samples"` // the weight of the means
+	// Metrics are means weighted by samples, by the plan's names; nil where one is not finite.
+	Metrics map[string]*float64 `json:"metrics"`
+}
+
+// A Kind says what a [Mark] marks.
+type Kind string
+
+// The kinds of marks.
+const (
+	Paused     Kind = "paused"         // Text says why
+	Resumed    Kind = "resumed"        //
+	Changed    Kind = "changed"        // Fields are the plan's fields that changed
+	RolledBack Kind = "rolled back"    // to record To
+	Ended      Kind = "ended"          // Text says why
+	Diverged   Kind = "diverged"       // the run paused for it; Text says how
+	Digests    Kind = "digests differ" // of the state after record To; Text says whose
+	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
+	Surveyed   Kind = "survey"         // devices answered Survey; Fields changed, if any
+	Began      Kind = "began"          // a coordinator took the lead, in epoch To
+)
+
+// A Mark is an event that is worth a mark in a chart.
+type Mark struct {
+	N      uint64    `json:"n"` // the last record when it happened
+	Round  uint64    `json:"round"`
+	Time   time.Time `json:"time"` // in UTC
+	Kind   Kind      `json:"kind"`
+	Text   string    `json:"text,omitempty"`
+	To     uint64    `json:"to,omitempty"`
+	Fields []string  `json:"fields,omitempty"`
+
+	// Surveyed.
+	Survey       string  `json:"survey,omitempty"` // what was asked in place of scalars
+	Attempt      uint32  `json:"attempt,omitempty"`
+	Contributors uint32  `json:"contributors,omitempty"`
+	Seconds      float64 `json:"seconds,omitempty"`
+	Epsilon      float64 `json:"epsilon,omitempty"`
+}
+
+// finite returns x, or nil if it is a NaN or an infinity.
+func finite(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}
+
+// clone returns a copy that shares nothing that changes.
+func (p Point) clone() Point {
+	p.Rejected = maps.Clone(p.Rejected)
+	if p.Evaluation != nil {
+		e := *p.Evaluation
+		e.Metrics = maps.Clone(e.Metrics)
+		p.Evaluation = &e
+	}
+	return p
+}

@@ -1,0 +1,50 @@
+package history
+
+import (
+	"math/bits"
+
+	"github.com/zofl/zofl/wire/cost"
+)
+
+// A price is what a round costs a device, as wire/cost says. It holds until the plan changes, or the
+// numbers in the frames become longer.
+type price struct {
+	perturbations  uint32
+	length         int // of the round's number, in bytes
+	up, down, asks uint64
+}
+
+// measure adds to a point what only the coordinator knows: rejected messages and costs.
+func (h *History) measure(run Run, p *Point) {
+	if run == nil {
+		return
+	}
+	drops := run.Status().Counters.Drops()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, d := range drops {
+		before := uint64(0)
+		if i < len(h.dropped) {
+			before = h.dropped[i].Count
+		}
+		if d.Count > before {
+			if p.Rejected == nil {
+				p.Rejected = map[string]uint64{}
+			}
+			p.Rejected[d.Cause] = d.Count - before
+		}
+	}
+	h.dropped = drops
+	if p.Phase == 1 {
+		p.Queries = h.queries
+		return
+	}
+	length := (bits.Len64(p.Round) + 7) / 8
+	if h.price.asks == 0 || h.price.length != length || h.price.perturbations != p.Perturbations {
+		plan := run.Plan()
+		r := cost.Of(&plan, cost.Input{Round: p.Round})
+		h.price = price{p.Perturbations, length, uint64(r.Up.Socket), uint64(r.Down.Socket), r.Queries}
+	}
+	h.queries += h.price.asks
+	p.BytesUp, p.BytesDown, p.Queries = h.price.up, h.price.down, h.queries
+}

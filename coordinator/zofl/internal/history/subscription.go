@@ -1,0 +1,97 @@
+package history
+
+// mostPending is how many points and marks wait for a reader.
+const mostPending = 512
+
+// An entry is a point or a mark.
+type entry struct {
+	Point *Point `json:"point,omitempty"`
+	Mark  *Mark  `json:"mark,omitempty"`
+}
+
+// A Subscription gets points and marks as they come. A reader who is slow loses those in the middle,
+// never the last ones, and never holds up the run.
+//
+//	sub := h.Subscribe()
+//	defer sub.Close()
+//	for {
+//		select {
+//		case <-sub.Ready():
+//			u := sub.Take()
+//			...
+//		case <-ctx.Done():
+//			return
+//		}
+//	}
+type Subscription struct {
+	h     *History
+	ready chan struct{} // holds a token while something waits
+
+	pending []entry // guarded by h.mu, as is lost
+	lost    uint64
+}
+
+// An Update is what came since the last one.
+type Update struct {
+	// Points ascend by when they came. One takes the place of an earlier one of the same N: devices
+	// answered for its state since.
+	Points []Point `json:"points,omitempty"`
+	Marks  []Mark  `json:"marks,omitempty"`
+	// Lost counts the points and marks before these that the reader was too slow for. [History.Snapshot]
+	// still has them.
+	Lost uint64 `json:"lost,omitempty"`
+}
+
+// Subscribe returns a subscription to what comes from now on. For no gap, subscribe before asking
+// for a [History.Snapshot]: what comes in between is in both.
+func (h *History) Subscribe() *Subscription {
+	s := &Subscription{h: h, ready: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.readers == nil {
+		h.readers = map[*Subscription]struct{}{}
+	}
+	h.readers[s] = struct{}{}
+	return s
+}
+
+// Ready returns the channel that has a token when [Subscription.Take] returns something.
+func (s *Subscription) Ready() <-chan struct{} { return s.ready }
+
+// Take returns what came since the last call. It does not wait.
+func (s *Subscription) Take() (u Update) {
+	s.h.mu.Lock()
+	pending := s.pending
+	u.Lost, s.pending, s.lost = s.lost, nil, 0
+	s.h.mu.Unlock()
+	for _, e := range pending {
+		if e.Point != nil {
+			u.Points = append(u.Points, *e.Point)
+		} else {
+			u.Marks = append(u.Marks, *e.Mark)
+		}
+	}
+	return u
+}
+
+// Close ends the subscription.
+func (s *Subscription) Close() {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	delete(s.h.readers, s)
+}
+
+// tell hands an entry to all readers. The caller holds mu.
+func (h *History) tell(e entry) {
+	for s := range h.readers {
+		if len(s.pending) >= mostPending {
+			drop := len(s.pending) / 2
+			s.pending, s.lost = append([]entry{}, s.pending[drop:]...), s.lost+uint64(drop)
+		}
+		s.pending = append(s.pending, e)
+		select {
+		case s.ready <- struct{}{}:
+		default:
+		}
+	}
+}
