@@ -65,6 +65,7 @@ type Event struct {
 	Evaluation Evaluation      // Evaluated
 	Digests    DigestReports   // DigestsDiffer, Referred
 	Reason     string          // RunPaused, Refused, SteppedOut, JoinRefused
+	Diverged   bool            // RunPaused: because the loss explodes, see Plan.Diverge
 	End        wire.End        // RunEnded
 	ID         string          // of the member or device
 	Members    uint32          // Joined: including this one; Left, Lost, Returned: present ones

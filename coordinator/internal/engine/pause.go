@@ -33,7 +33,8 @@ func (c *Core) pause(reason string) {
 		return
 	}
 	c.paused, c.reason, c.shortage = true, reason, shortage{}
-	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason})
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
+		Diverged: c.divergence != "" && reason == c.divergence})
 	if c.phase == appending || c.phase == failed {
 		return // its outcome is announced
 	}

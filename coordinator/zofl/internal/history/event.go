@@ -46,7 +46,9 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 	m := Mark{N: e.N, Round: e.Round, Time: at, Text: e.Reason}
 	switch e.Kind {
 	case report.RunPaused:
-		m.Kind = Paused
+		if m.Kind = Paused; e.Diverged {
+			m.Kind = Diverged
+		}
 	case report.RunResumed:
 		m.Kind = Resumed
 	case report.Changed:
@@ -70,4 +72,9 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 		return m, false
 	}
 	return m, true
+}
+
+// began returns the mark of a coordinator that takes the lead.
+func began(s *report.Status) Mark {
+	return Mark{N: s.N, Round: s.Rounds, Time: inUTC(time.Now()), Kind: Began, To: s.Epoch}
 }

@@ -10,11 +10,13 @@ import (
 )
 
 // A History is a [report.Recorder] that keeps the points and marks of a run. The zero value is ready
-// to use, and keeps them in memory. Any goroutine may call its methods.
+// to use, and keeps them in memory until [History.Lead] says where. Any goroutine may call its
+// methods.
 //
 // Invariants:
 //  1. points ascend by N, and no two have the same.
-//  2. A point or mark that was handed out does not change: changes replace it.
+//  2. A point or mark that was handed out does not change: another one takes its place.
+//  3. There are less than mostPoints points and mostMarks marks.
 type History struct {
 	mu      sync.Mutex // guards what follows
 	points  []Point
@@ -24,25 +26,20 @@ type History struct {
 	price   price
 	queries uint64        // of a device, up to the last point
 	dropped []report.Drop // up to the last point
+	keeper  *keeper       // nil: in memory alone
 }
 
-// A Run is what a history asks of the coordinator that leads. [coordinator.Coordinator] is one.
+var _ report.Recorder = (*History)(nil)
+
+// A Run is what a history asks of the coordinator that leads; coordinator.Coordinator is one.
 type Run interface {
 	Plan() wire.Plan
 	Status() report.Status
 }
 
-// Lead says who leads: from now on, events are that coordinator's.
-func (h *History) Lead(r Run) {
-	status := r.Status()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.run, h.price, h.dropped = r, price{}, status.Counters.Drops()
-}
-
-// Record implements [report.Recorder]. It never fails.
+// Record implements [report.Recorder]. It never fails, and waits for nothing but readers that copy.
 func (h *History) Record(e report.Event) error {
-	at := time.Now().UTC().Truncate(time.Millisecond)
+	at := inUTC(time.Now())
 	h.mu.Lock()
 	run := h.run
 	h.mu.Unlock()
@@ -54,6 +51,7 @@ func (h *History) Record(e report.Event) error {
 	case report.Evaluated:
 		h.addEvaluation(run, &e, at)
 	default:
+		h.reprice(&e)
 		if m, ok := markOf(&e, at); ok {
 			h.addMark(m)
 		}
@@ -62,7 +60,7 @@ func (h *History) Record(e report.Event) error {
 }
 
 // Snapshot returns the points of records from a number on, ascending, and the marks since then, in
-// the order in which they happened. The caller may keep both, and change neither's maps.
+// the order in which they happened. The slices are the caller's; what they point to is not.
 func (h *History) Snapshot(from uint64) ([]Point, []Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,20 +92,20 @@ func (h *History) addPoint(p Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.put(p)
-	h.tell(entry{Point: &p})
+	h.tell(line{Point: &p})
 }
 
 // put adds a point, or puts it in the place of one of the same record. The caller holds mu.
 func (h *History) put(p Point) {
 	i, there := h.find(p.N)
-	if there {
-		if p.Evaluation == nil {
-			p.Evaluation = h.points[i].Evaluation
-		}
-		h.points[i] = p
+	if !there {
+		h.points = slices.Insert(h.points, i, p)
 		return
 	}
-	h.points = slices.Insert(h.points, i, p)
+	if p.Evaluation == nil {
+		p.Evaluation = h.points[i].Evaluation
+	}
+	h.points[i] = p
 }
 
 // addEvaluation adds what devices measured to the point of their state's record.
@@ -125,17 +123,73 @@ func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 	switch {
 	case there:
 		p = h.points[i]
-	case i > 0:
-		p.Round = h.points[i-1].Round
+	case i > 0: // a record of another kind, or a point that was lost
+		p.Round, p.Queries = h.points[i-1].Round, h.points[i-1].Queries
 	}
 	p.Evaluation = v
 	h.put(p)
-	h.tell(entry{Point: &p})
+	h.tell(line{Point: &p})
 }
 
 func (h *History) addMark(m Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.marks = append(h.marks, m)
-	h.tell(entry{Mark: &m})
+	h.tell(line{Mark: &m})
+}
+
+// tell keeps the history in its bounds, and hands a line to all readers and to the store. The caller
+// holds mu.
+func (h *History) tell(l line) {
+	thinned := h.bound()
+	if h.keeper != nil {
+		h.keeper.add(l, thinned)
+	}
+	for s := range h.readers {
+		s.add(l)
+	}
+}
+
+// begin goes on after record last, under another coordinator.
+func (h *History) begin(r Run, last uint64, dropped []report.Drop) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.run, h.price, h.dropped = r, price{}, dropped
+	i, _ := h.find(last + 1)
+	h.points = h.points[:i:i]
+	h.marks = slices.DeleteFunc(slices.Clone(h.marks), func(m Mark) bool { return m.N > last })
+	h.settle()
+}
+
+// merge adds a stored line, and says whether it did: not if it is of a record after the last one.
+func (h *History) merge(l line, last uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case l.Point != nil && l.Point.N <= last:
+		h.put(*l.Point)
+		if len(h.points) >= 2*mostPoints {
+			h.bound()
+		}
+	case l.Mark != nil && l.Mark.N <= last:
+		if !slices.ContainsFunc(h.marks, l.Mark.same) {
+			h.marks = append(h.marks, *l.Mark)
+		}
+		if len(h.marks) >= 2*mostMarks {
+			h.bound()
+		}
+	default:
+		return l.Version > 0
+	}
+	return true
+}
+
+// settle goes on after lines were merged, and says whether there were too many. The caller holds mu.
+func (h *History) settle() bool {
+	slices.SortStableFunc(h.marks, func(a, b Mark) int { return a.Time.Compare(b.Time) })
+	h.queries = 0
+	if len(h.points) > 0 {
+		h.queries = h.points[len(h.points)-1].Queries
+	}
+	return h.bound()
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"maps"
 	"math"
 	"time"
 )
@@ -98,13 +97,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// clone returns a copy that shares nothing that changes.
-func (p Point) clone() Point {
-	p.Rejected = maps.Clone(p.Rejected)
-	if p.Evaluation != nil {
-		e := *p.Evaluation
-		e.Metrics = maps.Clone(e.Metrics)
-		p.Evaluation = &e
-	}
-	return p
+// same says whether two marks are of one event.
+func (m *Mark) same(o Mark) bool {
+	return m.N == o.N && m.Kind == o.Kind && m.Time.Equal(o.Time) && m.Text == o.Text && m.To == o.To
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"math/bits"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire/cost"
 )
 
@@ -47,4 +48,14 @@ func (h *History) measure(run Run, p *Point) {
 	}
 	h.queries += h.price.asks
 	p.BytesUp, p.BytesDown, p.Queries = h.price.up, h.price.down, h.queries
+}
+
+// reprice prices the next round anew if an event changed the plan.
+func (h *History) reprice(e *report.Event) {
+	switch e.Kind {
+	case report.Changed, report.RolledBack, report.Surveyed, report.Adopted:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.price = price{}
+	}
 }

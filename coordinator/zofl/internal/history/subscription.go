@@ -3,12 +3,6 @@ package history
 // mostPending is how many points and marks wait for a reader.
 const mostPending = 512
 
-// An entry is a point or a mark.
-type entry struct {
-	Point *Point `json:"point,omitempty"`
-	Mark  *Mark  `json:"mark,omitempty"`
-}
-
 // A Subscription gets points and marks as they come. A reader who is slow loses those in the middle,
 // never the last ones, and never holds up the run.
 //
@@ -27,7 +21,7 @@ type Subscription struct {
 	h     *History
 	ready chan struct{} // holds a token while something waits
 
-	pending []entry // guarded by h.mu, as is lost
+	pending []line // guarded by h.mu, as is lost
 	lost    uint64
 }
 
@@ -81,17 +75,15 @@ func (s *Subscription) Close() {
 	delete(s.h.readers, s)
 }
 
-// tell hands an entry to all readers. The caller holds mu.
-func (h *History) tell(e entry) {
-	for s := range h.readers {
-		if len(s.pending) >= mostPending {
-			drop := len(s.pending) / 2
-			s.pending, s.lost = append([]entry{}, s.pending[drop:]...), s.lost+uint64(drop)
-		}
-		s.pending = append(s.pending, e)
-		select {
-		case s.ready <- struct{}{}:
-		default:
-		}
+// add hands a line to the reader. The caller holds h.mu.
+func (s *Subscription) add(l line) {
+	if len(s.pending) >= mostPending {
+		drop := len(s.pending) / 2
+		s.pending, s.lost = append([]line{}, s.pending[drop:]...), s.lost+uint64(drop)
+	}
+	s.pending = append(s.pending, l)
+	select {
+	case s.ready <- struct{}{}:
+	default:
 	}
 }

@@ -1,0 +1,210 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// How long a store may take, and how long after an error it is tried again.
+const (
+	storeWithin = 5 * time.Second
+	retryAfter  = 10 * time.Second
+)
+
+// A keeper stores what a history records. Its goroutine alone uses the store.
+type keeper struct {
+	h      *History
+	store  Store
+	logger *slog.Logger
+	last   uint64 // record when it began: the store has no points after it
+	wake   chan struct{}
+
+	loaded, failed bool // failed: an error was logged, and nothing has worked since
+
+	// Guarded by h.mu.
+	queue []line
+	whole bool // store everything again, and not the queue
+}
+
+// Lead says who leads from now on, and where to keep the history; nil: in memory alone. Points that
+// the store has beyond the log's last record are dropped, as their records are lost. The history
+// stays in memory if it cannot be stored, which is logged: no error ends a run. Stop stores what is
+// not stored yet, and must be called before Lead is called again.
+func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger) (stop func()) {
+	status := r.Status()
+	h.begin(r, status.N, status.Counters.Drops())
+	if s == nil {
+		h.addMark(began(&status))
+		return func() {}
+	}
+	k := &keeper{h: h, store: s, logger: logger, last: status.N, wake: make(chan struct{}, 1)}
+	err := k.load(ctx)
+	k.report(err)
+	h.mu.Lock()
+	h.keeper = k
+	h.mu.Unlock()
+	h.addMark(began(&status))
+	return k.start(ctx, err != nil)
+}
+
+// start runs the keeper until stop is called.
+func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stopping, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		k.run(ctx, stopping, late)
+	}()
+	return func() {
+		k.h.mu.Lock()
+		k.h.keeper = nil
+		k.h.mu.Unlock()
+		close(stopping)
+		t := time.AfterFunc(storeWithin, cancel)
+		<-done
+		t.Stop()
+		cancel()
+	}
+}
+
+// run stores what comes, until stopping is closed, and then the rest.
+func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
+	again := time.NewTimer(retryAfter)
+	defer again.Stop()
+	if !late {
+		again.Stop()
+	}
+	for stop := false; !stop; {
+		wake := k.wake
+		if k.failed {
+			wake = nil
+		}
+		select {
+		case <-stopping:
+			stop = true
+		case <-wake:
+			if !stopped(stopping, k.store.pace()) {
+				break
+			}
+			stop = true
+		case <-again.C:
+		}
+		err := k.flush(ctx)
+		if k.report(err); err != nil {
+			again.Reset(retryAfter)
+		}
+	}
+	if err := k.store.rest(); err != nil {
+		k.logger.Warn("history", "err", err)
+	}
+}
+
+// stopped waits for a time, and says whether it was told to stop meanwhile.
+func stopped(stopping <-chan struct{}, wait time.Duration) bool {
+	if wait <= 0 {
+		return false
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-stopping:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// report logs the first error of several in a row.
+func (k *keeper) report(err error) {
+	if err != nil && !k.failed {
+		k.logger.Warn("the history is not stored; it goes on in memory", "err", err)
+	}
+	k.failed = err != nil
+}
+
+// load reads what the store has and the history does not.
+func (k *keeper) load(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	cut := false
+	var lines []line
+	damaged, err := k.store.load(ctx, func(l line) { lines = append(lines, l) })
+	if damaged > 0 {
+		k.logger.Warn("the history has damaged lines, which are gaps", "lines", damaged)
+	}
+	for _, l := range lines {
+		cut = !k.h.merge(l, k.last) || cut
+	}
+	k.h.mu.Lock()
+	defer k.h.mu.Unlock()
+	thinned := k.h.settle()
+	k.whole = k.whole || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
+	k.loaded = k.loaded || err == nil
+	return err
+}
+
+// flush stores what waits. After an error everything waits.
+func (k *keeper) flush(ctx context.Context) error {
+	if !k.loaded {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	defer cancel()
+	err := k.store1(ctx)
+	if errors.Is(err, errBehind) {
+		if err = k.load(ctx); err == nil {
+			err = k.store1(ctx)
+		}
+	}
+	return err
+}
+
+// store1 stores what waits, once.
+func (k *keeper) store1(ctx context.Context) (err error) {
+	k.h.mu.Lock()
+	queue, whole := k.queue, k.whole
+	k.queue, k.whole = nil, false
+	var points []Point
+	var marks []Mark
+	if whole {
+		points, marks = slices.Clone(k.h.points), slices.Clone(k.h.marks)
+	}
+	k.h.mu.Unlock()
+	switch {
+	case whole:
+		err = k.store.replace(ctx, encodeAll(points, marks))
+	case len(queue) > 0:
+		var lines []byte
+		for _, l := range queue {
+			lines = encode(lines, l)
+		}
+		err = k.store.append(ctx, lines)
+	}
+	if err != nil {
+		k.h.mu.Lock()
+		k.whole = true
+		k.h.mu.Unlock()
+	}
+	return err
+}
+
+// add queues a line. The caller holds h.mu.
+func (k *keeper) add(l line, thinned bool) {
+	if thinned || len(k.queue) >= mostPoints {
+		k.whole = true
+	}
+	if k.whole {
+		k.queue = nil
+	} else {
+		k.queue = append(k.queue, l)
+	}
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,54 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A Store is where a history outlives its coordinator. One goroutine at a time calls its methods.
+type Store interface {
+	// Load calls each with the lines that are stored, in their order; when it is called again, with
+	// those since. It returns how many lines were damaged. The error matches [ErrVersion] if a newer
+	// program wrote them.
+	load(ctx context.Context, each func(line)) (damaged int, err error)
+	// append stores lines after the others. The error matches errBehind if there are lines that
+	// load has not returned yet; then nothing was stored.
+	append(ctx context.Context, lines []byte) error
+	// replace stores lines in the place of all that load returned and append stored. After an error
+	// or a crash there may be both, or the old ones alone.
+	replace(ctx context.Context, lines []byte) error
+	// pace is how long to collect lines for one append.
+	pace() time.Duration
+	// rest lets go of what the store holds open.
+	rest() error
+}
+
+// errBehind: somebody else has stored lines since.
+var errBehind = errors.New("another coordinator has stored more of the history")
+
+// Read returns the history in a store, and how many of its lines are damaged.
+func Read(ctx context.Context, s Store) (h *History, damaged int, err error) {
+	h = &History{}
+	damaged, err = s.load(ctx, func(l line) { h.merge(l, maxN) })
+	h.mu.Lock()
+	h.settle()
+	h.mu.Unlock()
+	return h, damaged, errors.Join(err, s.rest())
+}
+
+// Copy stores in one place what another one has. Without a history it does nothing.
+func Copy(ctx context.Context, to, from Store) error {
+	h, _, err := Read(ctx, from)
+	if err != nil {
+		return err
+	}
+	points, marks := h.Snapshot(0)
+	if len(points)+len(marks) == 0 {
+		return nil
+	}
+	if _, err := to.load(ctx, func(line) {}); err != nil {
+		return errors.Join(err, to.rest())
+	}
+	return errors.Join(to.replace(ctx, encodeAll(points, marks)), to.rest())
+}

@@ -1,0 +1,99 @@
+package history
+
+import "maps"
+
+// A history never has more points and marks than these.
+const (
+	mostPoints = 8192
+	mostMarks  = 1024
+)
+
+// halve says which of n things to keep: of the older half every second one, but the first, and all
+// precious ones. If that drops less than a quarter of the older half, it drops every second precious
+// one of them, too.
+func halve(n int, precious func(i int) bool) (keep []bool) {
+	keep = make([]bool, n)
+	for i := range keep {
+		keep[i] = true
+	}
+	dropped := 0
+	drop := func(these bool) {
+		odd := false
+		for i := 1; i < n/2; i++ {
+			if precious(i) != these {
+				continue
+			}
+			if odd = !odd; odd {
+				keep[i] = false
+				dropped++
+			}
+		}
+	}
+	if drop(false); dropped < n/8 {
+		drop(true)
+	}
+	return keep
+}
+
+// bound keeps the history within its bounds, and says whether it had to. The caller holds mu.
+func (h *History) bound() bool {
+	full := false
+	for len(h.points) >= mostPoints {
+		h.points, full = thinPoints(h.points, h.marks), true
+	}
+	for len(h.marks) >= mostMarks {
+		h.marks, full = thinMarks(h.marks), true
+	}
+	return full
+}
+
+// thinPoints thins out the older half. Points with metrics, and those at marks, go last.
+func thinPoints(points []Point, marks []Mark) []Point {
+	marked := make(map[uint64]bool, len(marks))
+	for _, m := range marks {
+		marked[m.N] = true
+	}
+	keep := halve(len(points), func(i int) bool {
+		return points[i].Evaluation != nil || marked[points[i].N]
+	})
+	kept := make([]Point, 0, len(points))
+	var before map[string]uint64 // what was rejected at points that go
+	for i, p := range points {
+		if len(before) > 0 {
+			p.Rejected = sum(p.Rejected, before)
+		}
+		if before = nil; !keep[i] {
+			before = p.Rejected
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// sum returns the sums by cause, in a map of its own.
+func sum(a, b map[string]uint64) map[string]uint64 {
+	c := maps.Clone(a)
+	if c == nil {
+		c = map[string]uint64{}
+	}
+	for cause, n := range b {
+		c[cause] += n
+	}
+	return c
+}
+
+// thinMarks thins out the older half. What changed the run goes last.
+func thinMarks(marks []Mark) []Mark {
+	keep := halve(len(marks), func(i int) bool {
+		k := marks[i].Kind
+		return k == Changed || k == RolledBack || k == Ended || k == Diverged
+	})
+	kept := make([]Mark, 0, len(marks))
+	for i, m := range marks {
+		if keep[i] {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
