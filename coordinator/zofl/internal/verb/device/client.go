@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -30,8 +31,9 @@ type deviceFlags struct {
 	fetch                  string // SHA-256 of the file of --initial
 	key                    string // of the coordinator
 	horizon, memory        uint64
-	asJSON                 bool
-	out                    string // file for the model, "" for none
+	asJSON, quiet          bool
+	live                   *terminal.Live // see line
+	out                    string         // file for the model, "" for none
 }
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
@@ -50,6 +52,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"many records behind; 0: when it costs less than the records")
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
 		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
+	f.BoolVar(&d.quiet, "quiet", false, "print no progress, but warnings and errors")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
 	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, "+
 		"or a copy of the file of --initial, whose name ends so")
@@ -108,9 +111,9 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err != nil {
 		return err
 	}
-	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
-	level := &slog.HandlerOptions{Level: slog.LevelWarn}
-	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
+	shown := d.progress(cmd.OutOrStdout())
+	defer shown.live.Close()
+	told := d.logger(slog.LevelInfo) // what concerns the connection
 	given, err := d.given()
 	if err != nil {
 		return err
@@ -144,9 +147,8 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		return err
 	}
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
-	cfg.Logger, cfg.MemoryLimit = logger, d.memory<<20
-	cfg.Recorder = &absence{next: progressPrinter(cmd.OutOrStdout(), d.asJSON), nc: nc, run: d.run,
-		log: told}
+	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
+	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
 	c, err := client.New(cfg)
 	if err != nil {
 		return cli.Usage(err)
@@ -240,38 +242,4 @@ away for long downloads a snapshot instead of thousands of records.`,
 	cmd.Flags().Uint64Var(&passive.SnapshotEvery, "snapshot-every", 0,
 		"number of records from one snapshot to the next; 0: no snapshots")
 	return cmd
-}
-
-// progressPrinter prints the progress of a device: JSON, or a line every logEvery rounds.
-func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
-	if !asJSON {
-		return client.RecorderFunc(func(p client.Progress) error {
-			if p.Contributed && p.Round%cli.LogEvery == 0 {
-				_, err := fmt.Fprintf(out, "record %d of %d, round %d, loss %.4f\n",
-					p.N, p.Last, p.Round, p.Loss)
-				return err
-			}
-			return nil
-		})
-	}
-	enc := json.NewEncoder(out)
-	return client.RecorderFunc(func(p client.Progress) error {
-		line := map[string]any{
-			"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round,
-			"queries": p.Queries,
-		}
-		if p.Contributed {
-			line["loss"] = p.Loss
-		}
-		if p.Phase > 0 {
-			line["phase"] = p.Phase // the phase of record n+1
-		}
-		if p.Vector > 0 {
-			line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size
-		}
-		if p.Err != nil {
-			line["err"] = p.Err.Error()
-		}
-		return enc.Encode(line)
-	})
 }

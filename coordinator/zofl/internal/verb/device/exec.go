@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ and answers lines; docs/exec.md has the protocol. It is started again when it en
 killed with its children when it hangs. Its standard error goes to the log.`,
 		Example: `  zofl exec --url nats://127.0.0.1:4222 --run kitchen --id pi-3 -- python3 loss.py`,
 		RunE: func(cmd *cobra.Command, command []string) error {
-			logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+			logger := d.logger(slog.LevelInfo)
 			program, err := p.Start(cmd, command, logger)
 			if err != nil {
 				return err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -41,8 +42,8 @@ computes from the log.`,
 				func(s string) bool { return strings.HasPrefix(s, "rounds=") }) {
 				return cli.Usage(errors.New("--rounds and --set rounds: give only one"))
 			}
-			bar := cli.NewBar(os.Stderr, 0)
-			cfg.Progress = func(p demo.Progress) { showDemo(os.Stderr, bar, p) }
+			bar := terminal.NewBar(os.Stderr, "round", 0)
+			cfg.Progress = func(p demo.Progress) { showDemo(bar, p) }
 			result, err := demo.Run(cmd.Context(), cfg)
 			bar.Finish()
 			if err != nil {
@@ -73,18 +74,10 @@ computes from the log.`,
 	return cmd
 }
 
-// showDemo shows the progress of the demo: a moving bar on a terminal, otherwise a line every
-// logEvery rounds.
-func showDemo(out io.Writer, b *cli.Bar, p demo.Progress) {
-	text := fmt.Sprintf("loss %.4f  accuracy %s  %.0f B up  %.0f B down",
-		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown)
-	switch {
-	case b.Moves():
-		b.Limit(p.Rounds)
-		b.Show(p.Round, text)
-	case p.Round%cli.LogEvery == 0:
-		fmt.Fprintf(out, "round %d of %d  %s\n", p.Round, p.Rounds, text)
-	}
+func showDemo(b *terminal.Bar, p demo.Progress) {
+	b.Limit(p.Rounds)
+	b.Show(p.Round, fmt.Sprintf("loss %.4f  accuracy %s  %.0f B up  %.0f B down",
+		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown))
 }
 
 func percent(v float64) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // printRuns prints a row for each setting, of the runs that began.
@@ -113,7 +114,7 @@ func endedOf(runs []*simulate.Run) string {
 
 // A runsBar shows the progress of all runs. It is a sink of them.
 type runsBar struct {
-	*cli.Bar
+	*terminal.Bar
 	out    io.Writer
 	before uint64   // rounds of the runs before
 	until  []uint64 // rounds of the runs up to each
@@ -125,26 +126,17 @@ func newRunsBar(out *os.File, runs []*simulate.Run) *runsBar {
 		sum += r.Plan.Rounds
 		b.until = append(b.until, sum)
 	}
-	b.Bar = cli.NewBar(out, sum)
+	b.Bar = terminal.NewBar(out, "round", sum)
 	return b
 }
 
 // Begin implements [simulate.Sink].
-func (b *runsBar) Begin(r *simulate.Run) error {
-	b.Describe(fmt.Sprintf("run %d of %d", r.Number, r.Of))
-	return nil
-}
+func (b *runsBar) Begin(*simulate.Run) error { return nil }
 
 // Round implements [simulate.Sink].
 func (b *runsBar) Round(r *simulate.Run, row simulate.Row) error {
-	switch {
-	case b.Moves():
-		b.Show(b.before+row.Round,
-			fmt.Sprintf("run %d of %d  loss %.4f", r.Number, r.Of, float64(row.Loss)))
-	case row.Round%cli.LogEvery == 0:
-		fmt.Fprintf(b.out, "run %d of %d, round %d of %d, loss %.4f\n", r.Number, r.Of, row.Round,
-			r.Plan.Rounds, float64(row.Loss))
-	}
+	b.Show(b.before+row.Round,
+		fmt.Sprintf("run %d of %d  loss %.4f", r.Number, r.Of, float64(row.Loss)))
 	return nil
 }
 

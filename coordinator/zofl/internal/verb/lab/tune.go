@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -142,7 +143,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	if f.queries == 0 {
 		c.Queries = tune.Budget(p, len(c.Devices))
 	}
-	bar, spent := cli.NewBar(os.Stderr, c.Queries), uint64(0)
+	bar, spent := terminal.NewBar(os.Stderr, "query", c.Queries), uint64(0)
 	c.Progress = func(trial tune.Trial) {
 		spent += trial.Queries
 		bar.Show(spent, trial.Stage)

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/fleet/tune"
 )
 
@@ -61,7 +62,7 @@ func (f *tuneFlags) tuneRun(cmd *cobra.Command) error {
 	}
 	defer nc.Close()
 	trials := uint64(0)
-	bar := cli.NewBar(os.Stderr, uint64(len(f.live.factors)))
+	bar := terminal.NewBar(os.Stderr, "trial", uint64(len(f.live.factors)))
 	r, err := livetune.Run(cmd.Context(), livetune.Config{
 		Conn: nc, Run: f.live.run, Factors: f.live.factors, Rounds: f.rounds, Queries: f.queries,
 		Progress: func(t tune.Trial) { trials++; bar.Show(trials, fmt.Sprintf("step %g", t.Step)) },

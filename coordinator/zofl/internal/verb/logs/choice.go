@@ -60,7 +60,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 			return nil, err
 		}
 		l.log = log
-		return source.Stored(log, nil), nil
+		return showing(source.Stored(log, nil), log.Last()), nil
 	case l.URL == "" || l.run == "":
 		return nil, cli.Usage(errNoLog)
 	}
@@ -80,7 +80,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 		return nil, err
 	}
 	if !l.jetstream {
-		return source.Live(nc, l.run, grant.OperatorID, keys), nil
+		return showing(source.Live(nc, l.run, grant.OperatorID, keys), 0), nil
 	}
 	log, err := logkind.OpenToRead(ctx, logkind.Spec{Place: logkind.JetStream, Conn: nc, Run: l.run})
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 		return nil, err
 	}
 	l.log = log
-	return source.Stored(log, nc.Close), nil
+	return showing(source.Stored(log, nc.Close), log.Last()), nil
 }
 
 // replayFlags adds the flags of a command that computes the model.

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -113,7 +114,7 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 			return 0, err
 		}
 	}
-	bar := cli.NewBar(os.Stderr, src.Last())
+	bar := terminal.NewBar(os.Stderr, "record", src.Last())
 	defer bar.Finish()
 	return src.Last(), runlog.Copy(ctx, dst, src, bar.Set)
 }

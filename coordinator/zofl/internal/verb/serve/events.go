@@ -1,14 +1,9 @@
 package serve
 
 import (
-	"encoding/json"
-	"io"
-	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
@@ -41,56 +36,6 @@ type event struct {
 	Privacy *dp.Budget       `json:"privacy,omitempty"`
 	Survey  *survey.Result   `json:"survey,omitempty"`
 	Digests *operate.Digests `json:"digests,omitempty"`
-}
-
-// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
-type printer struct {
-	logger *slog.Logger
-	mu     sync.Mutex    // guards json, which two goroutines use
-	json   *json.Encoder // nil: log lines
-}
-
-func newPrinter(out io.Writer, logger *slog.Logger, asJSON bool) *printer {
-	p := &printer{logger: logger}
-	if asJSON {
-		p.json = json.NewEncoder(out)
-	}
-	return p
-}
-
-// Record implements [report.Recorder].
-func (p *printer) Record(e report.Event) error {
-	if p.json != nil {
-		return p.encode(eventOf(e))
-	}
-	switch e.Kind {
-	case report.RoundDone:
-		if e.Round < 10 || e.Round%cli.LogEvery == 0 {
-			p.logger.Info("round", "round", e.Round, "record", e.N, "contributors", e.Contributors,
-				"loss", e.Loss)
-		}
-	case report.Joined:
-		p.logger.Info("joined", "id", e.ID, "members", e.Members)
-	case report.SteppedOut:
-		p.logger.Info("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds,
-			"present", e.Members)
-	}
-	return nil // the coordinator logs the others
-}
-
-func (p *printer) encode(e event) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.json.Encode(e)
-}
-
-// waiting tells what round 1 waits for.
-func (p *printer) waiting(s *report.Status) error {
-	if p.json != nil {
-		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})
-	}
-	p.logger.Info("waiting for devices: " + s.Waits)
-	return nil
 }
 
 func eventOf(e report.Event) event {

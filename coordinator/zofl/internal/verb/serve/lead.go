@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,7 +27,9 @@ import (
 // serve runs until ctx is done, or --linger after the run has ended.
 func (f *serveFlags) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	out := newPrinter(cmd.OutOrStdout(), f.asJSON, f.quiet)
+	defer out.live.Close()
+	logger := out.logger
 	if err := f.speaker(); err != nil {
 		return err
 	}
@@ -76,7 +77,6 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	out := newPrinter(cmd.OutOrStdout(), logger, f.asJSON)
 	watch := &operate.Watch{Next: out}
 	for {
 		err := f.lead(ctx, nc, out, watch, coordinator.Config{
@@ -154,6 +154,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	if err != nil {
 		return err
 	}
+	out.plan = c.Plan
 	status := c.Status()
 	stop, err := operate.Serve(nc, status.Run, c, watch)
 	if err != nil {

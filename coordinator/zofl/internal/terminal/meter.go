@@ -1,0 +1,186 @@
+package terminal
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A Meter says how fast a run goes, and how its loss does. The zero value is ready to use.
+type Meter struct {
+	Rounds  uint64   // at which the run ends; 0: at no number
+	Metrics []string // names of what devices measure
+
+	round    uint64
+	last     time.Time // when it ended; zero: there was none
+	seconds  average   // a round
+	loss     average
+	values   []float32
+	took, of uint32 // contributors of those asked
+	over     bool   // the last loss was not finite
+}
+
+// Half the weight of an average is in its last lossHalf or rateHalf values.
+const (
+	lossHalf = 10
+	rateHalf = 20
+)
+
+// An average is a mean in which older values count less, by a factor a value.
+type average struct{ sum, weight float64 }
+
+func (a *average) add(v, half float64) {
+	keep := math.Exp2(-1 / half)
+	a.sum, a.weight = a.sum*keep+v*(1-keep), a.weight*keep+(1-keep)
+}
+
+func (a *average) value() float64 { return a.sum / a.weight }
+
+// Round notes that a round ended at a time. A rollback leads to an earlier one.
+func (m *Meter) Round(round uint64, at time.Time) {
+	if m.last.IsZero() {
+		m.round, m.last = round, at
+	}
+	if round == m.round {
+		return
+	}
+	if round > m.round {
+		m.seconds.add(at.Sub(m.last).Seconds()/float64(round-m.round), rateHalf)
+	}
+	m.round, m.last = round, at
+}
+
+// Lost notes the loss of a round.
+func (m *Meter) Lost(loss float64) {
+	if m.over = math.IsNaN(loss) || math.IsInf(loss, 0); !m.over {
+		m.loss.add(loss, lossHalf)
+	}
+}
+
+// Took notes how many devices contributed to a round, of how many that were asked; 0: nobody knows.
+func (m *Meter) Took(contributors, asked uint32) { m.took, m.of = contributors, asked }
+
+// Evaluated notes what devices measured, in the order of Metrics.
+func (m *Meter) Evaluated(values []float32) { m.values = values }
+
+// Rate returns the rounds a second, lately; 0 if it is not known yet.
+func (m *Meter) Rate() float64 {
+	if m.seconds.weight == 0 || m.seconds.value() <= 0 {
+		return 0
+	}
+	return 1 / m.seconds.value()
+}
+
+// Left returns how long the run goes on at this rate; 0 if nobody knows.
+func (m *Meter) Left() time.Duration {
+	if m.seconds.weight == 0 || m.Rounds <= m.round {
+		return 0
+	}
+	left := float64(m.Rounds-m.round) * m.seconds.value()
+	if left > math.MaxInt64/float64(time.Second) {
+		return 0
+	}
+	return time.Duration(left * float64(time.Second))
+}
+
+// Loss returns the smoothed loss; NaN before the first, and while losses are not finite.
+func (m *Meter) Loss() float64 {
+	if m.over {
+		return math.NaN()
+	}
+	return m.loss.value()
+}
+
+// Attrs returns the same as String, for a logger, as keys and values.
+func (m *Meter) Attrs() []any {
+	list := []any{"round", m.round}
+	if m.Rounds > 0 {
+		list = append(list, "of", m.Rounds)
+	}
+	if m.hasLoss() {
+		list = append(list, "loss", short(m.Loss()))
+	}
+	for i, v := range m.values {
+		list = append(list, m.name(i), short(float64(v)))
+	}
+	if m.took > 0 {
+		list = append(list, "contributors", m.took)
+	}
+	if m.of > 0 {
+		list = append(list, "asked", m.of)
+	}
+	if rate := m.Rate(); rate > 0 {
+		list = append(list, "rounds/s", short(rate))
+	}
+	if left := m.Left(); left > 0 {
+		list = append(list, "left", round(left).String())
+	}
+	return list
+}
+
+func (m *Meter) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "round %d", m.round)
+	if m.Rounds > 0 {
+		fmt.Fprintf(&b, " of %d", m.Rounds)
+	}
+	if rate := m.Rate(); rate > 0 {
+		fmt.Fprintf(&b, ", %s a second", short(rate))
+	}
+	if m.hasLoss() {
+		fmt.Fprintf(&b, "   loss %s", short(m.Loss()))
+	}
+	for i, v := range m.values {
+		fmt.Fprintf(&b, "   %s %s", m.name(i), short(float64(v)))
+	}
+	switch {
+	case m.of > 0:
+		fmt.Fprintf(&b, "   %d of %d devices", m.took, m.of)
+	case m.took > 0:
+		fmt.Fprintf(&b, "   %d devices", m.took)
+	}
+	if left := m.Left(); left > 0 {
+		fmt.Fprintf(&b, "   %v left", round(left))
+	}
+	return b.String()
+}
+
+func (m *Meter) hasLoss() bool { return m.over || m.loss.weight > 0 }
+
+// name returns that of a metric.
+func (m *Meter) name(i int) string {
+	if i < len(m.Metrics) {
+		return m.Metrics[i]
+	}
+	return fmt.Sprint("metric", i+1)
+}
+
+// short writes a number with four digits.
+func short(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// round leaves as much of a time as people want to know.
+func round(d time.Duration) time.Duration {
+	switch {
+	case d >= time.Hour:
+		return d.Round(time.Minute)
+	case d >= 10*time.Second:
+		return d.Round(time.Second)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+// A Pace lets something through now and then: the first time, and when Every has passed since.
+type Pace struct {
+	Every time.Duration
+	next  time.Time
+}
+
+// Due says whether it is time.
+func (p *Pace) Due(at time.Time) bool {
+	if at.Before(p.next) {
+		return false
+	}
+	p.next = at.Add(p.Every)
+	return true
+}

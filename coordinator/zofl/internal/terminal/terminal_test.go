@@ -1,0 +1,171 @@
+package terminal
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// screen returns what stands on a terminal of one column of lines after these bytes were written.
+func screen(written string) []string {
+	lines := []string{""}
+	for written != "" {
+		last := &lines[len(lines)-1]
+		switch rest, cleared := strings.CutPrefix(written, "\r\x1b[K"); {
+		case cleared:
+			*last, written = "", rest
+		case written[0] == '\n':
+			lines, written = append(lines, ""), written[1:]
+		default:
+			*last, written = *last+written[:1], written[1:]
+		}
+	}
+	return lines
+}
+
+func onTerminal(out *bytes.Buffer, width int) *Live {
+	return &Live{out: out, width: func() int { return width }}
+}
+
+// TestLive: log lines stand above the line, the last text below them, cut to the width.
+func TestLive(t *testing.T) {
+	var out bytes.Buffer
+	l := onTerminal(&out, 12)
+	l.Set("round 1")
+	if _, err := l.Write([]byte("level=INFO\n")); err != nil {
+		t.Fatal(err)
+	}
+	l.Set("round 2") // too soon to be drawn
+	l.Set("round 3 of 1000")
+	l.Close()
+	l.Set("round 4")
+	l.Close()
+	got := strings.Join(screen(out.String()), "|")
+	if want := "level=INFO|round 3 of…|"; got != want {
+		t.Errorf("the screen has %q, want %q", got, want)
+	}
+}
+
+// TestLiveDrawsLater: a text that came too soon after another one is drawn all the same.
+func TestLiveDrawsLater(t *testing.T) {
+	drawn := make(chan string, 8)
+	l := &Live{out: writerFunc(func(b []byte) { drawn <- string(b) }), width: func() int { return 80 }}
+	defer l.Close()
+	l.Set("one")
+	l.Set("two")
+	for _, want := range []string{"one", "two"} {
+		select {
+		case got := <-drawn:
+			if got != "\r\x1b[K"+want {
+				t.Errorf("drawn %q, want %q", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%q is not drawn", want)
+		}
+	}
+}
+
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
+
+// TestStill: without a terminal there is no line, and no control character.
+func TestStill(t *testing.T) {
+	var out bytes.Buffer
+	l := Still(&out)
+	l.Set("round 1")
+	_, _ = l.Write([]byte("level=INFO\n"))
+	l.Close()
+	if l.Moves() || out.String() != "level=INFO\n" {
+		t.Errorf("got %q", &out)
+	}
+}
+
+// TestMeter: the rate is that of the last rounds, the time left follows from it, and a rollback
+// changes neither.
+func TestMeter(t *testing.T) {
+	m := Meter{Rounds: 500, Metrics: []string{"accuracy"}}
+	at := time.Unix(0, 0)
+	for i := range uint64(400) {
+		step := time.Second
+		if i >= 50 {
+			step = time.Second / 4
+		}
+		at = at.Add(step)
+		m.Round(i+1, at)
+		m.Round(i+1, at.Add(time.Millisecond)) // says nothing new
+	}
+	if rate := m.Rate(); math.Abs(rate-4) > 0.001 {
+		t.Errorf("%v rounds a second, want 4", rate)
+	}
+	for range 100 {
+		m.Lost(0.5)
+	}
+	m.Took(3, 4)
+	m.Evaluated([]float32{0.875, 2})
+	want := "round 400 of 500, 4 a second   loss 0.5   accuracy 0.875   metric2 2   3 of 4 devices   " +
+		"25s left"
+	if got := m.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	before := m.Rate()
+	m.Round(100, at.Add(time.Hour))
+	if m.Rate() != before || !strings.HasPrefix(m.String(), "round 100 of 500") {
+		t.Errorf("after a rollback: %v", &m)
+	}
+}
+
+// TestMeterKnowsNothing: what nobody knows is left out.
+func TestMeterKnowsNothing(t *testing.T) {
+	var m Meter
+	m.Round(7, time.Unix(9, 0))
+	if got := m.String(); got != "round 7" {
+		t.Errorf("got %q", got)
+	}
+	if got := m.Attrs(); len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+	m.Lost(math.Inf(1))
+	if got := m.String(); got != "round 7   loss NaN" {
+		t.Errorf("got %q", got)
+	}
+	m.Rounds = math.MaxUint64
+	m.Round(8, time.Unix(99999, 0))
+	if m.Left() != 0 {
+		t.Errorf("%v left", m.Left())
+	}
+}
+
+// TestBar: a quick command shows nothing; a longer one a line every ten seconds, or a bar from the
+// third second on.
+func TestBar(t *testing.T) {
+	now := time.Unix(0, 0)
+	clock := func() time.Time { return now }
+	var lines, moving bytes.Buffer
+	still, moves := newBar(&lines, false, "round", 90, clock), newBar(&moving, true, "round", 90, clock)
+	for i := range uint64(31) {
+		if i == 2 && (lines.Len() > 0 || moving.Len() > 0) {
+			t.Errorf("after a second: %q, %q", &lines, &moving)
+		}
+		still.Show(i, "loss 1")
+		moves.Show(i, "loss 1")
+		now = now.Add(time.Second)
+	}
+	still.Finish()
+	moves.Finish()
+	if got := lines.String(); got != "round 10 of 90  loss 1\nround 20 of 90  loss 1\n"+
+		"round 30 of 90  loss 1\n" {
+		t.Errorf("got %q", got)
+	}
+	if !strings.Contains(moving.String(), "loss 1") || !strings.Contains(moving.String(), "/90") {
+		t.Errorf("the bar drew %q", &moving)
+	}
+	lines.Reset()
+	unknown := newBar(&lines, false, "record", 0, clock)
+	now = now.Add(time.Minute)
+	if unknown.Set(5); lines.String() != "record 5\n" {
+		t.Errorf("got %q", &lines)
+	}
+}

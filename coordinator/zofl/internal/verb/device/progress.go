@@ -1,0 +1,110 @@
+package device
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+)
+
+// line returns the live line of the device, the same each time.
+func (d *deviceFlags) line() *terminal.Live {
+	if d.live == nil {
+		if d.live = terminal.NewLive(os.Stderr); d.asJSON || d.quiet {
+			d.live = terminal.Still(os.Stderr)
+		}
+	}
+	return d.live
+}
+
+// logger returns one whose lines go above the live line. A quiet one logs warnings at least.
+func (d *deviceFlags) logger(level slog.Level) *slog.Logger {
+	if d.quiet {
+		level = max(level, slog.LevelWarn)
+	}
+	return slog.New(slog.NewTextHandler(d.line(), &slog.HandlerOptions{Level: level}))
+}
+
+// A progress shows how a device does: as JSON, as a live line on a terminal, or as a line now and
+// then.
+type progress struct {
+	out   io.Writer
+	json  *json.Encoder // nil: lines
+	quiet bool
+	live  *terminal.Live
+	meter terminal.Meter
+	pace  terminal.Pace
+}
+
+func (d *deviceFlags) progress(out io.Writer) *progress {
+	p := &progress{out: out, quiet: d.quiet, live: d.line(),
+		pace: terminal.Pace{Every: terminal.LineEvery}}
+	if d.asJSON {
+		p.json = json.NewEncoder(out)
+	}
+	return p
+}
+
+// Record implements [client.Recorder].
+func (s *progress) Record(p client.Progress) error {
+	if s.json != nil {
+		return s.json.Encode(inJSON(&p))
+	}
+	return s.show(&p, time.Now())
+}
+
+func (s *progress) show(p *client.Progress, at time.Time) (err error) {
+	s.meter.Round(p.Round, at)
+	if p.Contributed {
+		s.meter.Lost(p.Loss)
+	}
+	switch {
+	case s.live.Moves():
+		s.live.Set(s.text(p))
+	case p.Round > 0 && !s.quiet && s.pace.Due(at):
+		_, err = fmt.Fprintln(s.out, s.text(p))
+	}
+	return err
+}
+
+// text says how the device does.
+func (s *progress) text(p *client.Progress) string {
+	text := fmt.Sprintf("record %d of %d   %s", p.N, p.Last, s.meter.String())
+	if p.Queries > 0 {
+		text += fmt.Sprintf("   %d losses", p.Queries)
+	}
+	text += "   " + p.State.String()
+	if p.Size > 0 {
+		text += fmt.Sprintf(", %d of %d bytes", p.Received, p.Size)
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// inJSON returns progress as an object of JSON.
+func inJSON(p *client.Progress) map[string]any {
+	line := map[string]any{
+		"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round,
+		"queries": p.Queries,
+	}
+	if p.Contributed {
+		line["loss"] = p.Loss
+	}
+	if p.Phase > 0 {
+		line["phase"] = p.Phase // the phase of record n+1
+	}
+	if p.Vector > 0 {
+		line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size
+	}
+	if p.Err != nil {
+		line["err"] = p.Err.Error()
+	}
+	return line
+}

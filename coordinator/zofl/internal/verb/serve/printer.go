@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/wire"
+)
+
+// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines. Rounds
+// move a line on a terminal, and are a log line now and then elsewhere.
+type printer struct {
+	logger *slog.Logger
+	live   *terminal.Live
+	plan   func() wire.Plan // of the run, as it is now
+	meter  terminal.Meter
+	pace   terminal.Pace
+	mu     sync.Mutex    // guards json, which two goroutines use
+	json   *json.Encoder // nil: log lines
+}
+
+// newPrinter prints JSON to out, or lines to the error output: of these, the quiet one prints
+// warnings alone. The caller closes live.
+func newPrinter(out io.Writer, asJSON, quiet bool) *printer {
+	p := &printer{live: terminal.NewLive(os.Stderr), pace: terminal.Pace{Every: terminal.LineEvery}}
+	level := slog.LevelInfo
+	if quiet {
+		level = slog.LevelWarn
+	}
+	if asJSON {
+		p.json = json.NewEncoder(out)
+	}
+	if asJSON || quiet {
+		p.live = terminal.Still(os.Stderr)
+	}
+	p.logger = slog.New(slog.NewTextHandler(p.live, &slog.HandlerOptions{Level: level}))
+	return p
+}
+
+// Record implements [report.Recorder].
+func (p *printer) Record(e report.Event) error {
+	if p.json != nil {
+		return p.encode(eventOf(e))
+	}
+	switch e.Kind {
+	case report.RoundDone:
+		p.round(&e, time.Now())
+	case report.Evaluated:
+		p.meter.Evaluated(e.Evaluation.Metrics)
+	case report.Joined:
+		p.logger.Info("joined", "id", e.ID, "members", e.Members)
+	case report.SteppedOut:
+		p.logger.Info("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds,
+			"present", e.Members)
+	}
+	return nil // the coordinator logs the others
+}
+
+func (p *printer) round(e *report.Event, at time.Time) {
+	plan := p.plan()
+	p.meter.Rounds, p.meter.Metrics = plan.Rounds, plan.Metrics
+	p.meter.Round(e.Round, at)
+	p.meter.Lost(float64(e.Loss))
+	p.meter.Took(e.Contributors, e.Asked)
+	switch {
+	case p.live.Moves():
+		p.live.Set(p.meter.String())
+	case p.pace.Due(at):
+		p.logger.Info("round", append([]any{"record", e.N}, p.meter.Attrs()...)...)
+	}
+}
+
+func (p *printer) encode(e event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.json.Encode(e)
+}
+
+// waiting tells what round 1 waits for.
+func (p *printer) waiting(s *report.Status) error {
+	if p.json != nil {
+		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})
+	}
+	p.logger.Info("waiting for devices: " + s.Waits)
+	return nil
+}
