@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
 // TestAttachedToKilled: serve ends with the program that started it, when that is killed.
@@ -39,7 +41,7 @@ func TestAttachedToKilled(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Kill(-parent.Process.Pid, syscall.SIGKILL) })
 	_ = w.Close()
-	var stderr buffer
+	var stderr await.Text
 	ended := make(chan struct{}) // by whoever writes there: serve, and its parent
 	go func() { defer close(ended); _, _ = io.Copy(&stderr, r) }()
 	(&process{t: t, args: []string{"serve"}}).says(&stderr, "leading")

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
@@ -136,7 +136,7 @@ func TestExecKill(t *testing.T) {
 	d := k.exec("killed", command, store...)
 	for range kills {
 		d.contributes()
-		time.Sleep(time.Duration(random.IntN(50)) * time.Millisecond) // anywhere in a round
+		d.goesOn(random.IntN(10)) // anywhere in a round
 		program := d.pid()
 		if random.IntN(2) == 0 {
 			if err := syscall.Kill(program, syscall.SIGKILL); err != nil &&
@@ -149,7 +149,7 @@ func TestExecKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-d.done
-		until(t, "its program ends", func() bool { return ended(program) })
+		await.That(t, "its program ends", func() bool { return await.Ended(program) })
 		d = k.exec("killed", command, store...)
 	}
 	d.contributes()
@@ -165,31 +165,24 @@ func TestExecKill(t *testing.T) {
 	}
 }
 
-// ended says whether a process has. One that nobody has waited for counts as ended.
-func ended(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
-}
-
-// until waits until something holds.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > patience {
-			t.Fatalf("%s: not in %v", what, patience)
-		}
-	}
-}
-
 // contributes waits until a device takes part in a round from now on.
 func (p *process) contributes() {
 	p.t.Helper()
-	before := strings.Count(p.out.String(), `"loss":`)
-	for began := time.Now(); strings.Count(p.out.String(), `"loss":`) <= before; {
-		if time.Since(began) > patience {
-			p.t.Fatalf("no contribution in %v: %s%s", patience, p.out.String(), p.stderr.String())
-		}
-		time.Sleep(time.Millisecond)
+	p.prints(`"loss":`, 1)
+}
+
+// goesOn waits until a device has told of so many steps more, of which a round has several.
+func (p *process) goesOn(steps int) {
+	p.t.Helper()
+	p.prints("\n", steps)
+}
+
+// prints waits until a device prints a text n times more.
+func (p *process) prints(text string, n int) {
+	p.t.Helper()
+	want := n + strings.Count(p.out.String(), text)
+	if !p.out.Until(func(out string) bool { return strings.Count(out, text) >= want }) {
+		p.t.Fatalf("no %q in %v: %s%s", text, patience, p.out.String(), p.stderr.String())
 	}
 }
 
@@ -218,7 +211,7 @@ func TestExecStdio(t *testing.T) {
 	cmd := exec.Command(self, "exec", "--stdio", "--json", "--url", k.url, "--run", "kitchen",
 		"--id", "attached")
 	cmd.Env = append(os.Environ(), asProgram+"=1")
-	var stderr buffer
+	var stderr await.Text
 	cmd.Stderr = &stderr
 	answers, err1 := cmd.StdinPipe()
 	requests, err2 := cmd.StdoutPipe()

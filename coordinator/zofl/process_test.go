@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
 // asProgram makes the test's binary behave as the program.
@@ -27,7 +29,7 @@ type process struct {
 	t           *testing.T
 	args        []string
 	cmd         *exec.Cmd
-	out, stderr buffer
+	out, stderr await.Text
 	done        chan struct{} // closed when it has ended
 }
 
@@ -71,18 +73,21 @@ func (p *process) exited() int {
 }
 
 // says waits until a line of one of the program's streams has all the texts.
-func (p *process) says(stream *buffer, texts ...string) string {
+func (p *process) says(stream *await.Text, texts ...string) string {
 	p.t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		for line := range strings.Lines(stream.String()) {
+	said := ""
+	if !stream.Until(func(text string) bool {
+		for line := range strings.Lines(text) {
 			if hasAll(line, texts) {
-				return line
+				said = line
+				return true
 			}
 		}
-		if time.Since(began) > patience {
-			p.t.Fatalf("zofl %v did not say %q:\n%s", p.args, texts, stream.String())
-		}
+		return false
+	}) {
+		p.t.Fatalf("zofl %v did not say %q:\n%s", p.args, texts, stream.String())
 	}
+	return said
 }
 
 func hasAll(text string, parts []string) bool {

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
@@ -157,10 +157,8 @@ func (k *kitchen) follows(id string, n uint64) {
 func (k *kitchen) reaches(id string, wanted func(*replica.Head) bool) {
 	k.t.Helper()
 	file := filepath.Join(k.dir, id, "checkpoint")
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
-		if h, err := source.Head(file); err == nil && wanted(&h) {
-			return
-		}
-	}
-	k.t.Fatalf("device %s has no checkpoint as awaited", id)
+	await.That(k.t, "device "+id+" has the checkpoint", func() bool {
+		h, err := source.Head(file)
+		return err == nil && wanted(&h)
+	})
 }

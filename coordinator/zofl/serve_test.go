@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
@@ -22,30 +22,12 @@ import (
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
-const patience = 2 * time.Minute
-
-// A buffer is written by one goroutine and read by another.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
+const patience = await.Patience
 
 // A service is a command that runs until it is stopped.
 type service struct {
 	t    *testing.T
-	out  buffer
+	out  await.Text
 	stop func() error // ends it as a signal does, once
 }
 
@@ -243,11 +225,8 @@ func TestOperateARun(t *testing.T) {
 // waitFor waits until a command has printed something.
 func waitFor(t *testing.T, s *service, text string) {
 	t.Helper()
-	for began := time.Now(); !strings.Contains(s.out.String(), text); {
-		if time.Since(began) > patience {
-			t.Fatalf("%q was not printed in %v: %s", text, patience, s.out.String())
-		}
-		time.Sleep(time.Millisecond)
+	if !s.out.Says(text) {
+		t.Fatalf("%q was not printed in %v: %s", text, patience, s.out.String())
 	}
 }
 

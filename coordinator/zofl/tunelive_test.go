@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
 	"github.com/zofl/zofl/wire/planfile"
@@ -110,7 +111,7 @@ func TestTuneARunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	var out buffer
+	var out await.Text
 	go func() {
 		cmd := root()
 		cmd.SetOut(&out)
@@ -160,7 +161,7 @@ func TestTuneARunWhoseCoordinatorRestarts(t *testing.T) {
 	k.device("b")
 	k.reach(5)
 	ended := make(chan error, 1)
-	var out buffer
+	var out await.Text
 	go func() {
 		cmd := root()
 		cmd.SetOut(&out)

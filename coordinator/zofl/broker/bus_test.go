@@ -15,6 +15,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/bus/bustest"
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
 // The NATS bus must pass what every bus must, over both kinds of connection.
@@ -134,9 +135,7 @@ func TestBusHalfOpen(t *testing.T) {
 		t.Errorf("while it connects, a check gives %v, want %v", err, bus.ErrOffline)
 	}
 	proxy.Heal()
-	for end := time.Now().Add(patience); check(patience) != nil && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	await.That(t, "it is connected again", func() bool { return check(patience) == nil })
 	if err := over.Publish("t", nil); err != nil {
 		t.Fatal(err)
 	}

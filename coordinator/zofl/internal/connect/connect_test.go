@@ -4,14 +4,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-)
 
-// within is how long a server may take.
-const within = 2 * time.Minute
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
+)
 
 // TestNotInTheClear: to another machine the program speaks under TLS only, unless it is told.
 func TestNotInTheClear(t *testing.T) {
@@ -55,27 +53,20 @@ func TestDiscoveredServersAreIgnored(t *testing.T) {
 		}
 		s.Start()
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		if !s.ReadyForConnections(within) {
+		if !s.ReadyForConnections(await.Patience) {
 			t.Fatal("the server is not ready")
 		}
 		servers = append(servers, s)
 		routes = append(routes, &url.URL{Scheme: "nats", Host: s.ClusterAddr().String()})
 	}
-	for began := time.Now(); servers[0].NumRoutes() == 0; time.Sleep(time.Millisecond) {
-		if time.Since(began) > within {
-			t.Fatal("the servers make no cluster")
-		}
-	}
+	await.That(t, "the servers make a cluster", func() bool { return servers[0].NumRoutes() > 0 })
 	plain, err := nats.Connect(servers[0].ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	for began := time.Now(); len(plain.DiscoveredServers()) == 0; time.Sleep(time.Millisecond) {
-		if time.Since(began) > within {
-			t.Fatal("the server names no other, so this test shows nothing")
-		}
-	}
+	await.That(t, "the server names the other, without which this test shows nothing",
+		func() bool { return len(plain.DiscoveredServers()) > 0 })
 	nc, err := (&Connection{URL: servers[0].ClientURL()}).Dial("x", "_INBOX_x")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
@@ -67,7 +68,7 @@ func (l *lead) commit(ctx context.Context, verb string, r operate.Request) (uint
 	}
 	s, err := l.ask(ctx, verb, r)
 	for wait := shortest; err == nil && s.N == before.N; wait = min(2*wait, longest) {
-		if err = sleep(ctx, wait); err == nil {
+		if err = pause.For(ctx, wait); err == nil {
 			s, err = l.status(ctx)
 		}
 	}
@@ -100,7 +101,7 @@ func (l *lead) await(ctx context.Context, after uint64) (*operate.Status, error)
 				return nil, err
 			}
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
@@ -124,17 +125,6 @@ func (l *lead) stands(s *operate.Status) (bool, error) {
 		return false, fmt.Errorf("%w: it was paused: %s", ErrUnfit, s.Reason)
 	}
 	return true, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }
 
 // planNow reads the run's plan from its log.

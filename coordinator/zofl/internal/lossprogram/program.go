@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 )
 
 // Config says which program to ask.
@@ -169,7 +171,7 @@ func (p *Program) leave(why error) error {
 // keep starts the program again whenever it ends.
 func (p *Program) keep(ctx context.Context) {
 	defer close(p.ended)
-	pause := firstPause
+	wait := firstPause
 	for {
 		t, _ := p.now()
 		select {
@@ -179,20 +181,18 @@ func (p *Program) keep(ctx context.Context) {
 		case <-t.ended:
 		}
 		if t.spoke.Load() {
-			pause = firstPause
+			wait = firstPause
 		}
 		why := p.leave(t.why)
 		if len(p.cfg.Command) == 0 {
 			return // nobody else can start it
 		}
 		for {
-			p.cfg.Logger.Warn("the program starts again", "in", pause, "because", why)
-			select {
-			case <-ctx.Done():
+			p.cfg.Logger.Warn("the program starts again", "in", wait, "because", why)
+			if pause.For(ctx, wait) != nil {
 				return
-			case <-time.After(pause):
 			}
-			pause = min(2*pause, lastPause)
+			wait = min(2*wait, lastPause)
 			if why = p.begin(ctx, false); why == nil {
 				break
 			}

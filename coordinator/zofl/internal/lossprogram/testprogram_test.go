@@ -142,9 +142,11 @@ func answerLoss(how, path string, args map[string]string) {
 		_ = child.Start()
 		_ = os.WriteFile(os.Getenv("ZOFL_TEST_PIDS"), fmt.Append(nil, os.Getpid(), " ",
 			child.Process.Pid), 0o600)
+		fmt.Fprintln(os.Stderr, "hanging")
 		time.Sleep(time.Hour)
 	case "late":
-		time.Sleep(300 * time.Millisecond)
+		fmt.Fprintln(os.Stderr, "late")
+		_, _ = os.ReadFile(os.Getenv("ZOFL_TEST_LATE")) // a pipe: until the test opens it
 	}
 	fmt.Fprintln(os.Stderr, "computing", args["device"])
 	fmt.Print("loss")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 )
 
 // Slow returns an objective whose every loss evaluation waits d first. It has losses by class if o
@@ -32,16 +33,7 @@ func (s *slow) Loss(ctx context.Context, x []float32, b objective.Batch) (float6
 	return s.Flat.Loss(ctx, x, b)
 }
 
-func (s *slow) wait(ctx context.Context) error {
-	t := time.NewTimer(s.delay)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
-}
+func (s *slow) wait(ctx context.Context) error { return pause.For(ctx, s.delay) }
 
 type slowClassed struct {
 	slow

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -147,7 +148,7 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 				told[reason] = true
 				r.Waiting(reason)
 			}
-			if err := pause(ctx); err != nil {
+			if err := pause.For(ctx, between); err != nil {
 				return err
 			}
 			continue
@@ -189,15 +190,4 @@ func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []by
 		return 0, nil, fmt.Errorf("a piece of %d bytes at %d of %d makes no sense", len(piece), at, size)
 	}
 	return size, piece, nil
-}
-
-func pause(ctx context.Context) error {
-	t := time.NewTimer(between)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 )
@@ -138,12 +139,7 @@ func away(ctx context.Context, err error) bool {
 // retrying logs an error, and waits a second.
 func retrying(ctx context.Context, logger *slog.Logger, err error) {
 	logger.Warn("the broker does not answer, trying again", "err", err)
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	_ = pause.For(ctx, time.Second) // the caller looks at the context
 }
 
 // lead waits for the lead of the log, and coordinates the run until it ends or another

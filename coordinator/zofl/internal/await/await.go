@@ -1,0 +1,84 @@
+// Package await is what tests of the program wait with: for what a command says, for the end of a
+// process, and for what nobody tells of.
+package await
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Patience bounds what a test waits for; none waits for it to pass.
+const Patience = 2 * time.Minute
+
+// A Text is what a command has written. One goroutine may write while others read. The zero Text is
+// empty.
+type Text struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // closed by the next write; nil: nobody waits for it
+}
+
+// Write implements [io.Writer].
+func (x *Text) Write(b []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.more != nil {
+		close(x.more)
+		x.more = nil
+	}
+	return x.text.Write(b)
+}
+
+// String returns all that was written so far.
+func (x *Text) String() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.text.String()
+}
+
+// Until waits until something holds of the text, which it looks at after each write. It says
+// whether that came within [Patience].
+func (x *Text) Until(holds func(text string) bool) bool {
+	late := time.After(Patience)
+	for {
+		text, more := x.now()
+		if holds(text) {
+			return true
+		}
+		select {
+		case <-more:
+		case <-late:
+			return false
+		}
+	}
+}
+
+// Says waits until the text has a part. It says whether that came within [Patience].
+func (x *Text) Says(part string) bool {
+	return x.Until(func(text string) bool { return strings.Contains(text, part) })
+}
+
+// now returns the text, and what is closed when there is more of it.
+func (x *Text) now() (string, <-chan struct{}) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.more == nil {
+		x.more = make(chan struct{})
+	}
+	return x.text.String(), x.more
+}
+
+// That waits until something holds of which nobody tells, so it looks again and again. What says
+// that it came, as in "the device joins".
+func That(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for began := time.Now(); !holds(); <-look.C {
+		if time.Since(began) > Patience {
+			t.Fatalf("%s: not in %v", what, Patience)
+		}
+	}
+}

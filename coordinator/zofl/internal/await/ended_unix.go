@@ -1,0 +1,16 @@
+//go:build unix
+
+package await
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// Ended says whether a process has. One that nobody has waited for counts as ended.
+func Ended(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
+}

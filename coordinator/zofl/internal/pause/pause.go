@@ -1,0 +1,19 @@
+// Package pause waits before something is tried again.
+package pause
+
+import (
+	"context"
+	"time"
+)
+
+// For waits for so long, or until the context is done: then it returns the cause.
+func For(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
