@@ -265,6 +265,7 @@ func TestSubjects(t *testing.T) {
 		{subjects.AllSnapshots("r1"), "zo.r1.s.*"},
 		{subjects.Log("r1"), "zo.r1.h"},
 		{subjects.Members("r1"), "zo.r1.m"},
+		{subjects.History("r1"), "zo.r1.t"},
 		{subjects.Lead("r1"), "zo.r1.l"},
 		{subjects.Operator("r1", "pause"), "zo.r1.o.pause"},
 		{subjects.Upload("r1", "phone"), "zo.r1.u.phone"},

@@ -14,6 +14,7 @@
 //	zo.<run>.f.<id>           pieces of the model's file, request and reply
 //	zo.<run>.h                records for a shared log; no device reads it
 //	zo.<run>.m                members for a shared log; no device reads it
+//	zo.<run>.t                points of the history, where coordinators share a log; no device reads it
 //	zo.<run>.l                leads of coordinators, to each other; no device reads it
 //	zo.<run>.o.<verb>         an operator's commands, request and reply
 package subjects
@@ -69,6 +70,10 @@ func Log(run string) string { return "zo." + run + ".h" }
 // Members is where coordinators publish new members to a log that they share.
 // Only that log's stream subscribes there, and it may refuse a message.
 func Members(run string) string { return "zo." + run + ".m" }
+
+// History is where coordinators publish losses and metrics of rounds, beside a log that they share.
+// Only that history's stream subscribes there.
+func History(run string) string { return "zo." + run + ".t" }
 
 // Lead is where coordinators whose logs are not shared learn of each other.
 func Lead(run string) string { return "zo." + run + ".l" }

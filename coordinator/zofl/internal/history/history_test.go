@@ -25,12 +25,16 @@ type fakeRun struct {
 
 func newRun(t testing.TB) *fakeRun {
 	t.Helper()
+	return must(makeRun())(t)
+}
+
+func makeRun() (*fakeRun, error) {
 	p, err := preset.New("decomfl", "kitchen", 20)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p.RunKey, p.Metrics = make(wire.Bytes, 32), []string{"accuracy", "f1"}
-	return &fakeRun{plan: *p}
+	return &fakeRun{plan: *p}, nil
 }
 
 func (r *fakeRun) Plan() wire.Plan {

@@ -19,7 +19,7 @@ type keeper struct {
 	h      *History
 	store  Store
 	logger *slog.Logger
-	last   uint64 // record when it began: the store has no points after it
+	last   uint64 // record up to which stored points count; after the first load, maxN
 	wake   chan struct{}
 
 	loaded, failed bool // failed: an error was logged, and nothing has worked since
@@ -142,7 +142,9 @@ func (k *keeper) load(ctx context.Context) error {
 	defer k.h.mu.Unlock()
 	thinned := k.h.settle()
 	k.whole = k.whole || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
-	k.loaded = k.loaded || err == nil
+	if err == nil {
+		k.loaded, k.last = true, maxN // what comes now is of another one who believes to lead
+	}
 	return err
 }
 

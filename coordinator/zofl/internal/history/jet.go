@@ -1,0 +1,185 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// jetPace is how long points are collected for one message: every message is synced to the disks of
+// the broker's servers, as records are.
+const jetPace = 100 * time.Millisecond
+
+// jetMessage is how many bytes of lines a message has at most, if the broker takes as many.
+const jetMessage = 256 << 10
+
+// StreamOf is the name of the stream that has a run's history.
+func StreamOf(run string) string { return "ZO_" + run + "_HISTORY" }
+
+// Jet returns the store in the JetStream of a broker. The first who stores something makes the
+// stream, on so many servers.
+func Jet(nc *nats.Conn, run string, replicas int) Store {
+	return &jet{nc: nc, run: run, replicas: max(replicas, 1)}
+}
+
+// A jet is a store in a stream, whose messages are lines. Its writer stores a message on the
+// condition that the stream's last one is the last that it knows. So the history of two coordinators
+// that both believe to lead has what both stored.
+type jet struct {
+	nc       *nats.Conn
+	run      string
+	replicas int
+	stream   jetstream.Stream // nil: not found yet
+	js       jetstream.JetStream
+	last     uint64 // message that load returned, or append or replace stored
+}
+
+func (j *jet) pace() time.Duration { return jetPace }
+func (j *jet) rest() error         { return nil }
+
+// find finds the stream, or makes it. Without create there may be none.
+func (j *jet) find(ctx context.Context, create bool) (err error) {
+	if j.stream != nil {
+		return nil
+	}
+	if j.js == nil {
+		if j.js, err = jetstream.New(j.nc); err != nil {
+			return err
+		}
+	}
+	s, err := j.js.Stream(ctx, StreamOf(j.run))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if !create {
+			return nil
+		}
+		s, err = j.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: StreamOf(j.run), Subjects: []string{subjects.History(j.run)},
+			Description: "zofl: losses and metrics of a run's rounds",
+			Storage:     jetstream.FileStorage, Replicas: j.replicas, MaxMsgs: -1, MaxBytes: -1,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	j.stream = s
+	return nil
+}
+
+// load implements [Store].
+func (j *jet) load(ctx context.Context, each func(line)) (damaged int, err error) {
+	if err := j.find(ctx, false); err != nil || j.stream == nil {
+		return 0, err
+	}
+	info, err := j.stream.Info(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	next, last := max(j.last+1, info.State.FirstSeq), info.State.LastSeq
+	if info.State.Msgs > 0 && next <= last {
+		damaged, err = j.read(ctx, next, last, each)
+	}
+	if err == nil {
+		j.last = last
+	}
+	return damaged, err
+}
+
+// read reads messages next..last, of which some may be gone.
+func (j *jet) read(ctx context.Context, next, last uint64, each func(line)) (damaged int,
+	err error) {
+	c, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next})
+	if err != nil {
+		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	messages, err := c.Messages()
+	if err != nil {
+		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	defer messages.Stop()
+	for {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return damaged, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		}
+		got, err := readLines(bytes.NewReader(m.Data()), each)
+		if err != nil {
+			return damaged, err
+		}
+		if damaged += got.damaged; got.torn {
+			damaged++
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return damaged, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		}
+		if meta.Sequence.Stream >= last || meta.NumPending == 0 {
+			return damaged, nil
+		}
+	}
+}
+
+// append implements [Store].
+func (j *jet) append(ctx context.Context, lines []byte) error {
+	if err := j.find(ctx, true); err != nil {
+		return err
+	}
+	for len(lines) > 0 {
+		n := j.part(lines)
+		if err := j.publish(ctx, lines[:n]); err != nil {
+			return err
+		}
+		lines = lines[n:]
+	}
+	return nil
+}
+
+// part returns how many bytes of whole lines go into the next message.
+func (j *jet) part(lines []byte) int {
+	most := jetMessage
+	if p := j.nc.MaxPayload(); p > 0 {
+		most = min(most, int(p)*3/4)
+	}
+	if len(lines) <= most {
+		return len(lines)
+	}
+	if i := bytes.LastIndexByte(lines[:most], '\n'); i >= 0 {
+		return i + 1
+	}
+	return bytes.IndexByte(lines, '\n') + 1 // the broker may refuse it
+}
+
+func (j *jet) publish(ctx context.Context, lines []byte) error {
+	ack, err := j.js.Publish(ctx, subjects.History(j.run), lines,
+		jetstream.WithExpectLastSequence(j.last), jetstream.WithExpectStream(StreamOf(j.run)))
+	var api *jetstream.APIError
+	if errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		return errBehind
+	}
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	j.last = ack.Sequence
+	return nil
+}
+
+// replace implements [Store].
+func (j *jet) replace(ctx context.Context, lines []byte) error {
+	before := j.last
+	if err := j.append(ctx, lines); err != nil || before == 0 {
+		return err
+	}
+	err := j.stream.Purge(ctx, jetstream.WithPurgeSequence(before+1))
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+	}
+	return nil
+}

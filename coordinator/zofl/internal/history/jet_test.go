@@ -1,0 +1,119 @@
+package history
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+func jetStream(t testing.TB, most int) *nats.Conn {
+	t.Helper()
+	b, err := broker.Run(broker.Config{JetStream: t.TempDir(), MaxPayload: most})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Shutdown)
+	nc, _, err := b.Connect("coordinator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func TestJet(t *testing.T) {
+	for name, most := range map[string]int{"1 MiB": 0, "8 KiB": 8 << 10} {
+		t.Run(name, func(t *testing.T) {
+			nc := jetStream(t, most)
+			testStore(t, func() Store { return Jet(nc, "kitchen", 1) })
+			js := must(jetstream.New(nc))(t)
+			s := must(js.Stream(t.Context(), StreamOf("kitchen")))(t)
+			h, _, err := Read(t.Context(), Jet(nc, "kitchen", 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			points, marks := h.Snapshot(0)
+			most := 2 * uint64(len(encodeAll(points, marks)))
+			if info := must(s.Info(t.Context()))(t); info.State.Bytes > most {
+				t.Errorf("the stream has %d bytes, more than %d", info.State.Bytes, most)
+			}
+		})
+	}
+}
+
+// To read a history that is not there makes no stream.
+func TestJetToRead(t *testing.T) {
+	nc := jetStream(t, 0)
+	if got := stored(t, Jet(nc, "kitchen", 1)); len(got) != 0 {
+		t.Errorf("read %v", got)
+	}
+	js := must(jetstream.New(nc))(t)
+	if _, err := js.Stream(t.Context(), StreamOf("kitchen")); err == nil {
+		t.Error("reading made a stream")
+	}
+}
+
+// A coordinator that lost the lead and does not know stores its points beside those of the new one,
+// and neither takes the other's away.
+func TestJetOfTwoCoordinators(t *testing.T) {
+	nc := jetStream(t, 0)
+	ctx := t.Context()
+	old, young := Jet(nc, "kitchen", 1), Jet(nc, "kitchen", 1)
+	var first, second History
+	stopFirst := first.Lead(ctx, newRun(t), old, logger(t))
+	record(t, &first, round(2), round(3))
+	run := newRun(t)
+	run.status.N = 9
+	stopSecond := second.Lead(ctx, run, young, logger(t))
+	record(t, &second, round(10))
+	for n := uint64(11); n < 2*mostPoints; n++ { // thinned, so all is stored again
+		record(t, &second, round(n))
+	}
+	stopSecond()
+	record(t, &first, round(4))
+	stopFirst()
+	got := stored(t, Jet(nc, "kitchen", 1))
+	for _, n := range []uint64{2, 3, 4, 10, 2*mostPoints - 1} {
+		if !slices.Contains(got, n) {
+			t.Errorf("the point of record %d is gone", n)
+		}
+	}
+}
+
+// A stream that somebody wrote into costs what is damaged.
+func TestDamagedStream(t *testing.T) {
+	nc := jetStream(t, 0)
+	lead(t, &History{}, Jet(nc, "kitchen", 1), 0, 2, 3)
+	js := must(jetstream.New(nc))(t)
+	for _, text := range []string{"", "noise", "{\"point\":{\"n\":4}", "\x00\n{}\n",
+		"{\"point\":{\"n\":5}}\n"} {
+		must(js.Publish(t.Context(), subjects.History("kitchen"), []byte(text)))(t)
+	}
+	lead(t, &History{}, Jet(nc, "kitchen", 1), 6, 7)
+	if got := stored(t, Jet(nc, "kitchen", 1)); !slices.Equal(got, []uint64{2, 3, 5, 7}) {
+		t.Errorf("points of %v", got)
+	}
+}
+
+// A history goes from a directory to JetStream and back.
+func TestCopyToJetAndBack(t *testing.T) {
+	nc, from, to := jetStream(t, 0), t.TempDir(), t.TempDir()
+	lead(t, &History{}, Dir(from), 0, 2, 3, 4)
+	for range 2 {
+		if err := Copy(t.Context(), Jet(nc, "kitchen", 1), DirToRead(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Copy(t.Context(), Dir(to), Jet(nc, "kitchen", 1)); err != nil {
+		t.Fatal(err)
+	}
+	a, b := stored(t, DirToRead(from)), stored(t, DirToRead(to))
+	if len(a) != 3 || !slices.Equal(a, b) {
+		t.Errorf("from points of %v to points of %v", a, b)
+	}
+}

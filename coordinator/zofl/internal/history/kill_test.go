@@ -1,0 +1,109 @@
+package history
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// victimDir names the directory in which this program records rounds until it is killed.
+const victimDir = "ZOFL_HISTORY_VICTIM"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(victimDir); dir != "" {
+		victim(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// victim goes on with a history, and prints the number of each record.
+func victim(dir string) {
+	run, err := makeRun()
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	h, _, err := Read(ctx, DirToRead(dir))
+	if err != nil {
+		panic(err)
+	}
+	if points, _ := h.Snapshot(0); len(points) > 0 {
+		run.status.N = points[len(points)-1].N + 3
+	}
+	out := bufio.NewWriterSize(os.Stdout, 16)
+	n := run.status.N
+	h = &History{}
+	h.Lead(ctx, run, Dir(dir), slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	for {
+		n++
+		_ = h.Record(round(n))
+		if n%5 == 0 {
+			_ = h.Record(evaluation(n, 1))
+		}
+		if n%7 == 0 {
+			_ = h.Record(report.Event{Kind: report.RunPaused, N: n, Reason: "lunch"})
+		}
+		if _, err := out.WriteString(strconv.FormatUint(n, 10) + "\n"); err != nil {
+			return
+		}
+	}
+}
+
+// TestKilled: a coordinator that is killed at any moment, also while it writes the file anew, leaves
+// a history that the next one reads and continues.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	before := 0
+	for life := range 12 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Stderr = t.Output()
+		cmd.Env = append(os.Environ(), victimDir+"="+dir)
+		out := must(cmd.StdoutPipe())(t)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 1 + rand.IntN(2*mostPoints) {
+			if !lines.Scan() {
+				t.Fatalf("life %d ended by itself", life)
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		h, damaged, err := Read(t.Context(), DirToRead(dir))
+		if err != nil || damaged > 0 {
+			t.Fatalf("life %d: %d damaged lines, %v", life, damaged, err)
+		}
+		points, marks := h.Snapshot(0)
+		if len(ns(t, points)) == 0 || len(points) <= before && before < mostPoints/2 {
+			t.Fatalf("life %d: %d points, %d before", life, len(points), before)
+		}
+		for _, p := range points {
+			if p.Contributors != 3 || p.Loss == nil || p.Queries == 0 {
+				t.Fatalf("life %d: point %+v", life, p)
+			}
+		}
+		if n := countOf(marks, Began); n == 0 {
+			t.Errorf("life %d: no mark of its start among %d", life, len(marks))
+		}
+		before = len(points)
+	}
+}
+
+func countOf(marks []Mark, k Kind) (n int) {
+	for _, m := range marks {
+		if m.Kind == k {
+			n++
+		}
+	}
+	return n
+}
