@@ -3,8 +3,6 @@ package operate
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -98,7 +96,7 @@ func (s *service) devices(r micro.Request, request Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if request.From == 0 || s.listed == nil {
-		s.listed, s.listedAt = s.c.Devices(), time.Now()
+		s.listed, s.listedAt = s.desk.c.Devices(), time.Now()
 	}
 	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.pageLen))
 }
@@ -117,25 +115,4 @@ func pageOf(list []report.Device, from int, now time.Time, most int) page {
 		p.Devices = append(p.Devices, d)
 	}
 	return p
-}
-
-// retire retires a member. One that is retired already stays so.
-func (s *service) retire(r Request) (bool, error) {
-	for _, d := range s.c.Devices() {
-		if d.ID == r.ID && d.State == report.DeviceRetired {
-			return true, nil
-		}
-	}
-	x := s.watch.expect(func(e report.Event) bool {
-		return e.ID == r.ID && (e.Kind == report.Retired || e.Kind == report.Refused)
-	})
-	defer x.drop()
-	if err := s.c.Retire(r.ID); err != nil {
-		return false, fmt.Errorf("%w: `zofl devices` lists the members", err)
-	}
-	e, ok := x.wait(obeyWithin)
-	if e.Kind == report.Refused {
-		return false, errors.New(e.Reason)
-	}
-	return ok, nil
 }

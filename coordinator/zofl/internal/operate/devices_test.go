@@ -49,7 +49,7 @@ func TestTenThousandDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop, err := Serve(nc, "kitchen", c, watch)
+	stop, err := Serve(nc, NewDesk(c, watch))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (l *lab) serve() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stop, err := Serve(nc, "kitchen", c, watch)
+	stop, err := Serve(nc, NewDesk(c, watch))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestOperateRefusesNoise(t *testing.T) {
 	l := newLab(t)
 	l.serve()
 	l.reach(2)
-	for _, body := range []string{"{", "[]", `{"to": -1}`, strings.Repeat(" ", maxRequest+1)} {
+	for _, body := range []string{"{", "[]", `{"to": -1}`, strings.Repeat(" ", MaxRequest+1)} {
 		m, err := l.nc.Request(subjects.Operator("kitchen", VerbPause), []byte(body), patience)
 		if err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stop, err = Serve(nc, "kitchen", c, &Watch{}); err != nil {
+		if stop, err = Serve(nc, NewDesk(c, &Watch{})); err != nil {
 			t.Fatal(err)
 		}
 		return stop
@@ -307,7 +307,7 @@ func TestChangePends(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { c.Run(ctx); close(ended) }()
 	defer func() { cancel(); <-ended }()
-	stop, err := Serve(nc, "kitchen", c, watch)
+	stop, err := Serve(nc, NewDesk(c, watch))
 	if err != nil {
 		t.Fatal(err)
 	}

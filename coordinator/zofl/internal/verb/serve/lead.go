@@ -152,7 +152,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	out.plan = c.Plan
 	status := c.Status()
-	stop, err := operate.Serve(nc, status.Run, c, watch)
+	stop, err := operate.Serve(nc, operate.NewDesk(c, watch))
 	if err != nil {
 		return err
 	}

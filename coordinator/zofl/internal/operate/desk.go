@@ -1,0 +1,205 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// A Desk does what operators ask of one coordinator, whatever way they come: over the broker, see
+// [Serve], or from the dashboard. Any goroutine may call its methods.
+type Desk struct {
+	c     *coordinator.Coordinator
+	watch *Watch
+}
+
+// NewDesk returns the desk of a coordinator, whose Recorder must pass its events to watch.
+func NewDesk(c *coordinator.Coordinator, watch *Watch) *Desk { return &Desk{c, watch} }
+
+// Verbs are the commands that [Desk.Do] takes.
+func Verbs() []string {
+	return []string{VerbStatus, VerbPause, VerbResume, VerbStop, VerbRollback, VerbChange, VerbRetire}
+}
+
+// Do does a command, and returns the status after it. Pending says that it was accepted but is not
+// done within some seconds. The error says why the coordinator did not do it.
+func (d *Desk) Do(verb string, r Request) (*Status, error) {
+	do, ok := map[string]func(Request) (bool, error){
+		VerbStatus:   func(Request) (bool, error) { return true, nil },
+		VerbPause:    d.pause,
+		VerbResume:   d.resume,
+		VerbStop:     d.end,
+		VerbRollback: d.rollback,
+		VerbChange:   d.change,
+		VerbRetire:   d.retire,
+	}[verb]
+	if !ok {
+		return nil, fmt.Errorf("command %q: give one of %s", verb, strings.Join(Verbs(), ", "))
+	}
+	done, err := do(r)
+	if err != nil {
+		return nil, err
+	}
+	status := d.Status()
+	status.Pending = !done
+	return &status, nil
+}
+
+// Run returns the name of the run.
+func (d *Desk) Run() string { return d.c.Status().Run }
+
+// Status returns what the coordinator is doing now.
+func (d *Desk) Status() Status {
+	status := StatusOf(d.c.Status())
+	status.Version = version.String()
+	return status
+}
+
+// Plan returns the plan as it is now.
+func (d *Desk) Plan() wire.Plan { return d.c.Plan() }
+
+// Devices returns the members by slot, at a time.
+func (d *Desk) Devices() (list []Device, at time.Time) {
+	members := d.c.Devices()
+	at = time.Now()
+	list = make([]Device, len(members))
+	for i := range members {
+		list[i] = deviceOf(&members[i], at)
+	}
+	return list, at
+}
+
+// obeyWithin bounds the wait for a command to be done. After that the answer is the status as
+// it is, marked as pending.
+const obeyWithin = 3 * time.Second
+
+// settled does something, and waits until the coordinator's status shows it or an event of one
+// of these kinds says so.
+func (d *Desk) settled(do func(), shows func(report.State) bool,
+	kinds ...report.EventKind) (bool, error) {
+	x := d.watch.expect(func(e report.Event) bool { return slices.Contains(kinds, e.Kind) })
+	defer x.drop()
+	do()
+	if shows(d.c.Status().State) {
+		return true, nil
+	}
+	_, ok := x.wait(obeyWithin)
+	return ok || shows(d.c.Status().State), nil
+}
+
+// stored does something that makes the coordinator commit a record, and waits for the event
+// that the record was committed, or refused.
+func (d *Desk) stored(kind wire.RecordKind, is func(report.Event) bool,
+	do func() error) (bool, error) {
+	x := d.watch.expect(func(e report.Event) bool {
+		return is(e) || e.Kind == report.Refused && e.Record == kind
+	})
+	defer x.drop()
+	if err := do(); err != nil {
+		return false, err
+	}
+	e, ok := x.wait(obeyWithin)
+	if e.Kind == report.Refused {
+		return false, errors.New(e.Reason)
+	}
+	return ok, nil
+}
+
+func (d *Desk) pause(r Request) (bool, error) {
+	if d.c.Status().State == report.Ended {
+		return false, errors.New("the run has ended")
+	}
+	if r.Reason == "" {
+		r.Reason = "paused by an operator"
+	}
+	if r.After > d.c.Status().Rounds {
+		d.c.PauseAfter(r.After, r.Reason)
+		return true, nil
+	}
+	halted := func(st report.State) bool {
+		return st == report.Paused || st == report.Ended
+	}
+	return d.settled(func() { d.c.Pause(r.Reason) }, halted,
+		report.RunPaused, report.RunEnded)
+}
+
+func (d *Desk) resume(Request) (bool, error) {
+	switch d.c.Status().State {
+	case report.Ended:
+		return false, errors.New("the run has ended")
+	case report.Paused:
+	default:
+		return false, errors.New("the run is not paused")
+	}
+	goesOn := func(st report.State) bool { return st != report.Paused }
+	return d.settled(d.c.Resume, goesOn, report.RunResumed, report.RunEnded)
+}
+
+func (d *Desk) end(r Request) (bool, error) {
+	if r.Reason == "" {
+		r.Reason = "ended by an operator"
+	}
+	ended := func(st report.State) bool { return st == report.Ended }
+	return d.settled(func() { d.c.End(r.Reason) }, ended, report.RunEnded)
+}
+
+func (d *Desk) rollback(r Request) (bool, error) {
+	rolledBack := func(e report.Event) bool {
+		return e.Kind == report.RolledBack && e.To == r.To
+	}
+	return d.stored(wire.KindRollback, rolledBack, func() error { return d.c.Rollback(r.To) })
+}
+
+// ParseChange returns the change that a list of FIELD=VALUE makes. Whether the values make sense
+// together is for the coordinator to say, which has the plan.
+func ParseChange(fields []string) (*wire.Change, error) {
+	change := &wire.Change{}
+	for _, f := range fields {
+		name, value, ok := strings.Cut(f, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q: write it as FIELD=VALUE", f)
+		}
+		if err := planfile.SetChange(change, name, value); err != nil {
+			return nil, err
+		}
+	}
+	return change, nil
+}
+
+func (d *Desk) change(r Request) (bool, error) {
+	change, err := ParseChange(r.Fields)
+	if err != nil {
+		return false, err
+	}
+	changed := func(e report.Event) bool { return e.Kind == report.Changed }
+	return d.stored(wire.KindChange, changed, func() error { return d.c.Change(change) })
+}
+
+// retire retires a member. One that is retired already stays so.
+func (d *Desk) retire(r Request) (bool, error) {
+	for _, member := range d.c.Devices() {
+		if member.ID == r.ID && member.State == report.DeviceRetired {
+			return true, nil
+		}
+	}
+	x := d.watch.expect(func(e report.Event) bool {
+		return e.ID == r.ID && (e.Kind == report.Retired || e.Kind == report.Refused)
+	})
+	defer x.drop()
+	if err := d.c.Retire(r.ID); err != nil {
+		return false, fmt.Errorf("%w: `zofl devices` lists the members", err)
+	}
+	e, ok := x.wait(obeyWithin)
+	if e.Kind == report.Refused {
+		return false, errors.New(e.Reason)
+	}
+	return ok, nil
+}
