@@ -148,8 +148,8 @@ func (c *Coordinator) Status() report.Status {
 	return s
 }
 
-// Plan returns the plan as of the last record: what changes and rollbacks have made of it. The caller
-// does not change its slices.
+// Plan returns the plan as of the last record: what changes and rollbacks have made of it. The
+// caller does not change its slices.
 func (c *Coordinator) Plan() wire.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -93,10 +93,11 @@
 // devices. One that does not share its log publishes and subscribes zo.<run>.l, to find a second
 // coordinator of the run. A jetlog.Log subscribes to an inbox of its own and publishes to
 // zo.<run>.h, zo.<run>.m, $JS.API.>, $KV.ZO_<run>_LEASE.> and $KV.ZO_<run>_EPOCH.>; with
-// transport=dense also to $O.ZO_<run>_OBJECTS.>. Devices need none of these. Whoever may publish to
-// the last one can remove vectors, but not change them, because records have their digests. Package
-// client says what a device publishes. The last token of its subjects is its id, and the broker has
-// to bind that to the device.
+// transport=dense also to $O.ZO_<run>_OBJECTS.>. The program zofl publishes losses and metrics
+// beside the log to zo.<run>.t. Devices need none of these. Whoever may publish to
+// $O.ZO_<run>_OBJECTS.> can remove vectors, but not change them, because records have their
+// digests. Package client says what a device publishes. The last token of its subjects is its id,
+// and the broker has to bind that to the device.
 //
 // # Determinism
 //

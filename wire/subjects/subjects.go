@@ -14,7 +14,7 @@
 //	zo.<run>.f.<id>           pieces of the model's file, request and reply
 //	zo.<run>.h                records for a shared log; no device reads it
 //	zo.<run>.m                members for a shared log; no device reads it
-//	zo.<run>.t                points of the history, where coordinators share a log; no device reads it
+//	zo.<run>.t                points of the history, for a shared log; no device reads it
 //	zo.<run>.l                leads of coordinators, to each other; no device reads it
 //	zo.<run>.o.<verb>         an operator's commands, request and reply
 package subjects

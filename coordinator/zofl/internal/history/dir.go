@@ -18,11 +18,12 @@ const FileName = "history.jsonl"
 // Dir returns the store in the directory of a log. It is that of whoever has the log open.
 func Dir(dir string) Store { return newFile(disk.OS, dir, true) }
 
-// DirToRead returns the store in the directory of a log, and writes nothing there. Somebody else may
-// have the log open.
+// DirToRead returns the store in the directory of a log, and writes nothing there. Somebody else
+// may have the log open.
 func DirToRead(dir string) Store { return newFile(disk.OS, dir, false) }
 
-// A file is a store in a file. Nothing syncs what is appended: a power cut may take the last points.
+// A file is a store in a file. Nothing syncs what is appended: a power cut may take the last
+// points.
 type file struct {
 	fs    disk.FS
 	path  string

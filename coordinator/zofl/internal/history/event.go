@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // pointOf returns what an event tells of a round.
 func pointOf(e *report.Event, at time.Time) Point {
-	p := Point{N: e.N, Round: e.Round, Time: at, Loss: finite(float64(e.Loss)), Seconds: e.Seconds,
+	p := Point{N: e.N, Round: e.Round, Time: at, Loss: finite(e.Loss), Seconds: e.Seconds,
 		Attempt: e.Attempt, Contributors: e.Contributors, Asked: e.Asked, Late: e.Late,
 		Declines: e.Declines, Step: e.Step, Perturbations: e.Perturbations, Epsilon: epsilonOf(e)}
 	if e.Kind == report.PhaseDone {
@@ -20,7 +21,7 @@ func pointOf(e *report.Event, at time.Time) Point {
 }
 
 func epsilonOf(e *report.Event) float64 {
-	if e.Privacy == nil || finite(e.Privacy.Epsilon) == nil {
+	if e.Privacy == nil || !(e.Privacy.Epsilon <= math.MaxFloat64) {
 		return 0
 	}
 	return e.Privacy.Epsilon
@@ -36,7 +37,7 @@ func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
 		if i < len(names) {
 			name = names[i]
 		}
-		v.Metrics[name] = finite(float64(x))
+		v.Metrics[name] = finite(x)
 	}
 	return v
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzFile: whatever a file holds, its points ascend, are as many as bounds allow, and are read again
-// as they were written.
+// FuzzFile: whatever a file holds, its points ascend, are as many as bounds allow, and are read
+// again as they were written.
 func FuzzFile(f *testing.F) {
 	loss := 0.5
 	points := []Point{{N: 2, Loss: &loss, Rejected: map[string]uint64{"late": 1}},

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A History is a [report.Recorder] that keeps the points and marks of a run. The zero value is ready
-// to use, and keeps them in memory until [History.Lead] says where. Any goroutine may call its
-// methods.
+// A History is a [report.Recorder] that keeps the points and marks of a run. The zero value is
+// ready to use, and keeps them in memory until [History.Lead] says where. Any goroutine may call
+// its methods.
 //
 // Invariants:
 //  1. points ascend by N, and no two have the same.
@@ -138,8 +138,8 @@ func (h *History) addMark(m Mark) {
 	h.tell(line{Mark: &m})
 }
 
-// tell keeps the history in its bounds, and hands a line to all readers and to the store. The caller
-// holds mu.
+// tell keeps the history in its bounds, and hands a line to all readers and to the store. The
+// caller holds mu.
 func (h *History) tell(l line) {
 	thinned := h.bound()
 	if h.keeper != nil {
@@ -184,7 +184,8 @@ func (h *History) merge(l line, last uint64) bool {
 	return true
 }
 
-// settle goes on after lines were merged, and says whether there were too many. The caller holds mu.
+// settle goes on after lines were merged, and says whether there were too many. The caller holds
+// mu.
 func (h *History) settle() bool {
 	slices.SortStableFunc(h.marks, func(a, b Mark) int { return a.Time.Compare(b.Time) })
 	h.queries = 0

@@ -145,7 +145,7 @@ func TestPricesFollowThePlan(t *testing.T) {
 	run.plan.Perturbations *= 4
 	plan := run.plan
 	want := cost.Of(&plan, cost.Input{Round: 3}).Queries
-	record(t, &h, report.Event{Kind: report.Changed, N: 3, Fields: []string{"perturbations"}}, round(4))
+	record(t, &h, report.Event{Kind: report.Changed, N: 3}, round(4))
 	points, _ := h.Snapshot(0)
 	if asks := points[1].Queries - points[0].Queries; asks != want || asks == points[0].Queries {
 		t.Errorf("%d queries in a round of four times as many directions, want %d; %d before", asks,

@@ -56,8 +56,8 @@ func victim(dir string) {
 	}
 }
 
-// TestKilled: a coordinator that is killed at any moment, also while it writes the file anew, leaves
-// a history that the next one reads and continues.
+// TestKilled: a coordinator that is killed at any moment, also while it writes the file anew,
+// leaves a history that the next one reads and continues.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	before := 0

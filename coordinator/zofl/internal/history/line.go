@@ -12,8 +12,8 @@ import (
 
 // A stored history is lines of JSON. Each is an entry, or says the format.
 //
-// Lines may be stored twice, and a later line of a record takes the place of an earlier one: to read
-// them all in any state that a crash left gives each point once.
+// Lines may be stored twice, and a later line of a record takes the place of an earlier one: to
+// read them all in any state that a crash left gives each point once.
 
 // version is that of the format. A reader leaves alone what has a higher one.
 const version = 1
@@ -25,7 +25,7 @@ const maxLine = 64 << 10
 const maxN = 1 << 62
 
 // ErrVersion means that a newer program wrote the history.
-var ErrVersion = errors.New("a newer version of zofl wrote the history: use that one to go on with it")
+var ErrVersion = errors.New("a newer version of zofl wrote the history: use that one")
 
 // A line is a line of a stored history.
 type line struct {

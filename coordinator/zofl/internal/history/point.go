@@ -2,13 +2,14 @@ package history
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
 // A Point is what is known of the round that record N committed. There is one point a record.
 //
-// Where devices evaluated the state after a record that is no round's, the point has N, Round, Time
-// and Evaluation alone, and Contributors is 0.
+// Where devices evaluated the state after a record that is no round's, the point has N, Round,
+// Time, Queries and Evaluation alone; see [Point.IsRound].
 type Point struct {
 	N     uint64    `json:"n"`     // its record
 	Round uint64    `json:"round"` // the last round in the log up to N; a rollback takes it back
@@ -44,6 +45,9 @@ type Point struct {
 
 	Evaluation *Evaluation `json:"evaluation,omitempty"` // of the state after record N
 }
+
+// IsRound says whether record N is a round's.
+func (p *Point) IsRound() bool { return p.Contributors > 0 }
 
 // An Evaluation is what devices measured of a state.
 type Evaluation struct {
@@ -89,12 +93,14 @@ type Mark struct {
 	Epsilon      float64 `json:"epsilon,omitempty"`
 }
 
-// finite returns x, or nil if it is a NaN or an infinity.
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+// finite returns x with as few digits as tell it apart from other float32, or nil if it is a NaN or
+// an infinity.
+func finite(x float32) *float64 {
+	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
+	if err != nil || math.IsNaN(d) || math.IsInf(d, 0) {
 		return nil
 	}
-	return &x
+	return &d
 }
 
 // same says whether two marks are of one event.

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire/cost"
 )
 
-// A price is what a round costs a device, as wire/cost says. It holds until the plan changes, or the
-// numbers in the frames become longer.
+// A price is what a round costs a device, as wire/cost says. It holds until the plan changes, or
+// the numbers in the frames become longer.
 type price struct {
 	perturbations  uint32
 	length         int // of the round's number, in bytes

@@ -3,8 +3,8 @@ package history
 // mostPending is how many points and marks wait for a reader.
 const mostPending = 512
 
-// A Subscription gets points and marks as they come. A reader who is slow loses those in the middle,
-// never the last ones, and never holds up the run.
+// A Subscription gets points and marks as they come. A reader who is slow loses those in the
+// middle, never the last ones, and never holds up the run.
 //
 //	sub := h.Subscribe()
 //	defer sub.Close()
@@ -31,8 +31,8 @@ type Update struct {
 	// answered for its state since.
 	Points []Point `json:"points,omitempty"`
 	Marks  []Mark  `json:"marks,omitempty"`
-	// Lost counts the points and marks before these that the reader was too slow for. [History.Snapshot]
-	// still has them.
+	// Lost counts the points and marks before these that the reader was too slow for.
+	// [History.Snapshot] still has them.
 	Lost uint64 `json:"lost,omitempty"`
 }
 

@@ -9,8 +9,8 @@ const (
 )
 
 // halve says which of n things to keep: of the older half every second one, but the first, and all
-// precious ones. If that drops less than a quarter of the older half, it drops every second precious
-// one of them, too.
+// precious ones. If that drops less than a quarter of the older half, it drops every second
+// precious one of them, too.
 func halve(n int, precious func(i int) bool) (keep []bool) {
 	keep = make([]bool, n)
 	for i := range keep {
