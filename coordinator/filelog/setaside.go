@@ -47,7 +47,8 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 	case len(log) > len(logHead), slices.Contains(there, "start"):
 		return nil, ErrRecords
 	}
-	left := slices.DeleteFunc([]string{"roster", "seen", "objects", "log"},
+	// history.jsonl is what the program keeps of the run's losses, see its package history.
+	left := slices.DeleteFunc([]string{"roster", "seen", "objects", "log", "history.jsonl"},
 		func(name string) bool { return !slices.Contains(there, name) })
 	if _, err := readEpoch(fsys, filepath.Join(dir, "epoch")); err != nil {
 		left = append(left, "epoch")
