@@ -31,6 +31,7 @@ const (
 	VerbRetire   = "retire"
 	VerbDevices  = "devices" // answered with a page of devices, not with the status
 	VerbRounds   = "rounds"  // answered with a page of rounds
+	VerbHistory  = "history" // answered with a page of the history
 )
 
 // A Request is the body of every command. A command ignores the fields that it does not use.
@@ -44,6 +45,10 @@ type Request struct {
 	// After is, for a pause, the round to pause after; 0: now. For rounds it is the record after
 	// which theirs are.
 	After uint64 `json:"after,omitempty"`
+	// Since and Marks are, for history, the record that points begin with, and how many marks the
+	// operator has.
+	Since uint64 `json:"since,omitempty"`
+	Marks int    `json:"marks,omitempty"`
 }
 
 // ErrNobody means that no coordinator of the run answers.
@@ -114,7 +119,7 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("operator's service: %w", err)
 	}
-	for _, verb := range append(Verbs(), VerbDevices, VerbRounds) {
+	for _, verb := range append(Verbs(), VerbDevices, VerbRounds, VerbHistory) {
 		handle := func(r micro.Request) { s.answer(r, verb) }
 		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
 		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
@@ -145,6 +150,9 @@ func (s *service) answer(r micro.Request, verb string) {
 	switch verb {
 	case VerbRounds:
 		_ = r.RespondJSON(s.desk.watch.rounds(request.After, s.pageLen))
+		return
+	case VerbHistory:
+		_ = r.RespondJSON(s.desk.watch.historyPage(request, s.pageLen))
 		return
 	case VerbDevices:
 		s.devices(r, request)

@@ -32,6 +32,7 @@ type lab struct {
 	t      *testing.T
 	broker *broker.Broker
 	nc     *nats.Conn // the operator's
+	watch  *Watch     // of serve
 }
 
 func newLab(t *testing.T) *lab {
@@ -67,6 +68,7 @@ func (l *lab) serve() {
 	p.Members, p.Target, p.Quorum, p.Reannounce = 1, 1, 1, 50
 	nc := l.connect("coordinator")
 	watch := &Watch{}
+	l.watch = watch
 	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p,
 		Log: &runlog.Memory{}, Linger: -1, Recorder: watch})
 	if err != nil {

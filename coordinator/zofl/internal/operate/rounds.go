@@ -3,12 +3,10 @@ package operate
 import (
 	"context"
 	"encoding/json"
-	"math"
-	"slices"
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
 // A Round is a round or a survey that the coordinator committed, in JSON.
@@ -17,7 +15,7 @@ type Round struct {
 	Round         uint64   `json:"round"`
 	Survey        string   `json:"survey,omitempty"` // what it asked for in place of scalars
 	Phase         uint8    `json:"phase,omitempty"`  // 1: the first phase of a round of two
-	Loss          *float32 `json:"loss,omitempty"`   // of the contributors; nil: none, or not finite
+	Loss          *float64 `json:"loss,omitempty"`   // of the contributors; nil: none, or not finite
 	Step          float32  `json:"step"`
 	Perturbations uint32   `json:"perturbations"`
 	Attempt       uint32   `json:"attempt,omitempty"`
@@ -25,32 +23,26 @@ type Round struct {
 	Epsilon       float64  `json:"epsilon,omitempty"` // spent by here, of a device in every round
 }
 
-// mostRounds is how many rounds a Watch remembers.
-const mostRounds = 4096
-
-// remember adds a round to the history. A rollback erases nothing. The caller holds mu.
-func (w *Watch) remember(e *report.Event) {
-	r := Round{N: e.N, Round: e.Round, Step: e.Step, Perturbations: e.Perturbations,
-		Attempt: e.Attempt, Contributors: e.Contributors}
-	if e.Privacy != nil {
-		r.Epsilon = e.Privacy.Epsilon
+// roundsOf returns the rounds and surveys of a history, ascending by N.
+func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
+	surveys := func(before uint64) {
+		for ; len(marks) > 0 && marks[0].N < before; marks = marks[1:] {
+			if m := &marks[0]; m.Kind == history.Surveyed {
+				list = append(list, Round{N: m.N, Round: m.Round, Survey: m.Survey, Attempt: m.Attempt,
+					Contributors: m.Contributors, Epsilon: m.Epsilon})
+			}
+		}
 	}
-	switch e.Kind {
-	case report.RoundDone:
-	case report.PhaseDone:
-		r.Phase = 1
-	case report.Surveyed:
-		r.Survey = e.Survey.Kind
-	default:
-		return
+	for i := range points {
+		p := &points[i]
+		if surveys(p.N); p.IsRound() {
+			list = append(list, Round{N: p.N, Round: p.Round, Phase: p.Phase, Loss: p.Loss, Step: p.Step,
+				Perturbations: p.Perturbations, Attempt: p.Attempt, Contributors: p.Contributors,
+				Epsilon: p.Epsilon})
+		}
 	}
-	if loss := float64(e.Loss); r.Survey == "" && !math.IsNaN(loss) && !math.IsInf(loss, 0) {
-		r.Loss = &e.Loss
-	}
-	if len(w.history) >= 2*mostRounds {
-		w.history = slices.Clone(w.history[mostRounds:])
-	}
-	w.history = append(w.history, r)
+	surveys(1<<64 - 1)
+	return list
 }
 
 // A roundPage is the answer to a request for rounds: those after a record, as many as fit.
@@ -61,13 +53,8 @@ type roundPage struct {
 
 // rounds returns the rounds after a record, in at most so many bytes, but one round at least.
 func (w *Watch) rounds(after uint64, most int) roundPage {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	p, size, last := roundPage{Rounds: []Round{}}, 0, uint64(0)
-	for _, r := range w.history {
-		if r.N <= after {
-			continue
-		}
+	for _, r := range roundsOf(w.Rounds().Snapshot(after + 1)) {
 		b, err := json.Marshal(r)
 		// A survey has the number of the record before it: a page has both, or none.
 		if size += len(b) + 1; err != nil || size > most && len(p.Rounds) > 0 && r.N != last {
@@ -79,8 +66,8 @@ func (w *Watch) rounds(after uint64, most int) roundPage {
 	return p
 }
 
-// Rounds returns the rounds of a run after a record, as its coordinator saw them: not those before
-// it began, and at most some thousands. The error is as that of [Ask].
+// Rounds returns the rounds of a run after a record, as its history has them: all of the last
+// thousands, and fewer of those before. The error is as that of [Ask].
 func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Round, error) {
 	var list []Round
 	for {
@@ -93,5 +80,66 @@ func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Rou
 			return list, nil
 		}
 		after = list[len(list)-1].N
+	}
+}
+
+// A historyPage is the answer to a request for the history: points from a record on, and, once
+// these have fit, marks.
+type historyPage struct {
+	Points []history.Point `json:"points"`
+	Marks  []history.Mark  `json:"marks"`
+	More   bool            `json:"more"`
+}
+
+// historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most so
+// many bytes, but one of them at least.
+func (w *Watch) historyPage(r Request, most int) historyPage {
+	p, size := historyPage{Points: []history.Point{}, Marks: []history.Mark{}}, 0
+	full := func(entry any) bool {
+		b, err := json.Marshal(entry)
+		size += len(b) + 1
+		return err != nil || size > most && len(p.Points)+len(p.Marks) > 0
+	}
+	h := w.Rounds()
+	points, _ := h.Snapshot(r.Since)
+	for i := range points {
+		if p.More = full(&points[i]); p.More {
+			return p
+		}
+		p.Points = append(p.Points, points[i])
+	}
+	_, marks := h.Snapshot(0)
+	for i := min(max(r.Marks, 0), len(marks)); i < len(marks); i++ {
+		if p.More = full(&marks[i]); p.More {
+			return p
+		}
+		p.Marks = append(p.Marks, marks[i])
+	}
+	return p
+}
+
+// History returns the points of a run's history from a record on, and its marks since then. The
+// error is as that of [Ask].
+func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]history.Point,
+	[]history.Mark, error) {
+	points, marks, seen := []history.Point{}, []history.Mark{}, 0
+	for next := from; ; {
+		var p historyPage
+		r := Request{Since: next, Marks: seen}
+		if err := exchange(ctx, nc, run, VerbHistory, r, &p); err != nil {
+			return nil, nil, err
+		}
+		points = append(points, p.Points...)
+		for _, m := range p.Marks {
+			if seen++; m.N >= from {
+				marks = append(marks, m)
+			}
+		}
+		if !p.More || len(p.Points)+len(p.Marks) == 0 {
+			return points, marks, nil
+		}
+		if n := len(points); n > 0 {
+			next = points[n-1].N + 1
+		}
 	}
 }

@@ -48,8 +48,8 @@ func TestRoundsOfLongRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record(report.Event{Kind: report.PhaseDone, N: 2, Loss: float32(math.Inf(1))})
-	record(report.Event{Kind: report.RoundDone, N: 3, Round: 1, Loss: 7})
+	record(report.Event{Kind: report.PhaseDone, N: 2, Contributors: 1, Loss: float32(math.Inf(1))})
+	record(report.Event{Kind: report.RoundDone, N: 3, Round: 1, Contributors: 1, Loss: 7})
 	record(report.Event{Kind: report.Surveyed, N: 3, Round: 1, Contributors: 5,
 		Survey: survey.Result{Kind: "sketch"}})
 	record(report.Event{Kind: report.Joined, N: 3})
@@ -62,13 +62,55 @@ func TestRoundsOfLongRuns(t *testing.T) {
 		p.Rounds[1].Loss != nil {
 		t.Errorf("the second page is %+v", p)
 	}
-	const n = 5 * mostRounds
+	const n = 50_000
 	for i := uint64(4); i <= n; i++ {
-		record(report.Event{Kind: report.RoundDone, N: i})
+		record(report.Event{Kind: report.RoundDone, N: i, Contributors: 1})
 	}
 	p = w.rounds(0, math.MaxInt)
-	if len(p.Rounds) < mostRounds || len(p.Rounds) > 2*mostRounds ||
-		p.Rounds[len(p.Rounds)-1].N != n {
-		t.Errorf("%d rounds up to %d are remembered", len(p.Rounds), p.Rounds[len(p.Rounds)-1].N)
+	if got := len(p.Rounds); got < 4096 || got > 10_000 || p.Rounds[got-1].N != n {
+		t.Errorf("%d rounds up to %d are remembered", got, p.Rounds[got-1].N)
+	}
+}
+
+// The history is told in pages, whose ends lie anywhere.
+func TestHistoryInPages(t *testing.T) {
+	l := newLab(t)
+	l.serve()
+	l.must(VerbPause, Request{After: 30, Reason: "thirty"})
+	for l.must(VerbStatus, Request{}).State != "paused" {
+	}
+	for range 20 { // many marks at one record
+		l.must(VerbResume, Request{})
+		l.must(VerbPause, Request{})
+	}
+	s := l.must(VerbStatus, Request{})
+	watch := l.watch
+	wantPoints, wantMarks := watch.Rounds().Snapshot(8)
+	for _, most := range []int{1, 500, 2000, 1 << 20} {
+		points, marks := 0, 0
+		for r := (Request{Since: 8}); ; {
+			p := watch.historyPage(r, most)
+			for _, x := range p.Points {
+				if x.N != wantPoints[points].N {
+					t.Fatalf("pages of %d bytes: point %d of record %d", most, points, x.N)
+				}
+				points++
+				r.Since = x.N + 1
+			}
+			r.Marks += len(p.Marks)
+			if marks = r.Marks; !p.More {
+				break
+			}
+		}
+		if points != len(wantPoints) || marks < len(wantMarks) {
+			t.Errorf("pages of %d bytes: %d points of %d, %d marks of %d", most, points,
+				len(wantPoints), marks, len(wantMarks))
+		}
+	}
+	points, marks, err := History(t.Context(), l.nc, "kitchen", 8)
+	if err != nil || len(points) != len(wantPoints) || points[0].N != 8 ||
+		points[len(points)-1].N != s.N || len(marks) != len(wantMarks) {
+		t.Errorf("%d points of %d, %d marks of %d, %v", len(points), len(wantPoints), len(marks),
+			len(wantMarks), err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
 // A Watch is a [report.Recorder] that passes events on, and wakes the requests that
@@ -12,15 +13,28 @@ import (
 type Watch struct {
 	Next report.Recorder // gets every event; nil: events go nowhere else
 
-	mu      sync.Mutex
+	// History keeps the rounds; nil: one in memory does.
+	History *history.History
+
+	mu      sync.Mutex // guards what follows
 	waiting map[*expectation]struct{}
-	history []Round // the last ones, ascending by N but for rollbacks
+	memory  history.History // with a mutex of its own
+}
+
+// Rounds returns the history that keeps the rounds.
+func (w *Watch) Rounds() *history.History {
+	if w.History != nil {
+		return w.History
+	}
+	return &w.memory
 }
 
 // Record implements [report.Recorder].
 func (w *Watch) Record(e report.Event) error {
+	if err := w.Rounds().Record(e); err != nil {
+		return err
+	}
 	w.mu.Lock()
-	w.remember(&e)
 	for x := range w.waiting {
 		if x.wanted(e) {
 			x.event <- e
