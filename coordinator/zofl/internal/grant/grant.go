@@ -176,6 +176,7 @@ func (u *Use) coordinator(p *jwt.Permissions) {
 	}
 	if u.JetStream {
 		p.Pub.Allow.Add(jetlog.Subjects(u.Run, u.Dense)...)
+		p.Pub.Allow.Add(subjects.History(u.Run))
 	} else {
 		p.Pub.Allow.Add(subjects.Lead(u.Run))
 		p.Sub.Allow.Add(subjects.Lead(u.Run))

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
 // A Spec says which log to open, and how.
@@ -34,12 +35,16 @@ type logKind struct {
 	// remote means that the log is at the broker, which may be away for a while.
 	remote bool
 	open   func(context.Context, Spec) (runlog.Log, error)
+	// history returns where the history beside the log is.
+	history func(Spec) history.Store
 }
 
 // logKinds are all ways to store a log. A place that no name matches is of the last kind.
 var logKinds = []logKind{
-	{name: JetStream, remote: true, open: openJetStream},
-	{open: openDirectory},
+	{name: JetStream, remote: true, open: openJetStream, history: func(s Spec) history.Store {
+		return history.Jet(s.Conn, s.Run, s.Replicas)
+	}},
+	{open: openDirectory, history: func(s Spec) history.Store { return history.Dir(s.Place) }},
 }
 
 // Remote says whether the log at a place is at the broker, which may be away for a while.
@@ -59,6 +64,9 @@ func kindOf(place string) logKind {
 func Open(ctx context.Context, spec Spec) (runlog.Log, error) {
 	return kindOf(spec.Place).open(ctx, spec)
 }
+
+// History returns where the history beside the log that a spec names is. The log must be open.
+func History(spec Spec) history.Store { return kindOf(spec.Place).history(spec) }
 
 // OpenToRead opens a log that must be there, and changes nothing in it.
 func OpenToRead(ctx context.Context, spec Spec) (runlog.Log, error) {

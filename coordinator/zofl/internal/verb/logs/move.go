@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
@@ -31,8 +32,8 @@ func moveCommand() *cobra.Command {
 		Use:   "move",
 		Short: "Copy a run's log from a directory to JetStream, or back",
 		Long: `Copies a run's log from a directory to the broker's JetStream, or from there to a
-directory: all records, all members and, with transport=dense, the vectors that the log
-keeps.
+directory: all records, all members, the history and, with transport=dense, the vectors that
+the log keeps.
 
 Stop the run's coordinators first. The copy is verified. If it is interrupted, start the
 same command again: it continues where it stopped. The old log is left as it is. Then start
@@ -116,7 +117,16 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 	}
 	bar := terminal.NewBar(os.Stderr, "record", src.Last())
 	defer bar.Finish()
-	return src.Last(), runlog.Copy(ctx, dst, src, bar.Set)
+	if err := runlog.Copy(ctx, dst, src, bar.Set); err != nil {
+		return src.Last(), err
+	}
+	err = history.Copy(ctx,
+		logkind.History(logkind.Spec{Place: to, Conn: nc, Run: run, Replicas: replicas}),
+		logkind.History(logkind.Spec{Place: from, Conn: nc, Run: run}))
+	if err != nil { // the run goes on without
+		fmt.Fprintln(os.Stderr, "zofl: the history of the run was not moved:", err)
+	}
+	return src.Last(), nil
 }
 
 // isOf returns an error if the log belongs to another run. Records that were copied to

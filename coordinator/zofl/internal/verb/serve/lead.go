@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
@@ -78,7 +79,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	watch := &operate.Watch{Next: out}
+	watch := &operate.Watch{Next: out, History: &history.History{}}
 	for {
 		err := f.lead(ctx, nc, out, watch, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
@@ -152,6 +153,9 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	out.plan = c.Plan
 	status := c.Status()
+	kept := watch.History.Lead(ctx, c, logkind.History(logkind.Spec{Place: f.place(), Conn: nc,
+		Run: status.Run, Replicas: f.replicas}), cfg.Logger)
+	defer kept()
 	stop, err := operate.Serve(nc, operate.NewDesk(c, watch))
 	if err != nil {
 		return err
