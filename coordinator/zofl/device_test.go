@@ -166,6 +166,15 @@ func TestEnrolmentWithJetStream(t *testing.T) {
 		strings.TrimPrefix(k.url, "tls://"), "--tls", "--auth", k.auth, "--json")
 	waitFor(t, k.lead, `"event":"evaluated"`)
 	k.recordsReach(operator, n+6)
+	rounds, evaluated := historyOf(t, operator...), 0
+	for _, p := range rounds.Points {
+		if p.N <= n && p.Evaluation != nil && p.Evaluation.Metrics["accuracy"] != nil {
+			evaluated++
+		}
+	}
+	if evaluated == 0 {
+		t.Errorf("the history of two coordinators has no accuracy of the first: %+v", rounds)
+	}
 	if _, err := zofl(t, append([]string{"stop"}, operator...)...); err != nil {
 		t.Error(err)
 	}

@@ -1,7 +1,7 @@
-// Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
-// plans (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices
-// (client; exec with a loss in any language) and witnesses (follow), commands a running coordinator
-// (status, devices, pause, resume, stop, ...), reads logs (log, verify, export), and measures how
+// Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains plans
+// (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices (client;
+// exec with a loss in any language) and witnesses (follow), commands a running coordinator (status,
+// devices, pause, resume, stop, ...), reads logs (log, history, verify, export), and measures how
 // fast this machine is (bench).
 package main
 
@@ -89,7 +89,8 @@ Exit codes:
 		device.Client(), device.Exec(), device.Follow())
 	addGroup(cmd, "Command a running coordinator:", operator.Commands()...)
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
-	addGroup(cmd, "Read a run's log:", logs.Log(), logs.Verify(), logs.Export(), logs.Recover())
+	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Verify(), logs.Export(),
+		logs.Recover())
 	cmd.SetHelpCommand(cli.Help(cmd))
 	cli.WrapFlags(cmd)
 	return cmd

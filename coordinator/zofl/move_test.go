@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -44,6 +45,10 @@ func TestMoveLog(t *testing.T) {
 	}
 	var before, after logs.Verdict
 	decode(t, run("verify", "--store", k.log, "--json"), &before)
+	rounds := historyOf(t, "--store", k.log)
+	if len(rounds.Points) == 0 {
+		t.Error("the log has no history")
+	}
 	if _, err := zofl(t, "log", "move", "--from", k.log, "--to", "jetstream", "--url", k.url,
 		"--run", "bedroom"); !errors.As(err, new(cli.UsageError)) {
 		t.Errorf("moving a log to the name of another run: %v, want a usage error", err)
@@ -60,6 +65,12 @@ func TestMoveLog(t *testing.T) {
 		after.Records != before.Records {
 		t.Errorf("moved %+v, got %+v", before, after)
 	}
+	there = there[:4] // without --json
+	if moved := historyOf(t, append([]string{"--jetstream"}, there...)...); !reflect.DeepEqual(moved,
+		rounds) {
+		t.Errorf("moved the history %+v, got %+v", rounds, moved)
+	}
+	there = append(there, "--json")
 
 	k.lead = background(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run",
 		"kitchen")
@@ -77,6 +88,11 @@ func TestMoveLog(t *testing.T) {
 	decode(t, run("verify", "--store", back, "--json"), &after)
 	if after.Records < before.Records+5 || after.Epoch <= before.Epoch {
 		t.Errorf("went on from %+v to %+v", before, after)
+	}
+	goneOn := historyOf(t, "--store", back)
+	if n := len(rounds.Points); len(goneOn.Points) < n+4 ||
+		!reflect.DeepEqual(goneOn.Points[:n], rounds.Points) {
+		t.Errorf("the history went on from %+v to %+v", rounds, goneOn)
 	}
 	if _, err := zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to", k.log},
 		there...)...); err != nil {

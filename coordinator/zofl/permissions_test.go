@@ -56,6 +56,7 @@ var matrix = []struct{ subject, publish, subscribe string }{
 	{"zo.kitchen.d.zofl", "", ""},
 	{"zo.kitchen.h", "", ""},
 	{"zo.kitchen.m", "", ""},
+	{"zo.kitchen.t", "", ""},
 	{"zo.kitchen.l", "coordinator", "coordinator"},
 	{"zo.kitchen.o.status", "operator", "coordinator"},
 	{"zo.kitchen.o.stop", "operator", "coordinator"},
@@ -409,8 +410,16 @@ func TestJetStreamUnderPermissions(t *testing.T) {
 			k.device("a")
 			k.device("b")
 			k.recordsReach(20)
+			login := append([]string{"--run", "kitchen"}, k.g.login["operator"]...)
+			if len(historyOf(t, login...).Points) == 0 {
+				t.Error("the coordinator has no history")
+			}
 			if err := lead.stop(); err != nil {
 				t.Error(err)
+			}
+			login = append([]string{"--jetstream", "--run", "kitchen"}, k.g.login["coordinator"]...)
+			if len(historyOf(t, login...).Points) == 0 {
+				t.Error("JetStream has no history")
 			}
 			// The log is read and moved with the coordinator's permissions.
 			for _, args := range [][]string{{"verify", "--jetstream"},

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+)
+
+// A shown is what `zofl history --json` shows.
+type shown struct {
+	Points []history.Point
+	Marks  []history.Mark
+}
+
+func (s *shown) kinds() (list []history.Kind) {
+	for _, m := range s.Marks {
+		if m.Kind != history.Surveyed { // the plan's own business
+			list = append(list, m.Kind)
+		}
+	}
+	return list
+}
+
+func historyOf(t *testing.T, args ...string) *shown {
+	t.Helper()
+	text, err := zofl(t, append([]string{"history", "--json"}, args...)...)
+	if err != nil {
+		t.Fatalf("history %v: %v", args, err)
+	}
+	s := &shown{}
+	decode(t, text, s)
+	for i := range s.Points {
+		if i > 0 && s.Points[i].N <= s.Points[i-1].N {
+			t.Errorf("a point of record %d after one of %d", s.Points[i].N, s.Points[i-1].N)
+		}
+	}
+	return s
+}
+
+// TestHistory: what the coordinator tells of its rounds is what lies beside the log afterwards, and
+// the next coordinator goes on with it.
+func TestHistory(t *testing.T) {
+	k := newKitchen(t)
+	k.device("a")
+	k.device("b")
+	k.reach(10)
+	for _, command := range [][]string{{"pause", "--reason", "lunch"}, {"change", "step=0.25"},
+		{"resume"}} {
+		if _, err := k.ask(command...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.reach(20)
+	if _, err := k.ask("pause"); err != nil {
+		t.Fatal(err)
+	}
+	live := historyOf(t, "--url", k.url, "--run", "kitchen")
+	want := []history.Kind{history.Began, history.Paused, history.Changed, history.Resumed,
+		history.Paused}
+	if !slices.Equal(live.kinds(), want) {
+		t.Errorf("marks %+v, want %v", live.Marks, want)
+	}
+	if got := uint64(len(live.Points)); got != live.Points[got-1].Round { // nothing went back
+		t.Errorf("%d points of %d rounds", got, live.Points[got-1].Round)
+	}
+	for _, p := range live.Points {
+		if p.Loss == nil || p.Contributors == 0 || p.Asked != 2 || p.BytesUp == 0 || p.Queries == 0 ||
+			p.Time.IsZero() {
+			t.Errorf("point %+v", p)
+		}
+	}
+	text, err := zofl(t, "history", "--csv", "--store", k.log) // while the coordinator has it open
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 1+len(live.Points) || rows[0][0] != "record" ||
+		rows[1][0] != fmt.Sprint(live.Points[0].N) {
+		t.Errorf("%d lines of %d points, %v:\n%s", len(rows), len(live.Points), err, text)
+	}
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	text, err = zofl(t, "history", "--store", k.log)
+	if err != nil || !strings.Contains(text, "paused: lunch") || !strings.Contains(text, "2 of 2") {
+		t.Errorf("the table is\n%s%v", text, err)
+	}
+	k.lead = background(t, "serve", "--store", k.log, "--listen", k.url[len("nats://"):])
+	k.reach(live.Points[len(live.Points)-1].N + 6)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	rest := historyOf(t, "--store", k.log)
+	if m := len(live.Points); len(rest.Points) < m+4 ||
+		rest.Points[m-1].Queries != live.Points[m-1].Queries ||
+		rest.Points[m].Queries <= rest.Points[m-1].Queries {
+		t.Errorf("%d points, then %d", m, len(rest.Points))
+	}
+	if kinds := rest.kinds(); len(kinds) != len(want)+1 || kinds[len(want)] != history.Began {
+		t.Errorf("marks %+v", rest.Marks)
+	}
+	if late := historyOf(t, "--store", k.log, "--from", "15"); late.Points[0].N < 15 ||
+		len(late.Points) < 10 {
+		t.Errorf("from record 15 on: %+v", late)
+	}
+}
+
+// TestHistoryIsSetAside: a run that begins anew has a history of its own.
+func TestHistoryIsSetAside(t *testing.T) {
+	k := newKitchen(t)
+	k.device("a")
+	k.device("b")
+	k.reach(8)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(k.log, "log")); err != nil {
+		t.Fatal(err)
+	}
+	k.lead = background(t, "serve", k.plan, "--store", k.log, "--listen", k.url[len("nats://"):],
+		"--begin-anew")
+	k.reach(1)
+	if _, err := k.ask("pause"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(k.log, history.FileName+".before-1")); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,147 @@
+package logs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// A historyChoice holds the flags that say which history to show, and how.
+type historyChoice struct {
+	connect.Connection
+	run, store             string
+	jetstream, csv, asJSON bool
+	from                   uint64
+}
+
+// History is `zofl history`.
+func History() *cobra.Command {
+	var c historyChoice
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Show the losses, metrics and costs of a run's rounds",
+		Long: `Shows what a run's rounds were like: loss, metrics, devices, seconds, bytes, evaluations;
+and when it was paused, changed or rolled back. A coordinator keeps this beside its log: of
+the last 4096 rounds at least it keeps all, of earlier ones fewer and fewer. Rounds just
+before a crash may be missing.
+
+With --url and --run the run's coordinator is asked; add --jetstream to read from JetStream
+while no coordinator runs. --store reads a directory, also while a coordinator has it open.
+
+A table shows the last 20 rounds, or all from record --from on. --csv and --json show all
+rounds in full. Bytes and evaluations are what one device has that takes part in every
+round, as zofl plan prices them.`,
+		Example: `  zofl history --store kitchen.log
+  zofl history --url nats://127.0.0.1:4222 --run kitchen --csv > kitchen.csv`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			points, marks, err := c.read(cmd.Context())
+			if err != nil {
+				return cli.Classify(err)
+			}
+			switch out := cmd.OutOrStdout(); {
+			case c.asJSON:
+				return json.NewEncoder(out).Encode(map[string]any{"points": points, "marks": marks})
+			case c.csv:
+				return printCSV(out, points)
+			default:
+				return c.print(cmd, out, points, marks)
+			}
+		},
+	}
+	c.Flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&c.store, "store", "", "directory of the log")
+	f.StringVar(&c.run, "run", "", "name of the run, with --url")
+	f.BoolVar(&c.jetstream, "jetstream", false,
+		"with --url and --run: read from JetStream, without the coordinator")
+	f.Uint64Var(&c.from, "from", 0, "the first record to show")
+	f.BoolVar(&c.csv, "csv", false, "print a line of comma-separated values for each round")
+	f.BoolVar(&c.asJSON, "json", false, "print one JSON object, of points and marks")
+	cmd.MarkFlagsMutuallyExclusive("csv", "json")
+	return cmd
+}
+
+// read returns what the flags ask for.
+func (c *historyChoice) read(ctx context.Context) ([]history.Point, []history.Mark, error) {
+	switch {
+	case c.store != "" && (c.URL != "" || c.run != "" || c.jetstream || c.Named()):
+		return nil, nil, cli.Usage(fmt.Errorf("--store %s: a directory has one log, and no broker: "+
+			"leave out --url, --run, --jetstream, and the flags of a connection", c.store))
+	case c.store != "":
+		if err := logkind.MustExist(c.store); err != nil {
+			return nil, nil, err
+		}
+		return c.stored(ctx, history.DirToRead(c.store))
+	case c.URL == "" || c.run == "":
+		return nil, nil, cli.Usage(errNoLog)
+	}
+	if err := cli.CheckRun(c.run); err != nil {
+		return nil, nil, err
+	}
+	role := grant.Operator
+	if c.jetstream {
+		role = grant.Coordinator
+	}
+	nc, err := c.Dial("zofl history", connect.InboxOf(role, c.run))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(ctx, connect.AskWithin)
+	defer cancel()
+	if c.jetstream {
+		return c.stored(ctx, history.Jet(nc, c.run, 0))
+	}
+	points, marks, err := operate.History(ctx, nc, c.run, c.from)
+	if errors.Is(err, operate.ErrNobody) {
+		err = fmt.Errorf("%w If no coordinator runs: --jetstream, or --store", err)
+	}
+	return points, marks, err
+}
+
+// stored returns what a store has.
+func (c *historyChoice) stored(ctx context.Context, s history.Store) ([]history.Point,
+	[]history.Mark, error) {
+	h, damaged, err := history.Read(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if damaged > 0 {
+		fmt.Fprintf(os.Stderr, "zofl: %d damaged lines of the history are left out\n", damaged)
+	}
+	points, marks := h.Snapshot(c.from)
+	return points, marks, nil
+}
+
+// mostRows is how many rounds a table has without --from.
+const mostRows = 20
+
+// print prints a table.
+func (c *historyChoice) print(cmd *cobra.Command, out io.Writer, points []history.Point,
+	marks []history.Mark) error {
+	all := len(points)
+	if !cmd.Flags().Changed("from") && all > mostRows {
+		points = points[all-mostRows:]
+		for len(marks) > 0 && marks[0].N < points[0].N {
+			marks = marks[1:]
+		}
+	}
+	printHistory(out, points, marks)
+	if n := all - len(points); n > 0 {
+		fmt.Fprintf(out, "%d earlier rounds: --from 0 shows all\n", n)
+	}
+	return nil
+}
