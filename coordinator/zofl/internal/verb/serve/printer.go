@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines. Rounds
-// move a line on a terminal, and are a log line now and then elsewhere.
+// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
+// Rounds move a line on a terminal, and are a log line now and then elsewhere.
 type printer struct {
 	logger *slog.Logger
 	live   *terminal.Live
