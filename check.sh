@@ -24,7 +24,7 @@
 #                     the Python package, and its reader of logs on all vectors; the ONNX
 #                     example, a run of three devices in Python and one in Java; a language
 #                     model on ten devices; golden vectors in WebAssembly, and devices in
-#                     tabs of Chromium.
+#                     tabs of Chromium; the site of docs, looked at in Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -312,6 +312,8 @@ elsewhere() {
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C examples/browser test -count=1 -run TestTab .
+	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
+		go -C docs/site test -count=1 -run 'TestLooks|TestSearch' .
 }
 
 # change prints the files that differ from where the branch began.

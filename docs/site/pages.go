@@ -1,0 +1,90 @@
+package main
+
+import (
+	"path"
+	"strings"
+)
+
+// A section is a part of the navigation.
+type section struct {
+	Name  string
+	Pages []entry
+}
+
+// An entry is a page of a section: a Markdown file of the repository, and its name there.
+type entry struct{ File, Name string }
+
+// home is the page that readers come to first.
+const home = "docs/README.md"
+
+// noPage is a Markdown file for forges alone: it leads to docs/contributing.md.
+const noPage = "CONTRIBUTING.md"
+
+// sections has every page once. A Markdown file that is missing here is an error.
+var sections = []section{
+	{"Start here", []entry{
+		{home, "All pages"},
+		{"docs/start.md", "Five minutes to a run"},
+		{"docs/app.md", "In a Go app"},
+		{"examples/android/README.md", "Android"},
+		{"examples/raspberrypi/README.md", "Raspberry Pi"},
+		{"python/README.md", "Python"},
+		{"docs/exec.md", "Any other language"},
+		{"examples/browser/README.md", "Browser tabs"},
+		{"docs/faq.md", "Questions"},
+	}},
+	{"Train well", []entry{
+		{"docs/choose.md", "Which method"},
+		{"docs/methods.md", "Methods and options"},
+		{"docs/tune.md", "Find the settings"},
+		{"docs/simulate.md", "Simulate a run"},
+		{"docs/devices.md", "What a device costs"},
+	}},
+	{"Operate", []entry{
+		{"docs/operate.md", "Lead a run"},
+		{"docs/scaling.md", "Many devices"},
+		{"docs/faults.md", "What can go wrong"},
+		{"docs/security.md", "Security"},
+		{"docs/performance.md", "Performance"},
+		{"docs/release.md", "Install and release"},
+	}},
+	{"Examples", []entry{
+		{"examples/onnx/README.md", "A closed int8 model"},
+		{"examples/lora/README.md", "A language model"},
+		{"examples/pid/README.md", "Controllers"},
+		{"examples/exec/README.md", "Losses in four languages"},
+		{"examples/python/README.md", "A notebook"},
+	}},
+	{"Specifications", []entry{
+		{"docs/wire.md", "Plans and frames"},
+		{"docs/prng.md", "Directions"},
+		{"docs/replay.md", "Replay"},
+		{"docs/state.md", "State and logs"},
+		{"docs/sealed.md", "Sealed snapshots"},
+		{"docs/secagg.md", "Secure aggregation"},
+	}},
+	{"Project", []entry{
+		{"README.md", "Zofl on one page"},
+		{"testing/paper/RESULTS.md", "Results of experiments"},
+		{"docs/contributing.md", "Contributing"},
+		{"CHANGELOG.md", "Changes"},
+	}},
+}
+
+// address returns the file of the site that a Markdown file becomes. All are in one folder, so
+// that a link is a name.
+func address(file string) string {
+	name := strings.TrimSuffix(file, ".md")
+	switch {
+	case file == home:
+		return "index.html"
+	case name == "README":
+		return "zofl.html"
+	}
+	name = strings.TrimSuffix(name, "/README")
+	name = strings.TrimPrefix(name, "docs/")
+	return strings.ToLower(strings.ReplaceAll(name, "/", "-")) + ".html"
+}
+
+// resource returns the file of the site that a picture of the repository becomes.
+func resource(file string) string { return "img-" + path.Base(file) }
