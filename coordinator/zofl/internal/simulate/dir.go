@@ -126,7 +126,7 @@ func (d *Dir) End(r *Run) error {
 func (d *Dir) Close(runs []*Run) error {
 	err := errors.Join(d.runs.close(), d.history.close(), d.lines.Close())
 	for _, p := range plots(d.axes, runs) {
-		b, drawn := p.chart.svg()
+		b, drawn := p.chart.File()
 		if drawn == nil {
 			drawn = os.WriteFile(filepath.Join(d.name, p.name+plotEnding), b, 0o644)
 		}

@@ -1,15 +1,16 @@
 package simulate
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
 )
 
 // A plot is a chart and the name of its file.
 type plot struct {
 	name  string
-	chart *chart
+	chart *chart.Chart
 }
 
 // plots returns the losses by round, and for each field with several values the losses at the end
@@ -31,8 +32,8 @@ func fileOf(field string) string { return "by-" + field }
 const mostPoints = 300
 
 // curves returns the chart of losses by round.
-func curves(runs []*Run) *chart {
-	c := &chart{Title: "Training loss by round", X: "round", Y: "loss"}
+func curves(runs []*Run) *chart.Chart {
+	c := &chart.Chart{Title: "Training loss by round", X: "round", Y: "loss"}
 	highest := Number(0)
 	for _, r := range runs {
 		if r.Outcome.First.finite() {
@@ -45,7 +46,7 @@ func curves(runs []*Run) *chart {
 			longest = max(longest, len(r.Rows))
 		}
 		width := longest/mostPoints + 1
-		l := line{Name: group.name}
+		l := chart.Line{Name: group.name}
 		for from := 0; from < longest; from += width {
 			var mean average
 			x := 0.0
@@ -59,7 +60,7 @@ func curves(runs []*Run) *chart {
 				}
 			}
 			if mean.n > 0 {
-				l.Points = append(l.Points, point{x, mean.value()})
+				l.Points = append(l.Points, chart.Point{X: x, Y: mean.value()})
 			}
 		}
 		c.Lines = append(c.Lines, l)
@@ -69,16 +70,16 @@ func curves(runs []*Run) *chart {
 
 // byValue returns the chart of losses at the end by the value of an axis: a mark for each run, and
 // lines through their means, one for each choice of the other fields' values.
-func byValue(axes []Axis, axis int, runs []*Run) *chart {
+func byValue(axes []Axis, axis int, runs []*Run) *chart.Chart {
 	a := axes[axis]
-	c := &chart{Title: "Loss at the end by " + a.Field, X: a.Field, Y: "loss"}
+	c := &chart.Chart{Title: "Loss at the end by " + a.Field, X: a.Field, Y: "loss"}
 	at := places(a.Values)
 	for i, v := range at {
-		c.Ticks = append(c.Ticks, tick{v, a.Values[i]})
+		c.Ticks = append(c.Ticks, chart.Tick{At: v, Text: a.Values[i]})
 	}
-	c.LogX = spread(at) >= 10 // side by side there are places from 0 on
+	c.LogX = chart.Spread(at) >= 10 // side by side there are places from 0 on
 	for _, group := range grouped(runs, axis) {
-		l := line{Name: group.name}
+		l := chart.Line{Name: group.name}
 		means := make([]average, len(a.Values))
 		for _, r := range group.runs {
 			for i, value := range a.Values {
@@ -88,15 +89,16 @@ func byValue(axes []Axis, axis int, runs []*Run) *chart {
 				if title := r.Name + ": " + r.Outcome.Ended; r.Outcome.Loss.finite() &&
 					r.Outcome.Done() && r.Outcome.Rounds > 0 {
 					means[i].add(r.Outcome.Loss)
-					l.Marks = append(l.Marks, mark{point{at[i], float64(r.Outcome.Loss)}, title})
+					l.Marks = append(l.Marks, chart.Mark{
+						Point: chart.Point{X: at[i], Y: float64(r.Outcome.Loss)}, Title: title})
 				} else if r.Outcome.Ended != "" {
-					c.Failed = append(c.Failed, mark{point{at[i], 0}, title})
+					c.Failed = append(c.Failed, chart.Mark{Point: chart.Point{X: at[i]}, Title: title})
 				}
 			}
 		}
 		for i, m := range means {
 			if m.n > 0 {
-				l.Points = append(l.Points, point{at[i], m.value()})
+				l.Points = append(l.Points, chart.Point{X: at[i], Y: m.value()})
 			}
 		}
 		c.Lines = append(c.Lines, l)
@@ -161,6 +163,3 @@ func (a *average) add(v Number) {
 }
 
 func (a *average) value() float64 { return a.sum / float64(a.n) }
-
-// number writes a value for people.
-func number(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -1,0 +1,88 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+)
+
+// A scale says where values lie, in pixels.
+type scale struct {
+	low, high float64 // logarithms, if log
+	log       bool
+	from, to  float64
+}
+
+// newScale returns a scale from pixel to pixel that has room for values.
+func newScale(values []float64, log bool, from, to float64) scale {
+	s := scale{math.Inf(1), math.Inf(-1), log, from, to}
+	for _, v := range values {
+		s.low, s.high = min(s.low, s.in(v)), max(s.high, s.in(v))
+	}
+	if !(s.low <= s.high) {
+		s.low, s.high = 0, 1
+	}
+	room := 0.05 * (s.high - s.low)
+	if room == 0 {
+		room = 0.5
+	}
+	s.low, s.high = s.low-room, s.high+room
+	return s
+}
+
+func (s scale) in(v float64) float64 {
+	if s.log {
+		return math.Log10(v)
+	}
+	return v
+}
+
+// at returns the pixel of a value, to a tenth.
+func (s scale) at(v float64) float64 {
+	return math.Round(10*(s.from+(s.to-s.from)*(s.in(v)-s.low)/(s.high-s.low))) / 10
+}
+
+// place returns marks that lie within the scale, in its pixels.
+func (s scale) place(marks []Mark) (placed []Mark) {
+	for _, m := range marks {
+		if v := s.in(m.X); v >= s.low && v <= s.high {
+			placed = append(placed, Mark{Point{X: s.at(m.X)}, m.Title})
+		}
+	}
+	return placed
+}
+
+// ticks returns values within the scale: round ones, or six that divide a logarithmic one.
+func (s scale) ticks() (values []float64) {
+	if s.log {
+		for i := range 6 {
+			values = append(values, math.Pow(10, s.low+(s.high-s.low)*(1+4*float64(i))/22))
+		}
+		return values
+	}
+	step := math.Pow(10, math.Floor(math.Log10((s.high-s.low)/4)))
+	for _, times := range []float64{5, 2} {
+		if (s.high-s.low)/(times*step) >= 4 {
+			step *= times
+			break
+		}
+	}
+	for v := math.Ceil(s.low / step); v*step <= s.high; v++ {
+		values = append(values, v*step+0) // no -0
+	}
+	return values
+}
+
+// Spread returns how many times the largest value is the smallest, 0 if one is not positive.
+func Spread(values []float64) float64 {
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	if !(low > 0) || high == 0 {
+		return 0
+	}
+	return high / low
+}
+
+// Number writes a value for people.
+func Number(v float64) string { return fmt.Sprintf("%.4g", v) }
