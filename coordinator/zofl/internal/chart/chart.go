@@ -68,8 +68,8 @@ type drawnLine struct {
 // much.
 func (c *Chart) File() ([]byte, error) { return c.draw(alone, Style) }
 
-// Inline returns the picture of a chart for a page, whose style has [Style]. Its title and the names
-// of its lines are the page's to show.
+// Inline returns the picture of a chart for a page, whose style has [Style]. Its title and the
+// names of its lines are the page's to show.
 func (c *Chart) Inline() (template.HTML, error) {
 	b, err := c.draw(inPage, "")
 	return template.HTML(b), err

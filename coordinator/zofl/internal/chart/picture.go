@@ -33,13 +33,15 @@ var picture = template.Must(template.New("chart").Funcs(template.FuncMap{
 {{if .Style}}<text x="{{half .F.Left .F.Right}}" y="30" text-anchor="middle" font-size="14">` +
 	`{{.Title}}</text>
 <text x="16" y="40">{{.Y}}</text>
-{{end}}<text x="{{half .F.Left .F.Right}}" y="{{add .F.Bottom 44}}" text-anchor="middle">{{.X}}</text>
+{{end}}<text x="{{half .F.Left .F.Right}}" y="{{add .F.Bottom 44}}"` +
+	` text-anchor="middle">{{.X}}</text>
 {{range .TicksX}}<path class="axis" d="M{{.X}} {{$.F.Bottom}}v5"/>
 <text x="{{.X}}" y="{{add $.F.Bottom 20}}" text-anchor="middle">{{.Title}}</text>
 {{end}}{{range .TicksY}}<path class="grid" d="M{{$.F.Left}} {{.Y}}H{{$.F.Right}}"/>
 <text x="{{add $.F.Left -8}}" y="{{.Y}}" dy="4" text-anchor="end">{{.Title}}</text>
 {{end}}<path class="axis" d="M{{.F.Left}} {{.F.Top}}V{{.F.Bottom}}H{{.F.Right}}"/>
-{{range .Rules}}<path class="rule" d="M{{.X}} {{$.F.Top}}V{{$.F.Bottom}}"><title>{{.Title}}</title></path>
+{{range .Rules}}<path class="rule" d="M{{.X}} {{$.F.Top}}V{{$.F.Bottom}}">` +
+	`<title>{{.Title}}</title></path>
 {{end}}{{range .Lines}}<g class="{{.Class}}"><polyline ` +
 	`points="{{range .Points}}{{.X}},{{.Y}} {{end}}"/>
 {{range .Marks}}<circle cx="{{.X}}" cy="{{.Y}}" r="4"><title>{{.Title}}</title></circle>

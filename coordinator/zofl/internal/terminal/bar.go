@@ -16,8 +16,8 @@ const (
 	quick = 2 * time.Second
 )
 
-// A Bar shows the progress of a command that takes more than two seconds: a moving bar on a terminal,
-// otherwise a line every ten seconds.
+// A Bar shows the progress of a command that takes more than two seconds: a moving bar on a
+// terminal, otherwise a line every ten seconds.
 type Bar struct {
 	out    io.Writer
 	clock  func() time.Time

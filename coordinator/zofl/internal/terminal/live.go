@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Live is one line at the bottom of a terminal, which changes in place. What is written to the Live
-// goes above it. Where there is no terminal, there is no line, and all else is written as it is. Any
-// goroutine may call its methods.
+// A Live is one line at the bottom of a terminal, which changes in place. What is written to the
+// Live goes above it. Where there is no terminal, there is no line, and all else is written as it
+// is. Any goroutine may call its methods.
 type Live struct {
 	out   io.Writer
 	width func() int // of the terminal in columns; nil: there is none

@@ -105,8 +105,8 @@ func TestMeter(t *testing.T) {
 	}
 	m.Took(3, 4)
 	m.Evaluated([]float32{0.875, 2})
-	want := "round 400 of 500, 4 a second   loss 0.5   accuracy 0.875   metric2 2   3 of 4 devices   " +
-		"25s left"
+	want := "round 400 of 500, 4 a second   loss 0.5   accuracy 0.875   metric2 2   " +
+		"3 of 4 devices   25s left"
 	if got := m.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -138,13 +138,14 @@ func TestMeterKnowsNothing(t *testing.T) {
 	}
 }
 
-// TestBar: a quick command shows nothing; a longer one a line every ten seconds, or a bar from the
-// third second on.
+// TestBar: a quick command shows nothing; a longer one a line every ten seconds, or a bar after
+// two.
 func TestBar(t *testing.T) {
 	now := time.Unix(0, 0)
 	clock := func() time.Time { return now }
 	var lines, moving bytes.Buffer
-	still, moves := newBar(&lines, false, "round", 90, clock), newBar(&moving, true, "round", 90, clock)
+	still := newBar(&lines, false, "round", 90, clock)
+	moves := newBar(&moving, true, "round", 90, clock)
 	for i := range uint64(31) {
 		if i == 2 && (lines.Len() > 0 || moving.Len() > 0) {
 			t.Errorf("after a second: %q, %q", &lines, &moving)
