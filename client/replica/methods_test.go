@@ -152,7 +152,7 @@ func TestMethodsDevice(t *testing.T) {
 		s := newScript(p)
 		d := &device{r: New(s.cfg)}
 		mustApply(t, d.r, s.records[0])
-		if p.Sharing == wire.PerClient {
+		if p.Sharing != wire.SharedDirections {
 			d.local.Source = prng.Slot(3)
 		}
 		for n := range uint64(g.rounds) {

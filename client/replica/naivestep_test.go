@@ -17,7 +17,7 @@ func (f *naive) round(n uint64, r *wire.Round) {
 		return
 	}
 	if r.Phase == 1 {
-		f.pendingN, f.pending = n, f.p.Precision.Values(r.Terms[0].Scalars, 1, p)
+		f.pendingN, f.pending = n, f.p.TermPrecision().Values(r.Terms[0].Scalars, 1, p)
 		return
 	}
 	if f.products != nil {
@@ -89,8 +89,8 @@ func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 		if t.Back == 0 || f.p.Control == wire.NoControl {
 			continue
 		}
-		count := f.p.Precision.Len(t.Scalars)
-		for i, s := range f.p.Precision.Values(t.Scalars, 1, count) {
+		count := f.p.TermPrecision().Len(t.Scalars)
+		for i, s := range f.p.TermPrecision().Values(t.Scalars, 1, count) {
 			if f.p.Control == wire.ScaffoldPoint {
 				terms = append(terms, f.term((f.pending[i]-s)/float32(count), n-t.Back, 0, i, 0))
 				continue
@@ -152,9 +152,9 @@ func (f *naive) late(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 func (f *naive) block(r *wire.Round, t wire.Term, k int) []float32 {
 	steps, p := int(f.p.Steps), int(r.Perturbations)
 	if t.Back > 0 {
-		p = f.p.Precision.Len(t.Scalars) / steps
+		p = f.p.TermPrecision().Len(t.Scalars) / steps
 	}
-	return f.p.Precision.Values(t.Scalars, steps, p)[k*p : (k+1)*p]
+	return f.p.TermPrecision().Values(t.Scalars, steps, p)[k*p : (k+1)*p]
 }
 
 // step makes a local step of element i along v.
@@ -197,7 +197,7 @@ func (f *naive) normalized(n uint64, r *wire.Round) {
 		if len(r.Weights) > 0 {
 			w = float64(r.Weights[i])
 		}
-		for _, v := range p.Precision.Values(t.Scalars, 1, int(r.Perturbations)) {
+		for _, v := range p.TermPrecision().Values(t.Scalars, 1, int(r.Perturbations)) {
 			c := float64(v)
 			s += float64(c * c)
 			count += w

@@ -327,9 +327,9 @@ func TestPlanFits(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, start := range [][]string{{"plan", "--dim", "10"}, {"plan", file}} {
-		args := append(start, "--set", "weights=samples")
+		args := append(start, "--set", "late=2", "--set", "precision=half")
 		out, err := zofl(t, args...)
-		if err != nil || !strings.Contains(out, "\nNote: weights=samples does not go with") ||
+		if err != nil || !strings.Contains(out, "\nNote: late=2 does not go with") ||
 			!strings.Contains(out, `"per-client"`) {
 			t.Errorf("%v: %v, %s", args, err, out)
 		}
@@ -340,7 +340,7 @@ func TestPlanFits(t *testing.T) {
 			t.Errorf("%v: %v, %s", args, err, text)
 		}
 		_, err = zofl(t, append(args, "--set", "sharing=groups")...)
-		if err == nil || !strings.Contains(err.Error(), "sharing=groups needs weights=equal") {
+		if err == nil || !strings.Contains(err.Error(), "sharing=groups takes no late work") {
 			t.Errorf("%v: groups by name: %v", args, err)
 		}
 	}

@@ -38,6 +38,10 @@ var options = []struct {
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
 		p.ServerDecay = 0.02
 	}},
+	{"groups by sketch, weights", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Groups, p.Weights = grouping.Sketch, wire.BySamples
+	}},
 	{"groups, 4 bits, two steps", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		// A device that is stopped ends its group's attempt, so a round has to be short.
@@ -58,6 +62,7 @@ var options = []struct {
 	{"groups as devices are, 8 bits", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, wire.Int8, 65504
+		p.Weights = wire.BySamples
 	}},
 	{"groups, half, median", "fedzo", func(p *wire.Plan) {
 		byGroups(p)

@@ -52,8 +52,7 @@ type relayTransport struct{ meanTransport }
 
 func (relayTransport) fill(s *sample, r *wire.Round) {
 	for group := range grouping.Count(s.plan) {
-		r.Terms = append(r.Terms,
-			wire.Term{Source: group + 1, Scalars: s.blob(s.blocks(r.Phase))})
+		s.relayOf(r, 0, group+1)
 	}
 	if len(r.Terms) > 0 {
 		return
@@ -68,11 +67,16 @@ func (relayTransport) fill(s *sample, r *wire.Round) {
 // relay adds a term for each contributor, along the record so many back.
 func (s *sample) relay(r *wire.Round, back uint64) {
 	for _, slot := range s.slots() {
-		r.Terms = append(r.Terms,
-			wire.Term{Back: back, Source: slot + 1, Scalars: s.blob(s.blocks(r.Phase))})
-		if s.plan.RelaysWeights() {
-			r.Weights = append(r.Weights, s.plan.MaxWeight)
-		}
+		s.relayOf(r, back, slot+1)
+	}
+}
+
+// relayOf adds the term of a source.
+func (s *sample) relayOf(r *wire.Round, back uint64, source uint32) {
+	r.Terms = append(r.Terms,
+		wire.Term{Back: back, Source: source, Scalars: s.blob(s.blocks(r.Phase))})
+	if s.plan.RelaysWeights() {
+		r.Weights = append(r.Weights, s.plan.MaxWeight)
 	}
 }
 

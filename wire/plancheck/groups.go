@@ -61,12 +61,6 @@ var groupReasons = []reason{
 		do:    "set aggregator=weighted-mean trim=0 or aggregator=clipped-mean, or groups=random",
 	},
 	{
-		field: "weights",
-		what:  "sharing=groups needs weights=equal",
-		why:   "a record has the mean of each group, and all groups count the same",
-		do:    "set weights=equal",
-	},
-	{
 		field: "late",
 		what:  "sharing=groups takes no late work",
 		why:   "a late contribution is one device's, and a record has those of groups only",
@@ -97,6 +91,12 @@ var groupReasons = []reason{
 		what:  "it needs groups=sketch",
 		why:   "groups are chosen by the classes that devices have",
 		do:    "set sharing=groups groups=sketch group_size=5 regroup=10, or classes=0",
+	},
+	{
+		field: "classes",
+		what:  "it needs weights=equal",
+		why:   "the scalars of a class count by the samples of it already",
+		do:    "set weights=equal, or classes=0",
 	},
 	{
 		field: "classes",

@@ -15,9 +15,8 @@ import (
 var mannerFields = []string{"sharing", "transport", "groups", "regroup", "precision"}
 
 // manners have the mannerFields that the preset zofl may have, its own first. A plan takes the
-// first ones with which it can run: rounds of many devices, and devices with weights, have
-// directions of their own; late work has scalars of 16 bits; medians and open rosters have
-// directions that all devices share.
+// first ones with which it can run: rounds of many devices have directions of their own; late work
+// has scalars of 16 bits; medians and open rosters have directions that all devices share.
 var manners = []wire.Plan{
 	{Sharing: wire.GroupDirections, Transport: wire.Relay, Groups: grouping.Auto, Regroup: 10,
 		Precision: wire.Int8},
@@ -38,7 +37,7 @@ var manners = []wire.Plan{
 //
 //	p, err := preset.New("zofl", "kitchen", 500)
 //	...
-//	p.Weights = wire.BySamples
+//	p.Late = 2
 //	note := preset.Fit(p)
 func Fit(p *wire.Plan, set ...string) (note string) {
 	fault := (*wire.PlanError)(nil)

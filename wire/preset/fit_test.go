@@ -24,11 +24,11 @@ func TestFit(t *testing.T) {
 		"target=128 members=128":         "groups relay auto 10 int8",
 		"target=129 members=129":         own,
 		"over_sample=13":                 own,
-		"weights=samples":                own,
+		"weights=samples":                "groups relay auto 10 int8",
 		"sharing=per-client":             own,
 		"groups=none":                    own,
 		"regroup=0":                      own,
-		"weights=samples precision=int2": "per-client relay none 0 int2",
+		"weights=samples precision=int2": "groups relay auto 10 int2",
 		"perturbations=400 target=100 members=100": own, // records of groups would be too long
 		"late=2":                  half,
 		"late=2 precision=half":   half,
@@ -104,10 +104,10 @@ func fieldOf(t *testing.T, p *wire.Plan, name string) string {
 
 // TestFitLeaves: what an author asks for by name is refused, and not something else done.
 func TestFitLeaves(t *testing.T) {
-	for _, settings := range []string{"sharing=groups weights=samples", "groups=auto roster=open",
+	for _, settings := range []string{"sharing=groups late=2", "groups=auto roster=open",
 		"sharing=groups target=500 members=500", "aggregator=median transport=relay",
 		"roster=open sharing=per-client", "late=2 precision=int8", "sharing=shared precision=int4",
-		"mu=-1", "weights=samples groups=random group_size=5"} {
+		"mu=-1", "late=2 groups=random group_size=5"} {
 		p := planOf(t, "zofl")
 		set := setAll(t, p, settings)
 		before := *p
@@ -128,9 +128,9 @@ func TestFitLeaves(t *testing.T) {
 // TestFitSays: one sentence, with what is not the preset's any more.
 func TestFitSays(t *testing.T) {
 	p := planOf(t, "zofl")
-	p.Weights = wire.BySamples
-	if got, want := preset.Fit(p), "weights=samples does not go with how the preset zofl shares "+
-		"directions, so this plan has sharing=per-client precision=int4 groups=none "+
+	p.Late = 2
+	if got, want := preset.Fit(p), "late=2 does not go with how the preset zofl shares "+
+		"directions, so this plan has sharing=per-client precision=half groups=none "+
 		"regroup=0."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

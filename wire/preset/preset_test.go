@@ -161,9 +161,6 @@ func TestRelayedPresetsFit(t *testing.T) {
 		}
 		relayed++
 		p.Members, p.Weights = wire.MaxMembers, wire.BySamples
-		if p.Sharing == wire.GroupDirections { // has no weights
-			p.Weights = wire.Equal
-		}
 		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}

@@ -38,8 +38,6 @@ var groupRefusals = []refusal{
 			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
 	},
 		"groups=sketch and groups=auto need a mean"},
-	{"weights", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Weights != wire.Equal },
-		"sharing=groups needs weights=equal"},
 	{"late", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Late > 0 },
 		"sharing=groups takes no late work"},
 	{"trim", onAll, func(p *wire.Plan) bool {
@@ -55,6 +53,10 @@ var groupRefusals = []refusal{
 		return p.Classes > 0 && p.Groups != grouping.Sketch
 	},
 		"it needs groups=sketch"},
+	{"classes", onAll, func(p *wire.Plan) bool {
+		return p.Classes > 0 && p.Weights != wire.Equal
+	},
+		"it needs weights=equal"},
 	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes == 1 },
 		"one class has nothing to tell apart"},
 	{"classes", onAll, func(p *wire.Plan) bool { return p.Classes > 0 && p.Steps > 1 },

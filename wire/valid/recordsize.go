@@ -25,7 +25,11 @@ func RecordBytes(p *wire.Plan) uint64 {
 		return recordHead
 	case wire.Relay:
 		if groups := grouping.Count(p); groups > 0 {
-			return recordHead + uint64(groups)*termBytes(p, p.Steps)
+			each := termBytes(p, p.Steps)
+			if p.RelaysWeights() {
+				each += weight
+			}
+			return recordHead + uint64(groups)*each
 		}
 		if p.Late > 0 && p.Async == 0 {
 			target *= 2 // as many late contributions as others

@@ -22,9 +22,15 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 		body.Terms = c.classed.Terms(&c.Plan, c.groups)
 		return
 	}
-	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan), c.groups.Weights)
+	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan))
+	if c.Plan.RelaysWeights() {
+		body.Weights = gather.GroupWeights(groups)
+	}
+	for g := range groups {
+		groups[g].Weigh(c.groups.Weights)
+	}
 	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
-	if why := c.groups.Heed(&c.Plan, c.held.Rows()); why != "" {
+	if why := c.groups.Heed(&c.Plan, c.held.Rows(), c.held.Weights()); why != "" {
 		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
 			Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}})
 	}
@@ -44,7 +50,8 @@ func (c *Core) lacksSketches() bool {
 func (c *Core) takeSketches() {
 	r, p := &c.round, &c.Plan
 	c.held.Sort()
-	why := c.groups.Learn(p, c.Rounds+1, c.held.Slots(), c.held.Rows(), standing{c})
+	why := c.groups.Learn(p, c.Rounds+1, grouping.Answers{Slots: c.held.Slots(),
+		Rows: c.held.Rows(), Weights: c.held.Weights()}, standing{c})
 	c.phase, r.open = idle, false
 	c.emitEvent(report.Event{Kind: report.Surveyed, Attempt: r.attempt, Contributors: c.sum.Count,
 		Seconds: float64(c.now-r.opened) / 1000,

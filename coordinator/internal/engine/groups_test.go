@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/prng"
@@ -81,10 +82,22 @@ func (s *groupStage) values(slot, group int) []float32 {
 	return v
 }
 
+// weight returns what a device claims, which counts with weights=samples.
+func weight(slot int) uint32 { return 1 + uint32(slot%5) }
+
+// counts returns what a device's contribution counts for.
+func (s *groupStage) counts(slot int) uint32 {
+	if s.c.Plan.Weights == wire.Equal {
+		return 1
+	}
+	return weight(slot)
+}
+
 // reply sends the contribution of a slot to a group's directions; -1: it names no group.
 func (s *groupStage) reply(slot, group int) {
 	s.Helper()
-	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(), Weight: 1,
+	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(),
+		Weight: weight(slot),
 		Values: s.c.Plan.Precision.Append(nil, s.finds(slot, group)...)}
 	if group >= 0 {
 		r.Rest = wiregroups.AppendReply(nil, uint32(group))
@@ -108,7 +121,7 @@ func (s *groupStage) record() *wire.Round {
 // check compares a round with the means of who contributed, by group, in float64.
 func (s *groupStage) check(r *wire.Round, by [2][]int) {
 	s.Helper()
-	terms := r.Terms
+	terms, weights := r.Terms, []uint32(nil)
 	for group, slots := range by {
 		if len(slots) == 0 {
 			continue
@@ -117,11 +130,12 @@ func (s *groupStage) check(r *wire.Round, by [2][]int) {
 			s.Fatalf("terms %v, want those of groups %v", r.Terms, by)
 		}
 		for p := range s.c.round.scalars {
-			sum := 0.0
+			sum, all := 0.0, 0.0
 			for _, slot := range slots {
-				sum += float64(s.values(slot, group)[p])
+				w := float64(s.counts(slot))
+				sum, all = sum+w*float64(s.values(slot, group)[p]), all+w
 			}
-			want := []float32{float32(sum / float64(len(slots)))}
+			want := []float32{float32(sum / all)}
 			precision := s.c.Plan.TermPrecision()
 			precision.Round(want)
 			got := precision.Values(terms[0].Scalars, 1, s.c.round.scalars)
@@ -130,19 +144,24 @@ func (s *groupStage) check(r *wire.Round, by [2][]int) {
 			}
 		}
 		terms = terms[1:]
+		if s.c.Plan.Weights == wire.BySamples {
+			weights = append(weights, 0)
+			for _, slot := range slots {
+				weights[len(weights)-1] += weight(slot)
+			}
+		}
 	}
-	if len(terms) > 0 || int(r.Contributors) != len(by[0])+len(by[1]) || len(r.Weights) > 0 ||
-		len(r.Slots) > 0 {
-		s.Errorf("%d terms too many, %d contributors, weights %v, slots %v; want groups %v",
-			len(terms), r.Contributors, r.Weights, r.Slots, by)
+	if len(terms) > 0 || int(r.Contributors) != len(by[0])+len(by[1]) ||
+		!slices.Equal(r.Weights, weights) || len(r.Slots) > 0 {
+		s.Errorf("%d terms too many, %d contributors, weights %v, slots %v; want groups %v, weights %v",
+			len(terms), r.Contributors, r.Weights, r.Slots, by, weights)
 	}
 }
 
 func TestGroupsOfARound(t *testing.T) {
-	for _, precision := range []string{
-		"precision=single", "precision=half", "precision=int8", "precision=int4", "precision=int2",
-	} {
-		s := newGroupStage(t, "max_scalar=60000", precision)
+	for _, field := range []string{"precision=single", "precision=half", "precision=int8",
+		"precision=int4", "precision=int2", "weights=samples"} {
+		s := newGroupStage(t, "max_scalar=60000", field)
 		by := s.named()
 		if len(by[0]) != 3 || len(by[1]) != 3 || s.last.Cohort != (wire.Cohort{Sampled: 6,
 			Members: groupDevices}) {
@@ -172,7 +191,13 @@ func TestGroupsOfARound(t *testing.T) {
 
 // A group of which nobody contributed has no term, and a group's mean is over who did.
 func TestGroupsInPart(t *testing.T) {
-	s := newGroupStage(t)
+	for _, weights := range []string{"equal", "samples"} {
+		groupsInPart(t, "weights="+weights)
+	}
+}
+
+func groupsInPart(t *testing.T, field string) {
+	s := newGroupStage(t, field)
 	by := s.named()
 	for _, slot := range by[1] {
 		s.reply(slot, 1)

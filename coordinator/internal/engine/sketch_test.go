@@ -16,15 +16,21 @@ func (s *groupStage) sketch(slot int, v float32) {
 	for j := range values {
 		values[j] = v * float32(math.Sin(float64(1+slot%3)*float64(1+j)))
 	}
-	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(), Weight: 1,
-		Values: wire.AppendScalars(nil, values...), Rest: survey.Answer(survey.Sketch)}
+	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(),
+		Weight: weight(slot), Values: wire.AppendScalars(nil, values...), Rest: survey.Answer(survey.Sketch)}
 	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
 }
 
 // A run of groups by sketch asks all members for sketches before its first round, whose record has
 // weighted means, and asks again once many have come.
 func TestSketchesBeforeRounds(t *testing.T) {
-	s := newGroupStage(t, "groups=sketch")
+	for _, weights := range []string{"equal", "samples"} {
+		sketchesBeforeRounds(t, "weights="+weights)
+	}
+}
+
+func sketchesBeforeRounds(t *testing.T, field string) {
+	s := newGroupStage(t, "groups=sketch", field)
 	if k := survey.Asked(s.last.Rest); k != survey.Sketch || s.last.Cohort.Sampled != groupDevices {
 		t.Fatalf("the run asks %d devices for %v", s.last.Cohort.Sampled, k)
 	}
@@ -54,8 +60,17 @@ func TestSketchesBeforeRounds(t *testing.T) {
 	}
 	r := s.record()
 	for group, term := range r.Terms {
-		weights := s.c.groups.Weights([]uint32{uint32(by[group][0]), uint32(by[group][1]),
-			uint32(by[group][2])})
+		var slots, claimed []uint32
+		total := uint32(0)
+		for _, slot := range by[group] {
+			slots, claimed = append(slots, uint32(slot)), append(claimed, s.counts(slot))
+			total += s.counts(slot)
+		}
+		weights := s.c.groups.Weights(slots, claimed)
+		if len(r.Weights) > 0 && r.Weights[group] != total ||
+			len(r.Weights) > 0 != s.c.Plan.RelaysWeights() {
+			t.Errorf("groups %v have weights %v", by, r.Weights)
+		}
 		for p := range s.c.round.scalars {
 			sum, all := 0.0, 0.0
 			for i, slot := range by[group] {

@@ -7,12 +7,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ByGroup returns the contributions of each of so many groups. of returns the group of a slot; who
-// has none is left out. weights gives the contributors of a group those of their slots; if it
-// returns nil, they keep theirs.
-func (k *Contributions) ByGroup(
-	of func(slot uint32) (uint32, bool), groups uint32, weights func(slots []uint32) []uint32,
-) []Contributions {
+// ByGroup returns the contributions of each of so many groups, ascending by slot. of returns the
+// group of a slot; who has none is left out.
+func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint32) []Contributions {
 	list := make([]Contributions, groups)
 	for g := range list {
 		list[g].size = k.size
@@ -23,18 +20,46 @@ func (k *Contributions) ByGroup(
 		}
 	}
 	for g := range list {
-		list[g].weigh(weights)
+		list[g].Sort()
 	}
 	return list
 }
 
-// weigh gives the contributors the weights of their slots; nil changes none.
-func (k *Contributions) weigh(weights func(slots []uint32) []uint32) {
-	k.Sort()
-	for i, w := range weights(k.Slots()) {
+// Weigh replaces the contributors' weights by what weights makes of their slots and weights; nil
+// changes none.
+func (k *Contributions) Weigh(weights func(slots, claimed []uint32) []uint32) {
+	for i, w := range weights(k.Slots(), k.Weights()) {
 		k.contributors[i].weight = w
 	}
 }
+
+// GroupWeights returns the weight of each of [GroupTerms]' terms: the sum of its contributors'. If
+// one is larger than a record can have, all are halved until none is, and rounded; none below 1.
+func GroupWeights(groups []Contributions) []uint32 {
+	var sums []uint64
+	for g := range groups {
+		if len(groups[g].contributors) == 0 {
+			continue
+		}
+		sum := uint64(0)
+		for _, from := range groups[g].contributors {
+			sum += uint64(from.weight)
+		}
+		sums = append(sums, sum)
+	}
+	shift := 0
+	for len(sums) > 0 && rounded(slices.Max(sums), shift) > wire.MaxWeight {
+		shift++
+	}
+	weights := make([]uint32, len(sums))
+	for i, sum := range sums {
+		weights[i] = uint32(max(rounded(sum, shift), 1))
+	}
+	return weights
+}
+
+// rounded returns v/2^shift, rounded up from a half on.
+func rounded(v uint64, shift int) uint64 { return (v + 1<<shift>>1) >> shift }
 
 // Slots returns the slot of each contributor.
 func (k contributors) Slots() []uint32 {

@@ -10,9 +10,6 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// same changes no weight.
-func same([]uint32) []uint32 { return nil }
-
 // TestGroupTerms compares terms with float64 means, whatever the order in which devices answer.
 func TestGroupTerms(t *testing.T) {
 	const size, devices, groups = 5, 20, 3
@@ -33,7 +30,7 @@ func TestGroupTerms(t *testing.T) {
 		for _, slot := range rng.Perm(devices) {
 			k.Add(uint32(slot), values[slot], 1+uint32(slot%3))
 		}
-		terms := GroupTerms(k.ByGroup(of, groups, same), Aggregator{}, wire.Single)
+		terms := GroupTerms(k.ByGroup(of, groups), Aggregator{}, wire.Single)
 		if want == nil {
 			want = terms
 		}
@@ -66,11 +63,56 @@ func TestGroupTermsOfHalves(t *testing.T) {
 	k.Add(0, []float32{1}, 1)
 	k.Add(1, []float32{1 + 1.0/1024}, 1)
 	of := func(uint32) (uint32, bool) { return 0, true }
-	terms := GroupTerms(k.ByGroup(of, 1, same), Aggregator{}, wire.Half)
+	terms := GroupTerms(k.ByGroup(of, 1), Aggregator{}, wire.Half)
 	if got := wire.Half.Values(terms[0].Scalars, 1, 1); len(got) != 1 || got[0] != 1 {
 		t.Errorf("the mean is %v, want 1: rounded once, to even", got)
 	}
-	if terms := GroupTerms(k.ByGroup(of, 0, same), Aggregator{}, wire.Half); len(terms) != 0 {
+	if terms := GroupTerms(k.ByGroup(of, 0), Aggregator{}, wire.Half); len(terms) != 0 {
 		t.Errorf("no groups have terms %v", terms)
+	}
+}
+
+// TestGroupWeights: a term weighs what its contributors do, whatever factors a mean gives them, and
+// no weight is more than a record can have.
+func TestGroupWeights(t *testing.T) {
+	for _, test := range []struct{ weights, want []uint32 }{ // device i is of group i mod 3
+		{nil, nil},
+		{[]uint32{7}, []uint32{7}},
+		{[]uint32{1, 2, 3, 4, 5}, []uint32{5, 7, 3}},
+		{[]uint32{0, 2}, []uint32{2}}, // nobody of group 0
+		{[]uint32{wire.MaxWeight, 3}, []uint32{wire.MaxWeight, 3}},
+		{[]uint32{wire.MaxWeight, 3, 1, 1}, []uint32{wire.MaxWeight/2 + 1, 2, 1}},
+		{[]uint32{wire.MaxWeight, 1, 20, wire.MaxWeight, 0, 0, wire.MaxWeight},
+			[]uint32{3 * wire.MaxWeight / 4, 1, 5}},
+	} {
+		var k Contributions
+		k.Reset(1)
+		for i, w := range test.weights {
+			if w > 0 {
+				k.Add(uint32(i), []float32{1}, w)
+			}
+		}
+		groups := k.ByGroup(func(slot uint32) (uint32, bool) { return slot % 3, true }, 3)
+		if got := GroupWeights(groups); !slices.Equal(got, test.want) {
+			t.Errorf("%v: got %v, want %v", test.weights, got, test.want)
+		}
+	}
+}
+
+// TestWeigh: factors are for the contributors of their slots, whoever answered first.
+func TestWeigh(t *testing.T) {
+	var k Contributions
+	k.Reset(1)
+	k.Add(9, []float32{1}, 2)
+	k.Add(4, []float32{-1}, 3)
+	one := k.ByGroup(func(uint32) (uint32, bool) { return 0, true }, 1)
+	one[0].Weigh(func(slots, claimed []uint32) []uint32 {
+		if !slices.Equal(slots, []uint32{4, 9}) || !slices.Equal(claimed, []uint32{3, 2}) {
+			t.Errorf("slots %v claim %v", slots, claimed)
+		}
+		return []uint32{1, 3}
+	})
+	if got := GroupTerms(one, Aggregator{}, wire.Single)[0].Scalars.At(0); got != 0.5 {
+		t.Errorf("the mean is %v, want 0.5", got)
 	}
 }

@@ -20,6 +20,9 @@ import (
 //
 //	v < (M-1) |g|^2 / 4
 //
+// With weights, g is the weighted mean, M is 1/sum_i W_i^2 for the shares W_i of the weights, and
+// mean|g_i|^2 is weighted by W_i^2, as the noise of own directions is.
+//
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for so many rounds.
@@ -31,7 +34,7 @@ const (
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {
 	rounds      int
-	contributed int     // in all of them
+	contributed float64 // M, the sum of all of them
 	each, mean  float64 // sums of |g_i|^2, the mean over devices, and of |g|^2
 	own         bool    // devices have directions of their own
 }
@@ -47,20 +50,19 @@ func (c *Chooser) size(p *wire.Plan) uint32 {
 	return mostDevices
 }
 
-// Heed takes the scalars of a round, a row of each contributor, with groups=auto. After the last
-// round that it needs it says what it came to, else nothing.
-func (c *Chooser) Heed(p *wire.Plan, rows [][]float32) (why string) {
+// Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
+// groups=auto. After the last round that it needs it says what it came to, else nothing.
+func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
 	if p.Groups != wiregroups.Auto || k.rounds == measured || len(rows) == 0 {
 		return ""
 	}
 	k.rounds++
-	k.contributed += len(rows)
-	k.add(rows)
+	k.add(rows, sharesOf(weights))
 	if k.rounds < measured {
 		return ""
 	}
-	contributors := float64(k.contributed) / measured
+	contributors := k.contributed / measured
 	noise := k.each / (contributors * k.mean)
 	if k.own = falls*(k.each-k.mean) < (contributors-1)*k.mean; k.own {
 		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
@@ -70,16 +72,30 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32) (why string) {
 		"grows as the model learns", noise)
 }
 
-// add adds the scalars of a round, the mean over its directions.
-func (k *contrast) add(rows [][]float32) {
-	devices, directions := float64(len(rows)), float64(len(rows[0]))
+// add adds the scalars of a round, the mean over its directions. shares are the rows' parts of
+// their mean.
+func (k *contrast) add(rows [][]float32, shares []float64) {
+	directions, devices := float64(len(rows[0])), 1/dot(shares, shares)
+	k.contributed += devices
 	for j := range rows[0] {
-		sum := 0.0
-		for _, row := range rows {
-			v := float64(row[j])
-			sum += v
-			k.each += v * v / (devices * directions)
+		mean := 0.0
+		for i, row := range rows {
+			v := shares[i] * float64(row[j])
+			mean += v
+			k.each += v * v * devices / directions
 		}
-		k.mean += sum * sum / (devices * devices * directions)
+		k.mean += mean * mean / directions
 	}
+}
+
+// sharesOf returns weights divided by their sum.
+func sharesOf(weights []uint32) []float64 {
+	sum, shares := 0.0, make([]float64, len(weights))
+	for _, w := range weights {
+		sum += float64(w)
+	}
+	for i, w := range weights {
+		shares[i] = float64(w) / sum
+	}
+	return shares
 }

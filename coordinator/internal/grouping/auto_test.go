@@ -85,7 +85,7 @@ func TestAuto(t *testing.T) {
 				t.Errorf("%d devices, unlike %v, round %d: groups %v, want %d", test.devices,
 					test.unlike, round, g, want)
 			}
-			why := c.Heed(p, slopesOf(rng, gradients, 10))
+			why := c.Heed(p, slopesOf(rng, gradients, 10), ones(gradients))
 			if (why != "") != (round == measured) || test.own && round == measured &&
 				!strings.Contains(why, "its own") {
 				t.Errorf("%d devices, unlike %v, round %d: %q", test.devices, test.unlike, round, why)
@@ -98,17 +98,29 @@ func TestAuto(t *testing.T) {
 func TestAutoNoise(t *testing.T) {
 	c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
 	rows := [][]float32{{2, -2}, {0, -4}}
-	if why := c.Heed(p, nil) + c.Heed(p, rows) + c.Heed(p, rows); why != "" {
-		t.Errorf("after two rounds: %q", why)
+	for _, some := range [][][]float32{nil, rows, rows} {
+		if why := c.Heed(p, some, ones(some)); why != "" {
+			t.Errorf("after two rounds: %q", why)
+		}
 	}
 	// each = (4+4+0+16)/4 = 6, mean = (1+9)/2 = 5, and 6/(2*5) = 0.6.
-	if why := c.Heed(p, rows); !strings.Contains(why, "their noise is 0.6 of that") {
+	if why := c.Heed(p, rows, ones(rows)); !strings.Contains(why, "their noise is 0.6 of that") {
+		t.Error(why)
+	}
+	// With shares 3/4 and 1/4 M is 1.6, each = 1.6 (9/16 (4+4) + 1/16 16)/2 = 4.4, and
+	// mean = (1.5^2 + 2.5^2)/2 = 4.25, and 4.4/(1.6*4.25) = 0.647.
+	c = New(1)
+	why := ""
+	for range measured {
+		why += c.Heed(p, rows, []uint32{30, 10})
+	}
+	if !strings.Contains(why, "their noise is 0.65 of that") {
 		t.Error(why)
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
 		for range 5 {
-			if why := c.Heed(&wire.Plan{Groups: groups}, rows); why != "" {
+			if why := c.Heed(&wire.Plan{Groups: groups}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}
 		}

@@ -163,17 +163,23 @@ func (c *Chooser) partsOf(p *wire.Plan, round uint64, crowd Crowd) [][]uint32 {
 	return groups
 }
 
-// Learn takes the sketches of members, one row each, and says what their groups come to from a
-// round on. Whoever is present and sent none counts as average until the next ones.
-func (c *Chooser) Learn(p *wire.Plan, round uint64, slots []uint32, rows [][]float32, crowd Crowd,
-) string {
+// Answers are the sketches of members: for each its slot, its sketch and its weight.
+type Answers struct {
+	Slots   []uint32
+	Rows    [][]float32
+	Weights []uint32
+}
+
+// Learn takes the sketches of members, and says what their groups come to from a round on. Whoever
+// is present and sent none counts as average until the next ones.
+func (c *Chooser) Learn(p *wire.Plan, round uint64, a Answers, crowd Crowd) string {
 	asked := map[uint32]bool{}
 	for slot := range crowd.Members() {
 		if crowd.Standing(slot) == Present {
 			asked[slot] = true
 		}
 	}
-	c.sketches, c.parts = newSketches(slots, rows, asked), nil
+	c.sketches, c.parts = newSketches(a, asked), nil
 	return fmt.Sprintf("groups of %d leave %.2g of the squared differences that random ones leave",
 		p.GroupSize, c.Spread(p, round, crowd))
 }
@@ -197,12 +203,13 @@ func (c *Chooser) Lacks(crowd Crowd) bool {
 	return 4*fresh > present
 }
 
-// Weights returns the weights of a group's members in its mean; nil: all are equal.
-func (c *Chooser) Weights(slots []uint32) []uint32 {
-	if c.sketches == nil {
+// Weights returns the weights of a group's members in its mean, of those that they claim; nil: as
+// they are.
+func (c *Chooser) Weights(slots, claimed []uint32) []uint32 {
+	if c.sketches == nil || len(slots) == 0 {
 		return nil
 	}
-	return c.sketches.weights(slots)
+	return c.sketches.weights(slots, claimed)
 }
 
 // Shares returns the share of each class in the members' samples, each member's counted alike,

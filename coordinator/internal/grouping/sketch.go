@@ -13,8 +13,9 @@ const longest = 3
 // Sketches are what members found along common directions at one state: sketch i is
 // (<z_j, grad f_i>)_j. Members whose gradients differ have sketches that differ.
 //
-// Invariant: of has, by slot, sketches less their mean. Before that none was farther from their
-// median, element by element, than longest times the median distance.
+// Invariant: of has, by slot, sketches less their weighted mean, each times its member's weight
+// over the mean weight. Before that none was farther from their median, element by element, than
+// longest times the median distance.
 type sketches struct {
 	of     map[uint32][]float64
 	asked  map[uint32]bool // members that were present
@@ -23,7 +24,8 @@ type sketches struct {
 }
 
 // newSketches returns the sketches of members. Those asked that sent none count as average.
-func newSketches(slots []uint32, rows [][]float32, asked map[uint32]bool) *sketches {
+func newSketches(a Answers, asked map[uint32]bool) *sketches {
+	slots, rows := a.Slots, a.Rows
 	s := &sketches{of: map[uint32][]float64{}, asked: asked}
 	if len(rows) == 0 {
 		return s
@@ -44,23 +46,24 @@ func newSketches(slots []uint32, rows [][]float32, asked map[uint32]bool) *sketc
 		s.of[slot], lengths[i] = v, math.Sqrt(dot(v, v))
 	}
 	most, mean := longest*median(lengths), make([]float64, len(center))
+	shares := sharesOf(a.Weights)
 	for i, slot := range slots {
 		v := s.of[slot]
 		if lengths[i] > most {
 			scale(v, most/lengths[i])
 		}
 		for j := range mean {
-			mean[j] += v[j] / float64(len(slots))
+			mean[j] += v[j] * shares[i]
 		}
 	}
 	s.mean = make([]float64, len(mean))
 	for j := range mean {
 		s.mean[j] = center[j] + mean[j]
 	}
-	for _, slot := range slots {
+	for i, slot := range slots {
 		v := s.of[slot]
 		for j := range v {
-			v[j] -= mean[j]
+			v[j] = (v[j] - mean[j]) * shares[i] * float64(len(slots))
 		}
 		s.square += dot(v, v) / float64(len(slots))
 	}
@@ -92,7 +95,8 @@ func (s *sketches) cost(groups [][]uint32) (sum float64) {
 	return sum
 }
 
-// Weights of a group's members in its mean are whole numbers, in units of 1/weightUnit.
+// Weights of a group's members in its mean are whole numbers, in units of 1/weightUnit of the
+// largest weight that one of them claims.
 const (
 	weightUnit   = 1 << 16
 	ridge        = 0.02 // of the mean square, so that no weight rests on a sketch's noise
@@ -103,7 +107,9 @@ const (
 // weights returns the weights of a group's members with which their sketches cancel best:
 //
 //	w = (C_S + 0.02 mean(diag C) I)^-1 1, to a mean of 1, clipped to [0.2, 3], to a mean of 1
-func (s *sketches) weights(slots []uint32) []uint32 {
+//
+// as factors on those that the members claim.
+func (s *sketches) weights(slots, claimed []uint32) []uint32 {
 	n := len(slots)
 	c := make([][]float64, n)
 	for i := range c {
@@ -119,9 +125,9 @@ func (s *sketches) weights(slots []uint32) []uint32 {
 		w[i] = min(max(w[i], leastWeight), largerWeight)
 	}
 	toMeanOne(w)
-	whole := make([]uint32, n)
+	whole, most := make([]uint32, n), float64(slices.Max(claimed))
 	for i := range w {
-		whole[i] = max(uint32(math.Round(w[i]*weightUnit)), 1)
+		whole[i] = max(uint32(math.Round(w[i]*float64(claimed[i])/most*weightUnit)), 1)
 	}
 	return whole
 }

@@ -32,12 +32,24 @@ func skewed(rng *rand.Rand, members int) (slots []uint32, rows [][]float32) {
 	return slots, rows
 }
 
+// ones returns equal weights.
+func ones[T any](list []T) []uint32 { return slices.Repeat([]uint32{1}, len(list)) }
+
+// equal returns the sketches of members that weigh the same.
+func equal(slots []uint32, rows [][]float32) Answers {
+	return Answers{Slots: slots, Rows: rows, Weights: ones(slots)}
+}
+
+func equalSketches(slots []uint32, rows [][]float32) *sketches {
+	return newSketches(equal(slots, rows), nil)
+}
+
 // TestSplitCancels: groups of five of 100 members leave a small part of what random ones leave, and
 // each member is in one.
 func TestSplitCancels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots, rows := skewed(rng, 100)
-	s := newSketches(slots, rows, nil)
+	s := equalSketches(slots, rows)
 	random := s.cost(slices.Collect(slices.Chunk(slots, 5)))
 	groups := s.split(slots, 5, &dice{key: 1})
 	all := slices.Sorted(slices.Values(slices.Concat(groups...)))
@@ -64,7 +76,7 @@ func TestSplitIsBest(t *testing.T) {
 			slots = append(slots, uint32(10*i))
 			rows = append(rows, []float32{rng.Float32(), rng.Float32(), rng.Float32()})
 		}
-		s := newSketches(slots, rows, nil)
+		s := equalSketches(slots, rows)
 		least := math.Inf(1)
 		for a := 1; a < 6; a++ {
 			for b := a + 1; b < 6; b++ {
@@ -84,7 +96,7 @@ func TestSplitIsBest(t *testing.T) {
 func TestTableIsTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	slots, rows := skewed(rng, 23)
-	s := newSketches(slots, rows, nil)
+	s := equalSketches(slots, rows)
 	table := s.tableOf(slots, 5)
 	table.begin(slots)
 	for range 50 {
@@ -106,7 +118,7 @@ func TestSplitOfManyIsQuick(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, members := range []int{100, 10_000} {
 		slots, rows := skewed(rng, members)
-		s := newSketches(slots, rows, nil)
+		s := equalSketches(slots, rows)
 		random := s.cost(slices.Collect(slices.Chunk(slots, 5)))
 		began := time.Now()
 		groups := s.split(slots, 5, &dice{key: 1})
@@ -122,11 +134,11 @@ func TestSplitOfManyIsQuick(t *testing.T) {
 func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	slots, rows := skewed(rng, 40)
-	s := newSketches(slots, rows, nil)
+	s := equalSketches(slots, rows)
 	clipped := 0
 	for from := 0; from < 40; from += 5 {
 		group := slots[from : from+5]
-		got := s.weights(group)
+		got := s.weights(group, ones(group))
 		w := gauss(s, group)
 		sum := 0.0
 		for i := range w {
@@ -189,13 +201,47 @@ func gauss(s *sketches, slots []uint32) []float64 {
 func TestWeightsOfEquals(t *testing.T) {
 	same := [][]float32{{1, 2}, {1, 2}, {1, 2}}
 	for name, s := range map[string]*sketches{
-		"nobody":  newSketches(nil, nil, nil),
-		"same":    newSketches([]uint32{0, 1, 2}, same, nil),
-		"unknown": newSketches([]uint32{7, 8}, [][]float32{{1, 2}, {3, 5}}, nil),
+		"nobody":  equalSketches(nil, nil),
+		"same":    equalSketches([]uint32{0, 1, 2}, same),
+		"unknown": equalSketches([]uint32{7, 8}, [][]float32{{1, 2}, {3, 5}}),
 	} {
-		w := s.weights([]uint32{0, 1, 2})
+		w := s.weights([]uint32{0, 1, 2}, []uint32{1, 1, 1})
 		if w[0] != w[1] || w[1] != w[2] || w[0] == 0 {
 			t.Errorf("%s: weights %v", name, w)
+		}
+	}
+}
+
+// TestWeightedSketches: with weights the sums of groups are those of weighted sketches less their
+// weighted mean, and a member's weight in a mean is what it claims times what cancels best.
+func TestWeightedSketches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	slots, rows := skewed(rng, 12)
+	claimed, all := make([]uint32, 12), 0.0
+	for i := range claimed {
+		claimed[i] = 1 + uint32(rng.IntN(4))
+		all += float64(claimed[i])
+	}
+	s := newSketches(Answers{Slots: slots, Rows: rows, Weights: claimed}, nil)
+	group, want := []uint32{2, 3, 5, 7}, 0.0
+	for j := range rows[0] {
+		mean, sum := 0.0, 0.0
+		for i := range rows {
+			mean += float64(claimed[i]) * float64(rows[i][j]) / all
+		}
+		for _, slot := range group {
+			sum += 12 / all * float64(claimed[slot]) * (float64(rows[slot][j]) - mean)
+		}
+		want += sum * sum
+	}
+	if got := s.cost([][]uint32{group}); math.Abs(got-want) > 1e-6*want {
+		t.Errorf("the group leaves %v, want %v", got, want)
+	}
+	factors := gauss(s, group)
+	got := s.weights(group, []uint32{1, 2, 4, 4})
+	for i, of := range []float64{0.25, 0.5, 1, 1} {
+		if w := of * factors[i] * weightUnit; math.Abs(float64(got[i])-w) > 1 {
+			t.Errorf("weights %v, want %v times the claimed ones", got, factors)
 		}
 	}
 }
@@ -205,10 +251,10 @@ func TestLiarsSketch(t *testing.T) {
 	for _, lie := range []float32{0, 1e3, 1e30, math.MaxFloat32} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		slots, rows := skewed(rng, 50)
-		honest := newSketches(slots, rows, nil)
+		honest := equalSketches(slots, rows)
 		bad := slices.Clone(rows)
 		bad[7] = slices.Repeat([]float32{lie}, 64)
-		s := newSketches(slots, bad, nil)
+		s := equalSketches(slots, bad)
 		groups := s.split(slots, 5, &dice{key: 3})
 		rest := slices.DeleteFunc(slices.Clone(groups),
 			func(g []uint32) bool { return slices.Contains(g, 7) })
@@ -217,9 +263,9 @@ func TestLiarsSketch(t *testing.T) {
 			t.Errorf("a sketch of %v: the other groups leave %v of %v", lie, got, random)
 		}
 		for _, g := range groups {
-			for _, w := range s.weights(g) {
+			for _, w := range s.weights(g, ones(g)) {
 				if w > 15*weightUnit || w < weightUnit/100 {
-					t.Errorf("a sketch of %v: weights %v", lie, s.weights(g))
+					t.Errorf("a sketch of %v: weights %v", lie, s.weights(g, ones(g)))
 				}
 			}
 		}
@@ -232,10 +278,10 @@ func TestSketchedRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots, rows := skewed(rng, 100)
 	c, f, p := New(1), newFleet(100), planOf(10, 5, 10)
-	if !c.Lacks(f) || c.Weights([]uint32{1}) != nil {
+	if !c.Lacks(f) || c.Weights([]uint32{1}, []uint32{1}) != nil {
 		t.Error("without sketches there are weights, or none are lacking")
 	}
-	c.Learn(p, 1, slots, rows, f)
+	c.Learn(p, 1, equal(slots, rows), f)
 	if left := c.Spread(p, 1, f); c.Lacks(f) || !(left > 0 && left < 0.1) {
 		t.Errorf("sketches are lacking, or the groups leave %v", left)
 	}
@@ -286,7 +332,7 @@ func TestSketchedRounds(t *testing.T) {
 		t.Error("24 of 94 present members came later: more than a quarter")
 	}
 	// Those who were asked and sent none are not asked for ever.
-	c.Learn(p, 1, slots[:10], rows[:10], f)
+	c.Learn(p, 1, equal(slots[:10], rows[:10]), f)
 	if c.Lacks(f) {
 		t.Error("whoever sent no sketch is asked again")
 	}

@@ -17,7 +17,7 @@ var covered = []string{
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
 	"relay single", "relay half", "relay int8", "relay int4", "relay int2",
 	"median single", "median half",
-	"groups", "groups of some", "groups by sketch", "groups as devices are",
+	"groups", "groups of some", "groups by sketch", "groups as devices are", "groups that weigh",
 	"reply to another group",
 	"late work", "late work of old", "late work, async", "late relay",
 	"survey", "survey again", "survey of step", "survey reply",

@@ -16,8 +16,8 @@ import (
 // devices' slopes has more bits than a half.
 func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
 	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || p.Late > 0 ||
-		p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal ||
-		p.Roster == wire.OpenRoster || p.Precision != wire.Single || rng.IntN(3) > 0 {
+		p.Aggregator != wire.WeightedMean || p.Roster == wire.OpenRoster ||
+		p.Precision != wire.Single || rng.IntN(3) > 0 {
 		return
 	}
 	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
@@ -72,6 +72,9 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 		if len(found) > 1 {
 			b.w.count("groups of some")
 		}
+		if err := b.weigh(r.Round, plan, i, found); err != nil {
+			return nil, err
+		}
 		for _, d := range found {
 			a := b.answerTo(d, r.N)
 			twice := slices.ContainsFunc(counted,
@@ -118,7 +121,23 @@ func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool)
 	}
 }
 
-// anyMean finds the devices of which v is the mean slope, in a run without weights.
+// weigh checks the weight of a term of a group, whose contributors are known but with sketches.
+func (b *book) weigh(r *wire.Round, plan *wire.Plan, term int, found []int) error {
+	if plan.Weights == wire.Equal || plan.Groups == grouping.Sketch {
+		return nil
+	}
+	sum := uint32(0)
+	for _, d := range found {
+		sum += b.w.scenario.weights[d]
+	}
+	if b.w.count("groups that weigh"); r.Weights[term] != sum {
+		return fmt.Errorf("weights %d, those of group %d come to %d", r.Weights,
+			r.Terms[term].Source, sum)
+	}
+	return nil
+}
+
+// anyMean finds the devices of which v is the mean slope.
 func (s *scenario) anyMean(v float64) ([]int, bool) {
 	for n := 1; n <= s.devices; n++ {
 		if found, ok := s.solve(v, n); ok {
