@@ -100,3 +100,40 @@ func TestGroups(t *testing.T) {
 		h.agrees(d, h.last())
 	})
 }
+
+// Devices that no announcement can name draw their group, which differs from one record to another
+// and not from one attempt or coordinator to another. Their contribution names no group.
+func TestDrawnGroups(t *testing.T) {
+	own := ownScalars(t, "d0")
+	bubble(t, func(t *testing.T) {
+		p := groupPlan()
+		p.Roster, p.Target, p.OverSample = wire.OpenRoster, 3, 1
+		h, store, drawn := newHost(t, p), newStore(t), map[uint32]bool{}
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		h.announce()
+		first := h.one(wire.Contribution)
+		group := grouping.Drawn(p, h.last()+1, "d0")
+		if _, says := grouping.OfReply(&first.Reply); says || string(first.Values) != own[group] {
+			t.Errorf("group %d: named %v, scalars %x, want %x", group, says, first.Values, own[group])
+		}
+		d.stop()
+		d = h.device("d0", bowlLoss(small, 0), with(store))
+		h.epoch = 9
+		h.announce(func(a *wire.Announcement) { a.Attempt = 3 })
+		if again := h.one(wire.Contribution); string(again.frame) != string(first.frame) {
+			t.Errorf("got\n%x, first\n%x", again.frame, first.frame)
+		}
+		for range 12 {
+			group := grouping.Drawn(p, h.last()+1, "d0")
+			drawn[group] = true
+			h.conclude(wire.Round{Terms: []wire.Term{{Source: prng.Slot(group),
+				Scalars: first.Values}}, Contributors: 1})
+			h.announce()
+			h.one(wire.Contribution)
+		}
+		if len(drawn) != 3 {
+			t.Errorf("12 records have it in groups %v, want all three", drawn)
+		}
+		h.agrees(d, h.last())
+	})
+}

@@ -67,7 +67,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 
 // asks says whether an announcement asks this device.
 func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
-	if plan.Sharing == wire.GroupDirections && survey.Asked(a.Rest) == survey.None {
+	if grouping.Names(plan) && survey.Asked(a.Rest) == survey.None {
 		_, named := grouping.Of(&a.Announcement, c.member.slot)
 		return named
 	}
@@ -251,7 +251,7 @@ func (c *Client) contribute(
 	switch {
 	case result.Control.N > 0:
 		r.Rest = result.Control.Append(nil)
-	case plan.Sharing == wire.GroupDirections:
+	case grouping.Names(plan):
 		r.Rest = grouping.AppendReply(r.Rest, t.Group)
 	}
 	return r, nil, nil

@@ -20,8 +20,8 @@ const (
 	SharedDirections Sharing = 0
 	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
-	// GroupDirections: the devices of a group, which the announcement names, probe the same
-	// directions: those of slot k for group k. A record has a term for each group.
+	// GroupDirections: the devices of a group, which an announcement names or each draws, probe the
+	// same directions: those of slot k for group k. A record has a term for each group.
 	GroupDirections Sharing = 3
 )
 

@@ -64,6 +64,14 @@ var options = []struct {
 		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, wire.Int8, 65504
 		p.Weights = wire.BySamples
 	}},
+	{"groups that devices draw", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Roster, p.Weights = wire.OpenRoster, wire.BySamples
+	}},
+	{"groups that many devices draw, 8 bits", "zofl", func(p *wire.Plan) {
+		byGroups(p)
+		p.Target, p.Quorum = grouping.MaxDevices+2, 2 // of whom few are there
+	}},
 	{"groups, half, median", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504

@@ -155,7 +155,8 @@ func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 	f := Parts{Values: down.Values, Steps: 4, Chain: 8, Framing: down.Framing}
 	who := bytesOf(choices(float64(p.Members), float64(p.Target)))
 	switch {
-	case grouping.Count(p) > 0:
+	case grouping.Draws(p): // the record says of which groups anybody answered: mostly of all
+	case grouping.Names(p):
 		f.Fields += who // the announcement says whom it asks, and the record no more
 	case p.Transport.Relays():
 		f.Who = who

@@ -110,8 +110,8 @@ func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 		StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
 	}
-	if groups := s.groups(); len(groups) > 0 {
-		a.Rest = grouping.Tail(wire.Reference{}, nil, false, groups)
+	if grouping.Names(p) {
+		a.Rest = grouping.Tail(wire.Reference{}, nil, false, s.groups())
 	}
 	if p.Roster == wire.OpenRoster {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold - 1}
@@ -175,8 +175,8 @@ func (s *sample) reply(i int) []byte {
 	if s.plan.StepAuto > 0 {
 		r.Rest = survey.Slope(1)
 	}
-	if groups := grouping.Count(s.plan); groups > 0 {
-		r.Rest = grouping.AppendReply(r.Rest, groups-1)
+	if grouping.Names(s.plan) {
+		r.Rest = grouping.AppendReply(r.Rest, grouping.Count(s.plan)-1)
 	}
 	if n := s.variate(phase); n > 0 {
 		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blobOf(p, n)}

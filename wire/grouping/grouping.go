@@ -16,7 +16,7 @@ import (
 const (
 	// None: the plan has no groups.
 	None uint8 = 0
-	// Random: groups are drawn at random.
+	// Random: groups are drawn at random, by the coordinator or by devices: see [Draws].
 	Random uint8 = 1
 	// Sketch: devices whose gradients differ from the mean in opposite ways are in one group, by
 	// what each finds along common directions in a survey, and weights cancel the rest.
@@ -30,7 +30,8 @@ const (
 // anything.
 const Choice = "groups"
 
-// MaxDevices bounds the devices that the groups of a round have together.
+// MaxDevices bounds the devices that the groups of a round have together, where an announcement
+// names them. See [Draws].
 const MaxDevices = 128
 
 // maxBytes bounds the names of [MaxDevices] devices: up to four bytes each, and a byte for the

@@ -14,10 +14,10 @@ var groupReasons = []reason{
 	},
 	{
 		field: "roster",
-		what:  "sharing=groups needs roster=dense",
-		why:   "an announcement names the devices of a group by their slots",
-		do: "set roster=dense, or sharing=shared transport=mean groups=none group_size=0 " +
-			"regroup=0",
+		what:  "groups that are chosen by what devices are like need roster=dense",
+		why:   "devices of an open roster have no slots by which an announcement could name them",
+		do: "set groups=random group_size=5, or roster=dense, or sharing=shared transport=mean " +
+			"groups=none group_size=0 regroup=0",
 	},
 	{
 		field: "groups",
@@ -44,14 +44,15 @@ var groupReasons = []reason{
 	},
 	{
 		field: "target",
-		what:  "sharing=groups asks at most 128 devices a round",
+		what:  "groups that are chosen by what devices are like have at most 128 of them a round",
 		why:   "an announcement names each of them",
-		do:    "lower target or over_sample, such as target=10 over_sample=1",
+		do: "set groups=random group_size=5, or lower target or over_sample, such as target=10 " +
+			"over_sample=1",
 	},
 	{
 		field: "target",
 		what:  "the devices that a round asks do not fill its groups",
-		why:   "it asks target*over_sample devices, in groups of group_size",
+		why:   "it asks target*over_sample devices, in whole groups of group_size",
 		do:    "choose a multiple, such as target=10 over_sample=1 group_size=5",
 	},
 	{

@@ -26,7 +26,8 @@ the model learns g falls, and s and v do not. So own ones are taken if they stil
 less noise once |g|^2 is a quarter: with many contributors, large batches such as the 200
 here, and alike data. One contributor has nothing to choose.
 It needs roster=dense and at most 128 devices a round, and takes no late work or median:
-with these zofl plan writes other sharing, and says so. The fewest bytes
+with these zofl plan writes other sharing, and says so. Devices of an open roster then
+draw one of 20 groups or so, which share directions. The fewest bytes
 among alike devices has sharing=per-client groups=none regroup=0 precision=int4.
 For the last points set step to a number with step_decay=cosine floor=0.05 and
 server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.

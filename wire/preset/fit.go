@@ -12,24 +12,53 @@ import (
 )
 
 // mannerFields say how devices share directions. Their values only go together.
-var mannerFields = []string{"sharing", "transport", "groups", "regroup", "precision"}
+var mannerFields = []string{"sharing", "transport", "groups", "group_size", "regroup",
+	"precision"}
 
 // manners have the mannerFields that the preset zofl may have, its own first. A plan takes the
 // first ones with which it can run: rounds of many devices have directions of their own; late work
-// has scalars of 16 bits; medians and open rosters have directions that all devices share.
+// has scalars of 16 bits; devices of an open roster draw groups; and medians have directions that
+// all devices share.
 var manners = []wire.Plan{
 	{Sharing: wire.GroupDirections, Transport: wire.Relay, Groups: grouping.Auto, Regroup: 10,
 		Precision: wire.Int8},
 	{Sharing: wire.PerClient, Transport: wire.Relay, Precision: wire.Int4},
 	{Sharing: wire.PerClient, Transport: wire.Relay, Precision: wire.Half},
+	{Sharing: wire.GroupDirections, Transport: wire.Relay, Groups: grouping.Random, Regroup: 1,
+		Precision: wire.Int8},
 	{Sharing: wire.SharedDirections, Transport: wire.Mean, Precision: wire.Half},
+}
+
+// someGroups is how many groups devices of an open roster draw among, unless that makes groups of
+// fewer than fewest devices or of more than a plan can have. More of them would have less noise,
+// and longer records.
+const (
+	someGroups = 20
+	fewest     = 5
+)
+
+// mannersFor returns the manners that a plan may have. Groups at random are for open rosters: a
+// listed one has better ones. A median of few devices would outvote fewer liars.
+func mannersFor(p *wire.Plan) (list []wire.Plan) {
+	means := p.Aggregator == wire.WeightedMean || p.Aggregator == wire.ClippedMean
+	for _, m := range manners {
+		if m.Groups == grouping.Random {
+			size := p.Sampled(wire.MaxMembers) / someGroups
+			m.GroupSize = min(max(size, fewest), grouping.MaxDevices)
+		}
+		if m.Groups != grouping.Random || means && p.Roster == wire.OpenRoster {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // Fit lets a plan of the preset zofl run although fields of its author's exclude how the preset
 // shares directions. set names the fields that the author has set. Of sharing, transport, groups,
-// regroup and precision, those that are the preset's and not in set then change together: to
-// directions of each device's own with scalars of 4 bits, or if these are excluded too, of 16 bits,
-// or to directions that all devices share. Fit returns one sentence that says what changed, and
+// group_size, regroup and precision, those that are the preset's and not in set then change
+// together: to directions of each device's own with scalars of 4 bits, or if these are excluded
+// too, of 16 bits, or to groups that devices of an open roster draw, or to directions that all
+// devices share. Fit returns one sentence that says what changed, and
 // why. Where nothing has to change, or no such change helps, it changes nothing and returns "":
 // what a plan still lacks, package plancheck says.
 //
@@ -49,9 +78,9 @@ func Fit(p *wire.Plan, set ...string) (note string) {
 	if slices.Contains(mannerFields, fault.Field) && len(given) > 0 {
 		cause = strings.Join(given, " ") // not what it contradicts
 	}
-	for i := range manners {
+	for _, m := range mannersFor(p) {
 		q := *p
-		(&wire.Change{Fields: free, Values: manners[i]}).Apply(&q)
+		(&wire.Change{Fields: free, Values: m}).Apply(&q)
 		if valid.Plan(&q) == nil {
 			changed := changedManner(p, &q)
 			*p = q

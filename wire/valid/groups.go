@@ -10,9 +10,9 @@ import (
 var groupRefusals = []refusal{
 	{"transport", onDense, grouped, "transport=dense has no groups"},
 	{"roster", onAll, func(p *wire.Plan) bool {
-		return grouped(p) && p.Roster == wire.OpenRoster
+		return grouped(p) && p.Groups != grouping.Random && p.Roster == wire.OpenRoster
 	},
-		"sharing=groups needs roster=dense"},
+		"groups that are chosen by what devices are like need roster=dense"},
 	{"groups", onAll, func(p *wire.Plan) bool { return grouped(p) == (p.Groups == grouping.None) },
 		"sharing=groups needs a way to choose them, and nothing else has one"},
 	{"group_size", onAll, func(p *wire.Plan) bool {
@@ -26,11 +26,12 @@ var groupRefusals = []refusal{
 	{"regroup", onAll, func(p *wire.Plan) bool { return grouped(p) != (p.Regroup > 0) },
 		"sharing=groups needs 1 or more, and nothing else has one"},
 	{"target", onAll, func(p *wire.Plan) bool {
-		return grouped(p) && p.Sampled(wire.MaxMembers) > grouping.MaxDevices
+		return grouping.Names(p) && p.Sampled(wire.MaxMembers) > grouping.MaxDevices
 	},
-		"sharing=groups asks at most 128 devices a round"},
+		"groups that are chosen by what devices are like have at most 128 of them a round"},
 	{"target", onAll, func(p *wire.Plan) bool {
-		return grouped(p) && p.Sampled(wire.MaxMembers)%max(p.GroupSize, 1) != 0
+		asked, size := p.Sampled(wire.MaxMembers), max(p.GroupSize, 1)
+		return grouped(p) && (asked < size || grouping.Names(p) && asked%size != 0)
 	},
 		"the devices that a round asks do not fill its groups"},
 	{"aggregator", onAll, func(p *wire.Plan) bool {

@@ -93,7 +93,9 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 	case wire.PerClient:
 		t.Source = prng.Slot(slot)
 	case wire.GroupDirections:
-		t.Group, _ = grouping.Of(a, slot)
+		if t.Group, _ = grouping.Of(a, slot); grouping.Draws(plan) {
+			t.Group = grouping.Drawn(plan, a.N, p.cfg.ID)
+		}
 		t.Source = prng.Slot(t.Group)
 	}
 	if plan.Control != wire.ScaffoldPoint || t.Survey != survey.None {

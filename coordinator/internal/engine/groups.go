@@ -12,7 +12,8 @@ import (
 )
 
 // With Plan.Sharing = GroupDirections the coordinator names whom an attempt asks, by group, and
-// counts a contribution in its group. Package grouping decides which groups these are.
+// counts a contribution in its group. Package grouping decides which groups these are, unless
+// devices draw them.
 
 // groupTransport: a record has a term for each group of which anybody contributed, ascending.
 type groupTransport struct{ relayTransport }
@@ -22,7 +23,7 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 		body.Terms = c.classed.Terms(&c.Plan, c.groups)
 		return
 	}
-	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan))
+	groups := c.held.ByGroup(c.groupOf, wiregroups.Count(&c.Plan))
 	if c.Plan.RelaysWeights() {
 		body.Weights = gather.GroupWeights(groups)
 	}
@@ -34,6 +35,26 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
 			Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}})
 	}
+}
+
+// groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.
+func (c *Core) groupOf(slot uint32) (group uint32, ok bool) {
+	switch {
+	case wiregroups.Names(&c.Plan):
+		return c.groups.Of(slot)
+	case c.roster.Open:
+		return slot, true
+	}
+	return wiregroups.Drawn(&c.Plan, c.N+1, c.roster.IDs[slot]), true
+}
+
+// seat returns a member with its group in place of the slot that devices of an open roster do not
+// have, if the open round has groups.
+func (c *Core) seat(m gather.Member) gather.Member {
+	if c.roster.Open && wiregroups.Draws(&c.Plan) {
+		m.Slot = wiregroups.Drawn(&c.Plan, c.N+1, m.ID)
+	}
+	return m
 }
 
 // lacksSketches says whether to ask for sketches before the next round. They are in memory alone:
@@ -73,7 +94,7 @@ func (c *Core) choose(number uint32) grouping.Attempt {
 	if c.round.survey == survey.Sketch {
 		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}
-	if c.groups != nil && c.round.survey == survey.None {
+	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None {
 		a.Groups = c.groups.Choose(&c.Plan, c.Rounds+1, number, standing{c})
 		a.Cohort.Sampled = uint64(a.Groups.Count())
 	}
@@ -96,7 +117,7 @@ func (s standing) Contributed(slot uint32) bool {
 // tail returns what follows an announcement. An open one names the groups of its attempt.
 func (c *Core) tail(reference wire.Reference, m wire.Missing, named bool) []byte {
 	attempts := c.round.attempts
-	if c.groups == nil || c.round.survey != survey.None || c.End != nil || c.halted() ||
+	if !wiregroups.Names(&c.Plan) || c.round.survey != survey.None || c.End != nil || c.halted() ||
 		len(attempts) == 0 {
 		return wire.Tail(reference, m, named)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/intake"
 	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -56,7 +57,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		c.again()
 		return
 	}
-	if c.round.survey == survey.None && !c.groups.Counts(m.Slot, r) {
+	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None && !c.groups.Counts(m.Slot, r) {
 		c.counters.WrongGroup++
 		return
 	}
@@ -69,7 +70,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		*fault++
 		return
 	}
-	c.take(m, r, control)
+	c.take(c.seat(m), r, control)
 	waited := c.waitsFor(m, current)
 	c.counted(m, r)
 	c.contributed(m, current)

@@ -17,7 +17,8 @@ func (s *groupStage) sketch(slot int, v float32) {
 		values[j] = v * float32(math.Sin(float64(1+slot%3)*float64(1+j)))
 	}
 	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(),
-		Weight: weight(slot), Values: wire.AppendScalars(nil, values...), Rest: survey.Answer(survey.Sketch)}
+		Weight: weight(slot), Values: wire.AppendScalars(nil, values...),
+		Rest: survey.Answer(survey.Sketch)}
 	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
 }
 

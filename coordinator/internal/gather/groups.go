@@ -9,7 +9,8 @@ import (
 
 // ByGroup returns the contributions of each of so many groups, ascending by slot. of returns the
 // group of a slot; who has none is left out.
-func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint32) []Contributions {
+func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint32,
+) []Contributions {
 	list := make([]Contributions, groups)
 	for g := range list {
 		list[g].size = k.size

@@ -16,8 +16,7 @@ import (
 // devices' slopes has more bits than a half.
 func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
 	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || p.Late > 0 ||
-		p.Aggregator != wire.WeightedMean || p.Roster == wire.OpenRoster ||
-		p.Precision != wire.Single || rng.IntN(3) > 0 {
+		p.Aggregator != wire.WeightedMean || p.Precision != wire.Single || rng.IntN(3) > 0 {
 		return
 	}
 	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
@@ -26,17 +25,22 @@ func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
 	most := max(p.Target/2, 1) // two groups, if there can be two
 	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {
 	}
-	if p.Groups == grouping.Random && p.RunKey[1]%2 == 0 { // draws nothing, like normalize
+	if p.Roster == wire.OpenRoster {
+		p.Groups = grouping.Random
+	} else if p.Groups == grouping.Random && p.RunKey[1]%2 == 0 { // draws nothing, like normalize
 		p.Groups, p.GroupSize = grouping.Auto, 0
 	}
 }
 
 // groupOf returns which directions a contribution says that it was made for: 0 for those of a
 // device or of all, otherwise the group's index and 1.
-func groupOf(p *wire.Plan, r *wire.Reply) int {
+func groupOf(p *wire.Plan, r *wire.Reply, id string) int {
 	if p.Sharing != wire.GroupDirections || r.Kind != wire.Contribution ||
 		survey.Answered(r.Rest) != survey.None {
 		return 0
+	}
+	if grouping.Draws(p) {
+		return int(grouping.Drawn(p, r.N, id)) + 1
 	}
 	group, ok := grouping.OfReply(r)
 	if !ok {
@@ -52,6 +56,9 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 	b.w.count("groups")
 	if plan.Groups == grouping.Auto {
 		b.w.count("groups as devices are")
+	}
+	if grouping.Draws(plan) {
+		b.w.count("groups that devices draw")
 	}
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
