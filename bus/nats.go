@@ -20,6 +20,12 @@ const (
 	PendingBytes    = 256 << 20
 )
 
+// answersPending and answersBytes bound the answers to one request that wait for RequestGood.
+const (
+	answersPending = 1 << 14
+	answersBytes   = 8 << 20
+)
+
 // checkTimeout bounds a Check whose context has no deadline.
 const checkTimeout = 5 * time.Second
 
@@ -96,12 +102,18 @@ func (b *natsBus) RequestGood(ctx context.Context, subject string, data []byte,
 			return nil, err
 		}
 		defer sub.Unsubscribe()
-		if err := b.nc.PublishRequest(subject, inbox, data); err != nil {
+		err = sub.SetPendingLimits(answersPending, answersBytes)
+		if err == nil {
+			err = b.nc.PublishRequest(subject, inbox, data)
+		}
+		if err != nil {
 			return nil, err
 		}
 		for {
 			m, err := sub.NextMsgWithContext(ctx)
-			if err != nil || good(m.Data) {
+			switch {
+			case errors.Is(err, nats.ErrSlowConsumer): // some were dropped: others may come
+			case err != nil || good(m.Data):
 				return m, err
 			}
 		}

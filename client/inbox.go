@@ -42,11 +42,8 @@ type inbox struct {
 }
 
 func newInbox(cfg *Config) *inbox {
-	in := &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1)}
-	if keys := cfg.keys(); keys != nil {
-		in.signed = ration.NewReader(cfg.Run, keys)
-	}
-	return in
+	return &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1),
+		signed: ration.NewReader(cfg.Run, cfg.keys())}
 }
 
 // decode reads an announcement. One that this client asked for came in a signed answer.

@@ -2,15 +2,14 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
@@ -33,9 +32,8 @@ type link struct {
 	interval func() time.Duration // at which announcements are repeated
 	heard    func() time.Time     // the last announcement
 	log      *slog.Logger
-	keys     signed.Keys // of the coordinator; nil: any answer will do
-	unsigned atomic.Uint64
-	allowed  bool // the server permits this device to publish replies
+	signed   *ration.Asker // nil: any answer will do
+	allowed  bool          // the server permits this device to publish replies
 }
 
 var _ follow.Source = (*link)(nil)
@@ -43,7 +41,7 @@ var _ follow.Source = (*link)(nil)
 func newLink(cfg *Config) *link {
 	return &link{
 		bus: cfg.Bus, reviver: newReviver(cfg), run: cfg.Run, id: cfg.ID,
-		timeout: cfg.RequestTimeout, log: cfg.Logger, keys: cfg.keys(),
+		timeout: cfg.RequestTimeout, log: cfg.Logger, signed: ration.NewAsker(cfg.keys()),
 	}
 }
 
@@ -58,34 +56,20 @@ func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byt
 // ask sends a frame to the coordinator and returns its answer. With the coordinator's key it passes
 // over answers that are not signed for this very request.
 func (l *link) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
-	if l.keys == nil {
+	if l.signed == nil {
 		return l.request(ctx, subject, frame)
 	}
-	refused := l.unsigned.Load()
+	before, _ := l.signed.Refusals()
 	b, err := l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
-		return l.requestSigned(ctx, subject, frame)
+		return l.signed.Request(ctx, l.bus, subject, frame)
 	})
-	refused = l.unsigned.Load() - refused
+	refused, _ := l.signed.Refusals()
+	refused -= before
 	if err != nil && refused > 0 {
 		err = fmt.Errorf("%w: %d answers: if there are no others, compare Config.Coordinator with "+
 			"the key that `zofl status` prints (%w)", signed.ErrUnsigned, refused, err)
 	}
 	return b, err
-}
-
-// requestSigned sends a frame to the coordinator, with a nonce, and returns the answer that is
-// signed for this very request.
-func (l *link) requestSigned(ctx context.Context, subject string, frame []byte) ([]byte, error) {
-	var nonce [signed.NonceLen]byte
-	rand.Read(nonce[:]) // never fails
-	frame = signed.Ask(frame, nonce)
-	return bus.RequestGood(ctx, l.bus, subject, frame, func(answer []byte) bool {
-		good := l.keys.Answer(subject, frame, answer) == nil
-		if !good {
-			l.unsigned.Add(1)
-		}
-		return good
-	})
 }
 
 // insist makes a request within the link's timeout. If there is no answer, it examines the
@@ -133,10 +117,10 @@ func (l *link) step(ctx context.Context, frame []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
 	subject := subjects.Step(l.run, l.id)
-	if l.keys == nil {
+	if l.signed == nil {
 		return l.bus.Request(ctx, subject, frame)
 	}
-	return l.requestSigned(ctx, subject, frame)
+	return l.signed.Request(ctx, l.bus, subject, frame)
 }
 
 // join asks for a slot, the plan and the current announcement. The error is a [laterError] if the

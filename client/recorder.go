@@ -37,8 +37,9 @@ type Progress struct {
 	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New
 	Gradients   uint64  // gradients or slopes since New, of an objective that has them
-	// Refused are the frames since New that are not announcements of this version, or that lack
-	// the signature of Config.Coordinator. Skipped of them came in a flood and were dropped unread.
+	// Refused are the frames since New that are not announcements of this version, or announcements
+	// and answers that lack the signature of Config.Coordinator. Skipped of them came in a flood and
+	// were dropped unread.
 	Refused, Skipped uint64
 
 	// Transfers, whose progress is Received of Size bytes.

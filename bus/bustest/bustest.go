@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 		{"Request", testRequest},
 		{"FirstAnswerWins", testFirstAnswer},
 		{"GoodAnswer", testGoodAnswer},
+		{"ManyAnswers", testManyAnswers},
 		{"NoResponders", testNoResponders},
 		{"Cancel", testCancel},
 		{"Malformed", testMalformed},
@@ -318,6 +319,38 @@ func testGoodAnswer(t *testing.T, b bus.Bus) {
 	_, err = bus.RequestGood(ctx, b, "nobody", nil, func([]byte) bool { return true })
 	if !errors.Is(err, bus.ErrNoResponders) {
 		t.Errorf("nobody: got %v", err)
+	}
+}
+
+// testManyAnswers: a bounded number of answers waits to be judged, and after others were dropped a
+// good one is found.
+func testManyAnswers(t *testing.T, b bus.Bus) {
+	const bad, few = 20_000, 1000
+	sent, judged, passed := make(chan struct{}), make(chan struct{}), 0
+	subscribeFunc(t, b, "ask", func(m bus.Message) {
+		for range bad {
+			publish(t, b, m.Reply, "bad")
+		}
+		if err := bus.Check(t.Context(), b, m.Reply); err != nil {
+			t.Error(err)
+		}
+		close(sent)
+		<-judged
+		publish(t, b, m.Reply, "good")
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	answer, err := bus.RequestGood(ctx, b, "ask", nil, func(answer []byte) bool {
+		if <-sent; string(answer) == "good" {
+			return true
+		}
+		if passed++; passed == few {
+			close(judged)
+		}
+		return false
+	})
+	if err != nil || string(answer) != "good" || passed < few || passed == bad {
+		t.Errorf("got %q, %v after %d answers", answer, err, passed)
 	}
 }
 

@@ -33,14 +33,14 @@ func (k Keys) Answer(subject string, request, answer []byte) error {
 // signed says whether before ends with a signature. It compares the key's first byte first, so a
 // frame costs one check of a signature at most, unless two keys begin alike.
 func (k Keys) signed(subject string, request, before, after []byte) bool {
-	at := len(before) - Len
-	if at < 0 || string(before[at:at+len(mark)]) != mark {
+	if !k.MayHaveSigned(before) {
 		return false
 	}
-	hint, signature := before[at+len(mark)], before[at+len(mark)+1:]
+	at := len(before) - ed25519.SignatureSize
+	hint, signature := before[at-1], before[at:]
 	for i := range k {
 		if k[i][0] == hint {
-			m := message(subject, RequestOf(request), before[:len(before)-len(signature)], after)
+			m := message(subject, RequestOf(request), before[:at], after)
 			if ed25519.Verify(k[i][:], m, signature) {
 				return true
 			}
@@ -49,15 +49,15 @@ func (k Keys) signed(subject string, request, before, after []byte) bool {
 	return false
 }
 
-// MayHaveSigned says whether an announcement ends as one of the keys would sign it. It does not
-// check the signature.
-func (k Keys) MayHaveSigned(a *lean.Announcement) bool {
-	at := len(a.Rest) - Len
-	if at < 0 || string(a.Rest[at:at+len(mark)]) != mark {
+// MayHaveSigned says whether an answer, or the tail of an announcement, ends as one of the keys
+// would sign it. It does not check the signature.
+func (k Keys) MayHaveSigned(frame []byte) bool {
+	at := len(frame) - Len
+	if at < 0 || string(frame[at:at+len(mark)]) != mark {
 		return false
 	}
 	for i := range k {
-		if k[i][0] == a.Rest[at+len(mark)] {
+		if k[i][0] == frame[at+len(mark)] {
 			return true
 		}
 	}

@@ -1,10 +1,11 @@
-// Package ration reads announcements that the coordinator signed, and bounds what others cost.
+// Package ration reads what the coordinator signed, and bounds what other frames cost.
 //
 // A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
-// announcements much faster. He can choose all of a frame but the signature, so nothing that is
-// cheaper tells his frames from the coordinator's. So checks that bring nothing are rationed. What
-// comes while there is no ration is dropped, the coordinator's frames too: the device then has to
-// ask the coordinator where the run is.
+// frames much faster. He can choose all of a frame but the signature, so nothing that is cheaper
+// tells his frames from the coordinator's. So checks that bring nothing are rationed. What comes
+// while there is no ration is dropped, the coordinator's frames too. A device that misses
+// announcements has to ask the coordinator where the run is, and one that misses an answer has to
+// ask again.
 package ration
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Checks that bring nothing: so many a second, and so many at once. An honest run has a few in an
-// hour.
+// Checks of announcements that bring nothing: so many a second, and so many at once. An honest run
+// has a few in an hour.
 const (
 	perSecond = 32
 	atOnce    = 128
@@ -28,23 +29,41 @@ const (
 const remembered = 16
 
 // ErrFlood: the frame was dropped unread, because too many before it brought nothing.
-var ErrFlood = errors.New("too many announcements that bring nothing")
+var ErrFlood = errors.New("too many frames that bring nothing")
+
+// An allowance is how many checks may bring nothing.
+type allowance struct {
+	perSecond, atOnce float64
+	used              float64   // of atOnce
+	at                time.Time // when used was right
+}
+
+// left fills the allowance, and says whether any is left.
+func (a *allowance) left(now time.Time) bool {
+	a.used = max(0, a.used-now.Sub(a.at).Seconds()*a.perSecond)
+	a.at = now
+	return a.used+1 <= a.atOnce
+}
 
 // A Reader reads the announcements of a run. Any goroutine may call its methods.
 type Reader struct {
 	run  string
 	keys signed.Keys
 
-	mu    sync.Mutex // guards what follows
-	used  float64    // of the ration
-	at    time.Time  // when used was right
-	known [][]byte   // frames that were signed, oldest first
-	n     uint64     // of the newest announcement of the largest epoch
-	epoch uint64
+	mu     sync.Mutex // guards what follows
+	checks allowance
+	known  [][]byte // frames that were signed, oldest first
+	n      uint64   // of the newest announcement of the largest epoch
+	epoch  uint64
 }
 
-// NewReader returns a reader of what one of the keys signs in a run.
-func NewReader(run string, keys signed.Keys) *Reader { return &Reader{run: run, keys: keys} }
+// NewReader returns a reader of what one of the keys signs in a run, nil without keys.
+func NewReader(run string, keys signed.Keys) *Reader {
+	if keys == nil {
+		return nil
+	}
+	return &Reader{run: run, keys: keys, checks: allowance{perSecond: perSecond, atOnce: atOnce}}
+}
 
 // Read reads an announcement. Errors are those of [signed.Keys.Announcement], and [ErrFlood]. The
 // result aliases frame.
@@ -56,31 +75,24 @@ func (r *Reader) Read(frame []byte) (lean.Announcement, error) {
 	switch {
 	case err != nil:
 		return a, err
-	case !r.keys.MayHaveSigned(&a):
+	case !r.keys.MayHaveSigned(a.Rest):
 		return lean.Announcement{}, signed.ErrUnsigned
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.ready(time.Now()) {
+	if !r.checks.left(time.Now()) {
 		return lean.Announcement{}, ErrFlood
 	}
 	if r.knows(frame) {
-		r.used++
+		r.checks.used++
 		return a, nil
 	}
 	if a, err = r.keys.Announcement(r.run, frame); err != nil {
-		r.used++
+		r.checks.used++
 		return a, err
 	}
 	r.note(frame, &a)
 	return a, nil
-}
-
-// ready fills the ration, and says whether any is left.
-func (r *Reader) ready(now time.Time) bool {
-	r.used = max(0, r.used-now.Sub(r.at).Seconds()*perSecond)
-	r.at = now
-	return r.used+1 <= atOnce
 }
 
 // knows says whether a frame came before.
@@ -101,7 +113,7 @@ func (r *Reader) note(frame []byte, a *lean.Announcement) {
 	case a.Epoch == r.epoch && a.N >= r.n:
 		r.n = a.N
 	default:
-		r.used++
+		r.checks.used++
 	}
 	if len(r.known) == remembered {
 		r.known = append(r.known[:0], r.known[1:]...)

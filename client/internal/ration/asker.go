@@ -1,0 +1,104 @@
+package ration
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire/signed"
+)
+
+// Checks of answers that bring nothing. Forged answers that come before the coordinator's have to
+// be checked, so more at once than of announcements: a second's work of a Raspberry Pi.
+const (
+	answersPerSecond = 32
+	answersAtOnce    = 1024
+)
+
+// mostUnread is how many answers to one request are dropped unread before an asker takes the
+// request back: each takes its connection and its time.
+const mostUnread = 1000
+
+// An Asker makes requests to the coordinator, whose answers are signed. Any goroutine may call its
+// methods.
+type Asker struct {
+	keys signed.Keys
+
+	mu      sync.Mutex // guards what follows
+	checks  allowance
+	refused uint64 // answers that are not the coordinator's
+	unread  uint64 // of these, the ones that were dropped unread
+}
+
+// NewAsker returns an asker who takes what one of the keys signs, nil without keys.
+func NewAsker(keys signed.Keys) *Asker {
+	if keys == nil {
+		return nil
+	}
+	return &Asker{keys: keys,
+		checks: allowance{perSecond: answersPerSecond, atOnce: answersAtOnce}}
+}
+
+// Request sends a frame with a nonce, and returns the answer that is signed for this very request.
+// It passes over others. Errors are those of [bus.RequestGood], and [ErrFlood]: too many others
+// came, ask again after a pause.
+func (a *Asker) Request(ctx context.Context, b bus.Bus, subject string, frame []byte,
+) ([]byte, error) {
+	var nonce [signed.NonceLen]byte
+	rand.Read(nonce[:]) // never fails
+	frame = signed.Ask(frame, nonce)
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	unread := 0
+	answer, err := bus.RequestGood(ctx, b, subject, frame, func(answer []byte) bool {
+		err := a.check(subject, frame, answer)
+		if errors.Is(err, ErrFlood) {
+			if unread++; unread == mostUnread {
+				giveUp(err)
+			}
+		}
+		return err == nil
+	})
+	if err != nil && errors.Is(context.Cause(ctx), ErrFlood) {
+		err = fmt.Errorf("%w (%w)", ErrFlood, err)
+	}
+	return answer, err
+}
+
+// check returns an error unless one of the keys has signed the answer to this very request on a
+// subject: [signed.ErrUnsigned], or [ErrFlood] if the answer was dropped unread. A check that
+// succeeds is free, because a request has one such answer.
+func (a *Asker) check(subject string, request, answer []byte) (err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case !a.keys.MayHaveSigned(answer):
+		err = signed.ErrUnsigned
+	case !a.checks.left(time.Now()):
+		a.unread++
+		err = ErrFlood
+	default:
+		if err = a.keys.Answer(subject, request, answer); err != nil {
+			a.checks.used++
+		}
+	}
+	if err != nil {
+		a.refused++
+	}
+	return err
+}
+
+// Refusals returns how many answers were not the coordinator's, and how many of them were dropped
+// unread. A nil Asker has refused none.
+func (a *Asker) Refusals() (all, unread uint64) {
+	if a == nil {
+		return 0, 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused, a.unread
+}

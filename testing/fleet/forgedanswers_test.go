@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// answers answers each join and each request for records so many times. Only a check of their
+// signatures tells the answers from the coordinator's.
+func (f *forger) answers(times int) {
+	key, err := signed.ParseKeys(leaderText)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	forge := func(m *nats.Msg) {
+		answer := (&wire.JoinReply{Status: wire.JoinDenied, Reason: "forged"}).Append(nil)
+		answer = append(append(answer, "\xc4\x41"...), key[0][0])
+		answer = append(answer, make([]byte, signed.Len-3)...)
+		for i := range times {
+			answer[len(answer)-1], answer[len(answer)-2] = byte(i), byte(i>>8)
+			f.publish(m.Reply, answer)
+		}
+	}
+	f.hear(subjects.AllJoins(f.run), forge)
+	f.hear(subjects.AllCatchUps(f.run), forge)
+}
+
+// TestForgedAnswers: who hears the requests of devices and answers each a few hundred times keeps
+// none from the run.
+func TestForgedAnswers(t *testing.T) {
+	const rounds, n, dim, times = 12, 3, 20, 300
+	l := startLead(t, plan(t, "forged", dim, n, rounds), broker.Config{}, signs)
+	l.listening("forged")
+	f := l.forger("forged")
+	f.answers(times)
+	var conns []*nats.Conn
+	var reports [n]progress
+	for i := range n {
+		conns = append(conns, l.connect(fmt.Sprint("d", i)))
+	}
+	next := 0
+	clients := l.devices("forged", conns, dim, pins, func(c *client.Config) {
+		c.Recorder = &reports[next]
+		next++
+	})
+	l.agree("forged", clients)
+	for i := range reports {
+		if r := &reports[i]; r.refused == 0 {
+			t.Errorf("device %d refused nothing", i)
+		}
+	}
+	if sent := f.sent.Load(); sent < n*times {
+		t.Errorf("%d answers sent", sent)
+	}
+}
+
+// TestForgedAnswersFlood: where the coordinator is away, and somebody answers its devices at line
+// rate, a device checks a bounded number of answers and drops the others unread. Once the flood is
+// over and the coordinator is back, it goes on.
+func TestForgedAnswersFlood(t *testing.T) {
+	const rounds, n, dim = 10, 2, 20
+	l := startLead(t, plan(t, "forged", dim, n, rounds), broker.Config{}, signs)
+	l.listening("forged")
+	conns := []*nats.Conn{l.connect("d0"), l.connect("d1")}
+	l.agree("forged", l.devices("forged", conns, dim))
+	l.stop(errFinished)
+	l.ended.Wait()
+
+	f := l.forger("forged")
+	f.answers(20_000)
+	flooded, r := make(chan client.Progress, 1), client.Progress{}
+	began := time.Now()
+	late, err := client.New(client.Config{
+		Conn: l.connect("late"), Run: "forged", ID: "late", Passive: &client.Passive{},
+		Coordinator: leaderText, RetryMax: time.Second,
+		Recorder: client.RecorderFunc(func(r client.Progress) error {
+			if r.Skipped >= 3000 && errors.Is(r.Err, signed.ErrUnsigned) {
+				select {
+				case flooded <- r:
+				default:
+				}
+			}
+			return nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- late.Run(ctx) }()
+	select {
+	case r = <-flooded:
+	case err := <-done:
+		t.Fatalf("the replica ended with %v", err)
+	}
+	took := time.Since(began).Seconds()
+	checked := r.Refused - r.Skipped
+	t.Logf("of %d answers in %.1f s, %d were checked and %d dropped unread", f.sent.Load(), took,
+		checked, r.Skipped)
+	if float64(checked) > 1024+32*took+1 {
+		t.Errorf("%d answers were checked", checked)
+	}
+	f.nc.Close()
+	l.goOn()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	l.agree("forged", []*client.Client{late})
+}
