@@ -70,21 +70,29 @@ type byzantineRun struct {
 	splits  []split
 	shields []shield
 	rounds  uint64
+	seeds   int // unless the environment says how many
 }
 
-func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error) {
-	x := &byzantineRun{ctx: ctx, env: e, splits: splits[:2], shields: shields, rounds: 1000,
-		report: &Report{ID: id, Figure: Figure{Title: "20 devices, of which 4 lie", X: "round",
-			Y: "test accuracy"}}}
-	var err error
-	if x.set, err = e.mnist(); err != nil {
-		return nil, err
-	}
+// newShielded returns a run of so many rounds, with no splits and shields yet.
+func newShielded(ctx context.Context, e *Env, id, title string, rounds uint64) (*byzantineRun,
+	error) {
+	x := &byzantineRun{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &Report{ID: id,
+		Figure: Figure{Title: title, X: "round", Y: "test accuracy"}}}
 	if e.Short {
 		x.rounds = 10
 	}
 	if e.Rounds > 0 {
 		x.rounds = e.Rounds
+	}
+	var err error
+	x.set, err = e.mnist()
+	return x, err
+}
+
+func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error) {
+	x, err := newShielded(ctx, e, id, "20 devices, of which 4 lie", 1000)
+	if err != nil {
+		return nil, err
 	}
 	names := []string{splits[0].name, splits[1].name}
 	tasks, err := chosen("tasks", e.Tasks, names)
@@ -99,7 +107,7 @@ func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error)
 	if e.Short && e.Tasks == nil && e.Arms == nil {
 		tasks, kept = names[:1], []string{"trust", "roots", "alone"}
 	}
-	x.splits = slices.DeleteFunc(slices.Clone(x.splits),
+	x.splits = slices.DeleteFunc(slices.Clone(splits[:2]),
 		func(s split) bool { return !slices.Contains(tasks, s.name) })
 	x.shields = slices.DeleteFunc(slices.Clone(shields),
 		func(s shield) bool { return !slices.Contains(kept, s.name) })
@@ -200,7 +208,7 @@ func (x *byzantineRun) train(sp split, s shield, l lie) (Results, error) {
 		t.Clients, t.Asked, t.Shares = t.Clients+1, t.Asked+1, withRoot(t.Shares)
 	}
 	var results Results
-	for seed := uint64(1); seed <= uint64(x.env.seeds(1)); seed++ {
+	for seed := uint64(1); seed <= uint64(x.env.seeds(x.seeds)); seed++ {
 		shares, err := t.Shares(seed)
 		if err != nil {
 			return results, err

@@ -25,7 +25,7 @@ func All() []Experiment {
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
 	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
-		groups(), byzantine(), leakExperiment())
+		groups(), byzantine(), guards(), leakExperiment())
 	return screened(append(list, fzoosExperiments()...))
 }
 

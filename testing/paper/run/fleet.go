@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/internal/memstore"
+	"github.com/zofl/zofl/wire"
 )
 
 // patience limits requests. It is long, because clients join while others train on the same
@@ -55,11 +56,30 @@ func (d gradientDevice) Gradient(_ context.Context, x []float32, b objective.Bat
 	return d.task.Gradient(g, x, samples), nil
 }
 
+// A countedDevice and a countedGradientDevice tell how many samples they have, for plans that weigh
+// by them. In other plans that would bound their minibatches.
+type (
+	countedDevice         struct{ *device }
+	countedGradientDevice struct{ gradientDevice }
+)
+
+// Samples implements [objective.Sampler].
+func (d countedDevice) Samples() int { return len(d.share) }
+
+// Samples implements [objective.Sampler].
+func (d countedGradientDevice) Samples() int { return len(d.share) }
+
 // objective returns the objective of a client that has taken so many minibatches.
 func (c *Config) objective(slot int, taken uint64) objective.Objective {
 	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken), c.Shares[slot]}
-	if c.Differentiates != nil && c.Differentiates(slot) {
+	gradients := c.Differentiates != nil && c.Differentiates(slot)
+	switch counts := c.Plan.Weights == wire.BySamples; {
+	case gradients && counts:
+		return countedGradientDevice{gradientDevice{d}}
+	case gradients:
 		return gradientDevice{d}
+	case counts:
+		return countedDevice{d}
 	}
 	return d
 }
