@@ -37,11 +37,15 @@ type guardedFleet struct {
 // costly is the loss of accuracy from which a guard has a cost.
 const costly = 0.005
 
-// guardedFleets have the guards that `zofl plan` sets, and those that docs/security.md recommends, where
-// each has something to do: a bound on claims needs devices with many more samples than others.
+// guardedFleets have the guards that zofl plan sets, and those that docs/security.md recommends,
+// where each has something to do: a bound on claims needs devices with many more samples than
+// others.
 var guardedFleets = func() []guardedFleet {
-	always := []shield{{"defaults", "bound=8 claim_bound=8"}, {"bound", "bound=1.5"},
-		{"trust", "bound=1.5 trust=100"}}
+	always := []shield{
+		{"defaults", "bound=8 claim_bound=8"},
+		{"bound", "bound=1.5"},
+		{"trust", "bound=1.5 trust=100"},
+	}
 	samples := shield{"samples", "weights=samples"}
 	claims := []shield{{"claims", "weights=samples claim_bound=8"}}
 	return []guardedFleet{
