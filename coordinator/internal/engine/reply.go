@@ -11,11 +11,14 @@ import (
 // reply handles a device's reply.
 func (c *Core) reply(id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
+	m, ok := c.member(id)
 	if err != nil {
 		c.counters.Malformed++
+		if ok && !c.roster.Open && c.enough() {
+			c.excuse(m) // who floods the coordinator answers late, behind his own frames
+		}
 		return
 	}
-	m, ok := c.member(id)
 	if c.witness(id) {
 		ok = r.Kind == wire.DigestReport
 	}
