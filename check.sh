@@ -23,8 +23,9 @@
 #                     of it: Java and Kotlin devices, and the Android example's core;
 #                     the Python package, and its reader of logs on all vectors; the ONNX
 #                     example, a run of three devices in Python and one in Java; a language
-#                     model on ten devices; golden vectors in WebAssembly, and devices in
-#                     tabs of Chromium; the site of docs, looked at in Chromium.
+#                     model on ten devices; the metrics in promtool; golden vectors in
+#                     WebAssembly, and devices in tabs of Chromium; the site of docs, looked
+#                     at in Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -310,6 +311,8 @@ elsewhere() {
 	step "language model example" examples/lora/run.sh
 	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
+	step "metrics in promtool" env ZOFL_PROMTOOL=promtool \
+		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C examples/browser test -count=1 -run TestTab .
 	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
@@ -402,6 +405,7 @@ if [ "${1:-}" = all ]; then
 	need node nodejs
 	need python3 python3
 	need chromium chromium
+	need promtool prometheus
 	python >/dev/null
 fi
 

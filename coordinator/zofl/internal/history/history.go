@@ -74,6 +74,22 @@ func (h *History) Snapshot(from uint64) ([]Point, []Mark) {
 	return append([]Point{}, h.points[i:]...), marks
 }
 
+// Last returns the points of the last round and of the last evaluation, nil where there is none.
+func (h *History) Last() (round, evaluated *Point) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := len(h.points) - 1; i >= 0 && (round == nil || evaluated == nil); i-- {
+		p := h.points[i]
+		if round == nil && p.IsRound() && p.Phase != 1 {
+			round = &p
+		}
+		if evaluated == nil && p.Evaluation != nil {
+			evaluated = &p
+		}
+	}
+	return round, evaluated
+}
+
 // find returns where the point of a record is or would be. The caller holds mu.
 func (h *History) find(n uint64) (int, bool) {
 	return slices.BinarySearchFunc(h.points, n, func(p Point, n uint64) int {
