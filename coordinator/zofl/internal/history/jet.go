@@ -183,3 +183,48 @@ func (j *jet) replace(ctx context.Context, lines []byte) error {
 	}
 	return nil
 }
+
+// SetAside moves the history of an earlier run in JetStream to a stream whose name ends in
+// _BEFORE_N, which it returns; "" if there is none.
+func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err error) {
+	j := &jet{nc: nc, run: run}
+	if err := j.find(ctx, false); err != nil || j.stream == nil {
+		return "", err
+	}
+	info, err := j.stream.Info(ctx)
+	if err != nil {
+		return "", fmt.Errorf("stream %s: %w", StreamOf(run), err)
+	}
+	cfg := info.Config
+	cfg.Subjects, cfg.Sources = nil, []*jetstream.StreamSource{{Name: cfg.Name}}
+	for i := 1; ; i++ {
+		cfg.Name = fmt.Sprintf("%s_BEFORE_%d", StreamOf(run), i)
+		_, err := j.js.Stream(ctx, cfg.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("stream %s: %w", cfg.Name, err)
+		}
+	}
+	aside, err := j.js.CreateStream(ctx, cfg)
+	if err != nil {
+		return "", fmt.Errorf("stream %s: %w", cfg.Name, err)
+	}
+	for {
+		there, err := aside.Info(ctx)
+		if err != nil {
+			return "", fmt.Errorf("stream %s: %w", cfg.Name, err)
+		}
+		if there.State.Msgs >= info.State.Msgs {
+			return cfg.Name, j.js.DeleteStream(ctx, StreamOf(run))
+		}
+		t := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return "", context.Cause(ctx)
+		case <-t.C:
+		}
+	}
+}

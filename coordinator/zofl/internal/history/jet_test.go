@@ -117,3 +117,26 @@ func TestCopyToJetAndBack(t *testing.T) {
 		t.Errorf("from points of %v to points of %v", a, b)
 	}
 }
+
+// The history of a lost run keeps all that it had, under another name.
+func TestJetSetAside(t *testing.T) {
+	nc := jetStream(t, 0)
+	if name, err := SetAside(t.Context(), nc, "kitchen"); name != "" || err != nil {
+		t.Errorf("without a history: %q, %v", name, err)
+	}
+	js := must(jetstream.New(nc))(t)
+	for _, want := range []string{"ZO_kitchen_HISTORY_BEFORE_1", "ZO_kitchen_HISTORY_BEFORE_2"} {
+		lead(t, &History{}, Jet(nc, "kitchen", 1), 0, 2, 3)
+		before := must(js.Stream(t.Context(), StreamOf("kitchen")))(t).CachedInfo().State.Msgs
+		name, err := SetAside(t.Context(), nc, "kitchen")
+		if name != want || err != nil {
+			t.Fatalf("set aside as %q, %v, want %s", name, err, want)
+		}
+		if got := must(js.Stream(t.Context(), name))(t).CachedInfo().State.Msgs; got != before {
+			t.Errorf("%s has %d messages of %d", name, got, before)
+		}
+		if got := stored(t, Jet(nc, "kitchen", 1)); len(got) > 0 {
+			t.Errorf("the new run begins with %v", got)
+		}
+	}
+}

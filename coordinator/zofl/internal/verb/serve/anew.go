@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
 // setAside makes room for another run where a log lost its records. A log with records is left
@@ -44,6 +45,12 @@ func (f *serveFlags) anew(ctx context.Context, log *jetlog.Log, nc *nats.Conn,
 	}
 	if name != "" {
 		logger.Warn("set aside the members of an earlier run", "stream", name)
+	}
+	switch name, err := history.SetAside(ctx, nc, f.run); {
+	case err != nil:
+		logger.Warn("the history of an earlier run is not set aside", "err", err)
+	case name != "":
+		logger.Warn("set aside the history of an earlier run", "stream", name)
 	}
 	return f.openLog(ctx, nc, logger)
 }
