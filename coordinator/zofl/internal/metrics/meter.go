@@ -31,7 +31,7 @@ type Meter struct {
 	name string
 }
 
-// buckets are seconds of a round: runs on one machine take milliseconds, and those of phones minutes.
+// buckets are seconds of a round: runs on one machine take milliseconds, those of phones minutes.
 var buckets = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100, 300, 1000, 3000}
 
 // New returns the metrics of a run whose rounds a history keeps. Until [Meter.Lead] there are those

@@ -31,7 +31,8 @@ var (
 	declines      = describe("round_declines", "Devices that declined the last round.")
 	step          = describe("step", "Step size of the last round.")
 	perturbations = describe("perturbations", "Directions of the last round.")
-	epsilon       = describe("privacy_epsilon", "Epsilon that the log has spent of a device's privacy.")
+	epsilon       = describe("privacy_epsilon",
+		"Epsilon that the log has spent of a device's privacy.")
 	replies       = describe("replies_total", "Messages of devices, by what became of them.", "result")
 	turnedAway    = describe("turned_away_total", "Messages dropped without a look, by kind.", "kind")
 	joins         = describe("joins_total", "Requests to join that were answered.")
