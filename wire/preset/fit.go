@@ -31,22 +31,24 @@ var manners = []wire.Plan{
 
 // someGroups is how many groups devices of an open roster draw among, unless that makes groups of
 // fewer than fewest devices or of more than a plan can have. More of them would have less noise,
-// and longer records.
+// and longer records: with more than mostGroups, all share directions.
 const (
 	someGroups = 20
+	mostGroups = 64
 	fewest     = 5
 )
 
 // mannersFor returns the manners that a plan may have. Groups at random are for open rosters: a
 // listed one has better ones. A median of few devices would outvote fewer liars.
 func mannersFor(p *wire.Plan) (list []wire.Plan) {
-	means := p.Aggregator == wire.WeightedMean || p.Aggregator == wire.ClippedMean
+	asked := p.Sampled(wire.MaxMembers)
+	draws := p.Roster == wire.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
+		(p.Aggregator == wire.WeightedMean || p.Aggregator == wire.ClippedMean)
 	for _, m := range manners {
 		if m.Groups == grouping.Random {
-			size := p.Sampled(wire.MaxMembers) / someGroups
-			m.GroupSize = min(max(size, fewest), grouping.MaxDevices)
+			m.GroupSize = min(max(asked/someGroups, fewest), grouping.MaxDevices)
 		}
-		if m.Groups != grouping.Random || means && p.Roster == wire.OpenRoster {
+		if m.Groups != grouping.Random || draws {
 			list = append(list, m)
 		}
 	}
@@ -59,8 +61,8 @@ func mannersFor(p *wire.Plan) (list []wire.Plan) {
 // together: to directions of each device's own with scalars of 4 bits, or if these are excluded
 // too, of 16 bits, or to groups that devices of an open roster draw, or to directions that all
 // devices share. Fit returns one sentence that says what changed, and
-// why. Where nothing has to change, or no such change helps, it changes nothing and returns "":
-// what a plan still lacks, package plancheck says.
+// why. Where nothing has to change, or no such change helps, it changes nothing and returns "".
+// What a plan still lacks, package plancheck says: such as a number for mu, with secure=sum.
 //
 // Call it after [New] and your own fields:
 //
@@ -78,17 +80,35 @@ func Fit(p *wire.Plan, set ...string) (note string) {
 	if slices.Contains(mannerFields, fault.Field) && len(given) > 0 {
 		cause = strings.Join(given, " ") // not what it contradicts
 	}
+	fits := func(left error) bool { return left == nil }
+	other := func(left error) bool { // than how devices share directions
+		next := (*wire.PlanError)(nil)
+		return errors.As(left, &next) && next.Remedy != fault.Remedy &&
+			!slices.Contains(mannerFields, next.Field)
+	}
+	q := firstManner(p, free, fits)
+	if q == nil && len(given) == 0 {
+		q = firstManner(p, free, other)
+	}
+	if q == nil {
+		return ""
+	}
+	changed := changedManner(p, q)
+	*p = *q
+	return fmt.Sprintf("%s does not go with how the preset zofl shares directions, so this "+
+		"plan has %s.", cause, strings.Join(changed, " "))
+}
+
+// firstManner returns p with the free fields of the first manner of which what is left to refuse
+// will do; nil: of none.
+func firstManner(p *wire.Plan, free []uint64, do func(left error) bool) *wire.Plan {
 	for _, m := range mannersFor(p) {
 		q := *p
-		(&wire.Change{Fields: free, Values: m}).Apply(&q)
-		if valid.Plan(&q) == nil {
-			changed := changedManner(p, &q)
-			*p = q
-			return fmt.Sprintf("%s does not go with how the preset zofl shares directions, so this "+
-				"plan has %s.", cause, strings.Join(changed, " "))
+		if (&wire.Change{Fields: free, Values: m}).Apply(&q); do(valid.Plan(&q)) {
+			return &q
 		}
 	}
-	return ""
+	return nil
 }
 
 // mannerOf returns the numbers of the mannerFields that p has from the preset, and the values of

@@ -35,7 +35,8 @@ func TestFit(t *testing.T) {
 		"late=2 precision=single": "per-client relay none 0 single",
 		"roster=open":             "groups relay random 1 int8",
 		"roster=open weights=samples target=500 members=500":        "groups relay random 1 int8",
-		"roster=open target=100000":                                 "groups relay random 1 int8",
+		"roster=open target=8192":                                   "groups relay random 1 int8",
+		"roster=open target=8193":                                   shared,
 		"roster=open target=4 quorum=3 over_sample=1":               shared,
 		"roster=open precision=half":                                "groups relay random 1 half",
 		"roster=open groups=random group_size=9":                    "groups relay random 10 int8",
@@ -145,5 +146,22 @@ func TestFitSays(t *testing.T) {
 	if got, want := preset.Fit(p), "sharing=shared transport=mean does not go with how the preset "+
 		"zofl shares directions, so this plan has precision=half groups=none regroup=0."; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestFitGoesOn: where a plan lacks something else, too, that is what it is refused for then.
+func TestFitGoesOn(t *testing.T) {
+	for settings, lacks := range map[string]string{
+		"secure=sum max_scalar=1000 eval_every=0":                                   "mu=auto",
+		"dp_clip=1 dp_noise=1 dp_delta=1e-5 max_scalar=1000 diverge=0 eval_every=0": "mu=auto",
+	} {
+		p := planOf(t, "zofl")
+		note := preset.Fit(p, setAll(t, p, settings)...)
+		if got := mannerOf(t, p); note == "" || got != "shared mean none 0 half" {
+			t.Errorf("%s: %q, %s", settings, note, got)
+		}
+		if err := valid.Plan(p); err == nil || !strings.Contains(err.Error(), lacks) {
+			t.Errorf("%s: lacks %s, and is refused for %v", settings, lacks, err)
+		}
 	}
 }
