@@ -15,16 +15,22 @@ var secured = []string{"--preset", "decomfl", "--set", "secure=sum", "--set", "m
 // TestPlanSecure: zofl plan says what the coordinator learns, how many may leave, and the price.
 func TestPlanSecure(t *testing.T) {
 	args := append([]string{"plan", "--dim", "100"}, secured...)
-	text, err := zofl(t, append(args, "--set", "members=10", "--set", "target=10", "--set",
-		"quorum=6")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = strings.Join(strings.Fields(text), " ")
-	for _, want := range []string{"four messages a round in place of one", "learns no device's own",
-		"with 96 bytes of keys", "so 4 may leave in any step", "Scalars are cut to 1000"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
+	for quorum, wants := range map[string][]string{
+		"quorum=6": {"four messages a round in place of one", "learns no device's own",
+			"with 96 bytes of keys", "so 4 may leave in any step", "Scalars are cut to 1000",
+			"can have the sum of a single device; set quorum to three quarters"},
+		"quorum=8": {"so 2 may leave in any step", "can have the sum of 8 devices, and of no fewer"},
+	} {
+		text, err := zofl(t, append(args, "--set", "members=10", "--set", "target=10", "--set",
+			quorum)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = strings.Join(strings.Fields(text), " ")
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %s", quorum, want, text)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -12,6 +13,13 @@ import (
 
 // masked leads a round of five to the vectors, which it returns with their values.
 func masked(t *testing.T, threshold int) (s *Server, devices []*Device, vectors, values []uint32) {
+	t.Helper()
+	return led(t, threshold, StepUnmask)
+}
+
+// led leads a round of five to a step.
+func led(t *testing.T, threshold int, to Step) (s *Server, devices []*Device, vectors,
+	values []uint32) {
 	t.Helper()
 	r := Round{Context: []byte("round"), Members: []uint32{1, 2, 3, 4, 5}, Words: 1,
 		Threshold: threshold}
@@ -26,7 +34,7 @@ func masked(t *testing.T, threshold int) (s *Server, devices []*Device, vectors,
 		}
 		devices, values = append(devices, d), append(values, 1000*slot)
 	}
-	for step := range StepUnmask {
+	for step := range to {
 		for i, d := range devices {
 			b, err := d.Keys(), error(nil)
 			switch step {
@@ -47,41 +55,62 @@ func masked(t *testing.T, threshold int) (s *Server, devices []*Device, vectors,
 	return s, devices, vectors, values
 }
 
-// A server that shows each of five devices a list of its own gets the sum of the first two, where
-// three is the threshold: it calls each of the others gone to three devices. With four it cannot.
-func TestTwoFacedServer(t *testing.T) {
-	s, devices, vectors, values := masked(t, 3)
-	lists := []byte{0b10011, 0b01011, 0b00111, 0b01011, 0b10011}
-	var xs [2][5][]byte // of seeds and keys
-	var shares [2][5][]lane
+// A loot is what a server has of devices' secrets: x and the share, of seeds and of mask keys.
+type loot struct {
+	xs     [2][5][]byte
+	shares [2][5][]lane
+}
+
+// unmask has each device give its shares, by a list of its own. shared are the lists by which the
+// devices masked their values.
+func (l *loot) unmask(t *testing.T, devices []*Device, shared, lists []byte) {
+	t.Helper()
 	for i, d := range devices {
 		b, err := d.Unmask(lists[i : i+1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range devices {
+			if shared[i]>>j&1 == 0 {
+				continue
+			}
 			gone := 1 - lists[i]>>j&1
-			xs[gone][j] = append(xs[gone][j], byte(i+1))
-			shares[gone][j] = append(shares[gone][j], laneOf(b[keyLen*j:]))
+			l.xs[gone][j] = append(l.xs[gone][j], byte(i+1))
+			l.shares[gone][j] = append(l.shares[gone][j], laneOf(b))
+			b = b[keyLen:]
 		}
 	}
+}
+
+// seed and key return a secret of a device, of which t shares have to be there.
+func (l *loot) seed(t *testing.T, device int) []byte { return l.secret(t, 0, device) }
+func (l *loot) key(t *testing.T, device int) []byte  { return l.secret(t, 1, device) }
+
+func (l *loot) secret(t *testing.T, kind, device int) []byte {
+	t.Helper()
+	xs, shares := l.xs[kind][device], l.shares[kind][device]
+	if len(xs) < 3 {
+		t.Fatalf("device %d: %d shares", device, len(xs))
+	}
+	return combine(lagrange(xs[:3], 0), shares[:3]).append(nil)
+}
+
+// all is the list of five devices.
+const all = 0b11111
+
+// A server that shows each of five devices a list of its own at the end gets the sum of the first
+// two, where three is the threshold: it calls each of the others gone to three devices. With four
+// it cannot.
+func TestTwoFacedServer(t *testing.T) {
+	s, devices, vectors, values := masked(t, 3)
+	lists := []byte{0b10011, 0b01011, 0b00111, 0b01011, 0b10011}
+	var l loot
+	l.unmask(t, devices, bytes.Repeat([]byte{all}, 5), lists)
 	sum := []uint32{vectors[0] + vectors[1]}
-	for j := range devices {
-		gone := min(j/2, 1)
-		if len(xs[gone][j]) < 3 {
-			t.Fatalf("device %d: %d shares", j, len(xs[gone][j]))
-		}
-		at := combine(lagrange(xs[gone][j][:3], 0), shares[gone][j][:3]).append(nil)
-		if gone == 0 {
-			addMask(sum, s.seedKey(at, devices[j].me), true)
-			continue
-		}
-		for _, d := range devices[:2] {
-			key, err := s.maskKey(privateKey(at), d.mask.PublicKey().Bytes(), d.me, devices[j].me)
-			if err != nil {
-				t.Fatal(err)
-			}
-			addMask(sum, key, devices[j].me > d.me)
+	for _, d := range devices[:2] {
+		addMask(sum, s.seedKey(l.seed(t, int(d.me)-1), d.me), true)
+		for j := 2; j < 5; j++ {
+			l.removePair(t, s, sum, d, devices[j])
 		}
 	}
 	if want := values[0] + values[1]; sum[0] != want {
@@ -93,11 +122,52 @@ func TestTwoFacedServer(t *testing.T) {
 	}
 }
 
-// A server takes part in the sum of n - n(n-t)/t devices at least, by counting: each of a list
-// calls n-t gone at most, and to remove the masks of one that is not in the sum takes t that do.
+// removePair removes from a sum what a device added for one that is gone.
+func (l *loot) removePair(t *testing.T, s *Server, sum []uint32, d, gone *Device) {
+	t.Helper()
+	secret := privateKey(l.key(t, int(gone.me)-1))
+	key, err := s.maskKey(secret, d.mask.PublicKey().Bytes(), d.me, gone.me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addMask(sum, key, gone.me > d.me)
+}
+
+// A server that shows devices different lists also before they mask their values gets the value of
+// one device, where three of five is the threshold: the first adds masks for two others alone, and
+// each of these is called gone to the three others.
+func TestTwoFacedServerBeforeMasks(t *testing.T) {
+	s, devices, _, values := led(t, 3, StepMask)
+	const few = 0b00111
+	given := s.Give(devices[0].me)
+	given = append([]byte{few}, given[1:1+2*boxLen]...)
+	b, err := devices[0].Mask(given, values[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range devices[1:] {
+		if _, err := d.Mask(s.Give(d.me), values[i+1:i+2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var l loot
+	l.unmask(t, devices, []byte{few, all, all, all, all},
+		[]byte{few, 0b11011, 0b11101, 0b11001, 0b11001})
+	sum := []uint32{binary.LittleEndian.Uint32(b)}
+	addMask(sum, s.seedKey(l.seed(t, 0), devices[0].me), true)
+	for _, gone := range devices[1:3] {
+		l.removePair(t, s, sum, devices[0], gone)
+	}
+	if sum[0] != values[0] {
+		t.Errorf("got %d, want %d: correct docs/secagg.md", sum[0], values[0])
+	}
+}
+
+// The figures of docs/secagg.md.
 func TestSmallestSum(t *testing.T) {
-	for _, c := range [][3]int{{5, 3, 2}, {5, 4, 4}, {100, 51, 4}, {100, 67, 51}} {
-		if got := c[0] - c[0]*(c[0]-c[1])/c[1]; got != c[2] {
+	for _, c := range [][3]int{{5, 3, 1}, {5, 4, 4}, {20, 11, 1}, {20, 15, 14}, {100, 51, 1},
+		{100, 61, 1}, {100, 67, 42}, {100, 75, 66}, {100, 100, 100}, {1000, 57, 1}} {
+		if got := SmallestSum(c[0], c[1]); got != c[2] {
 			t.Errorf("%d devices, threshold %d: got %d, want %d", c[0], c[1], got, c[2])
 		}
 	}
