@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"math"
 	"os"
 	"slices"
 	"testing"
@@ -12,8 +13,9 @@ import (
 
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
 // preset on one of them, with the bound of zofl plan and without one. Of 1,000 contributions one
-// may be cut at most, and where none is, the model has the same bits. With ZOFL_TRAIN and ZOFL_DATA
-// it takes the data sets and 300 rounds in place of generated data and a few.
+// may be cut at most, and where none is, the model has the same bits. It prints the largest scalar.
+// With ZOFL_TRAIN and ZOFL_DATA it takes the data sets and 300 rounds in place of generated data
+// and a few.
 func TestHonestDevicesAreNotCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -76,12 +78,23 @@ func (x *defaultsRun) honest(t *testing.T, b *defaultsBench, name string,
 	if err != nil {
 		t.Fatal(err)
 	}
+	largest := 0.0
 	cfg := run.Config{Task: b.task, Plan: p, Shares: shares,
-		Measure: func(round uint64) bool { return round == p.Rounds }}
+		Measure: func(round uint64) bool { return round == p.Rounds },
+		Heard: func(_ int, frame []byte) {
+			r, err := wire.DecodeReply(frame)
+			if err != nil || r.Kind != wire.Contribution {
+				return
+			}
+			for _, g := range p.Precision.Values(r.Values, int(p.Steps), int(p.Perturbations)) {
+				largest = max(largest, math.Abs(float64(g)))
+			}
+		}}
 	x.env.screen(&cfg)
 	r, err := run.Train(x.ctx, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%s on %s: |g| up to %.3g, max_scalar=%v", name, b.name, largest, p.MaxScalar)
 	return r
 }
