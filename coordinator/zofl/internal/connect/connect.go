@@ -28,9 +28,15 @@ import (
 type Connection struct {
 	URL, Creds, NKey, ca, cert, key string
 	plaintext                       bool
+
+	// Of a --context alone.
+	context               *[6]string // the settings that it has
+	user, password, token string
+	tlsFirst              bool
 }
 
 // FlagNames are the flags that mean nothing without --url.
+// --context is one that says it all.
 var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext"}
 
 // Flags adds the flags of a connection.
@@ -49,6 +55,7 @@ func (c *Connection) Flags(cmd *cobra.Command) {
 	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
 	f.BoolVar(&c.plaintext, "plaintext", false,
 		"speak without TLS to another machine: whoever is on the way can read and change everything")
+	c.contextFlags(cmd)
 }
 
 // Named says whether a flag names a user or a certificate.
@@ -84,6 +91,15 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 	}
 	if ca := c.authority(); ca != "" {
 		opts = append(opts, nats.RootCAs(ca))
+	}
+	if c.user != "" {
+		opts = append(opts, nats.UserInfo(c.user, c.password))
+	}
+	if c.token != "" {
+		opts = append(opts, nats.Token(c.token))
+	}
+	if c.tlsFirst {
+		opts = append(opts, nats.TLSHandshakeFirst())
 	}
 	if c.cert != "" {
 		opts = append(opts, nats.ClientCert(c.cert, c.key))
@@ -138,7 +154,9 @@ var schemes = []string{"nats", "tls", "ws", "wss"}
 func (c *Connection) check() error {
 	switch {
 	case c.URL == "":
-		return errors.New("--url is missing: give the address of the broker")
+		return errors.New("--url is missing: give the address of the broker, or a --context")
+	case c.context != nil && *c.context != c.settings():
+		return errContextToo
 	case c.Creds != "" && c.NKey != "":
 		return errors.New("--creds and --nkey name two users: give only one")
 	case (c.cert == "") != (c.key == ""):

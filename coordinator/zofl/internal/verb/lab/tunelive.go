@@ -27,7 +27,7 @@ type tuneLive struct {
 var (
 	offline = append([]string{"out", "fields", "clients", "seed", "initial", "train"},
 		losses.FlagNames...)
-	live = append([]string{"url", "factors"}, connect.FlagNames...)
+	live = append([]string{"url", "context", "factors"}, connect.FlagNames...)
 )
 
 func (l *tuneLive) flags(cmd *cobra.Command) {

@@ -47,6 +47,9 @@ round, as zofl plan prices them.`,
   zofl history --url nats://127.0.0.1:4222 --run kitchen --csv > kitchen.csv`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.csv && c.asJSON {
+				return cli.Usage(errors.New("--csv and --json: give one of them"))
+			}
 			points, marks, err := c.read(cmd.Context())
 			if err != nil {
 				return cli.Classify(err)
@@ -70,7 +73,6 @@ round, as zofl plan prices them.`,
 	f.Uint64Var(&c.from, "from", 0, "the first record to show")
 	f.BoolVar(&c.csv, "csv", false, "print a line of comma-separated values for each round")
 	f.BoolVar(&c.asJSON, "json", false, "print one JSON object, of points and marks")
-	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 	return cmd
 }
 
