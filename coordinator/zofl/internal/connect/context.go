@@ -85,8 +85,8 @@ func (c *Connection) settings() [6]string {
 }
 
 // errContextToo means that a context and another flag say two things.
-var errContextToo = errors.New("--context says which broker and user: leave out --url and the flags " +
-	"of a user or certificate, or --context")
+var errContextToo = errors.New("--context says which broker and user: leave out --url and the " +
+	"flags of a user or certificate, or --context")
 
 // contextFile returns the file of a context.
 func contextFile(name string) (string, error) {
