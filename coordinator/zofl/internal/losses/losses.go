@@ -93,7 +93,7 @@ func (l *Source) Start(cmd *cobra.Command, dim uint64) (ctx context.Context, sto
 		return cmd.Context(), func() {}, nil
 	}
 	l.Asked.dim = int(dim)
-	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	logger := cli.LogFormatOf(cmd).Logger(os.Stderr, slog.LevelInfo)
 	if l.program, err = l.Asked.Start(cmd, l.command, logger); err != nil {
 		return nil, nil, err
 	}

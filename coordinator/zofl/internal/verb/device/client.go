@@ -32,6 +32,7 @@ type deviceFlags struct {
 	key                    string // of the coordinator
 	horizon, memory        uint64
 	asJSON, quiet          bool
+	logFormat              cli.LogFormat
 	live                   *terminal.Live // see line
 	out                    string         // file for the model, "" for none
 }
@@ -52,6 +53,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"many records behind; 0: when it costs less than the records")
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
 		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
+	d.logFormat.Flag(cmd)
 	f.BoolVar(&d.quiet, "quiet", false, "print no progress, but warnings and errors")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
 	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, "+

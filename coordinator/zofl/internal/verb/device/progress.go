@@ -15,7 +15,7 @@ import (
 // line returns the live line of the device, the same each time.
 func (d *deviceFlags) line() *terminal.Live {
 	if d.live == nil {
-		if d.live = terminal.NewLive(os.Stderr); d.asJSON || d.quiet {
+		if d.live = terminal.NewLive(os.Stderr); d.asJSON || d.quiet || d.logFormat.JSON {
 			d.live = terminal.Still(os.Stderr)
 		}
 	}
@@ -27,7 +27,7 @@ func (d *deviceFlags) logger(level slog.Level) *slog.Logger {
 	if d.quiet {
 		level = max(level, slog.LevelWarn)
 	}
-	return slog.New(slog.NewTextHandler(d.line(), &slog.HandlerOptions{Level: level}))
+	return d.logFormat.Logger(d.line(), level)
 }
 
 // A progress shows how a device does: as JSON, as a live line on a terminal, or as a line now and

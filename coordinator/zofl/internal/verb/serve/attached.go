@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // errDetached is why a command with --attached ends.
@@ -20,7 +22,7 @@ func attach(cmd *cobra.Command) {
 	cmd.SetContext(ctx)
 	go func() {
 		_, _ = io.Copy(io.Discard, cmd.InOrStdin()) // an error ends it as well
-		slog.New(slog.NewTextHandler(os.Stderr, nil)).Info(errDetached.Error())
+		cli.LogFormatOf(cmd).Logger(os.Stderr, slog.LevelInfo).Info(errDetached.Error())
 		cancel(errDetached)
 	}()
 }

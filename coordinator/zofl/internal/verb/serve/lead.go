@@ -29,7 +29,7 @@ import (
 // serve runs until ctx is done, or --linger after the run has ended.
 func (f *serveFlags) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
-	out := newPrinter(cmd.OutOrStdout(), f.asJSON, f.quiet)
+	out := newPrinter(cmd, f.asJSON, f.quiet)
 	defer out.live.Close()
 	logger := out.logger
 	if err := f.speaker(); err != nil {

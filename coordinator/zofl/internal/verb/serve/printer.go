@@ -2,13 +2,15 @@ package serve
 
 import (
 	"encoding/json"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 )
@@ -25,21 +27,22 @@ type printer struct {
 	json   *json.Encoder // nil: log lines
 }
 
-// newPrinter prints JSON to out, or lines to the error output: of these, the quiet one prints
-// warnings alone. The caller closes live.
-func newPrinter(out io.Writer, asJSON, quiet bool) *printer {
+// newPrinter prints JSON to the command's output, or lines to the error output: of these, the quiet
+// one prints warnings alone. The caller closes live.
+func newPrinter(cmd *cobra.Command, asJSON, quiet bool) *printer {
 	p := &printer{live: terminal.NewLive(os.Stderr), pace: terminal.Pace{Every: terminal.LineEvery}}
 	level := slog.LevelInfo
 	if quiet {
 		level = slog.LevelWarn
 	}
 	if asJSON {
-		p.json = json.NewEncoder(out)
+		p.json = json.NewEncoder(cmd.OutOrStdout())
 	}
-	if asJSON || quiet {
+	format := cli.LogFormatOf(cmd)
+	if asJSON || quiet || format.JSON {
 		p.live = terminal.Still(os.Stderr)
 	}
-	p.logger = slog.New(slog.NewTextHandler(p.live, &slog.HandlerOptions{Level: level}))
+	p.logger = format.Logger(p.live, level)
 	return p
 }
 

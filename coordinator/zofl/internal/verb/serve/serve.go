@@ -29,6 +29,7 @@ type serveFlags struct {
 	joinRate           float64
 	beginAnew          bool
 	asJSON, quiet      bool
+	logFormat          cli.LogFormat
 	plan               *wire.Plan // nil: continue the run in the log
 	sync               syncCheck
 	guard              guard
@@ -122,6 +123,7 @@ standard error. With --json, events go to standard output, one per line.`,
 		"that holds its other end, however that ends")
 	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
 		"it with --fetch, whenever this command runs")
+	f.logFormat.Flag(cmd)
 	fs.BoolVar(&f.quiet, "quiet", false, "print warnings and errors only")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
