@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// TestLogFormat: with --log-format json every message of a coordinator and of a device is an object.
+// TestLogFormat: with --log-format json every message of coordinators and devices is an object.
 func TestLogFormat(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan := filepath.Join(dir, "plan.json")
