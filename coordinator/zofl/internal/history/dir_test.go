@@ -68,7 +68,7 @@ func testStore(t *testing.T, fresh func() Store) {
 		t.Errorf("after the log lost records: %v", got)
 	}
 	var long History
-	rounds := make([]uint64, 3*mostPoints)
+	rounds := make([]uint64, 2*mostPoints)
 	for i := range rounds {
 		rounds[i] = uint64(5 + i)
 	}

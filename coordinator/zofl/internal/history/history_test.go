@@ -193,7 +193,7 @@ func TestThin(t *testing.T) {
 	var h History
 	run := newRun(t)
 	h.Lead(t.Context(), run, nil, nil)
-	const n = 12 * mostPoints
+	const n = 6 * mostPoints
 	const late = 17 // a point before
 	for i := uint64(2); i <= n; i++ {
 		run.dropped(late)
@@ -205,7 +205,7 @@ func TestThin(t *testing.T) {
 			record(t, &h, report.Event{Kind: report.Changed, N: i}, report.Event{Kind: report.RunPaused,
 				N: i})
 		}
-		for range 20 * (i % 2) {
+		if i%8 == 1 {
 			record(t, &h, report.Event{Kind: report.RunResumed, N: i})
 		}
 	}
