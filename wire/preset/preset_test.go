@@ -295,3 +295,34 @@ func TestGuard(t *testing.T) {
 		t.Errorf("a plan with noise gets bound=%v claim_bound=%v", p.Bound, p.ClaimBound)
 	}
 }
+
+// TestGuardOfSums: with secure=sum three quarters of the devices have to stay, where that hides
+// more, unless the author says how many.
+func TestGuardOfSums(t *testing.T) {
+	for _, tt := range []struct {
+		fields string
+		set    []string
+		quorum uint32
+	}{
+		{"members=10 target=10", nil, 8},
+		{"members=20 target=20", nil, 15},
+		{"members=10 target=10 quorum=9", nil, 9},
+		{"members=10 target=10 quorum=6", []string{"quorum"}, 6},
+		{"members=5 target=10", nil, 5},
+		{"members=10 target=10 over_sample=1.4", nil, 10},
+		{"members=200 target=200", nil, 5},
+		{"members=10 target=10 secure=none", nil, 5},
+	} {
+		p := planOf(t, "decomfl")
+		for _, field := range strings.Fields("secure=sum max_scalar=1000 eval_every=0 " + tt.fields) {
+			name, value, _ := strings.Cut(field, "=")
+			if err := planfile.Set(p, name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		preset.Guard(p, tt.set...)
+		if err := valid.Plan(p); err != nil || p.Quorum != tt.quorum {
+			t.Errorf("%s: quorum %d, want %d: %v", tt.fields, p.Quorum, tt.quorum, err)
+		}
+	}
+}
