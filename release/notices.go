@@ -42,7 +42,10 @@ func (b *build) collect(ctx context.Context, dir string, info *debug.BuildInfo) 
 			return nil, err
 		}
 	}
-	return text.Bytes(), nil
+	// What is embedded is no module.
+	err = quote(&text, "uPlot",
+		b.in("src", "coordinator/zofl/internal/dashboard/page/third-party/uplot"))
+	return text.Bytes(), err
 }
 
 // quoteGo appends Go's license. Distributions keep it elsewhere than Go's own archives.

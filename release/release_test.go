@@ -121,7 +121,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Zofl " + m.version, runtime.Version(),
-		"github.com/nats-io/nats-server/v2", "github.com/vmihailenco/msgpack/v5"} {
+		"github.com/nats-io/nats-server/v2", "github.com/vmihailenco/msgpack/v5", "uPlot"} {
 		if !strings.Contains(string(notices), "==== "+want) {
 			t.Errorf("NOTICES have no license of %s", want)
 		}

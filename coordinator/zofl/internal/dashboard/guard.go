@@ -1,0 +1,61 @@
+package dashboard
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// policy is the page's Content-Security-Policy: it loads and asks this server alone, and nothing in
+// it is inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+}
+
+// foreign says why a request does not come from this server's own page; "" if it may. A page
+// elsewhere could point a name of its own at this address (DNS rebinding), so names count, and
+// addresses cannot be pointed.
+func (s *Server) foreign(r *http.Request) string {
+	host := hostOf(r.Host)
+	if !s.knows(host) {
+		return "Host " + r.Host + ": this server has another name: ask it by its address, or as localhost"
+	}
+	origin := r.Header.Get("Origin")
+	if origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || !strings.EqualFold(u.Host, r.Host) || (u.Scheme == "https") != (r.TLS != nil) {
+			return "Origin " + origin + ": pages of others may not ask"
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		// A link from elsewhere may open the page, which shows nothing to whoever has the link.
+		if r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet ||
+			strings.HasPrefix(r.URL.Path, "/api/") {
+			return "pages of others may not ask"
+		}
+	}
+	return ""
+}
+
+// hostOf is the name in a Host header, without port and brackets.
+func hostOf(header string) string {
+	if host, _, err := net.SplitHostPort(header); err == nil {
+		return host
+	}
+	return strings.Trim(header, "[]")
+}
+
+func (s *Server) knows(host string) bool {
+	return net.ParseIP(host) != nil || strings.EqualFold(host, "localhost") ||
+		slices.ContainsFunc(s.cfg.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+}

@@ -1,0 +1,56 @@
+package dashboard
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// An Address is where a server listens.
+type Address struct {
+	Listen string      // HOST:PORT; port 0 is any free one
+	TLS    *tls.Config // nil: http
+	File   string      // of the token; "": there is none
+}
+
+// Start serves at an address until stop is called, and logs the address.
+func (s *Server) Start(a Address) (stop func(), err error) {
+	listener, err := net.Listen("tcp", a.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("--http %s: %w: give another address", a.Listen, err)
+	}
+	url := "http://" + listener.Addr().String() + "/"
+	if a.TLS != nil {
+		url = "https://" + listener.Addr().String() + "/"
+		listener = tls.NewListener(listener, a.TLS)
+	}
+	s.announce(url, a.File)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := s.Serve(ctx, listener); err != nil {
+			s.cfg.Logger.Error("dashboard", "err", err)
+		}
+	}()
+	return func() { cancel(); <-ended }, nil
+}
+
+// announce logs where the page is. The token is in the address where a person reads the log, or
+// where no file has it: a log that is kept is read by more people than may command the run.
+func (s *Server) announce(url, file string) {
+	with := url + "#token=" + s.cfg.Token
+	switch {
+	case file == "":
+		s.cfg.Logger.Info("dashboard", "url", with)
+	case term.IsTerminal(int(os.Stderr.Fd())):
+		s.cfg.Logger.Info("dashboard", "url", with, "token", slog.StringValue(file))
+	default:
+		s.cfg.Logger.Info("dashboard", "url", url, "token", slog.StringValue(file))
+	}
+}

@@ -1,0 +1,74 @@
+// The feed of a run: server-sent events, read with fetch, because EventSource cannot send the
+// token. After a break the page says which event it had last, and gets what it missed, or all anew.
+import { headers } from "./token.js";
+
+const longestWait = 5000; // ms between attempts
+const silence = 30000; // ms; the server says something every 10 s
+
+// follow reads a feed until stop is called. on.event(name, data) gets each event, on.link(kind, text)
+// how the connection is, on.denied() that the token is missing or wrong.
+export function follow(url, on) {
+  let last = "", wait = 250, stopped = false, abort = null;
+  const read = async () => {
+    abort = new AbortController();
+    let heard = setTimeout(() => abort.abort(), silence);
+    const response = await fetch(url, {
+      headers: headers(last ? { "Last-Event-ID": last } : {}),
+      signal: abort.signal, cache: "no-store",
+    });
+    if (response.status === 401) {
+      clearTimeout(heard);
+      on.denied();
+      throw new Error("the token is missing or wrong");
+    }
+    if (!response.ok) {
+      clearTimeout(heard);
+      throw new Error(`${response.status}: ${(await response.text()).slice(0, 200)}`);
+    }
+    on.link("good", "live");
+    wait = 250;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return;
+        clearTimeout(heard);
+        heard = setTimeout(() => abort.abort(), silence);
+        const parts = (rest + value).split("\n\n");
+        rest = parts.pop();
+        for (const part of parts) take(part);
+      }
+    } finally {
+      clearTimeout(heard);
+    }
+  };
+  const take = part => {
+    let name = "", data = "", id = null;
+    for (const line of part.split("\n")) {
+      if (line.startsWith("event: ")) name = line.slice(7);
+      else if (line.startsWith("data: ")) data += line.slice(6);
+      else if (line.startsWith("id: ")) id = line.slice(4);
+    }
+    if (name) on.event(name, JSON.parse(data));
+    if (id !== null) last = id;
+  };
+  (async () => {
+    while (!stopped) {
+      try {
+        await read();
+      } catch (error) {
+        if (!stopped) on.link("bad", `no connection: ${error.message}`);
+      }
+      if (stopped) return;
+      on.link("bad", "reconnecting");
+      await new Promise(done => setTimeout(done, wait));
+      wait = Math.min(2 * wait, longestWait);
+    }
+  })();
+  return {
+    stop() { stopped = true; abort?.abort(); },
+    // again reconnects at once, as after a new token.
+    again() { wait = 0; abort?.abort(); },
+  };
+}

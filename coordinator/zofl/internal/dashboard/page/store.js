@@ -1,0 +1,92 @@
+// What the page knows of a run: rounds by columns, evaluations, marks, status, plan.
+
+// mostRounds bounds the rounds that the page keeps. Beyond it, every second one of the older half
+// is dropped.
+const mostRounds = 20000;
+
+const columns = ["n", "round", "time", "loss", "seconds", "contributors", "asked", "late",
+  "declines", "up", "down", "queries", "step", "perturbations", "epsilon", "refused"];
+
+export class Store {
+  constructor() { this.clear(); }
+
+  clear() {
+    this.rounds = Object.fromEntries(columns.map(c => [c, []]));
+    this.evaluations = new Map(); // by record
+    this.marks = [];
+    this.status = null;
+    this.plan = null;
+    this.fleet = null;
+    this.version = "";
+  }
+
+  // take adds what an event brings. A snapshot begins anew.
+  take(name, data) {
+    if (name === "snapshot") this.clear();
+    if (data.version) this.version = data.version;
+    if (data.status) this.status = data.status;
+    if (data.plan) this.plan = data.plan;
+    if (data.fleet) this.fleet = data.fleet;
+    if (data.rounds) this.#addRounds(data.rounds);
+    for (const e of data.evaluations || []) this.evaluations.set(e.n, e);
+    if (data.marks) {
+      // What came while the snapshot was made is in it, and comes again.
+      const last = new Set(this.marks.slice(-100).map(m => m.time + m.text));
+      this.marks.push(...data.marks.filter(m => !last.has(m.time + m.text)));
+      if (this.marks.length > 1000) this.marks = this.marks.slice(-800);
+    }
+  }
+
+  #addRounds(more) {
+    const mine = this.rounds, count = more.n.length;
+    for (let i = 0; i < count; i++) {
+      let at = mine.n.length;
+      while (at > 0 && mine.n[at - 1] > more.n[i]) at--;
+      const same = at > 0 && mine.n[at - 1] === more.n[i];
+      for (const c of columns) {
+        const value = more[c] ? more[c][i] : null;
+        if (same) mine[c][at - 1] = value;
+        else if (at === mine[c].length) mine[c].push(value);
+        else mine[c].splice(at, 0, value);
+      }
+    }
+    if (mine.n.length > mostRounds) {
+      const half = mine.n.length >> 1;
+      for (const c of columns) mine[c] = mine[c].filter((_, i) => i >= half || i % 2 === 0);
+    }
+  }
+
+  get length() { return this.rounds.n.length; }
+
+  // last is the last value of a column, or null.
+  last(column) {
+    const values = this.rounds[column];
+    return values.length ? values[values.length - 1] : null;
+  }
+
+  // metrics are the names of what devices evaluate.
+  metrics() {
+    const names = new Set(this.plan?.metrics || []);
+    for (const e of this.evaluations.values()) for (const m in e.metrics) names.add(m);
+    return [...names].slice(0, 12);
+  }
+
+  // rate is how many rounds a second there were lately; 0: unknown.
+  rate() {
+    const { time, round } = this.rounds, end = time.length - 1, from = Math.max(0, end - 30);
+    const took = (time[end] - time[from]), rounds = round[end] - round[from];
+    return took > 0 && rounds > 0 ? rounds / took : 0;
+  }
+}
+
+// smoothed is the exponential mean of a column, without the bias of its beginning. Gaps stay gaps.
+export function smoothed(values, weight) {
+  if (!weight) return values;
+  let mean = 0, total = 0;
+  return values.map(v => {
+    if (v === null || !Number.isFinite(v)) return null;
+    mean = weight * mean + (1 - weight) * v;
+    total = weight * total + (1 - weight);
+    return mean / total;
+  });
+}

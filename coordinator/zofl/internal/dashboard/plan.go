@@ -1,0 +1,87 @@
+package dashboard
+
+import (
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// A plan is the fields of a run's plan.
+type plan struct {
+	Rounds  uint64   `json:"rounds"` // 0: without an end
+	Metrics []string `json:"metrics"`
+	Fields  []field  `json:"fields"`
+	Changed []string `json:"changed"` // since this program leads
+}
+
+// A field is one of them, with its value in the form of a plan file.
+type field struct {
+	Name       string   `json:"name"`
+	Value      string   `json:"value"`
+	Set        bool     `json:"set,omitempty"` // not zero
+	Doc        string   `json:"doc"`
+	Range      string   `json:"range,omitempty"`
+	Choices    []string `json:"choices,omitempty"`
+	Changeable bool     `json:"changeable,omitempty"`
+}
+
+// secrets are fields that nobody needs to see here.
+var secrets = map[string]bool{"run_key": true, "key_check": true}
+
+// planOf returns a plan, and what changed since the original.
+func planOf(p, original *wire.Plan) plan {
+	out := plan{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
+	now, before := values(p), values(original)
+	for _, f := range wire.Fields() {
+		if secrets[f.Name] {
+			continue
+		}
+		v, set := now[f.Name]
+		if !set {
+			v = zeroOf(f)
+		}
+		if now[f.Name] != before[f.Name] {
+			out.Changed = append(out.Changed, f.Name)
+		}
+		out.Fields = append(out.Fields, field{Name: f.Name, Value: v, Set: set, Doc: f.Doc,
+			Range: f.Range(), Choices: choices(f), Changeable: f.Changeable})
+	}
+	return out
+}
+
+// values are the fields that are not zero, by their names.
+func values(p *wire.Plan) map[string]string {
+	list, err := planfile.Values(p)
+	if err != nil {
+		return nil // of a number that is not finite, which no plan has
+	}
+	m := make(map[string]string, len(list))
+	for _, v := range list {
+		m[v.Field.Name] = strings.Trim(v.JSON, `"`)
+	}
+	return m
+}
+
+// choices are the names of a choice.
+func choices(f wire.Field) (names []string) {
+	for _, c := range f.Choices() {
+		if c != "" {
+			names = append(names, c)
+		}
+	}
+	return names
+}
+
+// zeroOf is the value of a field that is zero.
+func zeroOf(f wire.Field) string {
+	switch f.Form() {
+	case "choice":
+		return f.Choice(0)
+	case "list":
+		return "[]"
+	case "text", "hex":
+		return ""
+	}
+	return "0"
+}

@@ -1,0 +1,275 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/wire"
+)
+
+// How often a page hears of a run.
+const (
+	roundsEvery = 200 * time.Millisecond
+	statusEvery = time.Second
+	fleetEvery  = 2 * time.Second
+	lingerFor   = 30 * time.Second // a pump goes on for readers who reconnect
+)
+
+// A message is an event for pages, encoded.
+type message struct {
+	number uint64
+	bytes  []byte
+}
+
+// Readers who reconnect get what they missed of so many messages and bytes. Beyond that, or after a
+// longer time, they get a snapshot.
+const (
+	mostMessages = 256
+	mostBytes    = 4 << 20
+)
+
+// A change is what a message brings. A snapshot has all of it.
+type change struct {
+	Version     string       `json:"version,omitempty"`
+	Status      *status      `json:"status,omitempty"`
+	Plan        *plan        `json:"plan,omitempty"`
+	Rounds      *rounds      `json:"rounds,omitempty"`
+	Evaluations []evaluation `json:"evaluations,omitempty"`
+	Marks       []mark       `json:"marks,omitempty"`
+	Fleet       *fleet       `json:"fleet,omitempty"`
+}
+
+// A status is the coordinator's, with its refused messages by cause.
+type status struct {
+	operate.Status
+	Drops []drop `json:"drops"`
+}
+
+type drop struct {
+	Cause string `json:"cause"`
+	Count uint64 `json:"count"`
+}
+
+func statusOf(s operate.Status) *status {
+	out := &status{Status: s, Drops: []drop{}}
+	for _, d := range s.Counters.Drops() {
+		if d.Count > 0 {
+			out.Drops = append(out.Drops, drop{d.Cause, d.Count})
+		}
+	}
+	return out
+}
+
+func newBoot() string {
+	b := make([]byte, 6)
+	rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// A pump makes messages for the readers of a board.
+type pump struct {
+	b   *Board
+	sub *history.Subscription
+
+	status, plan, fleet    []byte // as the last message had them
+	statusAt, fleetAt      time.Time
+	statusStale, planStale bool
+}
+
+// pump runs until nobody has read for a while, or the server closes.
+func (b *Board) pump() {
+	p := &pump{b: b, sub: b.history.Subscribe()}
+	defer p.sub.Close()
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	pause := time.NewTimer(roundsEvery)
+	defer pause.Stop()
+	for {
+		select {
+		case <-b.server.ctx.Done():
+			return
+		case <-p.sub.Ready():
+		case <-tick.C:
+		}
+		if b.abandoned() {
+			return
+		}
+		p.turn()
+		pause.Reset(roundsEvery)
+		select {
+		case <-b.server.ctx.Done():
+			return
+		case <-pause.C:
+		}
+	}
+}
+
+// abandoned says whether the pump has to end, as nobody reads.
+func (b *Board) abandoned() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.readers) > 0 || time.Since(b.left) < lingerFor {
+		return false
+	}
+	b.pumping, b.messages, b.news = false, nil, nil
+	b.last++ // what happens unseen is a gap
+	return true
+}
+
+// turn tells readers what is new.
+func (p *pump) turn() {
+	update, now := p.sub.Take(), time.Now()
+	if update.Lost > 0 {
+		p.b.publish("snapshot", p.b.snapshot())
+		return
+	}
+	c := &change{}
+	c.Rounds, c.Evaluations = split(update.Points)
+	for i := range update.Marks {
+		c.Marks = append(c.Marks, marked(&update.Marks[i]))
+		p.planStale = true // a change, a rollback or a survey
+	}
+	c.Marks = append(c.Marks, p.b.takeNews()...)
+	run := p.b.leader()
+	if now.Sub(p.statusAt) >= statusEvery || len(c.Marks) > 0 {
+		p.statusAt = now
+		s := statusOf(run.Status())
+		if fresh(&p.status, s) {
+			c.Status, p.statusStale = s, true
+		}
+	}
+	if p.planStale || p.plan == nil {
+		p.planStale = false
+		if pl := p.b.planNow(run); fresh(&p.plan, pl) {
+			c.Plan = pl
+		}
+	}
+	// Where rounds close, devices were heard of; where nothing happens, none was.
+	if p.statusStale && now.Sub(p.fleetAt) >= fleetEvery {
+		p.fleetAt, p.statusStale = now, false
+		plan := run.Plan()
+		f := p.b.list.summary(run, plan.Roster == wire.OpenRoster)
+		c.Fleet = &f
+	}
+	if c.Rounds != nil || c.Evaluations != nil || c.Marks != nil || c.Status != nil ||
+		c.Plan != nil || c.Fleet != nil {
+		p.b.publish("change", c)
+	}
+}
+
+// fresh says whether a value differs from the last one, and keeps it.
+func fresh(last *[]byte, v any) bool {
+	b, err := json.Marshal(v)
+	if err != nil || bytes.Equal(b, *last) {
+		return false
+	}
+	*last = b
+	return true
+}
+
+func (b *Board) takeNews() []mark {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	news := b.news
+	b.news = nil
+	return news
+}
+
+func (b *Board) planNow(run Run) *plan {
+	now := run.Plan()
+	b.mu.Lock()
+	original := b.original
+	b.mu.Unlock()
+	p := planOf(&now, original)
+	return &p
+}
+
+// snapshot is all that a page needs to begin.
+func (b *Board) snapshot() *change {
+	run := b.leader()
+	points, marks := b.history.Snapshot(0)
+	p := run.Plan()
+	f := b.list.summary(run, p.Roster == wire.OpenRoster)
+	c := &change{Version: version.String(), Status: statusOf(run.Status()), Plan: b.planNow(run),
+		Fleet: &f, Marks: []mark{}}
+	c.Rounds, c.Evaluations = split(points)
+	for i := range marks {
+		c.Marks = append(c.Marks, marked(&marks[i]))
+	}
+	b.mu.Lock()
+	c.Marks = append(c.Marks, b.happened...)
+	b.mu.Unlock()
+	slices.SortStableFunc(c.Marks, func(x, y mark) int { return x.Time.Compare(y.Time) })
+	if len(c.Marks) > 4*mostHappened {
+		c.Marks = c.Marks[len(c.Marks)-4*mostHappened:]
+	}
+	return c
+}
+
+// encode writes an event of a stream.
+func (b *Board) encode(name string, number uint64, c *change) ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(data)+64)
+	out = append(out, "event: "+name+"\nid: "+b.boot+"-"...)
+	out = strconv.AppendUint(out, number, 10)
+	out = append(append(append(out, "\ndata: "...), data...), "\n\n"...)
+	return out, nil
+}
+
+// publish hands a message to all readers. Those who have not taken the last ones are dropped.
+func (b *Board) publish(name string, c *change) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	encoded, err := b.encode(name, b.last+1, c)
+	if err != nil {
+		b.server.cfg.Logger.Warn("dashboard", "err", err)
+		return
+	}
+	b.last++
+	b.messages = append(b.messages, message{b.last, encoded})
+	size := 0
+	for i := len(b.messages) - 1; i >= 0; i-- {
+		if size += len(b.messages[i].bytes); size > mostBytes || len(b.messages)-i > mostMessages {
+			b.messages = append([]message{}, b.messages[i+1:]...)
+			break
+		}
+	}
+	for r := range b.readers {
+		select {
+		case r.messages <- encoded:
+		default:
+			b.drop(r)
+		}
+	}
+}
+
+// missed returns the messages after the one that a reader had last, and whether they are all that
+// it missed. The caller holds mu.
+func (b *Board) missed(had string) (list [][]byte, ok bool) {
+	boot, text, _ := strings.Cut(had, "-")
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || boot != b.boot || number > b.last {
+		return nil, false
+	}
+	if number+1 < b.last+1-uint64(len(b.messages)) {
+		return nil, false
+	}
+	for _, m := range b.messages {
+		if m.number > number {
+			list = append(list, m.bytes)
+		}
+	}
+	return list, true
+}

@@ -1,0 +1,93 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// tokenBytes is how many random bytes a token has.
+const tokenBytes = 32
+
+// NewToken makes a token.
+func NewToken() string {
+	b := make([]byte, tokenBytes)
+	rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ValidToken says whether a text has the form and the length of a token.
+func ValidToken(text string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(b) == tokenBytes
+}
+
+// Wrong tokens are answered late, some at once; beyond them there is no answer but "too many".
+// Right ones never wait, so nobody can shut out who has the token.
+const (
+	wrongDelay = 500 * time.Millisecond
+	wrongMost  = 16
+)
+
+// A lock lets in who has the token.
+type lock struct {
+	sum    [sha256.Size]byte
+	closed bool // no token: nobody gets in
+	wrong  chan struct{}
+}
+
+func newLock(token string) *lock {
+	return &lock{sha256.Sum256([]byte(token)), token == "", make(chan struct{}, wrongMost)}
+}
+
+// opens says whether a request has the token. It takes the same time whatever the token.
+func (l *lock) opens(r *http.Request) bool {
+	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	sum := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(sum[:], l.sum[:]) == 1 && strings.EqualFold(kind, "Bearer") &&
+		!l.closed
+}
+
+// locked serves requests that have the token.
+func (s *Server) locked(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case s.token.opens(r):
+			h.ServeHTTP(w, r)
+		case r.Header.Get("Authorization") == "":
+			deny(w, "the token is missing: give it in the header Authorization: Bearer TOKEN; "+
+				"zofl says in its log where it is")
+		default:
+			s.denyWrong(w, r)
+		}
+	})
+}
+
+// denyWrong answers a wrong token.
+func (s *Server) denyWrong(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.token.wrong <- struct{}{}:
+		defer func() { <-s.token.wrong }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusTooManyRequests, "too many wrong tokens at once: wait a second")
+		return
+	}
+	s.cfg.Logger.Warn("dashboard: a wrong token", "from", r.RemoteAddr)
+	t := time.NewTimer(wrongDelay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		deny(w, "the token is wrong: zofl says in its log where the right one is")
+	case <-r.Context().Done():
+	}
+}
+
+func deny(w http.ResponseWriter, text string) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	fail(w, http.StatusUnauthorized, text)
+}

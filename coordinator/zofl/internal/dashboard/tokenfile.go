@@ -1,0 +1,40 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// TokenFile is the name of the token's file in the directory of a log.
+const TokenFile = "dashboard.token"
+
+// LoadToken reads the token in a file that its owner alone can read, and makes both if there is no
+// file. So a page that is open goes on after a restart; without the file there is a new token.
+func LoadToken(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		token := NewToken()
+		return token, disk.Replace(disk.OS, file, func(w io.Writer) error {
+			_, err := io.WriteString(w, token+"\n")
+			return err
+		})
+	}
+	if err == nil {
+		err = cli.CheckMode(file)
+	}
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(content))
+	if !ValidToken(token) {
+		return "", fmt.Errorf("%s: no token: remove the file, and a new one is made", file)
+	}
+	return token, nil
+}
