@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -311,6 +312,19 @@ func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, er
 	}
 	r.watch(nc)
 	return nc, nil
+}
+
+// SplitAddress returns host and port of a flag.
+func SplitAddress(flag, address string) (host string, port uint64, err error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	if port, err = strconv.ParseUint(text, 10, 16); err != nil {
+		return "", 0, fmt.Errorf("%s %s: give a port from 1 to 65535, or 0 for a free one",
+			flag, address)
+	}
+	return host, port, nil
 }
 
 // IsLoopback says whether a host is this machine only, whatever names resolve to.

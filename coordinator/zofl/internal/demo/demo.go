@@ -15,6 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,6 +31,12 @@ type Config struct {
 	Settings []string // "field=value" of the plan
 
 	Progress func(Progress) // called after every round, unless nil
+
+	// Lead is called with the coordinator and its desk before the run, unless nil. The run may pause
+	// then, as an operator could want it to. History and Recorder get the events, unless nil.
+	Lead     func(c *coordinator.Coordinator, desk *operate.Desk)
+	History  *history.History
+	Recorder report.Recorder
 }
 
 // Defaults returns what `zofl demo` runs without flags.
@@ -133,9 +141,10 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 		return err
 	}
 	defer nc.Close()
+	watch := &operate.Watch{Next: report.RecorderFunc(r.record), History: r.cfg.History}
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
-		Recorder: report.RecorderFunc(r.record),
+		Recorder: watch,
 		// At most: it is stopped when all devices have ended.
 		Linger: deadline,
 		// A slow disk is no reason to pause.
@@ -143,6 +152,9 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	})
 	if err != nil {
 		return err
+	}
+	if r.cfg.Lead != nil {
+		r.cfg.Lead(c, operate.NewDesk(c, watch))
 	}
 	if err := r.connect(); err != nil {
 		return err
@@ -153,6 +165,11 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 
 // record notes the coordinator's events.
 func (r *run) record(e report.Event) error {
+	if r.cfg.Recorder != nil {
+		if err := r.cfg.Recorder.Record(e); err != nil {
+			return err
+		}
+	}
 	switch e.Kind {
 	case report.Evaluated:
 		r.last.Accuracy = float64(e.Evaluation.Metrics[1])
@@ -165,6 +182,9 @@ func (r *run) record(e report.Event) error {
 			r.cfg.Progress(r.last)
 		}
 	case report.RunPaused:
+		if r.cfg.Lead != nil {
+			return nil
+		}
 		return fmt.Errorf("demo: the run paused: %s", e.Reason)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -33,7 +34,7 @@ func (d *Dir) Certify(names []string) error {
 	if err != nil {
 		return err
 	}
-	now, err := tls.LoadX509KeyPair(d.file("server.pem"), d.file("server.key"))
+	now, err := tls.LoadX509KeyPair(ServerFiles(d.path))
 	if err == nil && covers(now.Leaf, names) {
 		return nil
 	}
@@ -49,6 +50,11 @@ func (d *Dir) Certify(names []string) error {
 		}
 	}
 	return d.issue("server", leaf, ca)
+}
+
+// ServerFiles are the certificate and the key of the broker in a directory.
+func ServerFiles(dir string) (certificate, key string) {
+	return filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")
 }
 
 // covers says whether a certificate is valid for names, for long enough.

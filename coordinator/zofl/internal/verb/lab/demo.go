@@ -23,7 +23,7 @@ import (
 // Demo is `zofl demo`.
 func Demo() *cobra.Command {
 	cfg := demo.Defaults()
-	asJSON := false
+	asJSON, page := false, ""
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Train a classifier of digits on 20 devices in this process",
@@ -42,6 +42,13 @@ computes from the log.`,
 				func(s string) bool { return strings.HasPrefix(s, "rounds=") }) {
 				return cli.Usage(errors.New("--rounds and --set rounds: give only one"))
 			}
+			if page != "" {
+				stop, err := pageFor(cmd.Context(), &cfg, page)
+				if err != nil {
+					return err
+				}
+				defer stop()
+			}
 			bar := terminal.NewBar(os.Stderr, "round", 0)
 			cfg.Progress = func(p demo.Progress) { showDemo(bar, p) }
 			result, err := demo.Run(cmd.Context(), cfg)
@@ -53,6 +60,10 @@ computes from the log.`,
 				printDemo(cmd.OutOrStdout(), result)
 			} else if err := json.NewEncoder(cmd.OutOrStdout()).Encode(result); err != nil {
 				return err
+			}
+			if page != "" {
+				fmt.Fprintln(os.Stderr, "The dashboard stays until Ctrl-C.")
+				<-cmd.Context().Done()
 			}
 			return verdictOf(result)
 		},
@@ -71,6 +82,8 @@ computes from the log.`,
 	f.StringArrayVar(&cfg.Settings, "set", nil,
 		"set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
+	f.StringVar(&page, "http", "", "address of the dashboard, a page for browsers that stays until "+
+		"Ctrl-C, such as 127.0.0.1:8080; default: none")
 	return cmd
 }
 

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/nats-io/nats.go"
@@ -64,23 +62,10 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	return nc, func() { nc.Close(); b.Shutdown() }, nil
 }
 
-// splitAddress returns host and port of a flag.
-func splitAddress(flag, address string) (host string, port uint64, err error) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", 0, fmt.Errorf("%s %s: %w", flag, address, err)
-	}
-	if port, err = strconv.ParseUint(text, 10, 16); err != nil {
-		return "", 0, fmt.Errorf("%s %s: give a port from 1 to 65535, or 0 for a free one",
-			flag, address)
-	}
-	return host, port, nil
-}
-
 // loopback returns an error if other machines can reach the address of a flag: the broker that
 // serve starts lets everybody in, unless it has users.
 func loopback(flag, address string) error {
-	host, _, err := splitAddress(flag, address)
+	host, _, err := connect.SplitAddress(flag, address)
 	if err == nil && !connect.IsLoopback(host) {
 		return fmt.Errorf("%s %s: the broker that serve starts has no authentication, so it "+
 			"listens on loopback only: give --tls and --auth DIR, or --url of a nats-server with TLS "+

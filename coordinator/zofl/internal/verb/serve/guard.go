@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/enrol"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
@@ -46,7 +47,7 @@ func (g *guard) check(listen string) error {
 	case g.auth == "":
 		return loopback("--listen", listen)
 	}
-	_, port, err := splitAddress("--listen", listen)
+	_, port, err := connect.SplitAddress("--listen", listen)
 	if err == nil && port == 0 {
 		err = fmt.Errorf("--listen %s: devices are told the port: give one from 1 to 65535", listen)
 	}
@@ -55,7 +56,7 @@ func (g *guard) check(listen string) error {
 
 // names returns the names of the broker's certificate. The first is told to devices.
 func (g *guard) names(listen string) (names []string, err error) {
-	host, _, err := splitAddress("--listen", listen)
+	host, _, err := connect.SplitAddress("--listen", listen)
 	if err != nil {
 		return nil, err
 	}

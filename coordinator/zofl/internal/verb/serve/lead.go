@@ -79,9 +79,15 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	watch := &operate.Watch{Next: out, History: &history.History{}}
+	kept := &history.History{}
+	page, err := f.page(kept, logger)
+	if err != nil {
+		return err
+	}
+	defer page.close()
+	watch := &operate.Watch{Next: cli.Recorders{page, out}, History: kept}
 	for {
-		err := f.lead(ctx, nc, out, watch, coordinator.Config{
+		err := f.lead(ctx, nc, out, watch, page, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
 			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate, Key: f.private,
@@ -146,7 +152,7 @@ func retrying(ctx context.Context, logger *slog.Logger, err error) {
 // lead waits for the lead of the log, and coordinates the run until it ends or another
 // coordinator leads.
 func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
-	watch *operate.Watch, cfg coordinator.Config) error {
+	watch *operate.Watch, page *page, cfg coordinator.Config) error {
 	c, err := coordinator.New(ctx, cfg)
 	if err != nil {
 		return err
@@ -156,10 +162,12 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	kept := watch.History.Lead(ctx, c, logkind.History(logkind.Spec{Place: f.place(), Conn: nc,
 		Run: status.Run, Replicas: f.replicas}), cfg.Logger)
 	defer kept()
-	stop, err := operate.Serve(nc, operate.NewDesk(c, watch))
+	desk := operate.NewDesk(c, watch)
+	stop, err := operate.Serve(nc, desk)
 	if err != nil {
 		return err
 	}
+	page.lead(c, desk)
 	defer func() {
 		if err := stop(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 			cfg.Logger.Warn("operator's service", "err", err)

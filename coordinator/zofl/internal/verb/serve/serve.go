@@ -34,6 +34,7 @@ type serveFlags struct {
 	sync               syncCheck
 	guard              guard
 	web                web
+	http               httpFlags
 	attached           bool
 	dense              bool // the run's transport
 	secure             bool // the run has secure aggregation
@@ -69,6 +70,9 @@ log, build one from a device's state with zofl recover, or give --begin-anew. It
 what is left, under names that end in .before-N. It never leads a log that has become
 shorter: restore it, or give --accept-loss.
 
+With --http, serve shows the run on a page for browsers, which also takes commands: its
+address and the file of the token that commands need are in the messages.
+
 With --websocket, browsers reach the broker that serve starts, from pages of --origin. With
 --attached, serve ends when its standard input does, as it ends on SIGTERM. Messages go to
 standard error. With --json, events go to standard output, one per line.`,
@@ -91,6 +95,7 @@ standard error. With --json, events go to standard output, one per line.`,
 	f.sync.flags(cmd)
 	f.guard.flags(cmd)
 	f.web.flags(cmd)
+	f.http.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of the JetStream of a broker that serve starts")
@@ -155,6 +160,9 @@ func (f *serveFlags) read(args []string) error {
 		if err != nil {
 			return cli.Usage(err)
 		}
+	}
+	if err := f.http.check(f.guard); err != nil {
+		return cli.Usage(err)
 	}
 	if len(args) == 1 {
 		var err error

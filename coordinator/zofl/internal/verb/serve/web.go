@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 )
 
 // web holds the flags that say which browsers reach a broker that serve starts.
@@ -43,7 +45,7 @@ func (w *web) check(g guard, listen string) error {
 			return err
 		}
 	}
-	_, port, err := splitAddress("--websocket", w.listen)
+	_, port, err := connect.SplitAddress("--websocket", w.listen)
 	switch {
 	case err != nil:
 		return err

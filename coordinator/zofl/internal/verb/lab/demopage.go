@@ -1,0 +1,41 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/dashboard"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// pageFor serves the dashboard of a demo, at an address of this machine. The run is over with the
+// program, so its token is in no file, and the log has it.
+func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(), err error) {
+	host, _, err := connect.SplitAddress("--http", listen)
+	if err == nil && !connect.IsLoopback(host) {
+		err = fmt.Errorf("--http %s: a demo is for this machine: give an address such as 127.0.0.1:8080",
+			listen)
+	}
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	server := dashboard.New(dashboard.Config{Token: dashboard.NewToken(), Logger: logger})
+	kept := &history.History{}
+	board := server.Board(kept)
+	cfg.History, cfg.Recorder = kept, board
+	rest := func() {}
+	cfg.Lead = func(c *coordinator.Coordinator, desk *operate.Desk) {
+		rest = kept.Lead(ctx, c, nil, logger)
+		board.Lead(desk)
+	}
+	end, err := server.Start(dashboard.Address{Listen: listen})
+	return func() { end(); rest() }, err
+}

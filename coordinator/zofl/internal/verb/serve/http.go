@@ -1,0 +1,113 @@
+package serve
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/dashboard"
+	"github.com/zofl/zofl/coordinator/zofl/internal/enrol"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/metrics"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// httpFlags say where the dashboard is.
+type httpFlags struct{ listen string }
+
+func (h *httpFlags) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&h.listen, "http", "", "address of the dashboard, a page for browsers, "+
+		"such as 127.0.0.1:8080; on loopback, unless --tls and --auth are given; default: none")
+}
+
+// check returns an error if the page would be open to strangers.
+func (h *httpFlags) check(g guard) error {
+	if h.listen == "" {
+		return nil
+	}
+	host, _, err := connect.SplitAddress("--http", h.listen)
+	if err == nil && g.auth == "" && !connect.IsLoopback(host) {
+		err = fmt.Errorf("--http %s: others could see the run: give an address of this machine, such as "+
+			"127.0.0.1:8080, and reach it by ssh -L; or give --tls and --auth DIR", h.listen)
+	}
+	return err
+}
+
+// A page is what --http serves of a run: the dashboard, and metrics for Prometheus at /metrics. A
+// nil page serves nothing.
+type page struct {
+	board *dashboard.Board
+	meter *metrics.Meter
+	stop  func()
+}
+
+// Record implements [report.Recorder].
+func (p *page) Record(e report.Event) error {
+	if p == nil {
+		return nil
+	}
+	return errors.Join(p.board.Record(e), p.meter.Record(e))
+}
+
+// lead says who leads the run from now on.
+func (p *page) lead(c *coordinator.Coordinator, desk *operate.Desk) {
+	if p != nil {
+		p.board.Lead(desk)
+		p.meter.Lead(c)
+	}
+}
+
+func (p *page) close() {
+	if p != nil {
+		p.stop()
+	}
+}
+
+// page starts to serve at the address of --http; nil without it. It needs the broker's certificate.
+func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, error) {
+	if f.http.listen == "" {
+		return nil, nil
+	}
+	at := dashboard.Address{Listen: f.http.listen}
+	cfg := dashboard.Config{Logger: logger, Guarded: f.guard.auth != ""}
+	err := f.certified(&at, &cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--http: %w", err)
+	}
+	if f.store == "" {
+		cfg.Token = dashboard.NewToken()
+	} else {
+		at.File = filepath.Join(f.store, dashboard.TokenFile)
+		if cfg.Token, err = dashboard.LoadToken(at.File); err != nil {
+			return nil, cli.Usage(fmt.Errorf("--http: %w", err))
+		}
+	}
+	server := dashboard.New(cfg)
+	p := &page{board: server.Board(kept), meter: metrics.New(kept)}
+	server.Mount("GET /metrics", p.meter.Handler())
+	p.stop, err = server.Start(at)
+	return p, err
+}
+
+// certified gives a page that other machines reach the broker's certificate and names.
+func (f *serveFlags) certified(at *dashboard.Address, cfg *dashboard.Config) error {
+	host, _, err := connect.SplitAddress("--http", f.http.listen)
+	if err != nil || connect.IsLoopback(host) {
+		return err
+	}
+	certificate, err := tls.LoadX509KeyPair(enrol.ServerFiles(f.guard.auth))
+	if err != nil {
+		return err
+	}
+	at.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	cfg.Hosts, err = f.guard.names(f.listen)
+	return err
+}
