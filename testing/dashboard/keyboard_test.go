@@ -1,0 +1,88 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestKeyboard: the Tab key reaches every control, each has a name and shows that it is reached; in
+// the table the arrow keys move, Enter opens a device, and Escape closes it.
+func TestKeyboard(t *testing.T) {
+	plan, err := Plan(50, 10, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s := start(t, plan)
+	fleet := &Fleet{Plan: plan}
+	nc, err := fleet.Join(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	p := browser(t, s.Page, 1280, 900)
+	p.do(chromedp.Navigate(s.Page))
+	p.until(`document.body.dataset.round > 20 &&
+		document.querySelector("#fleet .dot[data-kind=present]")`)
+	var reached []string
+	for range 80 {
+		p.do(chromedp.KeyEvent(kb.Tab))
+		var e struct{ Name, Label, Outline string }
+		if err := json.Unmarshal([]byte(p.value(focused)), &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Name == "body" {
+			break
+		}
+		if e.Label == "" || e.Outline == "none" {
+			t.Errorf("%s: label %q, outline %q", e.Name, e.Label, e.Outline)
+		}
+		reached = append(reached, e.Name)
+	}
+	for _, want := range []string{"a.skip", "pause", "change", "rollback", "stop", "token", "theme",
+		"axis", "smoothing", "logarithmic", "summary", "find", "where", "Device", "Missed", "device-",
+		"events", "plan-all"} {
+		if !slices.Contains(reached, want) {
+			t.Errorf("Tab does not reach %s: %v", want, reached)
+		}
+	}
+
+	p.do(chromedp.Evaluate[chromedp.Void](
+		`document.querySelector("#fleet tbody button[tabindex='0']").focus()`))
+	for _, c := range []struct{ key, row string }{
+		{kb.ArrowDown, "3"}, {kb.ArrowDown, "4"}, {kb.ArrowUp, "3"}, {kb.End, "51"}, {kb.Home, "2"},
+	} {
+		p.do(chromedp.KeyEvent(c.key))
+		p.until(`document.activeElement.closest("tr")?.getAttribute("aria-rowindex") === "` + c.row + `"`)
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.until(`document.getElementById("device").open &&
+		document.getElementById("device-title").textContent.startsWith("device-")`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.until(`!document.getElementById("device").open`)
+	if got := p.value(landmarks); got != "banner,main,contentinfo,status,alert" {
+		t.Errorf("landmarks and live regions: %s", got)
+	}
+	p.fine()
+}
+
+// focused is the element with the focus: its name, its label, and how its outline is drawn.
+const focused = `(() => {
+	const e = document.activeElement;
+	if (e === document.body) return JSON.stringify({ Name: "body" });
+	const label = e.getAttribute("aria-label") || e.labels?.[0]?.textContent.trim()
+		|| document.getElementById(e.getAttribute("aria-labelledby"))?.textContent
+		|| e.textContent.trim();
+	const shown = e.type === "radio" ? e.nextElementSibling : e;
+	const name = e.name || e.id || (e.className === "skip" ? "a.skip"
+		: e.localName === "summary" ? "summary"
+		: e.closest("tbody") ? e.textContent.slice(0, 7) : e.textContent);
+	return JSON.stringify({ Name: name, Label: label, Outline: getComputedStyle(shown).outlineStyle });
+})()`
+
+// landmarks are the parts that a screen reader leads to.
+const landmarks = `["header", "main", "footer", "[role=status]", "[role=alert]"].map((s, i) =>
+	document.querySelector(s) ? ["banner", "main", "contentinfo", "status", "alert"][i] : "").join()`

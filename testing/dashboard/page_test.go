@@ -1,0 +1,158 @@
+package dashboard
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// pictures is where the screenshots of the documentation go, if anywhere.
+var pictures = flag.String("pictures", "", "directory for screenshots of the page, such as "+
+	"../../docs/img; default: none")
+
+// classifier is the plan of a run that trains the classifier of `zofl client`, and tells of silent
+// devices soon.
+func classifier(t *testing.T, devices int) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("zofl", "kitchen", 7850)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = make(wire.Bytes, 32)
+	p.Members, p.Target, p.Quorum = uint32(devices), uint32(devices), 2
+	p.Deadline, p.Reannounce = 1000, 500
+	p.Metrics, p.EvalEvery, p.EvalCount, p.DigestEvery = []string{"loss", "accuracy"}, 20, 2, 16
+	return p
+}
+
+// start builds and starts the program with a plan.
+func start(t *testing.T, p *wire.Plan) (zofl string, s *Serve) {
+	t.Helper()
+	if os.Getenv("ZOFL_CHROMIUM") == "" {
+		t.Skip("ZOFL_CHROMIUM is not set: give it the name of a Chromium, such as chromium")
+	}
+	dir := t.TempDir()
+	zofl, err := Build("../..", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Start(t.Context(), zofl, dir, p); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(s.Log())
+		}
+	})
+	return zofl, s
+}
+
+// clients starts devices of the program. The result kills one of them.
+func clients(t *testing.T, zofl string, s *Serve, count int) (kill func(i int)) {
+	t.Helper()
+	list := make([]*exec.Cmd, count)
+	for i := range list {
+		id := fmt.Sprintf("pi-%d", i+1)
+		list[i] = exec.Command(zofl, "client", "--url", s.URL, "--run", s.Run, "--id", id,
+			"--store", filepath.Join(t.TempDir(), id))
+		if err := list[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, c := range list {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	})
+	return func(i int) {
+		t.Helper()
+		if err := list[i].Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPage: a run appears and its curve grows; a killed device is seen within ten seconds; a
+// command needs the right token; nothing leaves the machine.
+func TestPage(t *testing.T) {
+	zofl, s := start(t, classifier(t, 5))
+	p := browser(t, s.Page, 1440, 900)
+	p.do(chromedp.Navigate(s.Page))
+	p.until(`document.body.dataset.state === "waiting"`)
+	kill := clients(t, zofl, s, 5)
+	p.until(`document.body.dataset.points > 3`)
+	seen := p.value(`document.body.dataset.points`)
+	p.until(`Number(document.body.dataset.points) > 20 + ` + seen)
+	p.until(`document.querySelectorAll(".uplot canvas").length >= 6`)
+	p.until(`document.querySelectorAll("#fleet tbody tr .dot[data-kind=present]").length === 5`)
+	if got := p.value(`document.querySelector(".chart .plot").getAttribute("aria-label")`); !strings.
+		HasPrefix(got, "Loss, a curve: ") {
+		t.Errorf("the loss says %q", got)
+	}
+
+	kill(2)
+	p.within(10*time.Second, `[...document.querySelectorAll("#fleet tbody tr")].some(
+		r => r.textContent.includes("pi-3") && r.textContent.includes("silent"))`)
+	p.until(`document.getElementById("events").textContent.includes("pi-3 is silent")`)
+
+	p.click("#pause")
+	p.enter("#token-text, #pause-reason", "tea")
+	p.click("#ask-do") // of the pause, which then asks for the token
+	p.until(`document.getElementById("token-text") !== null`)
+	p.enter("#token-text", strings.Repeat("a", 43))
+	p.click("#ask-do")
+	p.until(`document.getElementById("ask-error").textContent.includes("the token is wrong")`)
+	if state := p.value(`document.body.dataset.state`); state != "open" {
+		t.Errorf("with a wrong token the run is %s", state)
+	}
+	p.click("#ask-cancel")
+
+	p.do(chromedp.Navigate(s.Page + "#token=" + s.Token))
+	p.until(`location.hash === ""`)
+	p.until(`document.body.dataset.state === "open"`)
+	p.click("#pause")
+	p.enter("#pause-reason", "tea")
+	p.click("#ask-do")
+	p.until(`document.body.dataset.state === "paused"`)
+	p.until(`document.getElementById("reason").textContent === "Paused: tea"`)
+	p.click("#change")
+	p.enter("#change-value", kb.Control+"a"+kb.Control)
+	p.do(chromedp.SetValue(chromedp.CSS("#change-value"), "0.125"))
+	p.click("#ask-do")
+	p.until(`[...document.querySelectorAll("#plan .changed")].some(
+		e => e.textContent.includes("step") && e.textContent.includes("0.125"))`)
+	p.click("#resume")
+	p.until(`document.body.dataset.state === "open"`)
+	p.fine()
+	if *pictures != "" {
+		takePictures(p)
+	}
+}
+
+// takePictures writes the screenshots that the documentation has.
+func takePictures(p *tab) {
+	p.until(`document.body.dataset.points > 300`)
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		p.until(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)
+		p.do(chromedp.EmulateViewport(1280, 1500))
+		p.picture(filepath.Join(*pictures, "dashboard-"+scheme+".png"), false)
+		p.do(chromedp.EmulateViewport(400, 850))
+		p.picture(filepath.Join(os.TempDir(), "dashboard-phone-"+scheme+".png"), true)
+	}
+}

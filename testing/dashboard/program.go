@@ -1,0 +1,128 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// Build compiles the program into a directory. The working directory must be in the source, with
+// root as the path to its top.
+func Build(root, dir string) (file string, err error) {
+	file = filepath.Join(dir, "zofl")
+	out, err := exec.Command("go", "-C", filepath.Join(root, "coordinator/zofl"), "build", "-o", file,
+		".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return file, nil
+}
+
+// A Serve is a process of `zofl serve --http`.
+type Serve struct {
+	Run   string
+	URL   string // of the broker
+	Page  string // http://127.0.0.1:PORT/
+	Token string
+	PID   int
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+	log   *output
+}
+
+// Start runs the program with a plan, in a directory, and waits until it leads.
+func Start(ctx context.Context, zofl, dir string, plan *wire.Plan, more ...string) (*Serve, error) {
+	file := filepath.Join(dir, "plan.json")
+	b, err := planfile.Plan(*plan).MarshalJSON()
+	if err == nil {
+		err = os.WriteFile(file, b, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Serve{Run: plan.Run, ended: make(chan struct{}), log: &output{}}
+	store := filepath.Join(dir, "log")
+	s.cmd = exec.Command(zofl, append([]string{"serve", file, "--store", store, "--listen",
+		"127.0.0.1:0", "--http", "127.0.0.1:0"}, more...)...)
+	s.cmd.Stderr = s.log
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.PID = s.cmd.Process.Pid
+	go func() { _ = s.cmd.Wait(); close(s.ended) }()
+	for _, found := range []struct {
+		line string
+		to   *string
+	}{{`msg=dashboard url=(\S+)`, &s.Page}, {`msg=leading .*broker=(\S+)`, &s.URL}} {
+		if *found.to, err = s.await(ctx, regexp.MustCompile(found.line)); err != nil {
+			return nil, errors.Join(err, s.Stop())
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(store, "dashboard.token"))
+	if err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	s.Token = strings.TrimSpace(string(content))
+	return s, nil
+}
+
+// await waits for a line of the log, and returns what its parentheses have.
+func (s *Serve) await(ctx context.Context, line *regexp.Regexp) (string, error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if found := line.FindStringSubmatch(s.log.String()); found != nil {
+			return found[1], nil
+		}
+		select {
+		case <-tick.C:
+		case <-s.ended:
+			return "", fmt.Errorf("zofl serve ended: %s", s.log.String())
+		case <-ctx.Done():
+			return "", fmt.Errorf("no line %v in: %s", line, s.log.String())
+		}
+	}
+}
+
+// Stop ends the process, and waits for its end.
+func (s *Serve) Stop() error {
+	err := s.cmd.Process.Kill()
+	<-s.ended
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// Log is what the process has written to standard error.
+func (s *Serve) Log() string { return s.log.String() }
+
+// An output collects what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
