@@ -24,8 +24,8 @@
 #                     the Python package, and its reader of logs on all vectors; the ONNX
 #                     example, a run of three devices in Python and one in Java; a language
 #                     model on ten devices; the metrics in promtool; golden vectors in
-#                     WebAssembly, and devices in tabs of Chromium; the site of docs, looked
-#                     at in Chromium.
+#                     WebAssembly, and devices in tabs of Chromium; the dashboard and the
+#                     site of docs, looked at in Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Packages with
@@ -315,6 +315,7 @@ elsewhere() {
 		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C examples/browser test -count=1 -run TestTab .
+	step "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
 	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C docs/site test -count=1 -run 'TestLooks|TestSearch' .
 }

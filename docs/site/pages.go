@@ -42,6 +42,7 @@ var sections = []section{
 	}},
 	{"Operate", []entry{
 		{"docs/operate.md", "Lead a run"},
+		{"docs/dashboard.md", "The dashboard"},
 		{"docs/scaling.md", "Many devices"},
 		{"docs/faults.md", "What can go wrong"},
 		{"docs/security.md", "Security"},
