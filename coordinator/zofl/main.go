@@ -89,8 +89,8 @@ Exit codes:
 		device.Client(), device.Exec(), device.Follow())
 	addGroup(cmd, "Command a running coordinator:", operator.Commands()...)
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
-	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Verify(), logs.Export(),
-		logs.Recover())
+	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
+		logs.Verify(), logs.Export(), logs.Recover())
 	cmd.SetHelpCommand(cli.Help(cmd))
 	cli.WrapFlags(cmd)
 	return cmd

@@ -113,11 +113,11 @@ func (c *Chart) draw(f frame, style string) ([]byte, error) {
 	}
 	for _, v := range x.ticks() {
 		if c.Ticks == nil {
-			ticksX = append(ticksX, Mark{Point{X: x.at(v)}, Number(v)})
+			ticksX = append(ticksX, Mark{Point{X: x.at(v)}, short(v)})
 		}
 	}
 	for _, v := range y.ticks() {
-		ticksY = append(ticksY, Mark{Point{Y: y.at(v)}, Number(v)})
+		ticksY = append(ticksY, Mark{Point{Y: y.at(v)}, short(v)})
 	}
 	var out bytes.Buffer
 	err := picture.Execute(&out, map[string]any{"F": f, "Style": template.CSS(style), "Title": c.Title,

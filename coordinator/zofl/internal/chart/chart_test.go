@@ -79,3 +79,12 @@ func TestScale(t *testing.T) {
 		t.Errorf("spread from 0 %v, want 0", got)
 	}
 }
+
+func TestShort(t *testing.T) {
+	for v, want := range map[float64]string{0.25: "0.25", 9999: "9999", 10_000: "10k", -35_000: "-35k",
+		2.5e6: "2.5M", 3e9: "3G", 1e12: "1e+12"} {
+		if got := short(v); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}

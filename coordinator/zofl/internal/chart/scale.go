@@ -86,3 +86,16 @@ func Spread(values []float64) float64 {
 
 // Number writes a value for people.
 func Number(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// short writes a value below or beside an axis: 35k for 35,000.
+func short(v float64) string {
+	switch size := math.Abs(v); {
+	case size < 1e4 || size >= 1e12:
+		return Number(v)
+	case size < 1e6:
+		return Number(v/1e3) + "k"
+	case size < 1e9:
+		return Number(v/1e6) + "M"
+	}
+	return Number(v/1e9) + "G"
+}

@@ -1,0 +1,143 @@
+package results
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+)
+
+// A Fact is a line of a table.
+type Fact struct{ Name, Value string }
+
+// Outcome is how a run ended, or where it is.
+func (r *Run) Outcome() []Fact {
+	loss := r.Loss()
+	facts := []Fact{{"state", r.State()}, {"rounds", fmt.Sprint(r.Rounds)},
+		{"records", fmt.Sprint(r.Records)}}
+	if len(loss.At) > 0 {
+		facts = append(facts, Fact{"training loss, smoothed", fmt.Sprintf("%s, from %s",
+			chart.Number(loss.Smooth().Last()), chart.Number(loss.At[0].Value))})
+	}
+	for _, name := range r.Metrics() {
+		facts = append(facts, Fact{name, chart.Number(r.Metric(name).Last())})
+	}
+	return append(facts, Fact{"hash of the last record", r.Hash})
+}
+
+// Costs are those of a device that took part in every round.
+func (r *Run) Costs() []Fact {
+	up, down, before := uint64(0), uint64(0), uint64(0)
+	var seconds []float64
+	epsilon := 0.0
+	for i := range r.Points {
+		p := &r.Points[i]
+		rounds := uint64(1)
+		if p.Round > before {
+			rounds = p.Round - before
+		}
+		before = p.Round
+		up, down = up+rounds*p.BytesUp, down+rounds*p.BytesDown
+		if p.IsRound() {
+			seconds = append(seconds, p.Seconds)
+		}
+		epsilon = max(epsilon, p.Epsilon)
+	}
+	last := r.Points[len(r.Points)-1]
+	facts := []Fact{
+		{"losses evaluated", fmt.Sprint(last.Queries)},
+		{"sent", cli.Size(up)}, {"received", cli.Size(down)},
+		{"model, for comparison", cli.Size(4 * r.Plan.Dim)},
+		{"from the first point to the last", span(last.Time.Sub(r.Points[0].Time))},
+	}
+	if len(seconds) > 0 {
+		slices.Sort(seconds)
+		facts = append(facts, Fact{"a round, median", fmt.Sprintf("%s s",
+			chart.Number(seconds[len(seconds)/2]))}, Fact{"a round, longest", fmt.Sprintf("%s s",
+			chart.Number(seconds[len(seconds)-1]))})
+	}
+	if epsilon > 0 {
+		facts = append(facts, Fact{"epsilon spent", fmt.Sprintf("%.3g, delta %g", epsilon,
+			r.Now.DPDelta)})
+	}
+	return facts
+}
+
+func span(d time.Duration) string {
+	if d >= time.Minute {
+		return d.Round(time.Second).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// Participation is who took part.
+func (r *Run) Participation() []Fact {
+	var rounds, contributors, asked, late, declines uint64
+	again := 0
+	rejected := map[string]uint64{}
+	for i := range r.Points {
+		p := &r.Points[i]
+		if !p.IsRound() {
+			continue
+		}
+		rounds++
+		contributors += uint64(p.Contributors)
+		asked += uint64(p.Asked)
+		late += uint64(p.Late)
+		declines += uint64(p.Declines)
+		if p.Attempt > 0 {
+			again++
+		}
+		for cause, n := range p.Rejected {
+			rejected[cause] += n
+		}
+	}
+	if rounds == 0 {
+		return nil
+	}
+	mean := func(n uint64) string { return chart.Number(float64(n) / float64(rounds)) }
+	facts := []Fact{{"contributors of a round, mean", mean(contributors)}}
+	if asked > 0 {
+		facts = append(facts, Fact{"devices asked, mean", mean(asked)})
+	}
+	facts = append(facts, Fact{"contributions to earlier rounds", fmt.Sprint(late)},
+		Fact{"declines", fmt.Sprint(declines)}, Fact{"rounds that took several attempts",
+			fmt.Sprint(again)})
+	for _, cause := range slices.Sorted(maps.Keys(rejected)) {
+		facts = append(facts, Fact{"messages dropped: " + cause, fmt.Sprint(rejected[cause])})
+	}
+	return facts
+}
+
+// Events are the marks that say more than that devices answered.
+func (r *Run) Events() (events []Event) {
+	for _, m := range r.Marks {
+		text := m.Text
+		switch m.Kind {
+		case history.RolledBack:
+			text = strings.TrimSpace(fmt.Sprintf("to record %d %s", m.To, text))
+		case history.Began, history.Adopted:
+			text = strings.TrimSpace(fmt.Sprintf("epoch %d %s", m.To, text))
+		case history.Surveyed:
+			text = m.Survey + ": " + text
+		}
+		if len(m.Fields) > 0 {
+			text = strings.TrimSpace(strings.Join(m.Fields, ", ") + " " + text)
+		}
+		events = append(events, Event{m.Time.UTC().Format(time.DateTime), m.Round, string(m.Kind), text})
+	}
+	return events
+}
+
+// An Event is what happened in a run.
+type Event struct {
+	Time  string
+	Round uint64
+	Kind  string
+	Text  string
+}

@@ -1,0 +1,115 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/results"
+)
+
+// Report is `zofl report`.
+func Report() *cobra.Command {
+	var choice logChoice
+	var out, tensorboard, mlflow string
+	cmd := &cobra.Command{
+		Use:   "report --out FILE.html",
+		Short: "Write what became of a run: a page, or files for TensorBoard and MLflow",
+		Long: `Writes a page with a run's outcome, curves, costs, participation, events and plan, and the
+commands that reproduce it. The page is one file that loads nothing. The log is a directory
+that no coordinator has open (--store), a stream in the broker's JetStream (--url, --run and
+--jetstream), or that of a running coordinator (--url and --run).
+
+Curves come from the history that a coordinator keeps beside its log: see zofl history.
+
+--tensorboard DIR writes an event file to DIR/RUN: tensorboard --logdir DIR shows it.
+--mlflow DIR writes a run to MLflow's file store. mlflow ui --backend-store-uri DIR shows it;
+MLflow 3 wants MLFLOW_ALLOW_FILE_STORE=true for that, or mlflow migrate-filestore. Written
+again, both replace what they wrote of this run. Neither needs a server.`,
+		Example: `  zofl report --store kitchen.log --out kitchen.html
+  zofl report --store kitchen.log --tensorboard boards --mlflow mlruns`,
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" && tensorboard == "" && mlflow == "" {
+				return cli.Usage(errors.New("nothing is to be written: give --out FILE.html, " +
+					"--tensorboard DIR or --mlflow DIR"))
+			}
+			run, err := choice.result(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				if err := writeNew("--out", out, run.Report); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: run %s, %d rounds\n", out, run.Plan.Run, run.Rounds)
+			}
+			if tensorboard != "" {
+				if err := run.TensorBoard(tensorboard); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "tensorboard --logdir %s\n", tensorboard)
+			}
+			if mlflow != "" {
+				if err := run.MLflow(mlflow); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(),
+					"MLFLOW_ALLOW_FILE_STORE=true mlflow ui --backend-store-uri %s\n", mlflow)
+			}
+			return nil
+		},
+	}
+	choice.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "", "write the page to this file, which must not exist yet")
+	f.StringVar(&tensorboard, "tensorboard", "", "write an event file below this directory")
+	f.StringVar(&mlflow, "mlflow", "", "write to MLflow's file store in this directory")
+	return cmd
+}
+
+// result reads the run that the flags name, and its history.
+func (l *logChoice) result(ctx context.Context) (*results.Run, error) {
+	src, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	beside := historyChoice{Connection: l.Connection, run: l.run, store: l.store,
+		jetstream: l.jetstream}
+	points, marks, err := beside.read(ctx)
+	if err != nil {
+		return nil, cli.Classify(err)
+	}
+	run, err := results.Load(ctx, src, points, marks)
+	if err != nil {
+		return nil, cli.Classify(err)
+	}
+	if run.From, run.Flags = l.store, "--store "+l.store; l.store == "" {
+		run.From, run.Flags = "run "+l.run, "--url URL --run "+l.run // a URL may hold a password
+	}
+	return run, nil
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(flag, name string, write func(io.Writer) error) (err error) {
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return cli.Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			os.Remove(name) // what is not whole
+		}
+	}()
+	return write(out)
+}
