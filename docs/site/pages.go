@@ -43,6 +43,7 @@ var sections = []section{
 	{"Operate", []entry{
 		{"docs/operate.md", "Lead a run"},
 		{"docs/dashboard.md", "The dashboard"},
+		{"docs/results.md", "What became of a run"},
 		{"docs/scaling.md", "Many devices"},
 		{"docs/faults.md", "What can go wrong"},
 		{"docs/security.md", "Security"},
