@@ -317,7 +317,7 @@ elsewhere() {
 		go -C examples/browser test -count=1 -run TestTab .
 	step "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
 	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C docs/site test -count=1 -run 'TestLooks|TestSearch' .
+		go -C docs/site test -count=1 -run 'Looks|Search' .
 }
 
 # change prints the files that differ from where the branch began.

@@ -144,21 +144,30 @@ func stored(t *testing.T, s site) string {
 // its pictures are left there.
 func TestLooks(t *testing.T) {
 	ctx, s := browser(t), built(t)
-	dir, shots := stored(t, s), os.Getenv("ZOFL_SHOTS")
-	p := watched(t, ctx, dir)
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if filepath.Ext(name) == ".html" {
+			names = append(names, name)
+		}
+	}
+	dir := stored(t, s)
+	watched(t, ctx, dir).look(dir, names)
+}
+
+// look looks at pages of a directory as a reader would.
+func (p *tab) look(dir string, names []string) {
+	p.t.Helper()
+	shots := os.Getenv("ZOFL_SHOTS")
 	for _, theme := range []string{"light", "dark"} {
 		p.themed(theme)
 		for _, size := range [][2]int64{{390, 844}, {1400, 1000}} {
 			p.do(chromedp.EmulateViewport(size[0], size[1]))
-			for _, name := range slices.Sorted(maps.Keys(s)) {
-				if filepath.Ext(name) != ".html" {
-					continue
-				}
+			for _, name := range names {
 				what := fmt.Sprintf("%s-%s-%d", strings.TrimSuffix(name, ".html"), theme, size[0])
 				p.do(chromedp.Navigate("file://" + filepath.Join(dir, name)))
 				faults := p.value(looks)
 				if more := p.faults(); faults != "" || len(more) > 0 {
-					t.Errorf("%s: %s %q", what, faults, more)
+					p.t.Errorf("%s: %s %q", what, faults, more)
 				}
 				if shots != "" {
 					p.shot(filepath.Join(shots, what+".png"))
