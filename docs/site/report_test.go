@@ -20,7 +20,8 @@ func TestReportLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	zofl := filepath.Join(dir, "zofl")
-	build := exec.Command("go", "-C", filepath.Join(root, "coordinator/zofl"), "build", "-o", zofl, ".")
+	build := exec.Command("go", "-C", filepath.Join(root, "coordinator/zofl"), "build",
+		"-o", zofl, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
