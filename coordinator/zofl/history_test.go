@@ -2,13 +2,16 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
@@ -131,5 +134,56 @@ func TestHistoryIsSetAside(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(k.log, history.FileName+".before-1")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHistoryOfKilledCoordinators: coordinators that are killed at any moment leave each round that
+// they told of, but perhaps their last ones, and none twice.
+func TestHistoryOfKilledCoordinators(t *testing.T) {
+	dir, address := t.TempDir(), freeport.Address(t)
+	plan, log := filepath.Join(dir, "plan.json"), filepath.Join(dir, "log")
+	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", plan,
+		"--set", "members=1", "--set", "target=1", "--set", "quorum=1", "--set",
+		"reannounce=100"); err != nil {
+		t.Fatal(err)
+	}
+	background(t, "client", "--url", "nats://"+address, "--run", "kitchen", "--id", "a", "--json",
+		"--objective", "bowl", "--dim", fmt.Sprint(kitchenDim), "--store", filepath.Join(dir, "a"))
+	stored, told := map[uint64]bool{}, map[uint64]bool{}
+	for life := range 4 {
+		serve := start(t, "serve", plan, "--store", log, "--listen", address, "--json")
+		serve.says(&serve.out, `"event":"round"`)
+		most := 1 + rand.IntN(60)
+		if !serve.out.Until(func(text string) bool { return lines(text, `"event":"round"`) >= most }) {
+			t.Fatalf("life %d: no %d rounds", life, most)
+		}
+		if err := serve.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-serve.done
+		last, points := uint64(0), historyOf(t, "--store", log).Points
+		for _, p := range points {
+			stored[p.N], last = true, p.N
+		}
+		if len(points) != len(stored) {
+			t.Errorf("life %d: %d points are left of %d", life, len(points), len(stored))
+		}
+		for line := range strings.Lines(serve.out.String()) {
+			var e struct {
+				Event string
+				N     uint64
+			}
+			if json.Unmarshal([]byte(line), &e) == nil && e.Event == "round" && e.N <= last {
+				told[e.N] = true
+			}
+		}
+		for n := range told {
+			if !stored[n] {
+				t.Errorf("life %d: record %d is no point, up to record %d", life, n, last)
+			}
+		}
+	}
+	if len(stored) == 0 {
+		t.Error("no life left a point")
 	}
 }
