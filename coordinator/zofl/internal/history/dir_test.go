@@ -130,10 +130,11 @@ func TestDamagedFile(t *testing.T) {
 		file string
 		want []uint64
 	}{
-		"torn":       {string(whole[:len(whole)-7]), []uint64{2, 3, 4, 7}},
-		"no newline": {string(whole[:len(whole)-1]), []uint64{2, 3, 4, 7}},
-		"empty":      {"", []uint64{7}},
-		"noise":      {strings.Repeat("\x00\xff\n\n{}\n[]\nnull\n", 100), []uint64{7}},
+		"torn":             {string(whole[:len(whole)-7]), []uint64{2, 3, 4, 7}},
+		"a long torn tail": {string(whole) + strings.Repeat("x", 3000), []uint64{2, 3, 4, 5, 7}},
+		"no newline":       {string(whole[:len(whole)-1]), []uint64{2, 3, 4, 7}},
+		"empty":            {"", []uint64{7}},
+		"noise":            {strings.Repeat("\x00\xff\n\n{}\n[]\nnull\n", 100), []uint64{7}},
 		"a line in the middle": {strings.Replace(string(whole), `"point":{"n":3`, `"pint":{"n":3`, 1),
 			[]uint64{2, 4, 5, 7}},
 		"zeros": {string(whole) + strings.Repeat("\x00", 4096), []uint64{2, 3, 4, 5, 7}},
@@ -153,7 +154,15 @@ func TestDamagedFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			lead(t, &History{}, Dir(dir), 6, 7)
-			if got := stored(t, Dir(dir)); !slices.Equal(got, c.want) {
+			if b := must(os.ReadFile(path))(t); b[len(b)-1] != '\n' {
+				t.Errorf("the file ends in %q", b[max(0, len(b)-20):])
+			}
+			h, damaged, err := Read(t.Context(), DirToRead(dir))
+			if err != nil || damaged > 0 {
+				t.Errorf("%d damaged lines are left, %v", damaged, err)
+			}
+			points, _ := h.Snapshot(0)
+			if got := ns(t, points); !slices.Equal(got, c.want) {
 				t.Errorf("points of %v, want %v", got, c.want)
 			}
 		})
