@@ -182,6 +182,10 @@ func TestCompare(t *testing.T) {
 	if c, err = Compare(a, b, "loss"); err != nil || c.Rises || c.best(c.a) > 0.61 {
 		t.Errorf("by loss: %v, %+v", err, c)
 	}
+	worse := sample(t, "attic", -0.02) // its loss rises
+	if c, err = Compare(worse, worse, "loss"); err != nil || c.Rises {
+		t.Errorf("by a loss that rises: %v, %+v", err, c)
+	}
 	if _, err = Compare(a, b, "speed"); err == nil || !strings.Contains(err.Error(), "speed") {
 		t.Errorf("by what neither has: %v", err)
 	}
