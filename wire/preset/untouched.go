@@ -26,6 +26,7 @@ var trials = map[string]trial{
 	"decomfl":             {tasks: 8, near: 1, behind: 55.4, from: "1", to: "256 or more"},
 	"decomfl-adam":        {tasks: 8, near: 3, behind: 11.9, from: "1", to: "64"},
 	"fedzo":               {tasks: 8, near: 1, behind: 55.6, from: "1/4", to: "256 or more"},
+	"fedprox":             {tasks: 5, near: 3, behind: 13.1, from: "1/4", to: "64"},
 	"mezo":                {tasks: 8, near: 7},
 	"zo-adafl":            {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
 	"zofedavg-gd-shared":  {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
