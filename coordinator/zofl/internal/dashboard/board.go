@@ -12,7 +12,6 @@ import (
 
 // A Run is what a board shows and commands. [operate.Desk] is one.
 type Run interface {
-	Run() string
 	Status() operate.Status
 	Plan() wire.Plan
 	Devices() ([]operate.Device, time.Time)
@@ -37,6 +36,7 @@ type Board struct {
 
 	mu       sync.Mutex // guards what follows
 	run      Run        // nil: nobody leads yet
+	name     string     // of the run
 	happened []mark
 	news     []mark // of these, what no message had yet
 	original *wire.Plan
@@ -54,7 +54,7 @@ type Board struct {
 func (b *Board) Lead(run Run) {
 	plan := run.Plan()
 	b.mu.Lock()
-	b.run = run
+	b.run, b.name = run, plan.Run
 	if b.original == nil {
 		b.original = &plan
 	}
@@ -68,7 +68,12 @@ func (b *Board) leader() Run {
 	return b.run
 }
 
-func (b *Board) name() string { return b.leader().Run() }
+// title is the name of the run.
+func (b *Board) title() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.name
+}
 
 // Record implements [report.Recorder]. It never fails, and waits for nobody.
 func (b *Board) Record(e report.Event) error {

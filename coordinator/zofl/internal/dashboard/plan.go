@@ -41,7 +41,10 @@ func planOf(p, original *wire.Plan) plan {
 		if !set {
 			v = zeroOf(f)
 		}
-		if now[f.Name] != before[f.Name] {
+		// Of a value that devices found, "auto" was all that was said.
+		base, auto := strings.CutSuffix(f.Name, "_auto")
+		found := auto && before[base] == "auto"
+		if now[f.Name] != before[f.Name] && !found {
 			out.Changed = append(out.Changed, f.Name)
 		}
 		out.Fields = append(out.Fields, field{Name: f.Name, Value: v, Set: set, Doc: f.Doc,

@@ -145,7 +145,7 @@ func (s *Server) led(b *Board) {
 func (s *Server) runs(w http.ResponseWriter, _ *http.Request) {
 	names := []string{}
 	for _, b := range s.all() {
-		names = append(names, b.name())
+		names = append(names, b.title())
 	}
 	reply(w, http.StatusOK, map[string]any{"runs": names})
 }
@@ -160,7 +160,7 @@ func (s *Server) all() []*Board {
 func (s *Server) of(h func(http.ResponseWriter, *http.Request, *Board)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, b := range s.all() {
-			if b.name() == r.PathValue("run") {
+			if b.title() == r.PathValue("run") {
 				h(w, r, b)
 				return
 			}

@@ -36,8 +36,6 @@ type stub struct {
 	did     []string
 }
 
-func (s *stub) Run() string { return s.name }
-
 func (s *stub) Status() operate.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,7 @@ export class Controls {
           element("option", { value: c, text: c, selected: c === f.value })))
         : element("input", { type: "text", id: "change-value", value: f.value, required: true, spellcheck: "false" });
       box.replaceChildren(value);
-      put(hint, `${f.doc} ${f.range}`);
+      put(hint, f.range ? `${f.doc}: ${f.range}` : f.doc);
     };
     choice.addEventListener("change", chosen);
     choice.value = fields.some(f => f.name === "step") ? "step" : choice.value;

@@ -104,7 +104,7 @@ export function rejects(store) {
   const box = id("rejects"), key = JSON.stringify(drops);
   if (box.dataset.key === key) return;
   box.dataset.key = key;
-  box.replaceChildren(drops.length ? table(["Reason", "", "Messages"], rows, [2], "bars")
+  box.replaceChildren(drops.length ? table(["Reason", "Share", "Messages"], rows, [2], "bars")
     : element("p", { class: "muted", text: "None was refused." }));
   const offenders = store.status?.offenders || [];
   if (offenders.length) {
@@ -126,7 +126,7 @@ export function digests(store) {
     if (d.differing) rows.push([number(d.n), `${number(d.differing)} differ: ${(d.differ || []).join(", ")}`, "", ""]);
   }
   box.replaceChildren(rows.length ? element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Digests" },
-    table(["Record", "Digest", "Devices", ""], rows, [0, 2]))
+    table(["Record", "Digest", "Devices", "Verdict"], rows, [0, 2]))
     : element("p", { class: "muted", text: "No device has reported one yet." }));
 }
 
