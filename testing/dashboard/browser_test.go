@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -56,6 +58,9 @@ func browser(t *testing.T, home string, width, height int64) *tab {
 	}
 	if err == nil {
 		_, err = chromedp.Call(ctx, log.Enable, struct{}{})
+	}
+	if err == nil {
+		_, err = chromedp.Call(ctx, performance.Enable, performance.EnableParams{})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +145,22 @@ func (p *tab) click(selector string) {
 func (p *tab) enter(selector, text string) {
 	p.t.Helper()
 	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// worked is for how many seconds the page's scripts, styles and layout were busy so far.
+func (p *tab) worked() (seconds float64) {
+	p.t.Helper()
+	answer, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range answer.Metrics {
+		switch m.Name {
+		case "ScriptDuration", "LayoutDuration", "RecalcStyleDuration":
+			seconds += m.Value
+		}
+	}
+	return seconds
 }
 
 // scheme makes the system's colors light or dark.

@@ -51,13 +51,14 @@ func TestSize(t *testing.T) {
 	t.Logf("first paint with data after %s ms; %s rounds on the page",
 		p.value(`document.body.dataset.painted`), p.value(`document.body.dataset.points`))
 
+	before := p.worked()
 	frames := strings.Fields(p.value(scrolling))
-	rows, err := strconv.Atoi(frames[0])
-	if err != nil || rows < 10 || rows > 100 {
+	worked := p.worked() - before
+	if rows := number(t, frames[0]); rows < 10 || rows > 100 {
 		t.Errorf("%v rows are in the document, want those in sight and a few more", frames)
 	}
-	t.Logf("%s rows at most; %s frames a second, the longest took %s ms", frames[0], frames[1],
-		frames[2])
+	t.Logf("%s rows at most; %s frames a second, the longest took %s ms; scripts, styles and layout "+
+		"took %.1f ms of each", frames[0], frames[1], frames[2], 1000*worked/number(t, frames[3]))
 	p.until(fmt.Sprintf(`(row => row.getAttribute("aria-rowindex") === "%d" &&
 		row.textContent.startsWith("device-"))(
 		document.querySelector("#fleet tbody tr:nth-last-child(2)"))`,
@@ -75,7 +76,7 @@ func TestSize(t *testing.T) {
 }
 
 // scrolling scrolls the table to its end in three seconds. It returns the most rows in the
-// document, frames a second, and the longest time between two, in ms.
+// document, frames a second, the longest time between two, in ms, and the frames.
 const scrolling = `new Promise(done => {
 	const box = document.getElementById("fleet"), began = performance.now();
 	box.scrollIntoView();
@@ -88,7 +89,7 @@ const scrolling = `new Promise(done => {
 		box.scrollTop = part * (box.scrollHeight - box.clientHeight);
 		rows = Math.max(rows, box.querySelectorAll("tbody tr").length);
 		if (part < 1) requestAnimationFrame(step);
-		else done(rows + " " + Math.round(1000 * frames / (now - began)) + " " + Math.round(longest));
+		else done(rows + " " + Math.round(1000 * frames / (now - began)) + " " + Math.round(longest) + " " + frames);
 	};
 	requestAnimationFrame(step);
 })`
@@ -103,15 +104,7 @@ func share(t *testing.T, pid int, d time.Duration) float64 {
 		}
 		_, after, _ := strings.Cut(string(b), ") ")
 		fields := strings.Fields(after)
-		user, err := strconv.ParseFloat(fields[11], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		system, err := strconv.ParseFloat(fields[12], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return user + system
+		return number(t, fields[11]) + number(t, fields[12]) // user and system
 	}
 	before := ticks()
 	timer := time.NewTimer(d) // what is measured is a time, not waited for
@@ -128,13 +121,19 @@ func memory(t *testing.T, pid int, name string) float64 {
 	}
 	for line := range strings.Lines(string(b)) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name+":" {
-			v, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v * 1024
+			return 1024 * number(t, fields[1])
 		}
 	}
 	t.Fatalf("%s is not in %s", name, b)
 	return 0
+}
+
+// number reads a number.
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
