@@ -60,6 +60,7 @@ func (d *Desk) Run() string { return d.c.Status().Run }
 func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
+	status.Of = d.c.Plan().Rounds
 	return status
 }
 

@@ -32,6 +32,7 @@ const (
 	VerbDevices  = "devices" // answered with a page of devices, not with the status
 	VerbRounds   = "rounds"  // answered with a page of rounds
 	VerbHistory  = "history" // answered with a page of the history
+	VerbFleet    = "fleet"   // answered with rows of the table of devices
 )
 
 // A Request is the body of every command. A command ignores the fields that it does not use.
@@ -49,6 +50,7 @@ type Request struct {
 	// operator has.
 	Since uint64 `json:"since,omitempty"`
 	Marks int    `json:"marks,omitempty"`
+	View  *View  `json:"view,omitempty"` // fleet: which rows
 }
 
 // ErrNobody means that no coordinator of the run answers.
@@ -119,7 +121,7 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("operator's service: %w", err)
 	}
-	for _, verb := range append(Verbs(), VerbDevices, VerbRounds, VerbHistory) {
+	for _, verb := range append(Verbs(), VerbDevices, VerbRounds, VerbHistory, VerbFleet) {
 		handle := func(r micro.Request) { s.answer(r, verb) }
 		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
 		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
@@ -153,6 +155,9 @@ func (s *service) answer(r micro.Request, verb string) {
 		return
 	case VerbHistory:
 		_ = r.RespondJSON(s.desk.watch.historyPage(request, s.pageLen))
+		return
+	case VerbFleet:
+		s.fleet(r, request)
 		return
 	case VerbDevices:
 		s.devices(r, request)

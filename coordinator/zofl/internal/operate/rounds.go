@@ -122,19 +122,31 @@ func (w *Watch) historyPage(r Request, most int) historyPage {
 // error is as that of [Ask].
 func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]history.Point,
 	[]history.Mark, error) {
-	points, marks, seen := []history.Point{}, []history.Mark{}, 0
+	points, all, err := NewHistory(ctx, nc, run, from, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	marks := []history.Mark{}
+	for _, m := range all {
+		if m.N >= from {
+			marks = append(marks, m)
+		}
+	}
+	return points, marks, nil
+}
+
+// NewHistory returns the points of a run's history from a record on, and all its marks but the
+// first so many. The error is as that of [Ask].
+func NewHistory(ctx context.Context, nc *nats.Conn, run string, from uint64, seen int) (
+	points []history.Point, marks []history.Mark, err error) {
+	points = []history.Point{}
 	for next := from; ; {
 		var p historyPage
-		r := Request{Since: next, Marks: seen}
+		r := Request{Since: next, Marks: seen + len(marks)}
 		if err := exchange(ctx, nc, run, VerbHistory, r, &p); err != nil {
 			return nil, nil, err
 		}
-		points = append(points, p.Points...)
-		for _, m := range p.Marks {
-			if seen++; m.N >= from {
-				marks = append(marks, m)
-			}
-		}
+		points, marks = append(points, p.Points...), append(marks, p.Marks...)
 		if !p.More || len(p.Points)+len(p.Marks) == 0 {
 			return points, marks, nil
 		}

@@ -22,7 +22,9 @@ type Status struct {
 
 	N      uint64 `json:"n"` // last record of the log
 	Rounds uint64 `json:"rounds"`
-	Epoch  uint64 `json:"epoch"`
+	// Of is the round at which the plan ends the run; 0: at none.
+	Of    uint64 `json:"of,omitempty"`
+	Epoch uint64 `json:"epoch"`
 	// Key is the coordinator's public key, with which it signs; "": it does not.
 	Key     string `json:"key,omitempty"`
 	Members uint32 `json:"members"`
