@@ -104,7 +104,7 @@ why. Replies that the open round has collected are kept.`, true),
 		verbCommand(operate.VerbStop, "End a run for good",
 			`Ends a run for good. The coordinator writes the last record and tells the devices; no round
 follows. To stop only the coordinator, interrupt zofl serve instead.`, true),
-		rollbackCommand(), changeCommand(), devicesCommand(), retireCommand(),
+		watchCommand(), rollbackCommand(), changeCommand(), devicesCommand(), retireCommand(),
 	}
 }
 

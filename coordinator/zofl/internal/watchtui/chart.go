@@ -1,0 +1,135 @@
+package watchtui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// labels is how many columns the numbers beside a curve have.
+const labels = 9
+
+// A chart is a curve in Braille characters, each of two by four dots.
+type chart struct {
+	title       string
+	look        look
+	curve       curve
+	marks       []float64 // records that stand out on the axis
+	left, right string    // below the axis
+}
+
+// rows draws a chart in exactly so many columns and rows, but nothing in less than 20 by 4.
+func (c *chart) rows(width, height int) []row {
+	if width < 20 || height < 4 {
+		return make([]row, height)
+	}
+	plot := width - labels - 1
+	body := height - 2
+	rows := []row{row{{c.title, strong}}.to(width)}
+	if len(c.curve.y) == 0 {
+		for range body {
+			rows = append(rows, row{}.to(width))
+		}
+		rows[1] = row{{"  nothing yet", faint}}.to(width)
+		return append(rows, row{}.to(width))
+	}
+	low, high := bounds(c.curve.y)
+	grid := dots(c.curve, low, high, plot, body)
+	for i, cells := range grid {
+		label := ""
+		switch {
+		case i == 0:
+			label = number(high)
+		case i == body-1:
+			label = number(low)
+		}
+		label = fmt.Sprintf("%*s ", labels-1, label)
+		rows = append(rows, row{{label, faint}, {"│", faint}, {string(cells), c.look}}.to(width))
+	}
+	return append(rows, c.axis(plot).to(width))
+}
+
+// axis returns the line below a curve, with its marks.
+func (c *chart) axis(plot int) row {
+	line := []rune(strings.Repeat("─", plot))
+	first, last := c.curve.n[0], c.curve.n[len(c.curve.n)-1]
+	room := max(0, plot-len(c.left)-len(c.right)-2)
+	line = append([]rune(c.left+" "), line[:room]...)
+	line = append(line, []rune(" "+c.right)...)
+	for _, n := range c.marks {
+		at := column(n, first, last, plot)
+		if at >= 0 && at < len(line) && line[at] == '─' {
+			line[at] = '▲'
+		}
+	}
+	return row{{strings.Repeat(" ", labels) + "└", faint}, {string(line), faint}}
+}
+
+// bounds returns the least and the greatest value, apart from each other.
+func bounds(y []float64) (low, high float64) {
+	low, high = y[0], y[0]
+	for _, v := range y {
+		low, high = min(low, v), max(high, v)
+	}
+	if low == high {
+		d := max(math.Abs(low)/10, 1e-9)
+		low, high = low-d, high+d
+	}
+	return low, high
+}
+
+// column returns where a record is, of so many columns.
+func column(n, first, last float64, columns int) int {
+	if last <= first {
+		return columns - 1
+	}
+	return int(math.Round((n - first) / (last - first) * float64(columns-1)))
+}
+
+// braille are the bits of a character's dots, by column and by row from the top.
+var braille = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
+
+// dots draws a curve: the mean of the values in a column of dots, and lines between columns.
+func dots(c curve, low, high float64, width, height int) [][]rune {
+	grid := make([][]rune, height)
+	for i := range grid {
+		grid[i] = []rune(strings.Repeat(" ", width))
+	}
+	set := func(x, y int) {
+		cell := &grid[y/4][x/2]
+		if *cell == ' ' {
+			*cell = 0x2800
+		}
+		*cell |= braille[x%2][y%4]
+	}
+	level := func(v float64) int {
+		return int(math.Round((high - v) / (high - low) * float64(4*height-1)))
+	}
+	x0, y0 := -1, 0
+	for i := 0; i < len(c.y); {
+		x := column(c.n[i], c.n[0], c.n[len(c.n)-1], 2*width)
+		sum, n := 0.0, 0
+		for ; i < len(c.y) && column(c.n[i], c.n[0], c.n[len(c.n)-1], 2*width) == x; i++ {
+			sum, n = sum+c.y[i], n+1
+		}
+		y := level(sum / float64(n))
+		if x0 < 0 {
+			x0, y0 = x, y
+		}
+		join(x0, y0, x, y, set)
+		x0, y0 = x, y
+	}
+	return grid
+}
+
+// join sets the dots from one to another.
+func join(x0, y0, x1, y1 int, set func(x, y int)) {
+	steps := max(x1-x0, y1-y0, y0-y1, 1)
+	for i := range steps + 1 {
+		f := float64(i) / float64(steps)
+		set(x0+int(math.Round(f*float64(x1-x0))), y0+int(math.Round(f*float64(y1-y0))))
+	}
+}
+
+// number writes a number with four digits.
+func number(v float64) string { return fmt.Sprintf("%.4g", v) }

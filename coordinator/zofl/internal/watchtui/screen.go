@@ -1,0 +1,231 @@
+package watchtui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+)
+
+// screen draws the run: what it does, its curves, what happened, its devices, the keys.
+func (m *Model) screen() string {
+	rows := m.header()
+	rest := m.height - len(rows) - 1
+	switch {
+	case m.help:
+		rows = append(rows, helpRows()...)
+	case m.status == nil:
+	default:
+		if !m.fleet.whole {
+			marks := m.happened(max(1, min(rest/6, 6)))
+			spare := rest - len(marks) - tableHead - max(1, m.fleet.rows.Members)
+			rows = append(rows, m.curves(max(5, rest*2/5, min(spare, rest/2)))...)
+			rows = append(rows, marks...)
+		}
+		rows = append(rows, m.fleet.table(m.width, m.height-len(rows)-1)...)
+	}
+	for len(rows) < m.height-1 {
+		rows = append(rows, row{})
+	}
+	rows = append(rows[:max(0, m.height-1)], m.footer())
+	lines := make([]string, len(rows))
+	for i, r := range rows {
+		lines[i] = m.paint.draw(r.within(m.width))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// stateLooks are those of a coordinator's states.
+var stateLooks = map[string]look{"open": good, "waiting": notable, "paused": notable,
+	"ended": strong, "deposed": bad}
+
+// header says what the run does.
+func (m *Model) header() (rows []row) {
+	title := row{{clean(m.run), strong}}
+	s := m.status
+	if s != nil {
+		title = append(title, span{"  " + clean(s.State), stateLooks[s.State]})
+		if s.End != "" {
+			title = append(title, span{": " + clean(s.End), plain})
+		}
+	}
+	rows = append(rows, title)
+	if m.away != nil {
+		rows = append(rows, text("away, asking again: "+clean(m.away.Error()), bad))
+	}
+	if s == nil {
+		if m.away == nil {
+			rows = append(rows, text("asking ...", faint))
+		}
+		return rows
+	}
+	whys := []string{s.Reason, s.LogError, s.CatchUpError, s.ObjectError}
+	if s.Waits != "" {
+		whys = append(whys, "waits for devices: "+s.Waits)
+	}
+	for _, why := range whys {
+		if why != "" {
+			rows = append(rows, text(clean(why), notable))
+		}
+	}
+	var parts []span
+	if m.track.round() != nil {
+		for _, part := range strings.Split(m.track.meter.String(), "   ") {
+			parts = append(parts, span{part, plain})
+		}
+	}
+	parts = append(parts, m.roundParts()...)
+	rows = append(rows, wrapped(parts, m.width)...)
+	if rejects := m.rejects(); len(rejects) > 1 {
+		rows = append(rows, wrapped(rejects, m.width)...)
+	}
+	return append(rows, row{})
+}
+
+// roundParts says what the live line does not.
+func (m *Model) roundParts() (parts []span) {
+	add := func(format string, args ...any) {
+		parts = append(parts, span{fmt.Sprintf(format, args...), plain})
+	}
+	if p := m.track.round(); p != nil {
+		if p.Loss != nil {
+			add("last loss %s", number(*p.Loss))
+		} else {
+			parts = append(parts, span{"last loss not finite", bad})
+		}
+		add("%d late", p.Late)
+		add("%d declines", p.Declines)
+	}
+	s := m.status
+	add("%d of %d present", s.Present, s.Members)
+	if s.Asked > 0 {
+		add("open round: %d of %d", s.Contributions, s.Asked)
+	}
+	if b := s.Privacy; b != nil {
+		spent := "epsilon " + number(b.Epsilon)
+		if s.Planned != nil {
+			spent += " of " + number(s.Planned.Epsilon)
+		}
+		add("%s", spent)
+	}
+	return parts
+}
+
+// rejects says what was dropped or turned away, by reason.
+func (m *Model) rejects() []span {
+	parts := []span{{"rejected:", plain}}
+	for _, d := range m.status.Counters.Drops() {
+		if d.Count > 0 {
+			parts = append(parts, span{fmt.Sprintf("%d %s", d.Count, d.Cause), plain})
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(m.status.TurnedAway)) {
+		parts = append(parts, span{fmt.Sprintf("%d %s turned away", m.status.TurnedAway[kind],
+			clean(kind)), notable})
+	}
+	return parts
+}
+
+// curves draws the loss, and a metric beside it.
+func (m *Model) curves(height int) []row {
+	loss := chart{title: "loss", look: line1, curve: m.track.losses()}
+	m.place(&loss)
+	if len(m.track.names) == 0 {
+		return loss.rows(m.width, height)
+	}
+	name := m.track.names[m.metric%len(m.track.names)]
+	metric := chart{title: name, look: line2, curve: m.track.measured(name)}
+	if n := len(m.track.names); n > 1 {
+		metric.title += fmt.Sprintf("  (m: %d of %d)", m.metric%n+1, n)
+	}
+	m.place(&metric)
+	half := m.width / 2
+	left, right := loss.rows(half-1, height), metric.rows(m.width-half, height)
+	for i := range left {
+		left[i] = append(append(left[i], span{text: " "}), right[i]...)
+	}
+	return left
+}
+
+// place writes below a curve which records it has, and where something happened.
+func (m *Model) place(c *chart) {
+	if n := len(c.curve.n); n > 0 {
+		c.left = fmt.Sprintf("record %.0f", c.curve.n[0])
+		c.right = fmt.Sprintf("%.0f", c.curve.n[n-1])
+	}
+	for i := range m.track.marks {
+		if k := m.track.marks[i].Kind; k != history.Surveyed && k != history.Began {
+			c.marks = append(c.marks, float64(m.track.marks[i].N))
+		}
+	}
+}
+
+// happened lists the last marks, the newest first.
+func (m *Model) happened(most int) (rows []row) {
+	marks := m.track.marks
+	for i := len(marks) - 1; i >= 0 && len(rows) < most; i-- {
+		rows = append(rows, markRow(&marks[i]))
+	}
+	return rows
+}
+
+func markRow(k *history.Mark) row {
+	what := string(k.Kind)
+	switch {
+	case k.Kind == history.Adopted || k.Kind == history.Began:
+		what += fmt.Sprintf(", epoch %d", k.To)
+	case k.To > 0:
+		what += fmt.Sprintf(" to record %d", k.To)
+	}
+	for _, detail := range []string{k.Survey, strings.Join(k.Fields, " "), k.Text} {
+		if detail != "" {
+			what += ": " + detail
+		}
+	}
+	look := plain
+	if k.Kind == history.Diverged || k.Kind == history.Digests {
+		look = bad
+	}
+	at := fmt.Sprintf("▲ %s  round %-6d ", k.Time.Format("15:04:05"), k.Round)
+	return row{{at, faint}, {clean(what), look}}
+}
+
+// footer has the question, or what became of a command, or the keys.
+func (m *Model) footer() row {
+	switch {
+	case m.question != "":
+		return row{{commands[m.question].question, notable}, {"  y: yes   n: no", plain}}
+	case m.busy != "":
+		return text(m.busy+" ...", notable)
+	}
+	keys := "p pause  r resume  s stop  1-6 sort  / filter  f devices  ? help  q quit"
+	if m.fleet.typing {
+		keys = "type a part of an id or a state  enter: keep it  esc: all devices"
+	}
+	if m.note != "" {
+		return row{{m.note, notable}, {"   " + keys, faint}}
+	}
+	return text(keys, faint)
+}
+
+// helpRows explain the keys.
+func helpRows() (rows []row) {
+	for _, k := range [][2]string{
+		{"p r s", "pause, resume or end the run, after a question"},
+		{"m", "draw the next metric"},
+		{"f, tab", "only the devices, or the curves too"},
+		{"↑ ↓ k j", "scroll the devices by one"},
+		{"pgup pgdn", "by a page; home and end: to the first and the last"},
+		{"1 to 6", "sort by that column; again: in reverse"},
+		{"/", "show devices with a text in their id or state; esc: all"},
+		{"q, ctrl+c", "quit; the run goes on"},
+		{"", ""},
+		{"▲", "where the run was paused, changed, rolled back or the like (UTC)"},
+		{"", "Any key closes this help."},
+	} {
+		rows = append(rows, row{{fmt.Sprintf("  %-11s", k[0]), strong}, {k[1], plain}})
+	}
+	return rows
+}

@@ -1,0 +1,162 @@
+package watchtui
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+)
+
+// mostPoints bounds what a curve is drawn from: it is that of a coordinator's own history.
+const mostPoints = 8192
+
+// A track is what is known of the rounds.
+type track struct {
+	epoch  uint64
+	points []history.Point
+	marks  []history.Mark
+	seen   int      // marks that the coordinator has sent
+	names  []string // of the metrics, sorted
+	asked  uint64   // the last evaluation that was asked for once more
+	meter  terminal.Meter
+}
+
+// since returns the record from which on the history is new. What devices measured of a state
+// arrives after its point.
+func (t *track) since(s *operate.Status) uint64 {
+	if len(t.points) == 0 {
+		return 0
+	}
+	next := t.points[len(t.points)-1].N + 1
+	if s == nil || s.Evaluation == nil || s.Evaluation.N <= t.asked {
+		return next
+	}
+	t.asked = s.Evaluation.N
+	return min(next, t.asked)
+}
+
+// take adds what is new. Another coordinator, or one that has lost records, has another history.
+func (t *track) take(a Answer) {
+	if n := len(t.points); a.Status.Epoch != t.epoch || n > 0 && t.points[n-1].N > a.Status.N+1 {
+		*t = track{epoch: a.Status.Epoch}
+		if a.Question.Since > 0 || a.Question.Marks > 0 { // the rest comes with the next answer
+			return
+		}
+	}
+	if s := a.Status; s.Of > 0 {
+		t.meter.Rounds = s.Of
+	}
+	for _, p := range a.Points {
+		t.add(p)
+	}
+	t.marks, t.seen = append(t.marks, a.Marks...), t.seen+len(a.Marks)
+	if n := len(t.marks); n > mostPoints {
+		t.marks = slices.Clone(t.marks[n/2:])
+	}
+}
+
+// add adds a point, or puts it in the place of one of the same record.
+func (t *track) add(p history.Point) {
+	i, there := slices.BinarySearchFunc(t.points, p.N, func(q history.Point, n uint64) int {
+		switch {
+		case q.N < n:
+			return -1
+		case q.N > n:
+			return 1
+		}
+		return 0
+	})
+	if there {
+		t.points[i] = p
+	} else {
+		t.points = slices.Insert(t.points, i, p)
+		t.measure(&p)
+	}
+	if p.Evaluation != nil {
+		t.evaluated(p.Evaluation)
+	}
+	if n := len(t.points); n > mostPoints { // every second one of the older half goes
+		kept := t.points[:0]
+		for i, q := range t.points {
+			if i >= n/2 || i%2 == 0 {
+				kept = append(kept, q)
+			}
+		}
+		t.points = kept
+	}
+}
+
+// measure notes how fast the run goes, and its loss.
+func (t *track) measure(p *history.Point) {
+	if !p.IsRound() || p.Phase == 1 {
+		return
+	}
+	t.meter.Round(p.Round, p.Time)
+	t.meter.Took(p.Contributors, p.Asked)
+	if p.Loss != nil {
+		t.meter.Lost(*p.Loss)
+	} else {
+		t.meter.Lost(math.NaN())
+	}
+}
+
+// evaluated notes the metrics.
+func (t *track) evaluated(e *history.Evaluation) {
+	names := slices.Sorted(maps.Keys(e.Metrics))
+	values := make([]float32, len(names))
+	for i, name := range names {
+		values[i] = float32(math.NaN())
+		if v := e.Metrics[name]; v != nil {
+			values[i] = float32(*v)
+		}
+		names[i] = clean(name)
+	}
+	t.names, t.meter.Metrics = names, names
+	t.meter.Evaluated(values)
+}
+
+// round returns the last round; nil: there was none.
+func (t *track) round() *history.Point {
+	for i := len(t.points) - 1; i >= 0; i-- {
+		if p := &t.points[i]; p.IsRound() && p.Phase != 1 {
+			return p
+		}
+	}
+	return nil
+}
+
+// A curve is values at records, ascending.
+type curve struct{ n, y []float64 }
+
+func (c *curve) add(n uint64, v *float64) {
+	if v != nil {
+		c.n, c.y = append(c.n, float64(n)), append(c.y, *v)
+	}
+}
+
+// losses returns the curve of the loss.
+func (t *track) losses() (c curve) {
+	for i := range t.points {
+		if p := &t.points[i]; p.IsRound() {
+			c.add(p.N, p.Loss)
+		}
+	}
+	return c
+}
+
+// measured returns the curve of a metric.
+func (t *track) measured(name string) (c curve) {
+	for i := range t.points {
+		if e := t.points[i].Evaluation; e != nil {
+			for raw, v := range e.Metrics {
+				if clean(raw) == name {
+					c.add(t.points[i].N, v)
+				}
+			}
+		}
+	}
+	return c
+}

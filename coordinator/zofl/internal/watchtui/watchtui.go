@@ -1,0 +1,135 @@
+// Package watchtui is the screen of `zofl watch`: how a run goes, its devices, and commands to it.
+// The Model draws what it is told, and leaves the network to an [Operator].
+package watchtui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// askEvery is the time from an answer to the next question.
+const askEvery = time.Second
+
+// An Operator asks a run's coordinator, and commands it. Its calls block, and may come from any
+// goroutine.
+type Operator interface {
+	Ask(Question) Answer
+	Command(verb string) (*operate.Status, error)
+}
+
+// A Question asks for what is new: points of the history from record Since on, and all marks but
+// the first Marks.
+type Question struct {
+	Since uint64
+	Marks int
+	View  operate.View // which devices are on the screen, and some around them
+}
+
+// An Answer is what there is to see. With an Err there is nothing else.
+type Answer struct {
+	Question Question
+	Status   *operate.Status
+	Points   []history.Point
+	Marks    []history.Mark
+	Rows     *operate.Rows
+	Err      error
+}
+
+// A Model is a run on a screen.
+type Model struct {
+	op            Operator
+	run           string
+	paint         paint
+	width, height int
+
+	status *operate.Status // nil: nobody has answered yet
+	away   error           // why the last question had no answer; nil: it had one
+	track  track
+	fleet  fleet
+
+	metric   int    // which one is drawn
+	help     bool   // the keys are explained
+	question string // the command that waits for a yes; "": none
+	busy     string // the command that is under way; "": none
+	note     string // what became of the last one
+}
+
+// New returns the screen of a run. Where colors is false, nothing has a color or another weight.
+func New(op Operator, run string, colors bool) *Model {
+	return &Model{op: op, run: run, paint: paint(colors), width: 80, height: 24}
+}
+
+// Run shows a run until somebody quits or the context ends.
+func Run(ctx context.Context, m *Model, options ...tea.ProgramOption) error {
+	_, err := tea.NewProgram(m, append(options, tea.WithContext(ctx))...).Run()
+	return err
+}
+
+// Messages to the model.
+type (
+	answered  Answer
+	timeToAsk struct{}
+	commanded struct {
+		verb   string
+		status *operate.Status
+		err    error
+	}
+)
+
+// Init implements [tea.Model].
+func (m *Model) Init() tea.Cmd { return m.ask() }
+
+// ask asks for what is new.
+func (m *Model) ask() tea.Cmd {
+	q := Question{Since: m.track.since(m.status), Marks: m.track.seen, View: m.fleet.view()}
+	return func() tea.Msg { return answered(m.op.Ask(q)) }
+}
+
+// Update implements [tea.Model].
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.fleet.scroll(0)
+	case tea.KeyPressMsg:
+		return m, m.key(msg)
+	case timeToAsk:
+		return m, m.ask()
+	case answered:
+		m.take(Answer(msg))
+		return m, tea.Tick(askEvery, func(time.Time) tea.Msg { return timeToAsk{} })
+	case commanded:
+		m.busy = ""
+		switch {
+		case msg.err != nil:
+			m.note = clean(msg.err.Error())
+		case msg.status.Pending:
+			m.note, m.status = msg.verb+": accepted, not done yet", msg.status
+		default:
+			m.note, m.status = msg.verb+": done", msg.status
+		}
+	}
+	return m, nil
+}
+
+// take notes an answer.
+func (m *Model) take(a Answer) {
+	if m.away = a.Err; a.Err != nil {
+		return
+	}
+	m.track.take(a)
+	m.status = a.Status
+	m.fleet.take(a.Rows, a.Question.View)
+}
+
+// View implements [tea.Model].
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.screen())
+	v.AltScreen = true
+	return v
+}
