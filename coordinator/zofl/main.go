@@ -1,8 +1,8 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains plans
 // (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices (client;
-// exec with a loss in any language) and witnesses (follow), commands a running coordinator (status,
-// devices, pause, resume, stop, ...), reads logs (log, history, verify, export), and measures how
-// fast this machine is (bench).
+// exec with a loss in any language) and witnesses (follow), shows and commands a running
+// coordinator (watch, status, devices, pause, resume, stop, ...), reads logs (log, history, verify,
+// export), and measures how fast this machine is (bench).
 package main
 
 import (
@@ -42,12 +42,6 @@ func main() {
 // usage error.
 func execute(ctx context.Context, cmd *cobra.Command) error {
 	began := false
-	cmd.InitDefaultCompletionCmd()
-	for _, c := range cmd.Commands() {
-		if c.Name() == "completion" { // its help would answer an unknown shell
-			c.Args, c.RunE = cli.NoArguments, func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
-	}
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { began = true }
 	err := cmd.ExecuteContext(ctx)
 	if err == nil || began || errors.As(err, new(cli.UsageError)) {
@@ -92,6 +86,7 @@ Exit codes:
 	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
 		logs.Verify(), logs.Export(), logs.Recover())
 	cmd.SetHelpCommand(cli.Help(cmd))
+	cli.Completion(cmd)
 	cli.WrapFlags(cmd)
 	return cmd
 }

@@ -11,9 +11,6 @@ import (
 func TestHelp(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
-		if cmd.Name() == "help" || cmd.Name() == "completion" {
-			return
-		}
 		if cmd.Long == "" || !strings.Contains(cmd.Example, "zofl ") {
 			t.Errorf("%s: no long help, or no example", cmd.CommandPath())
 		}

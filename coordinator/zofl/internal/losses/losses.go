@@ -39,7 +39,9 @@ var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup
 // Flags adds the flags of losses.
 func (l *Source) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.Objective, "objective", "digits", "the loss: "+objective.Names())
+	f.StringVar(&l.Objective, "objective", "digits", "the loss: "+
+		strings.Join(objective.Names(), ", "))
+	cli.Choices(cmd, "objective", objective.Names()...)
 	f.StringVar(&l.Data.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
 	f.StringVar(&l.Data.Split, "split", l.Data.Split,

@@ -6,7 +6,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/client/objective"
@@ -23,14 +24,7 @@ var makers = map[string]func(id string, dim int) (objective.Flat, error){
 }
 
 // Names lists the built-in objectives.
-func Names() string {
-	var names []string
-	for name := range makers {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return strings.Join(names, ", ")
-}
+func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 
 // New returns the objective with a name, for the device id. dim is its number of parameters, if
 // the objective allows any number; 0 leaves it to the objective.
@@ -38,7 +32,7 @@ func New(name, id string, dim int) (objective.Flat, error) {
 	maker, ok := makers[name]
 	if !ok {
 		return nil, &wire.PlanError{Field: "objective", Value: name,
-			Remedy: "choose one of " + Names()}
+			Remedy: "choose one of " + strings.Join(Names(), ", ")}
 	}
 	return maker(id, dim)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -211,7 +212,8 @@ This is for trying a run. An app gives its own loss to the library instead.`,
 	}
 	d.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&name, "objective", "digits", "the loss: "+objective.Names())
+	f.StringVar(&name, "objective", "digits", "the loss: "+strings.Join(objective.Names(), ", "))
+	cli.Choices(cmd, "objective", objective.Names()...)
 	f.IntVar(&dim, "dim", 0, "number of parameters of the bowl: the plan's dim")
 	f.DurationVar(&delay, "delay", 0,
 		"wait this long in each loss evaluation, as a slow device would")

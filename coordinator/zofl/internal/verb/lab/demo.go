@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // Demo is `zofl demo`.
@@ -70,6 +71,7 @@ computes from the log.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
+	cli.Choices(cmd, "method", preset.Names()...)
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
 		"rounds of training; 0: as many as suit the method, 300 for zofl")
 	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")

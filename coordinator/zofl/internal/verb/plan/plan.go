@@ -83,6 +83,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	flags := cmd.Flags()
 	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: "+
 		strings.Join(preset.Names(), ", "))
+	cli.Choices(cmd, "preset", preset.Names()...)
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCompletes: every shell has a script, and values of flags that are names complete.
+func TestCompletes(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if code, out, text := runs(t, "completion", shell); code != 0 ||
+			!strings.Contains(out, "__complete") {
+			t.Errorf("%s: exit code %d: %s", shell, code, text)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"plan", "--preset", "dec"}, "decomfl\n"},
+		{[]string{"demo", "--method", "mez"}, "mezo\n"},
+		{[]string{"client", "--objective", "bo"}, "bowl\n"},
+		{[]string{"compl"}, "completion\t"},
+		{[]string{"wat"}, "watch\t"},
+	} {
+		code, out, text := runs(t, append([]string{"__complete"}, c.args...)...)
+		if code != 0 || !strings.Contains("\n"+out, "\n"+c.want) {
+			t.Errorf("%v: exit code %d: %q %s", c.args, code, out, text)
+		}
+	}
+}
+
+// bashCompletes asks bash, by the program's script, how a line goes on. One function is of the
+// package bash-completion, which need not be there; compopt works while a key is pressed alone.
+const bashCompletes = `
+compopt() { :; }
+zofl() { ` + asProgram + `=1 "$SELF" "$@"; }
+_get_comp_words_by_ref() {
+	words=("${COMP_WORDS[@]}") cword=$COMP_CWORD cur=${COMP_WORDS[COMP_CWORD]}
+	prev=${COMP_WORDS[COMP_CWORD-1]}
+}
+source <(zofl completion bash)
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9
+__start_zofl
+printf '%s\n' "${COMPREPLY[@]}"
+`
+
+// TestBashCompletes: bash completes a command, and the name of a preset.
+func TestBashCompletes(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash: ", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"zofl histo", "history"},
+		{"zofl plan --preset hisa", ""}, // no such preset, and no names of files either
+		{"zofl plan --preset mez", "mezo"},
+		{"zofl client --objective dig", "digits"},
+	} {
+		args := append([]string{"-c", bashCompletes, "bash"}, strings.Fields(c.line)...)
+		cmd := exec.CommandContext(t.Context(), bash, args...)
+		cmd.Env = append(os.Environ(), "SELF="+self)
+		out, err := cmd.CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+			t.Errorf("%s: completed by %q, %v; want %q", c.line, got, err, c.want)
+		}
+	}
+}
