@@ -45,7 +45,7 @@ func (k *kitchen) agrees(id string) {
 	var v logs.Verdict
 	decode(k.t, out, &v)
 	file := filepath.Join(k.dir, id, "checkpoint")
-	r, _, err := source.LoadState(file, &h, nil)
+	r, _, err := source.LoadState(file, &h, nil, nil)
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/hex"
+	"io"
 	"os"
 
 	"github.com/zofl/zofl/client/replica"
@@ -18,8 +19,10 @@ func Head(name string) (replica.Head, error) {
 }
 
 // LoadState reads the state in a file whose head is given. Initial is the parameters that the run
-// began with, if its plan says that they are given.
-func LoadState(name string, head *replica.Head, initial []float32) (
+// began with, if its plan says that they are given. Shown returns the reader of a file, of so many
+// bytes, that shows how far it was read; nil: nobody looks.
+func LoadState(name string, head *replica.Head, initial []float32,
+	shown func(file io.Reader, size int64) io.Reader) (
 	r *replica.Replica, h replica.History, err error,
 ) {
 	file, err := os.Open(name)
@@ -31,8 +34,12 @@ func LoadState(name string, head *replica.Head, initial []float32) (
 	if err != nil {
 		return nil, h, err
 	}
-	return replica.Load(replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, Initial: initial},
-		file, info.Size())
+	in := io.Reader(file)
+	if shown != nil {
+		in = shown(file, info.Size())
+	}
+	return replica.Load(replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, Initial: initial}, in,
+		info.Size())
 }
 
 // Digest returns the digest of a state in hexadecimal digits.

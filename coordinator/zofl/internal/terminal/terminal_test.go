@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -168,5 +169,29 @@ func TestBar(t *testing.T) {
 	now = now.Add(time.Minute)
 	if unknown.Set(5); lines.String() != "record 5\n" {
 		t.Errorf("got %q", &lines)
+	}
+}
+
+// TestBytesAreShown: a bar shows how many MiB went through a reader or a writer, and every byte of
+// them arrives.
+func TestBytesAreShown(t *testing.T) {
+	now := time.Unix(0, 0)
+	var lines, copied bytes.Buffer
+	bar := newBar(&lines, false, "MiB", 4, func() time.Time { return now })
+	data := bytes.Repeat([]byte("zofl"), MiB)
+	in := bar.Reader(bytes.NewReader(data))
+	out := newBar(&lines, false, "MiB written", 0, func() time.Time { return now }).Writer(&copied)
+	for range 4 {
+		now = now.Add(4 * time.Second)
+		if _, err := io.CopyN(out, in, MiB); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(copied.Bytes(), data) {
+		t.Error("the bytes that arrive are others")
+	}
+	got := lines.String()
+	if !strings.HasPrefix(got, "MiB 2 of 4\n") || !strings.Contains(got, "MiB written 2\n") {
+		t.Errorf("got %q", got)
 	}
 }

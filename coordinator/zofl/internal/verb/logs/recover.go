@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -57,7 +58,11 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 			if err := recoverable(r); err != nil {
 				return cli.Usage(fmt.Errorf("--from %s: %w", file, err))
 			}
-			err = filelog.Recover(store, baseOf(r), func(w io.Writer) error { return r.Save(w, h) })
+			bar := terminal.NewBar(os.Stderr, "MiB written", 0)
+			err = filelog.Recover(store, baseOf(r), func(w io.Writer) error {
+				return r.Save(bar.Writer(w), h)
+			})
+			bar.Finish()
 			if errors.Is(err, filelog.ErrRecords) {
 				return cli.Usage(fmt.Errorf("--store: %w", err))
 			}
@@ -115,7 +120,14 @@ func stateFrom(path string, initial []float32) (
 			"must not have the model, so no log can begin with it: restore the log from a copy",
 			file, newest.Plan.Run))
 	}
-	r, h, err = source.LoadState(file, &newest, initial)
+	var bar *terminal.Bar
+	r, h, err = source.LoadState(file, &newest, initial, func(in io.Reader, size int64) io.Reader {
+		bar = terminal.NewBar(os.Stderr, "MiB read", uint64(size)/terminal.MiB)
+		return bar.Reader(in)
+	})
+	if bar != nil {
+		bar.Finish()
+	}
 	if err != nil {
 		err = cli.Usage(fmt.Errorf("--from %s: %w", file, err))
 	}
