@@ -202,6 +202,22 @@ func sameAsFile(t *testing.T, name, got string) {
 	}
 }
 
+// TestTheDocumentedScreen: docs/operate.md shows a screen as it is.
+func TestTheDocumentedScreen(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(screenOf(kitchen(), 80, 24, false).View().Content) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	want := "```text\n" + strings.Join(lines, "\n") + "\n```\n"
+	if !strings.Contains(string(page), want) {
+		t.Errorf("the page does not show this screen:\n%s", want)
+	}
+}
+
 // TestAnySize: no size of a terminal breaks the screen.
 func TestAnySize(t *testing.T) {
 	for width := range 100 {
