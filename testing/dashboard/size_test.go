@@ -89,7 +89,8 @@ const scrolling = `new Promise(done => {
 		box.scrollTop = part * (box.scrollHeight - box.clientHeight);
 		rows = Math.max(rows, box.querySelectorAll("tbody tr").length);
 		if (part < 1) requestAnimationFrame(step);
-		else done(rows + " " + Math.round(1000 * frames / (now - began)) + " " + Math.round(longest) + " " + frames);
+		else done([rows, Math.round(1000 * frames / (now - began)), Math.round(longest), frames]
+			.join(" "));
 	};
 	requestAnimationFrame(step);
 })`
