@@ -241,6 +241,17 @@ func TestFaultyDisk(t *testing.T) {
 	}
 }
 
+// What a coordinator could not store the next one of the same process stores.
+func TestLeadAgain(t *testing.T) {
+	var h History
+	lead(t, &h, newFile(disktest.New(), "none", true), 0, 2, 3)
+	dir := t.TempDir()
+	lead(t, &h, Dir(dir), 3, 4)
+	if got := stored(t, Dir(dir)); !slices.Equal(got, []uint64{2, 3, 4}) {
+		t.Errorf("points of %v", got)
+	}
+}
+
 func TestCopy(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	lead(t, &History{}, Dir(from), 0, 2, 3)

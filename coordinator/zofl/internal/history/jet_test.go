@@ -3,11 +3,13 @@ package history
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -139,5 +141,34 @@ func TestJetSetAside(t *testing.T) {
 		if got := stored(t, Jet(nc, "kitchen", 1)); len(got) > 0 {
 			t.Errorf("the new run begins with %v", got)
 		}
+	}
+}
+
+// What could not be stored while the broker was away is stored when it is back.
+func TestJetWhileTheBrokerIsAway(t *testing.T) {
+	cfg := broker.Config{Listen: freeport.Address(t), JetStream: t.TempDir()}
+	b := must(broker.Run(cfg))(t)
+	gone, back := make(chan struct{}, 9), make(chan struct{}, 9)
+	nc := must(nats.Connect(b.URL(), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ReconnectWait(50*time.Millisecond), nats.Timeout(time.Minute),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { gone <- struct{}{} }),
+		nats.ReconnectHandler(func(*nats.Conn) { back <- struct{}{} })))(t)
+	t.Cleanup(nc.Close)
+	var h History
+	stop := h.Lead(t.Context(), newRun(t), Jet(nc, "kitchen", 1), logger(t))
+	record(t, &h, round(2))
+	b.Shutdown()
+	<-gone
+	record(t, &h, round(3), round(4))
+	b = must(broker.Run(cfg))(t)
+	t.Cleanup(b.Shutdown)
+	<-back
+	record(t, &h, round(5))
+	stop()
+	run := newRun(t)
+	run.status.N = 5
+	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1), logger(t))() // what a busy machine had no time for
+	if got := stored(t, Jet(nc, "kitchen", 1)); !slices.Equal(got, []uint64{2, 3, 4, 5}) {
+		t.Errorf("points of %v", got)
 	}
 }

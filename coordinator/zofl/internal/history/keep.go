@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
-// How long a store may take, and how long after an error it is tried again.
+// How long a store may take, also one that failed before when the coordinator stops; and how long
+// after an error it is tried again, twice as long each time.
 const (
 	storeWithin = 5 * time.Second
+	lastWithin  = time.Second
 	retryAfter  = 10 * time.Second
+	retryMost   = 10 * time.Minute
 )
 
 // A keeper stores what a history records. Its goroutine alone uses the store.
@@ -72,7 +75,9 @@ func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
 
 // run stores what comes, until stopping is closed, and then the rest.
 func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
-	again := time.NewTimer(retryAfter)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	again, wait := time.NewTimer(retryAfter), retryAfter
 	defer again.Stop()
 	if !late {
 		again.Stop()
@@ -92,10 +97,16 @@ func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
 			stop = true
 		case <-again.C:
 		}
-		err := k.flush(ctx)
-		if k.report(err); err != nil {
-			again.Reset(retryAfter)
+		if stop && k.failed {
+			defer time.AfterFunc(lastWithin, cancel).Stop()
 		}
+		err := k.flush(ctx)
+		if k.report(err); err == nil {
+			wait = retryAfter
+			continue
+		}
+		again.Reset(wait)
+		wait = min(2*wait, retryMost)
 	}
 	if err := k.store.rest(); err != nil {
 		k.logger.Warn("history", "err", err)
@@ -129,6 +140,9 @@ func (k *keeper) report(err error) {
 func (k *keeper) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, storeWithin)
 	defer cancel()
+	k.h.mu.Lock()
+	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // perhaps more than the store has
+	k.h.mu.Unlock()
 	cut := false
 	var lines []line
 	damaged, err := k.store.load(ctx, func(l line) { lines = append(lines, l) })
@@ -141,7 +155,7 @@ func (k *keeper) load(ctx context.Context) error {
 	k.h.mu.Lock()
 	defer k.h.mu.Unlock()
 	thinned := k.h.settle()
-	k.whole = k.whole || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
+	k.whole = k.whole || known || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
 	if err == nil {
 		k.loaded, k.last = true, maxN // what comes now is of another one who believes to lead
 	}

@@ -36,7 +36,7 @@ type Point struct {
 	BytesUp   uint64 `json:"bytes_up,omitempty"`
 	BytesDown uint64 `json:"bytes_down,omitempty"`
 	// Queries is how many losses a device has evaluated that took part in every round, from the first
-	// that this history saw: as wire/cost prices the plan.
+	// that this history saw: as wire/cost prices the plan. Surveys are not in it.
 	Queries uint64 `json:"queries,omitempty"`
 
 	Step          float32 `json:"step"`              // eta

@@ -109,7 +109,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	for _, name := range names {
 		header = append(header, name)
 	}
-	t := cli.NewTable(out, append(header, "")...)
+	t := cli.NewTable(out, append(header, "note")...)
 	until := func(before uint64) {
 		for ; len(marks) > 0 && marks[0].N < before; marks = marks[1:] {
 			row := make(table.Row, len(header)+1)
@@ -121,13 +121,16 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	for i := range points {
 		p := &points[i]
 		until(p.N)
-		row := table.Row{p.N, p.Round, clock(p.Time), number(p.Loss), number(&p.Seconds),
+		row := table.Row{p.N, p.Round, clock(p.Time), short(p.Loss), short(&p.Seconds),
 			fmt.Sprint(p.Contributors), p.Late, p.Declines, rejected(p)}
 		if p.Asked > 0 {
 			row[5] = fmt.Sprintf("%d of %d", p.Contributors, p.Asked)
 		}
 		for _, name := range names {
-			row = append(row, metric(p, name))
+			row = append(row, "")
+			if p.Evaluation != nil {
+				row[len(row)-1] = short(p.Evaluation.Metrics[name])
+			}
 		}
 		note := ""
 		switch {
@@ -174,6 +177,14 @@ func number(x *float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+// short returns a number with few digits, or nothing.
+func short(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', 5, 64)
 }
 
 func metric(p *history.Point, name string) string {
