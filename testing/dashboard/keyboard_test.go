@@ -10,7 +10,8 @@ import (
 )
 
 // TestKeyboard: the Tab key reaches every control, each has a name and shows that it is reached; in
-// the table the arrow keys move, Enter opens a device, and Escape closes it.
+// the table the arrow keys move, Enter opens a device, and Escape closes it. The page fits a phone,
+// and has the colors that the system or the reader chooses.
 func TestKeyboard(t *testing.T) {
 	plan, err := Plan(50, 10, 0)
 	if err != nil {
@@ -66,7 +67,34 @@ func TestKeyboard(t *testing.T) {
 	if got := p.value(landmarks); got != "banner,main,contentinfo,status,alert" {
 		t.Errorf("landmarks and live regions: %s", got)
 	}
+	p.do(chromedp.EmulateViewport(360, 740))
+	p.until(`innerWidth === 360`)
+	if got := p.value(`document.documentElement.scrollWidth`); got != "360" {
+		t.Errorf("on a phone the page is %s wide, want no more than the screen's 360", got)
+	}
+	p.theme()
 	p.fine()
+}
+
+// theme checks that colors follow the system, until the reader chooses, and then the choice.
+func (p *tab) theme() {
+	p.t.Helper()
+	const light, dark = "rgb(245, 246, 248)", "rgb(15, 19, 24)"
+	ground := func(want string) {
+		p.t.Helper()
+		p.until(`getComputedStyle(document.body).backgroundColor === "` + want + `"`)
+	}
+	p.scheme("dark")
+	ground(dark)
+	p.do(chromedp.SetValue(chromedp.CSS("#theme"), "light"), chromedp.Evaluate[chromedp.Void](
+		`document.getElementById("theme").dispatchEvent(new Event("change"))`))
+	ground(light)
+	p.do(chromedp.Navigate(p.home))
+	ground(light)
+	p.scheme("light")
+	p.do(chromedp.SetValue(chromedp.CSS("#theme"), "dark"), chromedp.Evaluate[chromedp.Void](
+		`document.getElementById("theme").dispatchEvent(new Event("change"))`))
+	ground(dark)
 }
 
 // focused is the element with the focus: its name, its label, and how its outline is drawn.
