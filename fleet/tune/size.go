@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
@@ -80,10 +81,15 @@ func (t *tuning) withPerturbations(n uint32) *wire.Plan {
 	return &p
 }
 
+// share returns 1/(1 + (d+1)/n) for the n directions of a round together: P of each device, of each
+// group, or of all.
 func share(p *wire.Plan, perturbations uint32) float64 {
 	n := float64(perturbations)
-	if p.Sharing == wire.PerClient {
+	switch p.Sharing {
+	case wire.PerClient:
 		n *= float64(p.Target)
+	case wire.GroupDirections:
+		n *= float64(grouping.Count(p))
 	}
 	return n / (n + float64(p.Dim) + 1)
 }
