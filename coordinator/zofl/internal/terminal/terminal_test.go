@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 // screen returns what stands on a terminal of one column of lines after these bytes were written.
@@ -193,5 +195,33 @@ func TestBytesAreShown(t *testing.T) {
 	got := lines.String()
 	if !strings.HasPrefix(got, "MiB 2 of 4\n") || !strings.Contains(got, "MiB written 2\n") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestWishesOfTheEnvironment: nothing moves on a dumb terminal, and nothing has a color there or
+// where NO_COLOR has a text.
+func TestWishesOfTheEnvironment(t *testing.T) {
+	ptm, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ptm.Close()
+	defer tty.Close()
+	for _, c := range []struct {
+		term, noColor string
+		moves, colors bool
+	}{
+		{"xterm", "", true, true},
+		{"xterm", "1", true, false},
+		{"dumb", "", false, false},
+		{"dumb", "0", false, false},
+	} {
+		t.Setenv("TERM", c.term)
+		t.Setenv("NO_COLOR", c.noColor)
+		live, bar := NewLive(tty).Moves(), NewBar(tty, "round", 9).Moves()
+		if live != c.moves || bar != c.moves || Colors() != c.colors {
+			t.Errorf("TERM=%s NO_COLOR=%s: a line moves %v, a bar %v; colors %v", c.term, c.noColor, live,
+				bar, Colors())
+		}
 	}
 }
