@@ -138,3 +138,23 @@ func TestHTTPRefuses(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { refused(t, err, c.want) })
 	}
 }
+
+// TestDemoHTTP: a demo's page stays when the demo is over, with a token that its log has.
+func TestDemoHTTP(t *testing.T) {
+	p := start(t, "demo", "--rounds", "20", "--http", "127.0.0.1:0")
+	line := p.says(&p.stderr, "dashboard", "#token=")
+	p.says(&p.stderr, "stays until Ctrl-C")
+	_, url, _ := strings.Cut(line, `url="`)
+	home, token, _ := strings.Cut(url, "/#token=")
+	token, _, _ = strings.Cut(token, `"`)
+	b := &browser{t: t, home: home, token: token}
+	if code, body := b.ask("GET", "/api/token", ""); code != 200 {
+		t.Errorf("the token of the log: %d %s in %s", code, body, line)
+	}
+	if code, body := b.ask("GET", "/api/runs", ""); code != 200 || !strings.Contains(body, `"demo"`) {
+		t.Errorf("the runs: %d %s", code, body)
+	}
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d: %s", code, p.stderr.String())
+	}
+}
