@@ -83,7 +83,7 @@ func kitchen() *desk {
 				Text: "paused by an operator"},
 			{N: 81, Round: 80, Time: noon.Add(42 * time.Second), Kind: history.Resumed},
 			{N: 160, Round: 159, Time: noon.Add(80 * time.Second), Kind: history.Changed,
-				Fields: []string{"step=0.0005"}, Text: "\x1b[2J\x07calmer"},
+				Fields: []string{"step=0.0005"}, Text: "\x1b\x07calmer"},
 		},
 		Rows: &operate.Rows{Devices: devices, Matching: 3, Members: 3},
 	}}
