@@ -173,14 +173,10 @@ func (p *tab) scheme(name string) {
 	}
 }
 
-// picture writes what is in sight, or the whole page, to a file.
-func (p *tab) picture(file string, whole bool) {
+// picture writes what is in sight to a file.
+func (p *tab) picture(file string) {
 	p.t.Helper()
-	take := chromedp.CaptureScreenshot()
-	if whole {
-		take = chromedp.FullScreenshot(100)
-	}
-	b, err := chromedp.Run(p.ctx, take)
+	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(file, b, 0o644)
 	}

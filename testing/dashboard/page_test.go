@@ -151,8 +151,6 @@ func takePictures(p *tab) {
 		p.scheme(scheme)
 		p.until(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)
 		p.do(chromedp.EmulateViewport(1280, 1500))
-		p.picture(filepath.Join(*pictures, "dashboard-"+scheme+".png"), false)
-		p.do(chromedp.EmulateViewport(400, 850))
-		p.picture(filepath.Join(os.TempDir(), "dashboard-phone-"+scheme+".png"), true)
+		p.picture(filepath.Join(*pictures, "dashboard-"+scheme+".png"))
 	}
 }
