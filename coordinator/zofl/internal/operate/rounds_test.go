@@ -12,13 +12,13 @@ import (
 func TestPauseAfterAndRounds(t *testing.T) {
 	l := newLab(t)
 	l.serve()
-	to := l.reach(4).Rounds + 30
-	l.must(VerbPause, Request{After: to, Reason: "thirty more"})
+	to := l.reach(4).Rounds + 1000 // not over before the pause is known
+	l.must(VerbPause, Request{After: to, Reason: "a thousand more"})
 	s := l.must(VerbStatus, Request{})
 	for s.State != "paused" {
 		s = l.must(VerbStatus, Request{})
 	}
-	if s.Rounds != to || s.Reason != "thirty more" {
+	if s.Rounds != to || s.Reason != "a thousand more" {
 		t.Errorf("after pause --after %d: %+v", to, s)
 	}
 	if s := l.must(VerbPause, Request{After: to - 1}); s.State != "paused" || s.Rounds != to {
