@@ -174,7 +174,8 @@ func TestDiffer(t *testing.T) {
 	}
 	write("coordinator/zofl/go.mod", "module zofl\n\ngo 1.26.0\n")
 	write("coordinator/zofl/main.go", "package main\n\nfunc main() {}\n")
-	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md",
+		"coordinator/zofl/internal/dashboard/page/third-party/uplot/LICENSE"} {
 		write(doc, "Do as you like.\n")
 	}
 	for _, c := range []struct {
