@@ -190,6 +190,29 @@ func TestOldRowsAreDropped(t *testing.T) {
 	}
 }
 
+// TestTextsAreHarmless: nothing that came over the network commands the terminal.
+func TestTextsAreHarmless(t *testing.T) {
+	const evil = "a\x1b[2J\u009b31m\x9b\u202eb\r\n"
+	d := kitchen()
+	s := d.answer.Status
+	s.State, s.Reason, s.End, s.LogError, s.Waits = evil, evil, evil, evil, evil
+	s.TurnedAway = map[string]uint64{evil: 1}
+	d.answer.Rows.Devices[0].ID, d.answer.Rows.Devices[0].State = evil, evil
+	d.answer.Marks[3].Fields, d.answer.Marks[3].Kind = []string{evil}, evil
+	points := d.answer.Points
+	points[len(points)-1].Evaluation = &history.Evaluation{Metrics: map[string]*float64{evil: nil}}
+	m := screenOf(d, 120, 40, false)
+	for _, away := range []error{nil, errors.New(evil)} {
+		m.away = away
+		if i := strings.IndexAny(m.View().Content, "\x1b\r\u009b\u202e"); i >= 0 {
+			t.Errorf("%q", m.View().Content[max(0, i-20):i+1])
+		}
+	}
+	if !shows(m, "a[2J") {
+		t.Error("the texts are not shown at all")
+	}
+}
+
 // TestPointsAreBounded: a screen that is left on for months keeps the first and the last rounds.
 func TestPointsAreBounded(t *testing.T) {
 	var track track
