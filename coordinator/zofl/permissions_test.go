@@ -274,11 +274,13 @@ func runUnderPermissions(t *testing.T, way string, dense bool) {
 	}
 	n := k.recordsReach(20)
 	k.command("pause")
+	head := k.recordsReach(0)
 	k.device("b")
 	c := k.device("c", "--horizon", "1")
 	if !dense { // vectors that are still there are proven by their records
 		s.saw(subjects.Snapshot("kitchen", "c"))
 	}
+	waitFor(t, c, fmt.Sprintf(`"n":%d,`, head)) // later it might run after the head for ever
 	k.follower("v")
 	k.command("resume")
 	s.saw(k.g.granted(dense, grant.Device, grant.Witness)...)
