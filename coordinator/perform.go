@@ -210,7 +210,7 @@ func (c *Coordinator) log(e *report.Event) {
 		l.Debug(e.Kind.String(), "record", e.N, "round", e.Round, "attempt", e.Attempt,
 			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
 	case report.Evaluated:
-		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics",
+		l.Debug("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics",
 			e.Evaluation.Metrics)
 	case report.RunPaused:
 		l.Warn("paused", "record", e.N, "reason", e.Reason)
@@ -223,7 +223,7 @@ func (c *Coordinator) log(e *report.Event) {
 			len(e.Digests.Values),
 			"reference", e.Digests.Source, "differ", e.Digests.Differ)
 	case report.Referred:
-		l.Info("reference", "record", e.Digests.N, "digest", e.Digests.Reference.String(),
+		l.Debug("reference", "record", e.Digests.N, "digest", e.Digests.Reference.String(),
 			"source", e.Digests.Source, "differing", e.Digests.Differing)
 	case report.Adopted:
 		l.Warn("adopted another coordinator's record", "record", e.N, "kind", e.Record.String(),

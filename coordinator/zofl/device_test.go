@@ -144,6 +144,11 @@ func TestEnrolmentWithJetStream(t *testing.T) {
 	a, _ := device("a")
 	b, login := device("b")
 	waitFor(t, k.lead, `"event":"evaluated"`)
+	waitFor(t, k.lead, `"names":["loss","accuracy"]`)
+	if out, err := zofl(t, append([]string{"status"}, operator...)...); err != nil ||
+		!strings.Contains(out, ", accuracy 0.") {
+		t.Errorf("status has no metric by its name: %v: %s", err, out)
+	}
 	thief := k.connect(login[3])
 	for _, subject := range []string{"$JS.API.INFO", "$JS.API.STREAM.NAMES", "zo.kitchen.h",
 		"$KV.zofl.lease"} {

@@ -60,7 +60,11 @@ func (d *Desk) Run() string { return d.c.Status().Run }
 func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
-	status.Of = d.c.Plan().Rounds
+	plan := d.c.Plan()
+	status.Of = plan.Rounds
+	if e := status.Evaluation; e != nil && len(e.Metrics) == len(plan.Metrics) {
+		e.Names = plan.Metrics
+	}
 	return status
 }
 

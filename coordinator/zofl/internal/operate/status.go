@@ -72,6 +72,7 @@ type Evaluation struct {
 	N       uint64    `json:"n"`
 	Devices uint32    `json:"devices"`
 	Metrics []float32 `json:"metrics"`
+	Names   []string  `json:"names,omitempty"` // of the metrics
 }
 
 // Digests are the digests that devices report of their state after record N: the first 8 bytes
@@ -115,7 +116,8 @@ func StatusOf(s report.Status) Status {
 		out.Reason = s.End.Text
 	}
 	if s.Evaluation.Count > 0 {
-		out.Evaluation = &Evaluation{s.Evaluation.N, s.Evaluation.Count, s.Evaluation.Metrics}
+		out.Evaluation = &Evaluation{N: s.Evaluation.N, Devices: s.Evaluation.Count,
+			Metrics: s.Evaluation.Metrics}
 	}
 	for _, d := range s.Digests {
 		out.Digests = append(out.Digests, DigestsOf(d))

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"time"
@@ -101,8 +102,12 @@ func (m *Meter) Attrs() []any {
 	if m.hasLoss() {
 		list = append(list, "loss", short(m.Loss()))
 	}
+	var metrics []any
 	for i, v := range m.values {
-		list = append(list, m.name(i), short(float64(v)))
+		metrics = append(metrics, m.name(i), short(float64(v)))
+	}
+	if len(metrics) > 0 { // one may be named as another key is
+		list = append(list, slog.Group("metrics", metrics...))
 	}
 	if m.took > 0 {
 		list = append(list, "contributors", m.took)
@@ -132,7 +137,11 @@ func (m *Meter) String() string {
 		fmt.Fprintf(&b, "   loss %s", short(m.Loss()))
 	}
 	for i, v := range m.values {
-		fmt.Fprintf(&b, "   %s %s", m.name(i), short(float64(v)))
+		name := m.name(i)
+		if name == "loss" { // not that of training
+			name = "evaluated loss"
+		}
+		fmt.Fprintf(&b, "   %s %s", name, short(float64(v)))
 	}
 	switch {
 	case m.of > 0:

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -112,6 +113,12 @@ func TestMeter(t *testing.T) {
 		"3 of 4 devices   25s left"
 	if got := m.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("round", m.Attrs()...)
+	if got := log.String(); !strings.Contains(got, "round=400 of=500 loss=0.5 "+
+		"metrics.accuracy=0.875 metrics.metric2=2 contributors=3 asked=4 rounds/s=4 left=25s") {
+		t.Errorf("logged %q", got)
 	}
 	before := m.Rate()
 	m.Round(100, at.Add(time.Hour))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/nats-io/nats.go"
@@ -196,7 +197,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 	}
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
-			fmt.Sprintf("%v, from %d devices", e.Metrics, e.Devices)})
+			fmt.Sprintf("%s, from %d devices", metricsOf(e), e.Devices)})
 	}
 	for _, d := range s.Digests {
 		for _, digest := range slices.Sorted(maps.Keys(d.Devices)) {
@@ -211,6 +212,19 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.AppendRows(turnedAwayOf(s))
 	t.Render()
+}
+
+// metricsOf writes metrics with their names, if those are known.
+func metricsOf(e *operate.Evaluation) string {
+	var list []string
+	for i, v := range e.Metrics {
+		text := fmt.Sprintf("%.4g", v)
+		if i < len(e.Names) {
+			text = e.Names[i] + " " + text
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
 }
 
 // vectorsOf returns the rows about vectors; none unless transport=dense.

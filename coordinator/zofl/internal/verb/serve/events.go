@@ -21,6 +21,7 @@ type event struct {
 	Loss         *float32  `json:"loss,omitempty"`
 	Seconds      float64   `json:"seconds,omitempty"`
 	Metrics      []float32 `json:"metrics,omitempty"`
+	Names        []string  `json:"names,omitempty"` // of the metrics
 	Devices      uint32    `json:"devices,omitempty"`
 	Reason       string    `json:"reason,omitempty"`
 	ID           string    `json:"id,omitempty"`

@@ -49,7 +49,11 @@ func newPrinter(cmd *cobra.Command, asJSON, quiet bool) *printer {
 // Record implements [report.Recorder].
 func (p *printer) Record(e report.Event) error {
 	if p.json != nil {
-		return p.encode(eventOf(e))
+		out := eventOf(e)
+		if e.Kind == report.Evaluated {
+			out.Names = p.plan().Metrics
+		}
+		return p.encode(out)
 	}
 	switch e.Kind {
 	case report.RoundDone:
