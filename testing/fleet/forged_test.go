@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -33,14 +34,16 @@ func pins(c *client.Config)       { c.Coordinator = leaderText }
 // A forger is a user of a broker without permissions. It hears every announcement and request of a
 // run, and speaks as its coordinator.
 type forger struct {
-	t    *testing.T
-	nc   *nats.Conn
-	run  string
-	sent atomic.Uint64
+	t      *testing.T
+	nc     *nats.Conn
+	run    string
+	sent   atomic.Uint64
+	first  sync.Once
+	spoken chan struct{} // closed once the server has a frame of it
 }
 
 func (l *lead) forger(run string) *forger {
-	return &forger{t: l.t, nc: l.connect("forger"), run: run}
+	return &forger{t: l.t, nc: l.connect("forger"), run: run, spoken: make(chan struct{})}
 }
 
 func (f *forger) hear(subject string, handle func(m *nats.Msg)) {
@@ -56,6 +59,25 @@ func (f *forger) hear(subject string, handle func(m *nats.Msg)) {
 func (f *forger) publish(subject string, frame []byte) {
 	f.sent.Add(1)
 	f.nc.Publish(subject, frame)
+	f.first.Do(func() {
+		f.nc.Flush()
+		close(f.spoken)
+	})
+}
+
+// after makes a device's losses wait for the forger's first frame. So the server has that frame
+// before it has the announcement of the second round, however busy the machine is.
+func (f *forger) after(c *client.Config) {
+	loss := c.Objective.(objective.Flat).Loss
+	c.Objective = objective.Func(c.Objective.Dim(),
+		func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+			select {
+			case <-f.spoken:
+				return loss(ctx, x, b)
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		})
 }
 
 // announces sends what forge makes of each announcement of the coordinator that brings a record.
@@ -175,20 +197,68 @@ func replays(f *forger) {
 
 // A progress collects what a device reports.
 type progress struct {
-	mu      sync.Mutex
-	faults  []string
-	refused uint64
-	skipped uint64 // of these, unread
+	mu       sync.Mutex
+	faults   []string
+	refused  uint64
+	skipped  uint64 // of these, unread
+	refusing func() // called, once, when the device has refused a frame; nil: nothing
 }
 
 func (p *progress) Record(r client.Progress) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused, p.skipped = r.Refused, r.Skipped
+	if p.refused > 0 && p.refusing != nil {
+		p.refusing()
+		p.refusing = nil
+	}
+	if errors.Is(r.Err, client.ErrQuiet) && errors.Is(r.Err, signed.ErrUnsigned) {
+		return nil // nobody but the forger has answered yet
+	}
 	if r.Err != nil || r.State == client.Paused {
 		p.faults = append(p.faults, fmt.Sprint(r.State, " ", r.Reason, " ", r.Err))
 	}
 	return nil
+}
+
+// recorded has each device report to one of the reports.
+func recorded(reports []progress) func(*client.Config) {
+	return func(c *client.Config) {
+		c.Recorder = &reports[0]
+		reports = reports[1:]
+	}
+}
+
+// devicesRefuse is devices, in a run whose coordinator is away until each device has refused an
+// answer: how quick a forger is beside it depends on the machine. Devices wait for answers shortly.
+func (l *lead) devicesRefuse(run string, conns []*nats.Conn, dim int,
+	reports []progress) (clients []*client.Client) {
+	l.t.Helper()
+	l.stop(errFinished)
+	l.ended.Wait()
+	refusing := make(chan struct{}, len(reports))
+	for i := range reports {
+		reports[i].refusing = func() { refusing <- struct{}{} }
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		clients = l.devices(run, conns, dim, pins, recorded(reports), func(c *client.Config) {
+			c.RequestTimeout, c.RetryMax = 300*time.Millisecond, time.Second
+		})
+	})
+	defer all.Wait()
+	limit := time.After(patience)
+	for range reports {
+		select {
+		case <-refusing:
+		case <-limit:
+			l.t.Error("a device refuses nothing")
+			return nil
+		}
+	}
+	l.goOn()
+	all.Wait()
+	return clients
 }
 
 // TestForged: on a broker that lets everybody speak as the coordinator, forged frames cost devices
@@ -202,13 +272,14 @@ func TestForged(t *testing.T) {
 		name    string
 		begin   func(*forger)
 		genuine bool // the frames are signed
+		answers bool // they are answers, not announcements
 	}{
-		{"end", announces(end), false},
-		{"rounds", announces(round), false},
-		{"epochs", announces(epoch), false},
-		{"references", announces(reference), false},
-		{"joins", joins, false},
-		{"replays", replays, true},
+		{"end", announces(end), false, false},
+		{"rounds", announces(round), false, false},
+		{"epochs", announces(epoch), false, false},
+		{"references", announces(reference), false, false},
+		{"joins", joins, false, true},
+		{"replays", replays, true, false},
 	} {
 		for _, every := range []uint32{0, 8} {
 			t.Run(fmt.Sprintf("%s, digest_every=%d", attack.name, every), func(t *testing.T) {
@@ -220,15 +291,19 @@ func TestForged(t *testing.T) {
 				f := l.forger("forged")
 				attack.begin(f)
 				var conns []*nats.Conn
-				var reports [n]progress
+				reports := make([]progress, n)
 				for i := range n {
 					conns = append(conns, l.connect(fmt.Sprint("d", i)))
 				}
-				next := 0
-				clients := l.devices("forged", conns, dim, pins, func(c *client.Config) {
-					c.Recorder = &reports[next]
-					next++
-				})
+				var clients []*client.Client
+				switch {
+				case attack.answers:
+					clients = l.devicesRefuse("forged", conns, dim, reports)
+				case attack.genuine:
+					clients = l.devices("forged", conns, dim, pins, recorded(reports))
+				default:
+					clients = l.devices("forged", conns, dim, pins, recorded(reports), f.after)
+				}
 				l.agree("forged", clients)
 				if w := l.witness("forged"); w.Rounds() != rounds {
 					t.Errorf("%d rounds, want %d", w.Rounds(), rounds)

@@ -45,21 +45,10 @@ func TestForgedAnswers(t *testing.T) {
 	f := l.forger("forged")
 	f.answers(times)
 	var conns []*nats.Conn
-	var reports [n]progress
 	for i := range n {
 		conns = append(conns, l.connect(fmt.Sprint("d", i)))
 	}
-	next := 0
-	clients := l.devices("forged", conns, dim, pins, func(c *client.Config) {
-		c.Recorder = &reports[next]
-		next++
-	})
-	l.agree("forged", clients)
-	for i := range reports {
-		if r := &reports[i]; r.refused == 0 {
-			t.Errorf("device %d refused nothing", i)
-		}
-	}
+	l.agree("forged", l.devicesRefuse("forged", conns, dim, make([]progress, n)))
 	if sent := f.sent.Load(); sent < n*times {
 		t.Errorf("%d answers sent", sent)
 	}

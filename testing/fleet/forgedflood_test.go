@@ -9,7 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -94,15 +93,12 @@ func TestForgedFlood(t *testing.T) {
 	d := f.deluge(l)
 	defer d.end()
 	var conns []*nats.Conn
-	var reports [n]progress
+	reports := make([]progress, n)
 	for i := range n {
 		conns = append(conns, l.connect(fmt.Sprint("d", i)))
 	}
-	next, began := 0, time.Now()
-	clients := l.devices("forged", conns, dim, pins, func(c *client.Config) {
-		c.Recorder = &reports[next]
-		next++
-	})
+	began := time.Now()
+	clients := l.devices("forged", conns, dim, pins, recorded(reports))
 	took := time.Since(began).Seconds()
 	l.agree("forged", clients)
 	if w := l.witness("forged"); w.Rounds() != rounds {
