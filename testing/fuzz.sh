@@ -12,10 +12,10 @@ cd "$(dirname "$0")/.."
 
 targets() {
 	local module file
-	for module in . testing coordinator/zofl examples/pid; do
+	for module in . testing coordinator/zofl examples/pid examples/raspberrypi; do
 		git ls-files --cached --others --exclude-standard -- "$module/*_test.go" |
 			xargs grep -lE '^func Fuzz' | while read -r file; do
-			case $module:$file in .:testing/* | .:coordinator/zofl/* | .:examples/pid/*) continue ;; esac
+			case $module:$file in .:testing/* | .:coordinator/zofl/* | .:examples/*) continue ;; esac
 			grep -oE '^func Fuzz[[:alnum:]_]*' "$file" | while read -r _ name; do
 				echo "$module $(dirname "$file") $name"
 			done

@@ -96,8 +96,9 @@ func sensorRun(t *testing.T) (program, rooms, plan string) {
 		}
 		return out
 	}
-	must("go", "build", "-C", "../..", "-o", program, "./examples/raspberrypi")
-	must("go", "build", "-C", "../..", "-o", rooms+".bin", "./examples/raspberrypi/rooms")
+	const module = "../../examples/raspberrypi"
+	must("go", "build", "-C", module, "-o", program, ".")
+	must("go", "build", "-C", module, "-o", rooms+".bin", "./rooms")
 	must(rooms+".bin", rooms, "days=16", "speed=0", fmt.Sprintf("rooms=%d", agents))
 	text := must(program, "plan", filepath.Join(rooms, "room-1.conf"),
 		fmt.Sprintf("members=%d", agents),

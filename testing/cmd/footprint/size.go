@@ -9,7 +9,7 @@ import (
 )
 
 // sizeMost is the largest size allowed for a program on a Pi, in bytes.
-const sizeMost = 7_000_000
+var sizeMost = map[string]float64{"examples/raspberrypi": 7_000_000}
 
 // A target is a processor of a Pi.
 type target struct {
@@ -40,20 +40,22 @@ func sizes(l *lab, o *options) (figures []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range targets {
-		t := &targets[i]
-		for _, small := range []bool{false, true} {
-			flags := flagsOf(t, small)
-			size, err := sizeOf(l, dir, o.program, flags, t)
-			if err != nil {
-				return nil, err
+	for program := range strings.SplitSeq(o.program, ",") {
+		for i := range targets {
+			t := &targets[i]
+			for _, small := range []bool{false, true} {
+				flags := flagsOf(t, small)
+				size, err := sizeOf(l, filepath.Join(dir, program), flags, t)
+				if err != nil {
+					return nil, err
+				}
+				f := figure{What: program + ", linux/" + t.name, Value: float64(size),
+					Unit: "bytes", Note: strings.Join(flags, " ")}
+				if small {
+					f.Most = sizeMost[program]
+				}
+				figures = append(figures, f)
 			}
-			f := figure{What: o.program + ", linux/" + t.name, Value: float64(size), Unit: "bytes",
-				Note: strings.Join(flags, " ")}
-			if small {
-				f.Most = sizeMost
-			}
-			figures = append(figures, f)
 		}
 	}
 	return figures, nil
@@ -67,13 +69,13 @@ func flagsOf(t *target, small bool) []string {
 	return append([]string{"-trimpath", "-ldflags=-s -w" + t.ld}, sparing...)
 }
 
-func sizeOf(l *lab, dir, program string, flags []string, t *target) (int64, error) {
+func sizeOf(l *lab, dir string, flags []string, t *target) (int64, error) {
 	path := filepath.Join(l.dir, "program")
 	args := append([]string{"build", "-C", dir, "-o", path}, flags...)
-	cmd := exec.Command("go", append(args, program)...)
+	cmd := exec.Command("go", append(args, ".")...)
 	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), t.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%s for %s: %w\n%s", program, t.name, err, out)
+		return 0, fmt.Errorf("%s for %s: %w\n%s", dir, t.name, err, out)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
