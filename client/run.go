@@ -16,9 +16,9 @@ import (
 //
 // Other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
 // [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *[wire.PlanError],
-// [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and what Recorder
-// returns. Run survives a store that fails, a state that differs from the run's, and a wrong
-// snapshot: see [Progress].Err.
+// [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a
+// Store with the state of another run or model, and what Recorder returns. Run survives a store
+// that fails, a state that differs from the run's, and a wrong snapshot: see [Progress].Err.
 //
 // When Run ends before the run does, it says goodbye: rounds go on without waiting for this
 // device, which keeps its slot.
@@ -104,8 +104,8 @@ func (c *Client) goBack(ctx context.Context) error {
 
 // Load reads what an earlier process left in the Store, as Run does when it begins. So Params
 // returns the model before, or without, a connection. An empty store is no error, and neither
-// is an unusable item, which Load reports to the Recorder. The errors are [ErrRunning],
-// [wire.ErrRunKey] and what Recorder returns.
+// is a damaged item, which Load reports to the Recorder. The errors are [ErrRunning],
+// [wire.ErrRunKey], [replica.ErrForeign] and what Recorder returns.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -138,9 +138,9 @@ func (c *Client) keepIfDue() error {
 	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
 }
 
-// open loads what an earlier process left in the store. It sets unusable items aside, because
-// the log has everything. The error is the Recorder's, or [wire.ErrRunKey] for a checkpoint
-// made with another key.
+// open loads what an earlier process left in the store. It sets damaged items aside, because
+// the log has everything. The error is the Recorder's, [wire.ErrRunKey] for a checkpoint made
+// with another key, or [replica.ErrForeign] for one of another run or model.
 func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()

@@ -32,6 +32,7 @@ func TestCodes(t *testing.T) {
 		{client.ErrRefused, CodeRefused},
 		{replica.ErrDim, CodeDim},
 		{replica.ErrInitial, CodeInitial},
+		{replica.ErrForeign, CodeStore},
 		{&wire.PlanError{Field: "Steps"}, CodePlan},
 		{wire.ErrRunKey, CodeRunKey},
 		{wire.ErrUpgrade, CodeUpgrade},
@@ -60,7 +61,8 @@ func TestCodes(t *testing.T) {
 			if ErrorCode(text) != tt.code || codeOf(err) != tt.code {
 				t.Errorf("%v, wrapped %d times: %q, want code %q", tt.err, depth, text, tt.code)
 			}
-			if strings.Contains(text, "client: ") || strings.HasPrefix(text, tt.code+": "+tt.code+": ") {
+			if strings.Contains(text, "client: ") || strings.Contains(text, "replica: ") ||
+				strings.Contains(text, "objective: ") || strings.HasPrefix(text, tt.code+": "+tt.code+": ") {
 				t.Errorf("%v, wrapped %d times: the app gets %q", tt.err, depth, text)
 			}
 			if !errors.Is(got, tt.err) {

@@ -34,7 +34,8 @@ type Config struct {
 	// On Android choose one below getNoBackupFilesDir(). On iOS choose one in the app's own
 	// container: iOS kills suspended apps that hold a lock in an app group's. The device's
 	// state survives there; "" keeps it in memory only. Only one client at a time may use
-	// the directory, while its Run or Load runs.
+	// the directory, while its Run or Load runs. Give each run a directory of its own: one with
+	// the state of another run or model is refused, and left as it is.
 	StateDir string
 	// Samples is the number of samples that the loss is computed on: this device's weight
 	// in runs with weights=samples, and the most that [Round].BatchSize asks for. 0 means a

@@ -29,11 +29,13 @@ func printable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (f *fault) Unwrap() error { return f.err }
 
-// message returns the text of an error without the name of the package that made it, which
-// means nothing to an app.
+// message returns the text of an error without the names of the packages that made it, which mean
+// nothing to an app.
 func message(err error) string {
 	parts := strings.Split(err.Error(), ": ")
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "client" }), ": ")
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool {
+		return s == "client" || s == "replica" || s == "objective"
+	}), ": ")
 }
 
 func faultf(code, format string, args ...any) error {
@@ -53,6 +55,7 @@ var marks = []struct {
 	{client.ErrPlan, CodePlan},
 	{replica.ErrDim, CodeDim},
 	{replica.ErrInitial, CodeInitial},
+	{replica.ErrForeign, CodeStore}, // of another run
 	{wire.ErrRunKey, CodeRunKey},
 	{wire.ErrUpgrade, CodeUpgrade},
 	{client.ErrRunning, CodeRunning},

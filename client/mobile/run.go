@@ -210,8 +210,8 @@ func (c *Client) close() {
 
 // Load reads the state in StateDir, so that Params has the model without a Run: when the
 // app starts, while it is offline, or after another client of the same device, such as a
-// background worker's, has used the directory. Errors have [CodeLocked], [CodeStore],
-// [CodeRunKey] or [CodeRunning].
+// background worker's, has used the directory. Errors have [CodeLocked], [CodeStore], [CodeDim],
+// [CodeInitial], [CodeRunKey] or [CodeRunning].
 func (c *Client) Load() (err error) {
 	defer guard(&err)
 	if !c.isMade() {

@@ -16,9 +16,9 @@ import (
 // pool's file without vectors does not confirm d, so for such a file Config.Dim is
 // required; without it the error is [ErrDim].
 //
-// Errors match [ErrState], and also [ErrDim] or [ErrInitial] if the file belongs to another
-// model than cfg's; others are r's. Config.Initial, unless nil, is compared with the plan's
-// digest.
+// Errors match [ErrState], and also [ErrForeign] if the file belongs to another run or model than
+// cfg's, with [ErrDim] or [ErrInitial] for a model; others are r's. Config.Initial, unless nil, is
+// compared with the plan's digest.
 func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	l := NewLoader(cfg, size)
 	if _, err := io.Copy(l, r); err != nil {
@@ -142,28 +142,44 @@ func (l *Loader) head(part []byte) error {
 // fits reports an error unless the file has the run, the model and the length that this
 // loader expects.
 func (l *Loader) fits(h *Head, headLen int) error {
+	if err := l.cfg.owns(h.Plan); err != nil {
+		return &foreignError{err}
+	}
 	switch p := h.Plan; {
-	case p.Run != l.cfg.Run:
-		return fmt.Errorf("%w: %w", ErrState, (&Replica{cfg: l.cfg}).otherRun(p))
 	case l.cfg.Dim == 0 && h.Vectors == 0:
 		return fmt.Errorf("%w: %w: a file without vectors has %d, which nothing vouches for: "+
 			"give Config.Dim", ErrState, ErrDim, p.Dim)
-	case l.cfg.Dim != 0 && p.Dim != l.cfg.Dim:
-		return fmt.Errorf("%w: %w: the file has %d, this model %d", ErrState, ErrDim, p.Dim, l.cfg.Dim)
 	case p.Dim > maxDim:
 		return fmt.Errorf("%w: %w: %d do not fit this machine's memory", ErrState, ErrDim, p.Dim)
 	case h.size(headLen) != l.size:
 		return badState("%d bytes, want %d", l.size, h.size(headLen))
-	case p.Pool > 0 && p.Initial == wire.Given && l.cfg.Initial == nil:
-		return fmt.Errorf("%w: %w: a pool's coefficients are of the given parameters: give "+
-			"Config.Initial", ErrState, ErrInitial)
-	case len(p.InitialDigest) > 0 && l.cfg.Initial != nil:
-		if err := checkGiven(p, l.cfg.Initial); err != nil {
-			return fmt.Errorf("%w: %w", ErrState, err)
-		}
 	}
 	return nil
 }
+
+// owns reports an error unless a state of a plan is of this run and model.
+func (c *Config) owns(p *wire.Plan) error {
+	switch {
+	case p.Run != c.Run:
+		return fmt.Errorf("the file is of run %q, this replica of %q", p.Run, c.Run)
+	case c.Dim != 0 && p.Dim != c.Dim:
+		return fmt.Errorf("%w: the file has %d, this model %d", ErrDim, p.Dim, c.Dim)
+	case p.Pool > 0 && p.Initial == wire.Given && c.Initial == nil:
+		return fmt.Errorf("%w: a pool's coefficients are of the given parameters: give "+
+			"Config.Initial", ErrInitial)
+	case len(p.InitialDigest) > 0 && c.Initial != nil:
+		return checkGiven(p, c.Initial)
+	}
+	return nil
+}
+
+// A foreignError is an [ErrForeign] with its reason.
+type foreignError struct{ reason error }
+
+func (e *foreignError) Error() string { return fmt.Sprintf("%v: %v", ErrForeign, e.reason) }
+
+// Unwrap makes it an [ErrState], too: nothing in the file is of use here.
+func (e *foreignError) Unwrap() []error { return []error{ErrForeign, ErrState, e.reason} }
 
 // element takes an element whose bytes came in parts.
 func (l *Loader) element(part []byte) error {

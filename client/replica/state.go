@@ -18,6 +18,10 @@ import (
 // says what is wrong. Nothing in them can be used: set the file aside and replay the log.
 var ErrState = errors.New("replica: bad state file")
 
+// ErrForeign: a state file is good, but of another run or model than [Config] describes. Such an
+// error matches [ErrState] too. Leave the file where it is: it may be the only copy of that model.
+var ErrForeign = errors.New("replica: state of another run or model")
+
 // A Rollback is a rollback record N and the record To that it returns to.
 type Rollback struct{ N, To uint64 }
 

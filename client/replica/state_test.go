@@ -200,14 +200,15 @@ func TestForeignState(t *testing.T) {
 		want error
 		says string
 	}{
-		{"run", Config{Run: "else"}, file, ErrState, `of run "else"`},
+		{"run", Config{Run: "else"}, file, ErrForeign,
+			`of run "golden", this replica of "else"`},
 		{"dim", Config{Run: "golden", Dim: 11}, file, ErrDim, "the file has 10, this model 11"},
 		{"initial", Config{Run: "golden", Initial: []float32{1, 2, 4}}, givenFile, ErrInitial, "digest"},
 		{"initial of another length", Config{Run: "golden", Initial: []float32{1}}, givenFile,
 			ErrInitial, "gives 1"},
 	} {
 		_, _, err := load(tt.cfg, tt.file)
-		if !errors.Is(err, ErrState) || !errors.Is(err, tt.want) ||
+		if !errors.Is(err, ErrState) || !errors.Is(err, ErrForeign) || !errors.Is(err, tt.want) ||
 			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %v that says %q", tt.name, err, tt.want, tt.says)
 		}

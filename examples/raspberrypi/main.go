@@ -58,7 +58,8 @@ var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or r
 func exitCode(err error) int {
 	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) ||
 		errors.As(err, new(*wire.PlanError)) ||
-		errors.Is(err, replica.ErrDim) || errors.Is(err, wire.ErrRunKey) {
+		errors.Is(err, replica.ErrDim) || errors.Is(err, replica.ErrForeign) ||
+		errors.Is(err, wire.ErrRunKey) {
 		return exitUsage
 	}
 	return exitFailure

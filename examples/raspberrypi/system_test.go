@@ -187,7 +187,8 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {wire.ErrRunKey, exitUsage},
-		{replica.ErrDim, exitUsage}, {errUsage, exitUsage}} {
+		{replica.ErrDim, exitUsage}, {replica.ErrForeign, exitUsage},
+		{errUsage, exitUsage}} {
 		if got := exitCode(fmt.Errorf("because of %w", c.err)); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}

@@ -90,9 +90,9 @@ func (f *Follower) Keep() error {
 	return f.dropBefore()
 }
 
-// Open loads the checkpoint that an earlier process wrote. It sets an unusable one aside, because
-// the log has everything. The error is that of Report, or [wire.ErrRunKey] for a checkpoint
-// made with another key.
+// Open loads the checkpoint that an earlier process wrote. It sets a damaged one aside, because
+// the log has everything. The error is that of Report, [wire.ErrRunKey] for a checkpoint made with
+// another key, or [replica.ErrForeign] for one of another run or model.
 func (f *Follower) Open() error {
 	if err := f.openBefore(); err != nil {
 		return err
@@ -105,6 +105,9 @@ func (f *Follower) Open() error {
 		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
 	case retry.Final(err):
 		return fmt.Errorf("checkpoint: %w", err) // good, for a device with more memory
+	case errors.Is(err, replica.ErrForeign):
+		return fmt.Errorf("checkpoint: %w: nothing was changed: give each run and model a store of "+
+			"its own, or set what this one was made with", err)
 	case errors.Is(err, replica.ErrState):
 		return f.cfg.Files.Discard(itemCheckpoint, err)
 	case err != nil:
@@ -129,7 +132,7 @@ func (f *Follower) loadCheckpoint() (r *replica.Replica, h replica.History, err 
 		return err
 	})
 	if err == nil && r.Plan().Initial == wire.Given && f.cfg.Replica.Initial == nil {
-		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrState, replica.ErrInitial)
+		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrForeign, replica.ErrInitial)
 	}
 	return r, h, err
 }

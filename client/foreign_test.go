@@ -1,0 +1,73 @@
+package client_test
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+)
+
+// A client with a wrong run, dim or initial parameters ends, and leaves every item of the store as
+// it is: the checkpoint may be the only copy of a model. With the right ones that model is there,
+// without a coordinator.
+func TestForeignCheckpoint(t *testing.T) {
+	given, other := make([]float32, small), make([]float32, small)
+	other[3] = 1
+	start := func(x []float32) func(*client.Config) {
+		return func(c *client.Config) { c.Initial = x }
+	}
+	for _, tt := range []struct {
+		name  string
+		dim   int
+		edit  func(*client.Config)
+		match error
+		says  string
+	}{
+		{"run", small, func(c *client.Config) { c.Run, c.Initial = "else", given },
+			replica.ErrForeign, `of run "t", this replica of "else"`},
+		{"dim", 7, start(given[:7]), replica.ErrDim, "the file has 100, this model 7"},
+		{"other initial", small, start(other), replica.ErrInitial, "initial"},
+		{"no initial", small, start(nil), replica.ErrInitial, "Initial is nil"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				plan := testPlan(small)
+				give(plan, given)
+				h, store := newHost(t, plan), newStore(t)
+				h.initial = given
+				d := h.device("d0", bowlLoss(small, 0), with(store), start(given))
+				h.follow(5)
+				h.announce()
+				d.stop()
+				before, at := maps.Clone(store.items), h.last()
+
+				wrong := h.newDevice("d0", bowlLoss(tt.dim, 0), with(store), tt.edit)
+				for what, call := range map[string]func() error{
+					"Load": wrong.Load,
+					"Run":  func() error { wrong.run(); return wrong.result() },
+				} {
+					if err := call(); !errors.Is(err, replica.ErrForeign) ||
+						!errors.Is(err, tt.match) || !strings.Contains(err.Error(), tt.says) ||
+						!strings.Contains(err.Error(), "a store of its own") {
+						t.Errorf("%s returned %v, want %v that says %q", what, err, tt.match, tt.says)
+					}
+				}
+				if len(store.aside) > 0 || !maps.EqualFunc(store.items, before, bytes.Equal) {
+					t.Errorf("%d items were set aside; the others changed: %v", len(store.aside),
+						!maps.EqualFunc(store.items, before, bytes.Equal))
+				}
+
+				right := h.newDevice("d0", bowlLoss(small, 0), with(store), start(given),
+					func(c *client.Config) { c.Bus = noBus{} })
+				if err := right.Load(); err != nil {
+					t.Fatal(err)
+				}
+				h.agrees(right, at)
+			})
+		})
+	}
+}
