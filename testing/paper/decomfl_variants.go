@@ -19,13 +19,7 @@ func decomflVariants() []Experiment {
 
 func decomflVariant(k, p uint32) Experiment {
 	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
-	d := decomflSetting{
-		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4,
-		rounds: 1000, measure: 20,
-	}
-	if p == 20 {
-		d.step = 1e-3
-	}
+	d := variantSetting(k, p)
 	return Experiment{
 		ID: id, Title: d.String(), Paper: decomflPaper,
 		Long: fmt.Sprintf("some %d hours a seed", max(1, int(k*p)/5)),
@@ -37,6 +31,18 @@ func decomflVariant(k, p uint32) Experiment {
 			return x.report, x.variant(d)
 		},
 	}
+}
+
+// variantSetting returns the setting of a K and a P, with the step size that was published.
+func variantSetting(k, p uint32) decomflSetting {
+	d := decomflSetting{
+		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4,
+		rounds: 1000, measure: 20,
+	}
+	if p == 20 {
+		d.step = 1e-3
+	}
+	return d
 }
 
 // shortImages is the number of images that a short experiment may train on.

@@ -1,0 +1,105 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// decomflGrid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
+// which is stopped has as many of them as fit.
+func decomflGrid() Experiment {
+	const id = "decomfl-grid"
+	return Experiment{
+		ID:    id,
+		Title: "DeComFL's CNN at K of 1, 4, 10 and P of 10, 20, 40: accuracy after equal rounds",
+		Paper: "DeComFL, figure 2",
+		Long: "some 60 hours a seed for 1,000 rounds, 8 with --screen; --rounds and --tasks, " +
+			"such as k4-p20, choose",
+		Takes: []string{"rounds", "tasks"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newDecomflRun(ctx, e, id)
+			cells, err := gridCells(e)
+			if err == nil {
+				err = x.load()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.grid(cells)
+		},
+	}
+}
+
+// gridCells returns the settings that an environment asks for, cheapest first.
+func gridCells(e *Env) ([]decomflSetting, error) {
+	var cells []decomflSetting
+	var names []string
+	for _, k := range []uint32{1, 4, 10} {
+		for _, p := range []uint32{10, 20, 40} {
+			d := variantSetting(k, p)
+			d.rounds = cmp.Or(e.Rounds, d.rounds)
+			if e.Short {
+				d.batch, d.rounds, d.measure = 8, 2, 1
+			}
+			cells, names = append(cells, d), append(names, cellName(&d))
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b decomflSetting) int {
+		return cmp.Compare(a.k*a.p, b.k*b.p)
+	})
+	tasks, err := chosen("tasks", e.Tasks, names)
+	return slices.DeleteFunc(cells, func(d decomflSetting) bool {
+		return !slices.Contains(tasks, cellName(&d))
+	}), err
+}
+
+func cellName(d *decomflSetting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }
+
+// grid trains the cells, and claims of each the published curve, and of each row and column
+// that more local steps or perturbations helped. Cells of one claim have the same number of
+// rounds, the last that all of them were measured at.
+func (x *decomflRun) grid(cells []decomflSetting) error {
+	at := func(k, p uint32) *decomflSetting {
+		i := slices.IndexFunc(cells, func(d decomflSetting) bool { return d.k == k && d.p == p })
+		if i < 0 {
+			return nil
+		}
+		return &cells[i]
+	}
+	for _, d := range cells {
+		results, err := x.train(d, x.env.seeds(1))
+		if err != nil {
+			return err
+		}
+		var rounds []uint64
+		for _, o := range publishedCNN[[2]uint32{d.k, d.p}] {
+			rounds = append(rounds, o.round)
+		}
+		if !x.env.Short {
+			x.within(&d, results, publishedCNN[[2]uint32{d.k, d.p}], rounds, "published")
+		}
+	}
+	for _, v := range []uint32{1, 4, 10} {
+		x.moreHelps(fmt.Sprintf("K=%d: more perturbations help", v), at(v, 10), at(v, 40))
+	}
+	for _, v := range []uint32{10, 20, 40} {
+		x.moreHelps(fmt.Sprintf("P=%d: more local steps help", v), at(1, v), at(10, v))
+	}
+	return nil
+}
+
+// moreHelps claims that a setting has more accuracy in the end than one with less work a round.
+func (x *decomflRun) moreHelps(claim string, less, more *decomflSetting) {
+	if less == nil || more == nil {
+		return
+	}
+	before, after := x.curves[less.name].At(run.Accuracy, less.rounds),
+		x.curves[more.name].At(run.Accuracy, more.rounds)
+	x.report.claim(len(before) > 0 && len(after) > 0 && mean(after) > mean(before),
+		"CNN, batch 256, "+claim, "test accuracy after round %d: %s against %s",
+		more.rounds, spread(after), spread(before))
+}
