@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/masked"
 )
 
-// With secure=sum a device answers an attempt in the four steps of package mask. The first two go
+// With secure=sum a device answers an attempt in the steps of package mask. The first two go
 // on while it computes. Its contribution is kept in the store as ever, and leaves the device only
 // under masks.
 
@@ -90,7 +90,11 @@ func (a *arrival) same(other *arrival) bool {
 }
 
 // unmaskTime is the part of an attempt's deadline, at its end, in which devices unmask the sum of
-// what they computed before.
+// what they computed before, and with secure_lists=agreed first agree on its lists.
 func unmaskTime(plan *wire.Plan) time.Duration {
-	return time.Duration(plan.Deadline) * time.Millisecond / 8
+	eighth := time.Duration(plan.Deadline) * time.Millisecond / 8
+	if plan.SecureLists > 0 {
+		return 2 * eighth
+	}
+	return eighth
 }

@@ -26,6 +26,7 @@ var fieldMarks = map[string]string{
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
+	"secure_lists": "L", "key_check": "K",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -55,7 +56,8 @@ const pairHeader = "# What goes with what. " +
 	"#   q  dp_clip\n" +
 	"#   f  secure\n" +
 	"#   j  dp_of\n" +
-	"#   C O  classes, group_size\n"
+	"#   C O  classes, group_size\n" +
+	"#   L K  secure_lists, key_check\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

@@ -125,6 +125,7 @@ type Plan struct {
 	// Secure aggregation of a round's scalars, see package masked. A record has their mean.
 	Secure      uint8   // 1: the coordinator learns the sum alone
 	SecureRange float32 // scalars are cut to plus and minus this; 0: see package masked
+	SecureLists uint8   // 1: devices agree on the lists of who takes part, before they unmask a sum
 
 	// Rounds.
 	Roster      Roster

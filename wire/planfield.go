@@ -314,6 +314,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.DPOf }, []string{"device", "sum"}, 0, 0},
 	{109, "roots", "devices that the operator vouches for, with which the others must agree", true,
 		func(p *Plan) any { return &p.Roots }, nil, 0, 0},
+	{111, "secure_lists", "whether devices agree on who takes part in a sum, or believe it", false,
+		func(p *Plan) any { return &p.SecureLists }, []string{"believed", "agreed"}, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

@@ -211,6 +211,7 @@ var invalid = []struct {
 	{"dp_delta", func(p *wire.Plan) { p.DPClip, p.DPDelta = 1, -1 }},
 	{"secure", func(p *wire.Plan) { p.Secure = 2 }},
 	{"secure_range", func(p *wire.Plan) { p.Secure, p.SecureRange = 1, nan }},
+	{"secure_lists", func(p *wire.Plan) { p.Secure, p.SecureLists = 1, 2 }},
 	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = wire.MaxWeight + 1 }},

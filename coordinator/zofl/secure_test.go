@@ -18,7 +18,7 @@ func TestPlanSecure(t *testing.T) {
 	for quorum, wants := range map[string][]string{
 		"quorum=6": {"four messages a round in place of one", "learns no device's own",
 			"with 96 bytes of keys", "so 4 may leave in any step", "Scalars are cut to 1000",
-			"can have the sum of a single device; set quorum to three quarters"},
+			"or set quorum to three quarters"},
 		"quorum=8": {"so 2 may leave in any step", "can have the sum of 8 devices, and of no fewer"},
 	} {
 		text, err := zofl(t, append(args, "--set", "members=10", "--set", "target=10", "--set",
@@ -32,6 +32,33 @@ func TestPlanSecure(t *testing.T) {
 				t.Errorf("%s: no %q in %s", quorum, want, text)
 			}
 		}
+	}
+}
+
+// TestPlanAgreed: in a new private run devices agree on lists, and what --set says stands.
+func TestPlanAgreed(t *testing.T) {
+	for set, want := range map[string]string{
+		"target=10": "five messages a round in place of one, with 96 bytes of keys, 720 of shares, " +
+			"60 of masked scalars, 16 of a tag and 320 of shares again, and gets 722, 722, 146 and " +
+			"146. A round of 10 comes to its sum while 6 of each neighborhood stay, so 4 may leave in " +
+			"any step; below that it is begun anew. A coordinator that tells devices different lists " +
+			"of who left can have the sum of 6 devices, and of no fewer",
+		"secure_lists=believed": "four messages a round in place of one",
+	} {
+		text, err := zofl(t, "plan", "--dim", "100", "--set", "secure=sum", "--set",
+			"max_scalar=1000", "--set", "eval_every=0", "--preset", "decomfl", "--set", "members=10",
+			"--set", set, "--secret", t.TempDir()+"/run.key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in %s", set, want, text)
+		}
+	}
+	_, err := zofl(t, "plan", "--dim", "100", "--preset", "decomfl", "--set", "secure=sum", "--set",
+		"max_scalar=1000", "--set", "eval_every=0", "--set", "secure_lists=agreed")
+	if err == nil || !strings.Contains(err.Error(), "devices agree by a secret") {
+		t.Errorf("without a secret: %v", err)
 	}
 }
 

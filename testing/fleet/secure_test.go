@@ -18,39 +18,54 @@ import (
 // says, with the lines of NATS, the signatures and nonces.
 func TestSecureBytes(t *testing.T) {
 	const rounds, n = 30, 10
-	var bytes [2]float64
-	var took [2]time.Duration
-	for secure := range bytes {
-		bytes[secure], took[secure] = secureRun(t, n, rounds, uint8(secure))
+	plain, plainTook := secureRun(t, n, rounds, func(p *wire.Plan) { p.Secure = 0 })
+	for agree, edit := range map[bool]func(*wire.Plan){false: nil, true: agrees} {
+		bytes, took := secureRun(t, n, rounds, edit)
+		price := secagg.Price(n, 10+1, agree)
+		sum, steps := 0, 4
+		for step := range price.Up {
+			sum += price.Up[step] + price.Down[step]
+		}
+		if agree {
+			steps++
+		}
+		t.Logf("%d devices in %d steps: %.0f bytes a client and round, and %.0f without; "+
+			"a round takes %v, and %v", n, steps, bytes, plain, took/rounds, plainTook/rounds)
+		if over := bytes - plain - float64(sum); over < 0 || over > float64(300*steps) {
+			t.Errorf("%.0f bytes more a client and round, want the %d of %d steps and at most %d",
+				bytes-plain, sum, steps, 300*steps)
+		}
 	}
-	price := secagg.Price(n, 10+1)
-	steps := 0
-	for step := range price.Up {
-		steps += price.Up[step] + price.Down[step]
-	}
-	more := bytes[1] - bytes[0]
-	t.Logf("%d devices: %.0f bytes a client and round, and %.0f without; a round takes %v, and %v",
-		n, bytes[1], bytes[0], took[1]/rounds, took[0]/rounds)
-	if over := more - float64(steps); over < 0 || over > 4*300 {
-		t.Errorf("%.0f bytes more a client and round, want the %d of the steps and at most 1200",
-			more, steps)
-	}
+}
+
+// agrees has devices share a secret, and agree on lists.
+func agrees(p *wire.Plan) {
+	p.SetSecret(secret)
+	p.SecureLists = 1
 }
 
 // TestSecureSparse runs 120 devices over a broker, whose neighborhoods are smaller than the fleet.
 func TestSecureSparse(t *testing.T) {
-	bytes, took := secureRun(t, 120, 3, 1)
+	bytes, took := secureRun(t, 120, 3, nil)
 	t.Logf("120 devices: %.0f bytes a client and round, %v a round", bytes, took/3)
 }
 
 // secureRun runs a fleet, and returns the bytes of a client and round, and how long all rounds
 // took. Its devices agree in the end.
-func secureRun(t *testing.T, n uint32, rounds uint64, secure uint8) (float64, time.Duration) {
+func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*wire.Plan)) (float64,
+	time.Duration) {
 	t.Helper()
 	const dim = 50
 	p := plan(t, "masked", dim, n, rounds)
-	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = secure, 1000, 0, n/2+1, wire.Equal
+	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, n/2+1, wire.Equal
 	p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
+	keyed := func(*client.Config) {}
+	if edit != nil {
+		edit(p)
+	}
+	if p.Private() {
+		keyed = func(c *client.Config) { c.RunKey = secret }
+	}
 	l := startLead(t, p, broker.Config{}, signs)
 	var conns []*nats.Conn
 	var traffic []*broker.Traffic
@@ -64,7 +79,7 @@ func secureRun(t *testing.T, n uint32, rounds uint64, secure uint8) (float64, ti
 		conns, traffic = append(conns, nc), append(traffic, tr)
 	}
 	began := time.Now()
-	clients := l.devices("masked", conns, dim, pins)
+	clients := l.devices("masked", conns, dim, pins, keyed)
 	l.agree("masked", clients)
 	took := time.Since(began)
 	sum := int64(0)

@@ -31,7 +31,7 @@ type Request struct {
 }
 
 // Append appends the encoding of r to b: the array [version, n, nonce, step, body], then Rest. On
-// the wire steps count from 1.
+// the wire keys, shares, mask and unmask are steps 1 to 4, and agree is 6.
 func (r *Request) Append(b []byte) []byte {
 	b = codec.AppendUint(append(codec.AppendArray(b, 5), wire.FrameVersion), r.N)
 	b = codec.AppendBin(b, r.Nonce[:])
@@ -47,9 +47,7 @@ func DecodeRequest(b []byte) (Request, error) {
 	r.N = d.Uint("n", math.MaxInt64)
 	d.Positive("n", r.N)
 	readNonce(&d, &r.Nonce)
-	step := d.Known("step", uint64(secagg.StepDone))
-	d.Positive("step", step)
-	r.Step = secagg.Step(step - 1)
+	r.Step = readStep(&d)
 	r.Body = d.Bin("body", wire.MaxFrame)
 	r.Rest = d.Rest()
 	if err := faultOf(&d); err != nil {
@@ -83,9 +81,7 @@ func DecodeAnswer(b []byte) (Answer, error) {
 	var a Answer
 	a.N = d.Uint("n", math.MaxInt64)
 	readNonce(&d, &a.Nonce)
-	step := d.Known("step", uint64(secagg.StepDone))
-	d.Positive("step", step)
-	a.Step = secagg.Step(step - 1)
+	a.Step = readStep(&d)
 	a.State = State(d.Known("state", uint64(Over)))
 	d.Positive("state", uint64(a.State))
 	a.Body = d.Bin("body", wire.MaxFrame)
@@ -103,6 +99,16 @@ func reader(b []byte, frame string, fields int) codec.Reader {
 	}
 	d.Head(wire.FrameVersion, fields)
 	return d
+}
+
+func readStep(d *codec.Reader) secagg.Step {
+	number := d.Known("step", uint64(secagg.StepAgree)+1)
+	d.Positive("step", number)
+	step := secagg.Step(number - 1)
+	if d.OK() && step == secagg.StepDone { // there is nothing to say
+		d.Fail("step", wire.ErrForm)
+	}
+	return step
 }
 
 func readNonce(d *codec.Reader, nonce *[NonceLen]byte) {

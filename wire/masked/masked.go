@@ -1,9 +1,9 @@
 // Package masked has the frames of a round of secure aggregation, for plans with secure=sum.
 //
-// Such a round has four steps, see package secagg. In each a device sends a [Request] on its
-// subject zo.<run>.k.<id> and gets an [Answer], which comes when the step is over. The answer
-// brings what the device needs for the next step. Announcements, records and declines are as ever;
-// a device sends no contribution in the clear.
+// Such a round has four steps, with secure_lists=agreed five, see package secagg. In each a device
+// sends a [Request] on its subject zo.<run>.k.<id> and gets an [Answer], which comes when the step
+// is over. The answer brings what the device needs for the next step. Announcements, records and
+// declines are as ever; a device sends no contribution in the clear.
 package masked
 
 import (
@@ -103,7 +103,7 @@ func (a *Attempt) Leave(away func(slot uint32) bool) {
 // Round returns the round of the devices that are not out. Where all are neighbors, no fewer than
 // the plan's quorum may stay: a coordinator that shows devices different lists then gets the sum of
 // more.
-func (a *Attempt) Round(quorum uint32) secagg.Round {
+func (a *Attempt) Round(p *wire.Plan) secagg.Round {
 	var members []uint32
 	for i, slot := range a.Slots() {
 		if i/8 >= len(a.Out) || a.Out[i/8]>>(i%8)&1 == 0 {
@@ -111,7 +111,7 @@ func (a *Attempt) Round(quorum uint32) secagg.Round {
 		}
 	}
 	return secagg.Round{Context: a.context(), Members: members, Words: a.Words,
-		Threshold: Threshold(len(members), quorum)}
+		Threshold: Threshold(len(members), p.Quorum), Agree: p.SecureLists > 0}
 }
 
 // Threshold returns how many of a neighborhood, its middle included, have to stay to the end of a

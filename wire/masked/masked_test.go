@@ -47,6 +47,23 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// TestSteps: every step has its number, and nobody asks for what comes after the last.
+func TestSteps(t *testing.T) {
+	for step, number := range map[secagg.Step]byte{secagg.StepKeys: 1, secagg.StepShares: 2,
+		secagg.StepMask: 3, secagg.StepUnmask: 4, secagg.StepAgree: 6} {
+		r := masked.Request{N: 9, Step: step}
+		b := r.Append(nil)
+		got, err := masked.DecodeRequest(b)
+		if err != nil || got.Step != step || b[13] != number {
+			t.Errorf("%v: %x, read as %v, %v", step, b, got.Step, err)
+		}
+	}
+	r := masked.Request{N: 9, Step: secagg.StepDone}
+	if _, err := masked.DecodeRequest(r.Append(nil)); err == nil {
+		t.Error("a request after the last step is read")
+	}
+}
+
 func tail(t *testing.T, slot uint32) []byte {
 	t.Helper()
 	m, ok := wire.MissingOf([]uint32{slot})
@@ -61,7 +78,7 @@ func TestAttempt(t *testing.T) {
 	a := masked.Attempt{Run: "r", N: 4, Tip: wire.Tip{1}, Epoch: 2, Number: 1, Words: 3,
 		Cohort: wire.Cohort{Sampled: 20, Members: 20}}
 	a.Leave(func(slot uint32) bool { return slot == 3 || slot == 12 })
-	round := a.Round(0)
+	round := a.Round(&wire.Plan{})
 	if len(round.Members) != 18 || len(a.Out) != 2 || round.Members[3] != 4 || round.Words != 3 {
 		t.Errorf("%+v, out %x", round, a.Out)
 	}

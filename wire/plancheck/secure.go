@@ -96,4 +96,22 @@ var secureReasons = []reason{
 		why:   "the more are summed, the fewer levels a scalar has",
 		do:    "set target=4096 over_sample=1",
 	},
+	{
+		field: "secure_lists",
+		what:  "only secure=sum has lists",
+		why:   "without masks there is nothing to agree on",
+		do:    "set secure=sum, or secure_lists=believed",
+	},
+	{
+		field: "secure_lists",
+		what:  "devices agree by a secret",
+		why:   "without one a coordinator can speak for any of them, and tags prove nothing",
+		do:    "make the plan with --secret, or set secure_lists=believed",
+	},
+	{
+		field: "secure_lists",
+		what:  "at most 100 devices agree",
+		why:   "in larger rounds a device knows the lists of its neighbors alone",
+		do:    "set target=100 over_sample=1, or secure_lists=believed",
+	},
 }

@@ -14,14 +14,15 @@ import (
 // claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual length, so a plan
 // with transport=dense gets no Bound.
 //
-// With secure=sum Guard raises Quorum to three quarters of the devices that a round asks, if these
-// are few enough that it counts: with less, a coordinator that lies can have the sum of very few,
-// see [secagg.SmallestSum].
+// With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum]. In
+// private runs of up to 100 devices a round Guard has devices agree on lists, against that. Else it
+// raises Quorum to three quarters of the devices that a round asks, if these are few enough that it
+// counts.
 //
 // A bound that a plan has stays, and so does a field whose name is in set: an author may want none.
 func Guard(p *wire.Plan, set ...string) {
-	if p.Secure > 0 && !slices.Contains(set, "quorum") {
-		p.Quorum = max(p.Quorum, guardedQuorum(p))
+	if p.Secure > 0 {
+		guardSum(p, set)
 	}
 	if p.DPClip > 0 || p.Secure > 0 {
 		return
@@ -35,11 +36,16 @@ func Guard(p *wire.Plan, set ...string) {
 	}
 }
 
-// guardedQuorum returns a quorum that is the threshold of a round's sum, 0 for none.
-func guardedQuorum(p *wire.Plan) uint32 {
+// guardSum keeps a coordinator that lies from sums of few devices, where all are neighbors.
+func guardSum(p *wire.Plan, set []string) {
 	asked := p.Sampled(wire.MaxMembers)
 	if degree, _ := secagg.Graph(int(asked)); degree+1 < int(asked) {
-		return 0
+		return
 	}
-	return min((3*asked+3)/4, p.Target, p.Members)
+	if p.Private() && !slices.Contains(set, "secure_lists") {
+		p.SecureLists = 1
+	}
+	if p.SecureLists == 0 && !slices.Contains(set, "quorum") {
+		p.Quorum = max(p.Quorum, min((3*asked+3)/4, p.Target, p.Members))
+	}
 }

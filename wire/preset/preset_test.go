@@ -296,22 +296,28 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOfSums: with secure=sum three quarters of the devices have to stay, where that hides
-// more, unless the author says how many.
+// TestGuardOfSums: with secure=sum the devices of a private run agree on lists. In others three
+// quarters have to stay, where that hides more. What the author says stands.
 func TestGuardOfSums(t *testing.T) {
 	for _, tt := range []struct {
 		fields string
 		set    []string
 		quorum uint32
+		lists  uint8
 	}{
-		{"members=10 target=10", nil, 8},
-		{"members=20 target=20", nil, 15},
-		{"members=10 target=10 quorum=9", nil, 9},
-		{"members=10 target=10 quorum=6", []string{"quorum"}, 6},
-		{"members=5 target=10", nil, 5},
-		{"members=10 target=10 over_sample=1.4", nil, 10},
-		{"members=200 target=200", nil, 5},
-		{"members=10 target=10 secure=none", nil, 5},
+		{"members=10 target=10", nil, 8, 0},
+		{"members=20 target=20", nil, 15, 0},
+		{"members=10 target=10 quorum=9", nil, 9, 0},
+		{"members=10 target=10 quorum=6", []string{"quorum"}, 6, 0},
+		{"members=5 target=10", nil, 5, 0},
+		{"members=10 target=10 over_sample=1.4", nil, 10, 0},
+		{"members=200 target=200", nil, 5, 0},
+		{"members=10 target=10 secure=none", nil, 5, 0},
+		{"members=10 target=10" + private, nil, 5, 1},
+		{"members=100 target=100" + private, nil, 5, 1},
+		{"members=101 target=101" + private, nil, 5, 0},
+		{"members=10 target=10" + private, []string{"secure_lists"}, 8, 0},
+		{"members=10 target=10 secure=none" + private, nil, 5, 0},
 	} {
 		p := planOf(t, "decomfl")
 		for _, field := range strings.Fields("secure=sum max_scalar=1000 eval_every=0 " + tt.fields) {
@@ -321,8 +327,12 @@ func TestGuardOfSums(t *testing.T) {
 			}
 		}
 		preset.Guard(p, tt.set...)
-		if err := valid.Plan(p); err != nil || p.Quorum != tt.quorum {
-			t.Errorf("%s: quorum %d, want %d: %v", tt.fields, p.Quorum, tt.quorum, err)
+		if err := valid.Plan(p); err != nil || p.Quorum != tt.quorum || p.SecureLists != tt.lists {
+			t.Errorf("%s: quorum %d, want %d; lists %d, want %d: %v", tt.fields, p.Quorum, tt.quorum,
+				p.SecureLists, tt.lists, err)
 		}
 	}
 }
+
+// private are settings of a private run.
+const private = " run_key= key_check=c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0"

@@ -243,8 +243,8 @@ func TestEqualKeys(t *testing.T) {
 	d, own, other := devices[0], devices[0].Keys()[:2*keyLen], devices[1].Keys()[:2*keyLen]
 	for what, keys := range map[string][]byte{"another's": other, "its own": own} {
 		given := append([]byte{7}, other...)
-		given = append(given, d.tag(nil, 2, other)...)
-		given = append(append(given, keys...), d.tag(nil, 3, keys)...)
+		given = append(given, d.tag(nil, keyTag, 2, other)...)
+		given = append(append(given, keys...), d.tag(nil, keyTag, 3, keys)...)
 		var e *Error
 		if _, err := d.Shares(given); !errors.As(err, &e) || e.Slot != 3 ||
 			!errors.Is(err, ErrForeign) {

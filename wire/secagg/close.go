@@ -23,6 +23,8 @@ func (s *Server) Enough() bool {
 	case StepMask:
 		_, thin := s.needs(s.took)
 		return thin < 0
+	case StepAgree: // all are neighbors
+		return s.count(0, s.took) >= s.threshold
 	case StepUnmask:
 		return s.short == 0
 	}
@@ -47,6 +49,10 @@ func (s *Server) Close() error {
 				"around slot %d", s.members[thin]))
 		}
 		s.open(need)
+	case StepAgree:
+		if !s.Enough() {
+			return fmt.Errorf("secagg: %s: %w", s.step, ErrThreshold)
+		}
 	case StepUnmask:
 		if s.short > 0 {
 			return fmt.Errorf("secagg: %s: %w", s.step, ErrThreshold)
@@ -57,7 +63,10 @@ func (s *Server) Close() error {
 	default:
 		return fmt.Errorf("secagg: %w: the round is over", ErrStep)
 	}
-	s.step++
+	if s.step == StepMask {
+		s.sent = next
+	}
+	s.step = s.after(s.step)
 	s.in[s.step], s.took = slices.Clone(next), make([]bool, len(s.members))
 	return nil
 }
@@ -120,7 +129,7 @@ func (s *Server) Sum() (words []uint32, slots []uint32, err error) {
 	if s.step != StepDone {
 		return nil, nil, fmt.Errorf("secagg: sum: %w: %s is open", ErrStep, s.step)
 	}
-	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.in[StepUnmask][i] }), nil
+	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.sent[i] }), nil
 }
 
 // Liars returns slots of which shares in StepUnmask were false, where others made the sum possible.

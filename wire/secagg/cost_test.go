@@ -10,13 +10,16 @@ import (
 
 // Price is what a round without losses sends.
 func TestPrice(t *testing.T) {
-	for _, n := range []int{2, 5, 9, 101} {
-		f := newFleet(t, roundOf(n, 7), 1)
-		price := secagg.Price(n, 7)
+	for _, n := range []int{2, 5, 9, 101, -5, -9} {
+		r := roundOf(max(n, -n), 7)
+		r.Agree, n = n < 0, len(r.Members)
+		f := newFleet(t, r, 1)
+		price := secagg.Price(n, 7, r.Agree)
 		if k, threshold := secagg.Graph(n); price.Degree != k || price.Threshold != threshold {
 			t.Errorf("%d devices: got %v, want degree %d, threshold %d", n, price, k, threshold)
 		}
-		for step := range secagg.StepDone {
+		for f.server.Step() != secagg.StepDone {
+			step := f.server.Step()
 			for _, slot := range f.round.Members {
 				given := len(f.server.Give(slot))
 				b, err := f.answer(slot)
@@ -56,7 +59,7 @@ func TestPaperCosts(t *testing.T) {
 	}
 	for _, n := range []int{5, 50, 100} {
 		const m = 1000
-		price := secagg.Price(n, m)
+		price := secagg.Price(n, m, false)
 		ours := 0
 		for step := range secagg.StepDone {
 			ours += price.Up[step] + price.Down[step]

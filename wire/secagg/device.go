@@ -28,7 +28,9 @@ type Device struct {
 
 	peers   []*peer // by index in hood; nil for me and for who is out
 	shared  []bool  // whose shares came, me included
-	answers [StepDone]*answer
+	sent    []bool  // whose vectors came, known before StepUnmask in rounds with Agree
+	lists   []byte  // shared, and then sent, as bits
+	answers [StepAgree + 1]*answer
 }
 
 // A peer is a neighbor that sent keys.
@@ -47,7 +49,7 @@ type answer struct {
 // NewDevice returns the device with the given slot in a round. random gives the 32 bytes from which
 // all its keys derive: crypto/rand.Reader, but in tests. secret is what all devices of the run
 // share and the coordinator does not have, at least 16 bytes; or nil, which all have to leave out
-// then. Errors: [ErrRound], and those of random.
+// then; rounds with Agree need it. Errors: [ErrRound], and those of random.
 func NewDevice(r Round, slot uint32, random io.Reader, secret []byte) (*Device, error) {
 	s, err := r.check()
 	if err != nil {
@@ -57,9 +59,9 @@ func NewDevice(r Round, slot uint32, random io.Reader, secret []byte) (*Device, 
 	if !found {
 		return nil, fmt.Errorf("secagg: %w: slot %d is no member", ErrRound, slot)
 	}
-	if len(secret) > 0 && len(secret) < 16 {
-		return nil, fmt.Errorf("secagg: %w: a secret of %d bytes, want 16 or none", ErrRound,
-			len(secret))
+	if n := len(secret); n < 16 && (n > 0 || r.Agree) {
+		return nil, fmt.Errorf("secagg: %w: a secret of %d bytes, want 16, or none without Agree",
+			ErrRound, n)
 	}
 	source := make([]byte, 32)
 	if _, err := io.ReadFull(random, source); err != nil {
@@ -87,8 +89,8 @@ func (d *Device) answer(step Step, given []byte, make func() ([]byte, error)) ([
 		}
 		return slices.Clone(before.bytes), nil
 	}
-	if step > StepKeys && d.answers[step-1] == nil {
-		return nil, fmt.Errorf("secagg: %s: %w: answer %s first", step, ErrStep, step-1)
+	if before, some := d.before(step); some && d.answers[before] == nil {
+		return nil, fmt.Errorf("secagg: %s: %w: answer %s first", step, ErrStep, before)
 	}
 	b, err := make()
 	if err != nil {
@@ -104,7 +106,7 @@ func (d *Device) Keys() []byte {
 	b, err := d.answer(StepKeys, nil, func() ([]byte, error) {
 		public := append(d.seal.PublicKey().Bytes(), d.mask.PublicKey().Bytes()...)
 		b := append(slices.Clone(public), d.commit(d.seed, d.me)...)
-		return append(b, d.tag(d.secret, d.me, public)...), nil
+		return append(b, d.tag(d.secret, keyTag, d.me, public)...), nil
 	})
 	if err != nil {
 		panic(err) // it depends on nothing
@@ -175,7 +177,7 @@ func (d *Device) readPeers(present []bool, rest []byte) ([]*peer, error) {
 		b, rest = slices.Clone(rest[:peerLen]), rest[peerLen:]
 		public, tag := b[:2*keyLen], b[2*keyLen:]
 		p := &peer{seal: public[:keyLen], mask: public[keyLen:]}
-		if !hmac.Equal(tag, d.tag(d.secret, slot, public)) {
+		if !hmac.Equal(tag, d.tag(d.secret, keyTag, slot, public)) {
 			return nil, blame(slot, because(ErrForeign, "the tag of its keys"))
 		}
 		if seen[string(p.seal)] || seen[string(p.mask)] {
@@ -216,9 +218,10 @@ func (d *Device) sealShares() (boxes []byte) {
 }
 
 // Mask returns the answer to StepMask, 4 bytes a word, little-endian: the values plus the device's
-// own mask, plus the masks shared with later neighbors, minus those shared with earlier ones. It
-// copies values. Errors: [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error]
-// that names a neighbor whose share was not sealed for this device.
+// own mask, plus the masks shared with later neighbors, minus those shared with earlier ones. With
+// Agree come 16 bytes more, a tag of the list that it was given. It copies values. Errors:
+// [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] that names a neighbor
+// whose share was not sealed for this device.
 func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 	if len(values) != d.words {
 		return nil, fmt.Errorf("secagg: mask: %w: %d values, want %d", ErrMalformed, len(values),
@@ -236,10 +239,17 @@ func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 		if err := d.openShares(present, rest); err != nil {
 			return nil, err
 		}
-		d.shared = present
-		return d.masked(slices.Clone(values))
+		d.shared, d.lists = present, d.bits(given)
+		b, err := d.masked(slices.Clone(values))
+		if err == nil && d.agree {
+			b = append(b, d.tag(d.secret, sharedTag, d.me, d.lists)...)
+		}
+		return b, err
 	})
 }
+
+// bits returns the list that given bytes begin with.
+func (d *Device) bits(given []byte) []byte { return slices.Clone(given[:(len(d.hood)+7)/8]) }
 
 func (d *Device) openShares(present []bool, boxes []byte) (err error) {
 	for i, p := range d.peers {
@@ -279,28 +289,37 @@ func (d *Device) masked(words []uint32) ([]byte, error) {
 
 // Unmask returns the answer to StepUnmask: for each of the neighborhood whose shares came, by
 // ascending slot, 32 bytes. They are the share of its seed if it sent its masked vector, and that
-// of its mask key if not; never both. Errors: [ErrThreshold], [ErrMalformed], [ErrConflict],
-// [ErrStep], and an [Error] with [ErrForeign] that names who cannot have sent a vector.
+// of its mask key if not; never both. Errors: [ErrThreshold], with Agree also if fewer have the
+// same lists; [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that names
+// who cannot have sent a vector.
 func (d *Device) Unmask(given []byte) ([]byte, error) {
 	return d.answer(StepUnmask, given, func() ([]byte, error) {
-		present, rest, err := d.present(given, 0)
+		sent, err := d.sent, d.agreed(given)
+		if !d.agree {
+			sent, _, err = d.whoSent(given, 0)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(rest) > 0 {
-			return nil, because(ErrMalformed, "%d bytes too many", len(rest))
-		}
 		var b []byte
 		for i, p := range d.peers {
-			switch {
-			case present[i] && !d.shared[i]:
-				return nil, blame(d.hood[i], because(ErrForeign, "a vector from who is out"))
-			case present[i]:
+			if sent[i] {
 				b = append(b, p.share[keyLen:]...)
-			case d.shared[i]:
+			} else if d.shared[i] {
 				b = append(b, p.share[:keyLen]...)
 			}
 		}
 		return b, nil
 	})
+}
+
+// whoSent reads the list of who sent vectors, and returns the rest.
+func (d *Device) whoSent(given []byte, each int) (sent []bool, rest []byte, err error) {
+	sent, rest, err = d.present(given, each)
+	for i := range sent {
+		if err == nil && sent[i] && !d.shared[i] {
+			err = blame(d.hood[i], because(ErrForeign, "a vector from who is out"))
+		}
+	}
+	return sent, rest, err
 }

@@ -12,6 +12,11 @@
 //	StepMask    shares from neighbors    Mask(given, x)     x plus masks
 //	StepUnmask  which neighbors masked   Unmask(given)      a share of each neighbor
 //
+// In rounds with Agree there is one step more before the last, in which devices make sure that all
+// were told the same lists:
+//
+//	StepAgree   who masked, by which list    Agree(given)   a tag of the lists
+//
 // Then [Server.Sum] has the sum of all x that came, whoever left in between, as long as each
 // neighborhood kept its threshold. All numbers are uint32, and sums wrap: any integers modulo 2^32.
 // [Coding] makes such integers of scalars.
@@ -24,6 +29,7 @@
 //
 // A coordinator that follows the protocol learns the sum, together with any colluders of which each
 // neighborhood has less than its threshold. With a secret that the devices share and the
-// coordinator does not have, it cannot put keys of its own between devices either. What a
-// coordinator can do that lies about who takes part is in docs/secagg.md.
+// coordinator does not have, it cannot put keys of its own between devices either. With Agree, a
+// coordinator that lies about who takes part gets no sum but that of all who take part, which are
+// as many as the threshold. What it can do without is in docs/secagg.md.
 package secagg

@@ -11,10 +11,12 @@ import (
 // FuzzDevice gives a device any bytes in any step: it refuses them, and still answers the right
 // ones, unless it took these for right.
 func FuzzDevice(f *testing.F) {
-	steps := []secagg.Step{secagg.StepShares, secagg.StepMask, secagg.StepUnmask}
+	steps := []secagg.Step{secagg.StepShares, secagg.StepMask, secagg.StepUnmask, secagg.StepAgree}
 	fleets := map[secagg.Step]*fleet{}
 	for _, step := range steps {
-		fleets[step] = at(f, 4, step)
+		if fleets[step] = atAgreed(f, 4, secagg.StepAgree, nil); step != secagg.StepAgree {
+			fleets[step] = at(f, 4, step)
+		}
 		f.Add(byte(step), fleets[step].server.Give(1))
 		f.Add(byte(step), []byte{7})
 	}
@@ -28,6 +30,8 @@ func FuzzDevice(f *testing.F) {
 				return d.Shares(given)
 			case secagg.StepMask:
 				return d.Mask(given, fl.values[1])
+			case secagg.StepAgree:
+				return d.Agree(given)
 			default:
 				return d.Unmask(given)
 			}

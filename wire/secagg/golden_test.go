@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write testdata/rounds.txt instead of co
 
 const vectorFile = "testdata/rounds.txt"
 
-// TestVectors: testdata/rounds.txt has all bytes of two rounds, for ports.
+// TestVectors: testdata/rounds.txt has all bytes of three rounds, for ports.
 func TestVectors(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintln(&b, "# All bytes of two rounds, in hex, and words of scalars. docs/secagg.md says")
@@ -26,6 +26,8 @@ func TestVectors(t *testing.T) {
 		1: secagg.StepKeys, 7: secagg.StepUnmask})
 	writeNeighbors(t, &b)
 	writeScalars(t, &b)
+	fmt.Fprintln(&b, "\n# A round in which devices agree on lists.")
+	writeRound(t, &b, agreeing(4), secret, map[uint32]secagg.Step{7: secagg.StepMask})
 	if *update {
 		if err := os.WriteFile(vectorFile, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -55,7 +57,8 @@ func writeRound(t *testing.T, b *strings.Builder, r secagg.Round, secret []byte,
 			t.Fatal(err)
 		}
 	}
-	for step := range secagg.StepDone {
+	for f.server.Step() != secagg.StepDone {
+		step := f.server.Step()
 		for slot, before := range leaves {
 			left[slot] = left[slot] || before == step
 		}

@@ -17,7 +17,7 @@ const label = "zofl secagg 1\x00"
 const (
 	keyLen    = 32 // a public or private key, a seed, and a share of one
 	commitLen = 16 // what binds a device to its seed
-	tagLen    = 16 // what shows that keys come from who has the secret
+	tagLen    = 16 // what shows that keys, or lists, come from who has the secret
 	keysLen   = 2*keyLen + commitLen + tagLen
 	peerLen   = 2*keyLen + tagLen // keys, as a neighbor gets them
 	boxLen    = 2*keyLen + 16     // a sealed share
@@ -106,12 +106,19 @@ func (s *setting) commit(seed []byte, slot uint32) []byte {
 	return derive(seed, s.id[:], "commit", slot)[:commitLen]
 }
 
-// tag returns the tag of a member's public keys.
-func (s *setting) tag(secret []byte, slot uint32, public []byte) []byte {
-	mac := hmac.New(sha256.New, derive(secret, s.id[:], "tag", slot))
-	mac.Write(public)
+// tag returns a member's tag of bytes for a purpose: keyTag, sharedTag or sentTag.
+func (s *setting) tag(secret []byte, purpose string, slot uint32, b []byte) []byte {
+	mac := hmac.New(sha256.New, derive(secret, s.id[:], purpose, slot))
+	mac.Write(b)
 	return mac.Sum(nil)[:tagLen]
 }
+
+// What tags are of.
+const (
+	keyTag    = "tag"    // public keys
+	sharedTag = "shared" // the list of who sent shares
+	sentTag   = "sent"   // that list, and the list of who sent vectors
+)
 
 // box returns the cipher that seals one message: that from a member to another in this round.
 func (s *setting) box(shared []byte, from, to uint32) cipher.AEAD {

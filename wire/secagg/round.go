@@ -24,6 +24,8 @@ const (
 	StepUnmask
 	// StepDone: the server has the sum.
 	StepDone
+	// StepAgree is between StepMask and StepUnmask, in rounds with Agree.
+	StepAgree
 )
 
 // A Step is one exchange of bytes with each device.
@@ -31,7 +33,7 @@ type Step uint8
 
 // String returns the step's name.
 func (s Step) String() string {
-	names := [...]string{"keys", "shares", "mask", "unmask", "done"}
+	names := [...]string{"keys", "shares", "mask", "unmask", "done", "agree"}
 	if int(s) < len(names) {
 		return names[s]
 	}
@@ -52,6 +54,9 @@ type Round struct {
 	// Threshold is how many of a neighborhood, its middle included, have to stay to the end. More
 	// than half of it, at most all. 0: that of Graph.
 	Threshold int
+	// Agree: before they help to unmask, devices compare the lists that they were told. It needs a
+	// secret of the devices, and a round in which all are neighbors.
+	Agree bool
 }
 
 // A setting is a valid round.
@@ -60,6 +65,7 @@ type setting struct {
 	members           []uint32
 	words             int
 	degree, threshold int
+	agree             bool
 }
 
 // check returns the setting of a round.
@@ -79,8 +85,11 @@ func (r Round) check() (*setting, error) {
 			return nil, because(ErrRound, "member %d after %d: sort the slots", slot, r.Members[i])
 		}
 	}
-	s := &setting{members: slices.Clone(r.Members), words: r.Words}
+	s := &setting{members: slices.Clone(r.Members), words: r.Words, agree: r.Agree}
 	s.degree, s.threshold = Graph(n)
+	if r.Agree && s.degree+1 < n {
+		return nil, because(ErrRound, "%d members that agree on lists, want neighbors only", n)
+	}
 	if r.Threshold != 0 {
 		s.threshold = r.Threshold
 	}
@@ -94,7 +103,7 @@ func (r Round) check() (*setting, error) {
 
 // hash returns the SHA-256 hash of all that the members have to agree on.
 func (r Round) hash(threshold int) [32]byte {
-	b := make([]byte, 0, len(label)+16+len(r.Context)+4*len(r.Members))
+	b := make([]byte, 0, len(label)+17+len(r.Context)+4*len(r.Members))
 	b = append(b, label...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Context)))
 	b = append(b, r.Context...)
@@ -103,6 +112,9 @@ func (r Round) hash(threshold int) [32]byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.Members)))
 	for _, slot := range r.Members {
 		b = binary.LittleEndian.AppendUint32(b, slot)
+	}
+	if r.Agree {
+		b = append(b, 1)
 	}
 	return sha256.Sum256(b)
 }

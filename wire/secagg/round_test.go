@@ -63,6 +63,8 @@ func (f *fleet) answer(slot uint32) ([]byte, error) {
 		return d.Shares(given)
 	case secagg.StepMask:
 		return d.Mask(given, f.values[slot])
+	case secagg.StepAgree:
+		return d.Agree(given)
 	default:
 		return d.Unmask(given)
 	}
@@ -102,7 +104,8 @@ func (f *fleet) step(left map[uint32]bool) error {
 func (f *fleet) run(leaves func(slot uint32) secagg.Step) error {
 	f.t.Helper()
 	left := map[uint32]bool{}
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+	for f.server.Step() != secagg.StepDone {
+		step := f.server.Step()
 		for _, slot := range f.round.Members {
 			left[slot] = left[slot] || leaves(slot) == step
 		}

@@ -14,12 +14,15 @@ type Server struct {
 	hoods [][]int32 // by member, as everything here
 
 	step Step
-	in   [StepDone + 1][]bool // who is asked in a step: who answered the one before
-	took []bool               // who has answered the open one
+	in   [StepAgree + 1][]bool // who is asked in a step: who answered the one before
+	took []bool                // who has answered the open one
+	sent []bool                // who answered StepMask
 
 	keys    [][]byte
 	boxes   [][]byte   // a member's shares for its neighbors in in[StepShares]
-	vectors [][32]byte // hashes of masked vectors
+	vectors [][32]byte // hashes of answers to StepMask
+	shared  [][]byte   // with Agree: a member's tags of the list of who sent shares,
+	agreed  [][]byte   // and of that and the list of who sent vectors
 	sum     []uint32   // of masked vectors, and in StepDone of vectors
 	shares  [][]byte   // answers to StepUnmask, in the order of in[StepMask]
 	need    []need     // what StepUnmask needs to know of a member
@@ -39,8 +42,8 @@ func NewServer(r Round) (*Server, error) {
 	n := len(set.members)
 	s := &Server{setting: set, hoods: make([][]int32, n), took: make([]bool, n),
 		keys: make([][]byte, n), boxes: make([][]byte, n), vectors: make([][32]byte, n),
-		sum: make([]uint32, set.words), shares: make([][]byte, n), liars: make([]bool, n),
-		check: newOwnKey(set.id[:])}
+		shared: make([][]byte, n), agreed: make([][]byte, n), sum: make([]uint32, set.words),
+		shares: make([][]byte, n), liars: make([]bool, n), check: newOwnKey(set.id[:])}
 	ring := set.ring()
 	for i := range s.hoods {
 		if ring == nil && i > 0 {
@@ -80,6 +83,10 @@ func (s *Server) Give(slot uint32) []byte {
 		case StepMask:
 			at := boxLen * s.rank(int(other), me, StepShares, false)
 			b = append(b, s.boxes[other][at:at+boxLen]...)
+		case StepAgree:
+			b = append(b, s.shared[other]...)
+		case StepUnmask:
+			b = append(b, s.agreed[other]...)
 		}
 	}
 	return b
@@ -115,7 +122,7 @@ func (s *Server) count(of int, among []bool) (count int) {
 func (s *Server) Take(step Step, slot uint32, b []byte) error {
 	me, found := slices.BinarySearch(s.members, slot)
 	switch {
-	case step != s.step || step >= StepDone:
+	case step != s.step || step == StepDone:
 		return blame(slot, because(ErrStep, "%s, while %s is", step, s.step))
 	case !found || !s.in[step][me]:
 		return blame(slot, because(ErrForeign, "it is not asked for %s", step))
@@ -142,7 +149,12 @@ func (s *Server) length(me int) int {
 	case StepShares:
 		return boxLen * (s.count(me, s.in[StepShares]) - 1)
 	case StepMask:
+		if s.agree {
+			return 4*s.words + tagLen
+		}
 		return 4 * s.words
+	case StepAgree:
+		return tagLen
 	default:
 		return keyLen * s.count(me, s.in[StepMask])
 	}
@@ -157,6 +169,8 @@ func (s *Server) same(me int, b []byte) bool {
 		return bytes.Equal(b, s.boxes[me])
 	case StepMask:
 		return sha256.Sum256(b) == s.vectors[me]
+	case StepAgree:
+		return bytes.Equal(b, s.agreed[me])
 	default:
 		return bytes.Equal(b, s.shares[me])
 	}
@@ -176,6 +190,9 @@ func (s *Server) keep(me int, b []byte) error {
 		for i := range s.sum {
 			s.sum[i] += binary.LittleEndian.Uint32(b[4*i:])
 		}
+		s.shared[me] = slices.Clone(b[4*s.words:])
+	case StepAgree:
+		s.agreed[me] = slices.Clone(b)
 	case StepUnmask:
 		s.shares[me] = slices.Clone(b)
 		for _, i := range s.hoods[me] {
@@ -197,8 +214,11 @@ func (s *Server) Missing() []uint32 {
 
 // Dropped returns the slots that are out, ascending.
 func (s *Server) Dropped() []uint32 {
-	step := min(s.step, StepUnmask) // who sent a vector is in the sum
-	return s.slots(func(i int) bool { return !s.in[step][i] })
+	in := s.in[s.step]
+	if s.sent != nil { // who sent a vector is in the sum
+		in = s.sent
+	}
+	return s.slots(func(i int) bool { return !in[i] })
 }
 
 func (s *Server) slots(want func(int) bool) (slots []uint32) {

@@ -1,8 +1,9 @@
 package secagg
 
 // SmallestSum returns how many devices there are at least in a sum that a server gets which lies to
-// the members of a round: nobody tells them that they were given different lists. Without colluding
-// devices; 1 where not all are neighbors, for which no better is known.
+// the members of a round without Agree: nobody tells them that they were given different lists.
+// Without colluding devices; 1 where not all are neighbors, for which no better is known. With
+// Agree it is the threshold.
 //
 // Of a device of the sum it needs the seed. Of a device g whose mask one of these has added, and
 // which is not in the sum, it needs the key, so t others have to call g gone. It calls devices gone

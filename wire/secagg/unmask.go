@@ -58,7 +58,7 @@ func (s *Server) unmask() error {
 func (s *Server) removePairs(sum []uint32, gone int, secret []byte) error {
 	own, slot := privateKey(secret), s.members[gone]
 	for _, i := range s.hoods[gone] {
-		if !s.in[StepUnmask][i] {
+		if !s.sent[i] {
 			continue
 		}
 		key, err := s.maskKey(own, s.keys[i][keyLen:2*keyLen], slot, s.members[i])

@@ -27,6 +27,7 @@ func maskedBytes(p *wire.Plan) uint64 {
 		return 0
 	}
 	const head, share, neighbors = 128, 80, 128 // the most neighbors of 4096 devices
-	scalars := 4 * (uint64(p.Steps)*uint64(p.MaxPerturbations()) + 1)
+	const tag = 16
+	scalars := 4*(uint64(p.Steps)*uint64(p.MaxPerturbations())+1) + tag
 	return head + max(scalars, share*neighbors)
 }

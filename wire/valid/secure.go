@@ -10,6 +10,10 @@ const leastSum = 3
 // levels each one's scalars have.
 const mostSummed = 4096
 
+// mostAgreeing bounds the devices of a round that agree on lists: beyond, not all are neighbors, see
+// [secagg.Graph].
+const mostAgreeing = 100
+
 // secureRefusals are of plans with secure aggregation. They leave nothing that needs the numbers of
 // a single device, or sends them.
 var secureRefusals = []refusal{
@@ -56,4 +60,12 @@ var secureRefusals = []refusal{
 		return p.Secure > 0 && p.Sampled(wire.MaxMembers) > mostSummed
 	},
 		"secure=sum asks at most 4096 devices"},
+	{"secure_lists", onAll, func(p *wire.Plan) bool { return p.Secure == 0 && p.SecureLists > 0 },
+		"only secure=sum has lists"},
+	{"secure_lists", onMean, func(p *wire.Plan) bool { return p.SecureLists > 0 && !p.Private() },
+		"devices agree by a secret"},
+	{"secure_lists", onMean, func(p *wire.Plan) bool {
+		return p.SecureLists > 0 && p.Sampled(wire.MaxMembers) > mostAgreeing
+	},
+		"at most 100 devices agree"},
 }

@@ -26,4 +26,9 @@ var refusedSecure = []refusedPlan{
 		[]string{"dp_by=device dp_of=sum"}},
 	{"quorum", overSecure + "quorum=2", []string{"quorum=3"}},
 	{"target", overSecure + "members=5000 target=5000", []string{"target=4096"}},
+	{"secure_lists", "secure_lists=agreed", []string{"secure_lists=believed"}},
+	{"secure_lists", overSecure + "secure_lists=agreed", []string{"secure_lists=believed"}},
+	{"secure_lists", overSecure + "secure_lists=agreed members=500 target=101 run_key= key_check=" +
+		"c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0",
+		[]string{"target=100 over_sample=1", "secure_lists=believed"}},
 }

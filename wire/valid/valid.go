@@ -68,7 +68,7 @@ func checkModel(p *wire.Plan) error {
 	switch {
 	case p.Private() && len(p.RunKey) > 0:
 		return fault("key_check", p.KeyCheck,
-			"a run key is either public or a secret: leave run_key or key_check empty")
+			"a run key is either public or a secret: set run_key= or key_check=")
 	case p.Private() && len(p.KeyCheck) != 32:
 		return fault("key_check", p.KeyCheck,
 			"give the 32 bytes that wire.KeyCheck computes from the app's secret")

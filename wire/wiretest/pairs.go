@@ -56,6 +56,7 @@ var choices = [][]string{
 	{"secure=none", "secure=sum"},
 	{"dp_of=device", "dp_of=sum"},
 	{"classes=0", "classes=10"},
+	{"secure_lists=believed", "secure_lists=agreed"},
 }
 
 // secret stands for a secret run key.
@@ -107,6 +108,8 @@ var needs = map[string][]string{
 	"dp_of=sum": slices.Concat(noisy, []string{"secure=sum"}),
 
 	"secure=sum": {"max_scalar=1000", "eval_every=0"},
+	"secure_lists=agreed": {"secure=sum", "max_scalar=1000", "eval_every=0", secret, "run_key=",
+		"members=100"},
 
 	"groups=random":  groups,
 	"groups=sketch":  groups,

@@ -1,5 +1,5 @@
 // Package mask is the device's side of secure aggregation, for plans with secure=sum: it takes the
-// four steps of package secagg with the coordinator. It does not know how scalars are computed.
+// steps of package secagg with the coordinator. It does not know how scalars are computed.
 package mask
 
 import (
@@ -60,7 +60,7 @@ type Session struct {
 // Begin makes keys and begins the first two steps, which take no scalars. The session ends with
 // ctx. Call Close when done.
 func Begin(ctx context.Context, cfg Config) (*Session, error) {
-	round := cfg.Attempt.Round(cfg.Plan.Quorum)
+	round := cfg.Attempt.Round(cfg.Plan)
 	if uint32(len(round.Members)) < cfg.Plan.Quorum {
 		return nil, fmt.Errorf("%w: they are %d, quorum %d", ErrOut, len(round.Members),
 			cfg.Plan.Quorum)
@@ -116,11 +116,14 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 	if err != nil {
 		return false, err
 	}
-	present, err := s.step(secagg.StepMask, masks)
+	given, err := s.step(secagg.StepMask, masks)
+	if err == nil && s.cfg.Plan.SecureLists > 0 {
+		given, err = s.agree(given)
+	}
 	if err != nil {
 		return true, err
 	}
-	unmask, err := s.device.Unmask(present)
+	unmask, err := s.device.Unmask(given)
 	if err != nil {
 		return true, err
 	}
@@ -132,6 +135,15 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 		err = nil
 	}
 	return true, err
+}
+
+// agree takes the step in which devices agree on the lists that they were given.
+func (s *Session) agree(given []byte) ([]byte, error) {
+	tag, err := s.device.Agree(given)
+	if err != nil {
+		return nil, err
+	}
+	return s.step(secagg.StepAgree, tag)
 }
 
 // words codes scalars and the loss.

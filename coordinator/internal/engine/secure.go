@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/subjects"
 )
 
-// With secure=sum devices answer an attempt in four steps, and package vault has what they send. A
+// With secure=sum devices answer an attempt in steps, and package vault has what they send. A
 // step closes as an attempt does: when all answered who are waited for, at its end, or a grace
 // after its quorum. Then the next one opens, and after the last the round closes with the sum.
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
@@ -38,6 +37,26 @@ func securePlan(t *testing.T, devices int) *wire.Plan {
 	return plan
 }
 
+// agreedPlan is a secure plan of which the devices agree on lists.
+func agreedPlan(t *testing.T, devices int) *wire.Plan {
+	plan := securePlan(t, devices)
+	plan.SetSecret(theSecret)
+	plan.SecureLists = 1
+	return plan
+}
+
+// theSecret is that of the devices.
+var theSecret = []byte("32 bytes that only devices have.")
+
+// stepsOf returns the steps of a plan's rounds, in their order.
+func stepsOf(plan *wire.Plan) []secagg.Step {
+	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask}
+	if plan.SecureLists > 0 {
+		steps = append(steps, secagg.StepAgree)
+	}
+	return append(steps, secagg.StepUnmask)
+}
+
 func newMaskedFleet(t *testing.T, plan *wire.Plan, devices int) *maskedFleet {
 	f := &maskedFleet{t: t, c: newTestCore(t, plan, devices), rng: rand.New(rand.NewPCG(1, 2))}
 	for range devices {
@@ -62,10 +81,10 @@ func (f *maskedFleet) begin() {
 	head.Rest = c.asking(head.Rest)
 	f.attempt = masked.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
 	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
-	round := f.attempt.Round(c.Plan.Quorum)
+	round := f.attempt.Round(&c.Plan)
 	for _, slot := range round.Members {
 		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8([32]byte{byte(f.rng.Uint32()),
-			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.epoch)}), nil)
+			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.epoch)}), theSecret)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -98,6 +117,8 @@ func (f *maskedFleet) body(step secagg.Step, device int) []byte {
 		b, err = d.Shares(f.given[device])
 	case secagg.StepMask:
 		b, err = d.Mask(f.given[device], f.words(device))
+	case secagg.StepAgree:
+		b, err = d.Agree(f.given[device])
 	case secagg.StepUnmask:
 		b, err = d.Unmask(f.given[device])
 	}
@@ -205,73 +226,92 @@ func upTo(n int) (all []int) {
 // TestMaskedDropouts: whoever leaves in whatever step, the record has the mean of those whose
 // masked scalars came, bit for bit that of their words.
 func TestMaskedDropouts(t *testing.T) {
-	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask, secagg.StepUnmask}
-	for _, at := range append(steps, secagg.StepDone) {
-		f := newMaskedFleet(t, securePlan(t, 10), 10)
-		there := upTo(10)
-		for _, step := range steps {
-			if step == at {
-				there = slices.DeleteFunc(there, func(d int) bool { return d == 0 || d == 3 || d == 9 })
-			}
-			f.step(step, there...)
-			if step == at && step != secagg.StepUnmask {
-				if f.c.phase == appending || f.given[there[0]] != nil && step == secagg.StepKeys {
-					t.Fatalf("lost in %v: the step closed before its end", at)
-				}
-				f.wait(f.c.round.closes - f.now)
-			}
+	for _, plan := range []*wire.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
+		for _, at := range append(stepsOf(plan), secagg.StepDone) {
+			dropThree(t, plan, at)
 		}
-		summed := there
-		if at == secagg.StepUnmask { // their scalars are there
-			summed = upTo(10)
-		}
-		f.check(summed...)
 	}
+}
+
+// dropThree leads a round of ten devices, three of which leave before they answer a step.
+func dropThree(t *testing.T, plan *wire.Plan, at secagg.Step) {
+	t.Helper()
+	f := newMaskedFleet(t, plan, 10)
+	there := upTo(10)
+	summed := there
+	for _, step := range stepsOf(plan) {
+		if step == at {
+			there = []int{1, 2, 4, 5, 6, 7, 8}
+		}
+		if step <= secagg.StepMask {
+			summed = there
+		}
+		f.step(step, there...)
+		if step == at && step != secagg.StepUnmask {
+			if f.c.phase == appending || f.given[there[0]] != nil && step == secagg.StepKeys {
+				t.Fatalf("lost in %v: the step closed before its end", at)
+			}
+			f.wait(f.c.round.closes - f.now)
+		}
+	}
+	f.check(summed...)
 }
 
 // TestMaskedBelowThreshold: an attempt that loses too many is begun anew with other keys. One that
 // was to be unmasked is not: its record's index is passed over.
 func TestMaskedBelowThreshold(t *testing.T) {
-	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask, secagg.StepUnmask}
-	for _, at := range steps {
-		f := newMaskedFleet(t, securePlan(t, 10), 10)
-		there := upTo(10)
-		for _, step := range steps[:at+1] {
-			if step == at {
-				there = there[:5]
-			}
-			f.step(step, there...)
+	for _, plan := range []func(*testing.T, int) *wire.Plan{securePlan, agreedPlan} {
+		for last := range stepsOf(plan(t, 10)) {
+			loseFive(t, plan(t, 10), last)
 		}
-		nonce := f.attempt.Nonce()
-		f.wait(f.c.round.closes - f.now)
-		if !f.over[0] {
-			t.Errorf("lost in %v: a device that waits was not told", at)
-		}
-		if at == secagg.StepUnmask {
-			if r := f.record(); r.Kind != wire.KindChange {
-				t.Fatalf("record %+v, want one that changes nothing", r)
-			}
-			before := f.c.Plan.Quorum
-			f.input(Input{Kind: InAppended, N: f.c.N + 1})
-			if f.c.Plan.Quorum != before {
-				t.Errorf("quorum %d, want %d", f.c.Plan.Quorum, before)
-			}
-		}
-		f.begin()
-		if f.attempt.Nonce() == nonce {
-			t.Errorf("lost in %v: the next attempt has the same name", at)
-		}
-		for _, step := range steps {
-			f.step(step, upTo(10)...)
-		}
-		f.check(upTo(10)...)
 	}
+}
+
+// loseFive leads a round of ten devices, five of which leave before they answer a step, and the
+// next one with all.
+func loseFive(t *testing.T, plan *wire.Plan, last int) {
+	t.Helper()
+	f, steps := newMaskedFleet(t, plan, 10), stepsOf(plan)
+	for _, step := range steps[:last] {
+		f.step(step, upTo(10)...)
+	}
+	f.step(steps[last], upTo(5)...)
+	nonce := f.attempt.Nonce()
+	f.wait(f.c.round.closes - f.now)
+	if !f.over[0] {
+		t.Errorf("lost in %v: a device that waits was not told", steps[last])
+	}
+	if steps[last] == secagg.StepUnmask {
+		if r := f.record(); r.Kind != wire.KindChange {
+			t.Fatalf("record %+v, want one that changes nothing", r)
+		}
+		before := f.c.Plan.Quorum
+		f.input(Input{Kind: InAppended, N: f.c.N + 1})
+		if f.c.Plan.Quorum != before {
+			t.Errorf("quorum %d, want %d", f.c.Plan.Quorum, before)
+		}
+	}
+	f.begin()
+	if f.attempt.Nonce() == nonce {
+		t.Errorf("lost in %v: the next attempt has the same name", steps[last])
+	}
+	for _, step := range steps {
+		f.step(step, upTo(10)...)
+	}
+	f.check(upTo(10)...)
 }
 
 // TestMaskedFrames: what is repeated gets the same answer; what is garbled, foreign or of another
 // attempt changes nothing.
 func TestMaskedFrames(t *testing.T) {
-	f := newMaskedFleet(t, securePlan(t, 10), 10)
+	for _, plan := range []*wire.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
+		hostileFrames(t, plan)
+	}
+}
+
+func hostileFrames(t *testing.T, plan *wire.Plan) {
+	t.Helper()
+	f := newMaskedFleet(t, plan, 10)
 	hostile := func(step secagg.Step) {
 		t.Helper()
 		for _, body := range [][]byte{nil, {1}, make([]byte, 3), make([]byte, 60000)} {
@@ -285,7 +325,7 @@ func TestMaskedFrames(t *testing.T) {
 			Values: wire.AppendScalars(nil, 1, 2, 3)}
 		f.input(Input{Kind: InReply, ID: ids(10)[0], Frame: plain.Append(nil)})
 	}
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+	for _, step := range stepsOf(plan) {
 		given := maps.Clone(f.given)
 		hostile(step)
 		f.given = maps.Clone(given)
@@ -309,7 +349,7 @@ func TestMaskedFrames(t *testing.T) {
 		}
 	}
 	f.check(upTo(10)...)
-	if n := f.c.counters; n.Malformed < 8 || n.Unknown < 4 || n.WrongCount != 4 {
+	if n := f.c.counters; n.Malformed < 8 || n.Unknown < 4 || n.WrongCount != uint64(len(stepsOf(plan))) {
 		t.Errorf("counters %+v, want what came to be counted", n)
 	}
 }

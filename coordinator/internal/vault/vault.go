@@ -1,5 +1,5 @@
 // Package vault is the coordinator's side of secure aggregation, for plans with secure=sum. It
-// leads the devices of one attempt through the four steps of package secagg, and has the mean of
+// leads the devices of one attempt through the steps of package secagg, and has the mean of
 // their scalars in the end, and nothing of a single one.
 //
 // The engine keeps its cohorts, presence, quorum and deadlines: to it each step is a collection of
@@ -17,9 +17,14 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// shares are when steps end, in eighths of the attempt's deadline. Devices compute their scalars
-// from the announcement to the end of the third.
-var shares = [secagg.StepDone]uint64{2, 3, 7, 8}
+// ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
+// the announcement to the end of the third.
+var (
+	ends = [...]uint64{secagg.StepKeys: 2, secagg.StepShares: 3, secagg.StepMask: 7,
+		secagg.StepUnmask: 8}
+	agreedEnds = [...]uint64{secagg.StepKeys: 2, secagg.StepShares: 3, secagg.StepMask: 6,
+		secagg.StepAgree: 7, secagg.StepUnmask: 8}
+)
 
 // An Answer goes to a device that waits for it.
 type Answer struct {
@@ -42,7 +47,8 @@ type Vault struct {
 	server  *secagg.Server
 	tokens  map[uint32]string
 	took    map[uint32]bool // who has answered the open step
-	in      map[uint32]bool // who has answered the one before; nil in the first
+	last    secagg.Step     // the step before the open one
+	in      map[uint32]bool // who has answered it; nil in the first
 	asked   uint64          // when the attempt was announced
 	spent   bool
 	means   []float32
@@ -67,7 +73,7 @@ func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool)
 		return
 	}
 	a.Leave(away)
-	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(v.plan.Quorum),
+	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(v.plan),
 		spent: v.spent && v.attempt.N == a.N, tokens: map[uint32]string{}, took: map[uint32]bool{}}
 	if server, err := secagg.NewServer(v.round); err == nil {
 		v.server = server
@@ -129,7 +135,11 @@ func (v *Vault) Ends(deadline uint64) uint64 {
 	if !v.On() {
 		return deadline
 	}
-	return v.asked + uint64(v.plan.Deadline)*shares[v.server.Step()]/8
+	end := ends[:]
+	if v.round.Agree {
+		end = agreedEnds[:]
+	}
+	return v.asked + uint64(v.plan.Deadline)*end[v.server.Step()]/8
 }
 
 // Take takes a device's request, and counts one that it drops. The answer has a frame if it can be
@@ -142,7 +152,7 @@ func (v *Vault) Take(slot uint32, r *masked.Request, token string,
 		return stranger(r, token), false
 	}
 	switch step := v.server.Step(); {
-	case r.Step+1 == step && v.in[slot]: // its answer was lost
+	case r.Step == v.last && v.in[slot]: // its answer was lost
 		counters.Repeated++
 		return Answer{token, v.answer(r.Step, masked.Next, v.server.Give(slot))}, false
 	case r.Step != step:
@@ -197,9 +207,9 @@ func (v *Vault) Close() (answers []Answer, ok bool) {
 		}
 		answers = append(answers, Answer{token, v.answer(step, state, body)})
 	}
-	v.in, v.took = v.took, map[uint32]bool{}
+	v.last, v.in, v.took = step, v.took, map[uint32]bool{}
 	clear(v.tokens)
-	v.spent = v.spent || ok && step == secagg.StepMask
+	v.spent = v.spent || ok && v.server.Step() == secagg.StepUnmask
 	switch {
 	case !ok:
 		v.server = nil

@@ -164,15 +164,27 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	}
 	f.note = preset.Fit(p, set...)
 	if len(args) == 0 {
-		preset.Guard(p, set...)
+		f.guard(p, set)
 	}
-	if err := plancheck.Validate(p); err != nil || f.secret == "" {
-		return p, err
+	if f.secret == "" {
+		return p, plancheck.Validate(p)
 	}
-	if err := canBePrivate(p); err != nil { // before there is a key for it
+	if err := plancheck.Validate(asPrivate(p)); err != nil { // before there is a key for it
 		return p, err
 	}
 	return p, keepSecret(p, f.secret)
+}
+
+// guard bounds what devices and coordinator can do, in the plan as it will be with its secret.
+func (f *planFlags) guard(p *wire.Plan, set []string) {
+	if f.secret == "" {
+		preset.Guard(p, set...)
+		return
+	}
+	private := asPrivate(p)
+	preset.Guard(private, set...)
+	private.RunKey, private.KeyCheck = p.RunKey, p.KeyCheck
+	*p = *private
 }
 
 func (f *planFlags) start(args []string) (*wire.Plan, error) {

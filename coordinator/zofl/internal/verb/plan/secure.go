@@ -17,33 +17,48 @@ func explainSecure(out io.Writer, p *wire.Plan) {
 	}
 	devices := int(p.Sampled(wire.MaxMembers))
 	scalars := int(p.Steps) * int(p.PerturbationsAt(1))
-	c := secagg.Price(devices, scalars+1)
+	c := secagg.Price(devices, scalars+1, p.SecureLists > 0)
 	coding, _ := masked.Codings(p, devices)
 	threshold := masked.Threshold(devices, p.Quorum)
 	fmt.Fprintf(out, "\n%s\n", cli.Wrapped(fmt.Sprintf("Secure aggregation: The coordinator learns "+
 		"the sum of a round's scalars, of its losses, and who took part. It learns no device's own, "+
 		"unless at least %d of a device's %d neighbors, itself included, tell it theirs. A device "+
-		"sends four messages a round in place of one, with %d bytes of keys, %d of shares, %d of "+
-		"masked scalars and %d of shares again, and gets %d, %d and %d. A round of %d comes to its "+
+		"sends %s. A round of %d comes to its "+
 		"sum while %d of each neighborhood stay, so %d may leave in any step; below that it is begun "+
 		"anew. A coordinator that tells devices different lists of who left can have the sum of %s. "+
 		"Scalars are cut to %g, and the mean has an error of at most %.2g. Nobody can "+
 		"bound or trace what a single device adds.",
-		threshold, c.Degree+1, c.Up[secagg.StepKeys], c.Up[secagg.StepShares],
-		c.Up[secagg.StepMask], c.Up[secagg.StepUnmask], c.Down[secagg.StepShares],
-		c.Down[secagg.StepMask], c.Down[secagg.StepUnmask], devices, threshold,
-		c.Degree+1-threshold, fewest(devices, threshold), coding.Range, coding.Error(1)),
+		threshold, c.Degree+1, steps(p, c), devices, threshold,
+		c.Degree+1-threshold, fewest(p, devices, threshold), coding.Range, coding.Error(1)),
 		cli.TextWidth))
 }
 
-// fewest says how small a sum a coordinator that lies can have, and how to make it larger.
-func fewest(devices, threshold int) string {
-	sum := secagg.SmallestSum(devices, threshold)
-	if sum > 1 {
-		return fmt.Sprintf("%d devices, and of no fewer", sum)
+// steps says what a device sends and gets in a round.
+func steps(p *wire.Plan, c secagg.Cost) string {
+	messages, tag, tags := "four", "", ""
+	if p.SecureLists > 0 {
+		messages = "five"
+		tag = fmt.Sprintf(", %d of a tag", c.Up[secagg.StepAgree])
+		tags = fmt.Sprintf(", %d", c.Down[secagg.StepAgree])
 	}
-	if degree, _ := secagg.Graph(devices); degree+1 < devices {
+	return fmt.Sprintf("%s messages a round in place of one, with %d bytes of keys, %d of shares, "+
+		"%d of masked scalars%s and %d of shares again, and gets %d, %d%s and %d", messages,
+		c.Up[secagg.StepKeys], c.Up[secagg.StepShares], c.Up[secagg.StepMask], tag,
+		c.Up[secagg.StepUnmask], c.Down[secagg.StepShares], c.Down[secagg.StepMask], tags,
+		c.Down[secagg.StepUnmask])
+}
+
+// fewest says how small a sum a coordinator that lies can have, and how to make it larger.
+func fewest(p *wire.Plan, devices, threshold int) string {
+	degree, _ := secagg.Graph(devices)
+	switch sum := secagg.SmallestSum(devices, threshold); {
+	case p.SecureLists > 0:
+		return fmt.Sprintf("%d devices, and of no fewer: devices agree on the lists", threshold)
+	case sum > 1:
+		return fmt.Sprintf("%d devices, and of no fewer", sum)
+	case degree+1 < devices:
 		return "a single device"
 	}
-	return "a single device; set quorum to three quarters of the devices asked"
+	return "a single device; make the plan with --secret and secure_lists=agreed, or set quorum to " +
+		"three quarters of the devices asked"
 }
