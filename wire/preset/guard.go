@@ -14,10 +14,10 @@ import (
 // claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual length, so a plan
 // with transport=dense gets no Bound.
 //
-// With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum]. In
-// private runs of up to 100 devices a round Guard has devices agree on lists, against that. Else it
-// raises Quorum to three quarters of the devices that a round asks, if these are few enough that it
-// counts.
+// With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum].
+// Against that, in private runs of up to 100 devices a round, Guard has devices agree on lists. Else
+// it raises Quorum to three quarters of the devices that a round asks, if these are few enough that
+// it counts.
 //
 // A bound that a plan has stays, and so does a field whose name is in set: an author may want none.
 func Guard(p *wire.Plan, set ...string) {

@@ -335,4 +335,5 @@ func TestGuardOfSums(t *testing.T) {
 }
 
 // private are settings of a private run.
-const private = " run_key= key_check=c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0"
+const private = " run_key= " +
+	"key_check=c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0"

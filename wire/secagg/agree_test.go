@@ -61,7 +61,8 @@ func TestAgreedDropouts(t *testing.T) {
 		}
 	}
 	f := atAgreed(t, 5, secagg.StepAgree, nil)
-	if err := f.step(map[uint32]bool{1: true, 4: true, 7: true}); !errors.Is(err, secagg.ErrThreshold) {
+	gone := map[uint32]bool{1: true, 4: true, 7: true}
+	if err := f.step(gone); !errors.Is(err, secagg.ErrThreshold) {
 		t.Errorf("two of five agree: got %v, want %v", err, secagg.ErrThreshold)
 	}
 	if err := f.step(nil); err != nil {

@@ -10,8 +10,8 @@ const leastSum = 3
 // levels each one's scalars have.
 const mostSummed = 4096
 
-// mostAgreeing bounds the devices of a round that agree on lists: beyond, not all are neighbors, see
-// [secagg.Graph].
+// mostAgreeing bounds the devices of a round that agree on lists: beyond, not all are neighbors. See
+// Graph of package secagg.
 const mostAgreeing = 100
 
 // secureRefusals are of plans with secure aggregation. They leave nothing that needs the numbers of

@@ -349,7 +349,8 @@ func hostileFrames(t *testing.T, plan *wire.Plan) {
 		}
 	}
 	f.check(upTo(10)...)
-	if n := f.c.counters; n.Malformed < 8 || n.Unknown < 4 || n.WrongCount != uint64(len(stepsOf(plan))) {
+	steps := uint64(len(stepsOf(plan)))
+	if n := f.c.counters; n.Malformed < 8 || n.Unknown < 4 || n.WrongCount != steps {
 		t.Errorf("counters %+v, want what came to be counted", n)
 	}
 }
