@@ -15,9 +15,9 @@ import (
 // with transport=dense gets no Bound.
 //
 // With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum].
-// Against that, in private runs of up to 100 devices a round, Guard has devices agree on lists. Else
-// it raises Quorum to three quarters of the devices that a round asks, if these are few enough that
-// it counts.
+// Against that, in private runs of up to 100 devices a round, Guard has devices agree on lists. In
+// others it raises Quorum to three quarters of the devices that a round asks, if these are so few
+// that it counts.
 //
 // A bound that a plan has stays, and so does a field whose name is in set: an author may want none.
 func Guard(p *wire.Plan, set ...string) {

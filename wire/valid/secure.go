@@ -10,8 +10,7 @@ const leastSum = 3
 // levels each one's scalars have.
 const mostSummed = 4096
 
-// mostAgreeing bounds the devices of a round that agree on lists: beyond, not all are neighbors. See
-// Graph of package secagg.
+// mostAgreeing bounds the devices of a round that agree on lists: of more, some are no neighbors.
 const mostAgreeing = 100
 
 // secureRefusals are of plans with secure aggregation. They leave nothing that needs the numbers of
