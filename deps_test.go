@@ -88,6 +88,7 @@ var allowed = map[string][]string{
 	},
 	"client/internal/files": {module + "/wire"},
 	"client/internal/seal":  {},
+	"client/internal/tell":  {module + "/wire/about"},
 	// A log needs the contract, and what it stores to; neither a round nor another log.
 	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
 	"coordinator/filelog": {
@@ -98,7 +99,8 @@ var allowed = map[string][]string{
 		module + "/wire/subjects", module + "/coordinator/internal/roster",
 		"github.com/nats-io/nats.go/..."},
 	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
-	"coordinator/report":          {module + "/wire", module + "/wire/survey", module + "/wire/dp"},
+	"coordinator/report": {module + "/wire", module + "/wire/survey", module + "/wire/dp",
+		module + "/wire/about"},
 	"coordinator/internal/engine": {
 		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
 		module + "/wire/plancheck", module + "/wire/grouping", module + "/mathx",
@@ -110,6 +112,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
 		module + "/coordinator/internal/archive", module + "/wire/masked",
 		module + "/coordinator/internal/intake", module + "/coordinator/internal/classes",
+		module + "/wire/about",
 	},
 	"coordinator/internal/intake": {
 		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -139,7 +142,8 @@ var allowed = map[string][]string{
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report"},
-	"coordinator/internal/crowd": {module + "/wire", module + "/coordinator/report",
+	"coordinator/internal/crowd": {module + "/wire", module + "/wire/about",
+		module + "/coordinator/report",
 		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},

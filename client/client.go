@@ -46,8 +46,8 @@ var (
 // The goroutine of Run owns it, except mu and running. Its parts say what other goroutines
 // may use.
 //
-// Invariant: the app's callbacks run one at a time. While a callback hangs, nothing it can
-// reach is used.
+// Invariant: the app's callbacks run one at a time, but for Config.About. While a callback hangs,
+// nothing it can reach is used.
 type Client struct {
 	cfg    Config
 	pauses *retry.Pauses

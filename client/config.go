@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/about"
 	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -90,6 +91,12 @@ type Config struct {
 	// replica ends instead. A panic is a refusal. The plan is a copy, whose lists are the
 	// client's: do not change those. The next Run asks anew.
 	Accept func(*wire.Plan) error
+	// About returns what the coordinator's operator sees of this device: its program, platform,
+	// battery and network. Nil: nothing is told. It is asked when the device joins, and at each
+	// announcement; what changed is told with another join, at most once a minute, and a
+	// battery's charge where it differs by 5 percent. Nothing of it changes what the device
+	// computes. It must return at once, and may run beside another callback.
+	About func() about.Device
 	// Recorder receives progress; nil: none is reported.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nothing is logged.

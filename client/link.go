@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/client/internal/tell"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
@@ -34,6 +35,7 @@ type link struct {
 	log      *slog.Logger
 	signed   *ration.Asker // nil: any answer will do
 	allowed  bool          // the server permits this device to publish replies
+	teller   tell.Teller
 }
 
 var _ follow.Source = (*link)(nil)
@@ -42,6 +44,7 @@ func newLink(cfg *Config) *link {
 	return &link{
 		bus: cfg.Bus, reviver: newReviver(cfg), run: cfg.Run, id: cfg.ID,
 		timeout: cfg.RequestTimeout, log: cfg.Logger, signed: ration.NewAsker(cfg.keys()),
+		teller: tell.Teller{Ask: cfg.About, Logger: cfg.Logger},
 	}
 }
 
@@ -126,7 +129,7 @@ func (l *link) step(ctx context.Context, frame []byte) ([]byte, error) {
 // join asks for a slot, the plan and the current announcement. The error is a [laterError] if the
 // run takes no device now.
 func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
-	frame := (&wire.JoinRequest{Rest: known.Append(nil)}).Append(nil)
+	frame := (&wire.JoinRequest{Rest: l.teller.Append(known.Append(nil))}).Append(nil)
 	b, err := l.ask(ctx, subjects.Join(l.run, l.id), frame)
 	if err != nil {
 		return wire.JoinReply{}, fmt.Errorf("join: %w", err)

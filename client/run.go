@@ -309,7 +309,7 @@ func (c *Client) hear(ctx context.Context) (done bool, err error) {
 		return done, err
 	}
 	c.pulse.set(c.follower.Plan().Reannounce)
-	if c.member.rejoinDue() {
+	if c.member.rejoinDue() || c.link.teller.Due() {
 		return c.look(ctx)
 	}
 	return false, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire/about"
 )
 
 // A Client is one device of a run. Any thread may call its methods. Run, RunFor and Load
@@ -75,6 +76,9 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
 		MaxBatch: cfg.MaxBatch, Recorder: client.RecorderFunc(c.record),
 		MemoryLimit: uint64(cfg.MemoryLimit), Coordinator: cfg.Coordinator,
+	}
+	if name := cfg.About; name != "" {
+		config.About = func() about.Device { return c.policy.about(name) }
 	}
 	if c.device.consent != nil {
 		config.Accept = c.device.accept

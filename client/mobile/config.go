@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/about"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -67,6 +68,11 @@ type Config struct {
 	UnmeteredOnly bool
 	ChargingOnly  bool
 	MinBattery    int
+
+	// About is what the coordinator's operator sees of this app and its version, such as
+	// "pantry 1.4": at most 48 characters of ASCII. With it the operator also sees the platform,
+	// and what [Client.SetPower] and [Client.SetNetwork] report. "" tells nothing of all that.
+	About string
 
 	servers     []*url.URL
 	roots       *x509.CertPool // nil: the system's
@@ -237,6 +243,8 @@ func (c *Config) check() error {
 			c.MemoryLimit)
 	case c.MaxBatch < 0:
 		return faultf(CodeConfig, "MaxBatch = %d: give the number of samples, or 0", c.MaxBatch)
+	case (&about.Device{Program: c.About}).Check() != nil:
+		return faultf(CodeConfig, "About: %v", (&about.Device{Program: c.About}).Check())
 	case c.MinBattery < 0 || c.MinBattery > 100:
 		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
 	case len(c.servers) == 0:

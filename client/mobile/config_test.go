@@ -85,6 +85,8 @@ func TestConfigRefuses(t *testing.T) {
 			[]string{"Samples = -2", "give"}},
 		"workers": {func(c *Config) error { c.Workers = -2; return nil }, CodeConfig,
 			[]string{"Workers = -2", "give"}},
+		"about": {func(c *Config) error { c.About = "Küche 1"; return nil }, CodeConfig,
+			[]string{"About: ", "ASCII"}},
 		"batch": {func(c *Config) error { c.MaxBatch = -1; return nil }, CodeConfig,
 			[]string{"MaxBatch = -1", "give"}},
 		"memory": {func(c *Config) error { c.MemoryLimit = -1; return nil }, CodeConfig,

@@ -2,7 +2,10 @@ package mobile
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+
+	"github.com/zofl/zofl/wire/about"
 )
 
 // A policy decides whether the device may work, from the Config's requirements and from
@@ -60,4 +63,25 @@ func (p *policy) setPower(charging bool, percent int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.power = power{true, charging, percent}
+}
+
+// about is what the device tells the operator: of what the app did not report, nothing.
+func (p *policy) about(program string) about.Device {
+	d := about.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.power.known {
+		d.Battery = uint8(min(max(p.power.percent, 0), 100))
+		d.Power = about.OnBattery
+		if p.power.charging {
+			d.Power = about.Charging
+		}
+	}
+	if p.network.known && p.network.connected {
+		d.Network = about.Unmetered
+		if p.network.metered {
+			d.Network = about.Metered
+		}
+	}
+	return d
 }

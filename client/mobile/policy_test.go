@@ -1,8 +1,11 @@
 package mobile
 
 import (
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/wire/about"
 )
 
 // A device works if every requirement is known to be met.
@@ -57,6 +60,36 @@ func TestNetworkChanges(t *testing.T) {
 	} {
 		if got := p.setNetwork(step.connected, step.metered); got != step.want {
 			t.Errorf("step %d: changed %v, want %v", i, got, step.want)
+		}
+	}
+}
+
+// A device tells what the app reported, and nothing that it did not.
+func TestPolicyTells(t *testing.T) {
+	here := about.Device{Program: "pantry 1.4", Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	for name, tt := range map[string]struct {
+		report func(*policy)
+		want   func(*about.Device)
+	}{
+		"nothing": {func(*policy) {}, func(*about.Device) {}},
+		"battery": {func(p *policy) { p.setPower(false, 57) },
+			func(d *about.Device) { d.Battery, d.Power = 57, about.OnBattery }},
+		"no charge": {func(p *policy) { p.setPower(true, -1) },
+			func(d *about.Device) { d.Power = about.Charging }},
+		"metered": {func(p *policy) { p.setNetwork(true, true) },
+			func(d *about.Device) { d.Network = about.Metered }},
+		"offline": {func(p *policy) { p.setNetwork(false, true) }, func(*about.Device) {}},
+		"both": {func(p *policy) { p.setNetwork(true, false); p.setPower(true, 120) },
+			func(d *about.Device) {
+				d.Battery, d.Power, d.Network = 100, about.Charging, about.Unmetered
+			}},
+	} {
+		var p policy
+		tt.report(&p)
+		want := here
+		tt.want(&want)
+		if got := p.about("pantry 1.4"); got != want {
+			t.Errorf("%s: it tells %+v, want %+v", name, got, want)
 		}
 	}
 }

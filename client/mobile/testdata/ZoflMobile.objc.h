@@ -97,6 +97,7 @@
 @property (nonatomic) BOOL unmeteredOnly;
 @property (nonatomic) BOOL chargingOnly;
 @property (nonatomic) long minBattery;
+@property (nonatomic) NSString* _Nonnull about;
 - (BOOL)addServer:(NSString* _Nullable)address error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)enroll:(NSString* _Nullable)line error:(NSError* _Nullable* _Nullable)error;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;

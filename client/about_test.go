@@ -1,0 +1,103 @@
+package client_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/about"
+)
+
+// hears notes what devices tell when they join.
+func (h *host) hears(told *[]about.Device) {
+	h.answers(func(m bus.Message) bool {
+		if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
+			if d, ok := about.Of(&r); ok {
+				*told = append(*told, d)
+			}
+		}
+		return false
+	})
+}
+
+// A device tells its operator what the app says when it joins, and what changed, but neither often
+// nor each percent.
+func TestAbout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		var told []about.Device
+		h.hears(&told)
+		var now atomic.Pointer[about.Device]
+		phone := about.Device{Program: "pantry 1.4", Platform: "android/arm64", Battery: 80,
+			Power: about.OnBattery, Network: about.Unmetered}
+		now.Store(&phone)
+		h.device("d0", bowlLoss(small, 0), func(c *client.Config) {
+			c.About = func() about.Device { return *now.Load() }
+		})
+		after := func(seconds int, edit func(*about.Device)) {
+			next := *now.Load()
+			edit(&next)
+			now.Store(&next)
+			for range seconds { // of silence it would ask for its place again
+				time.Sleep(time.Second) // of the bubble's clock
+				h.announce()
+			}
+			synctest.Wait()
+		}
+		want := []about.Device{phone}
+		if told = slices.Compact(told); !slices.Equal(told, want) {
+			t.Fatalf("joining it told %+v, want %+v", told, want)
+		}
+		told = nil
+		after(1, func(d *about.Device) { d.Network = about.Metered })
+		after(1, func(d *about.Device) { d.Battery = 70 })
+		if len(told) != 0 {
+			t.Errorf("within a minute it told %+v", told)
+		}
+		after(60, func(*about.Device) {})
+		phone.Network, phone.Battery = about.Metered, 70
+		want[0] = phone
+		if !slices.Equal(told, want) {
+			t.Errorf("after a minute it told %+v, want %+v", told, want)
+		}
+		told = nil
+		after(120, func(d *about.Device) { d.Battery = 66 })
+		if len(told) != 0 {
+			t.Errorf("of four percent it told %+v", told)
+		}
+		after(120, func(d *about.Device) { d.Battery = 65 })
+		phone.Battery = 65
+		want[0] = phone
+		if !slices.Equal(told, want) {
+			t.Errorf("of five percent it told %+v, want %+v", told, want)
+		}
+	})
+}
+
+// An app that panics, or tells what cannot be shown, tells nothing, and takes part.
+func TestAboutFails(t *testing.T) {
+	for name, tell := range map[string]func() about.Device{
+		"nothing": nil,
+		"panic":   func() about.Device { panic("no battery") },
+		"escape":  func() about.Device { return about.Device{Program: "\x1b[2J"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h := newHost(t, testPlan(small))
+				var told []about.Device
+				h.hears(&told)
+				h.device("d0", bowlLoss(small, 0), func(c *client.Config) { c.About = tell })
+				h.announce()
+				h.one(wire.Contribution)
+				if len(told) != 0 {
+					t.Errorf("it told %+v", told)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,72 @@
+// Package tell decides when a device tells its operator what the app says about it.
+package tell
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/zofl/zofl/wire/about"
+)
+
+const (
+	// every bounds how often a device that stays in the run tells what changed.
+	every = time.Minute
+	// worth is by how many percent a battery's charge has to differ.
+	worth = 5
+)
+
+// A Teller is used by one goroutine. With nil for Ask it tells nothing.
+type Teller struct {
+	Ask    func() about.Device // of the app
+	Logger *slog.Logger
+
+	told about.Device
+	at   time.Time
+	mute bool // what the app says cannot be told, which was logged
+}
+
+// Append appends what the app says now to the rest of a join request.
+func (t *Teller) Append(rest []byte) []byte {
+	if t.told, t.at = t.now(), time.Now(); t.told == (about.Device{}) {
+		return rest
+	}
+	return t.told.Append(rest)
+}
+
+// Due says that there is something new to tell.
+func (t *Teller) Due() bool {
+	if t.Ask == nil || time.Since(t.at) < every {
+		return false
+	}
+	before, now := t.told, t.now()
+	charge := int(now.Battery) - int(before.Battery)
+	before.Battery = now.Battery
+	return before != now || charge >= worth || charge <= -worth
+}
+
+// now asks the app. What it may not tell it leaves out, and logs once.
+func (t *Teller) now() about.Device {
+	if t.Ask == nil {
+		return about.Device{}
+	}
+	d, err := t.ask()
+	if err == nil {
+		return d
+	}
+	if !t.mute {
+		t.mute = true
+		t.Logger.Error("Config.About: nothing is told", "err", err)
+	}
+	return about.Device{}
+}
+
+func (t *Teller) ask() (d about.Device, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	d = t.Ask()
+	return d, d.Check()
+}
