@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/zofl/zofl/wire/about"
+)
 
 // A DeviceState says where a member of a listed roster is.
 type DeviceState uint8
@@ -35,4 +39,7 @@ type Device struct {
 	Doubt    float64       // share of its weight that it lost, with Plan.Trust
 	Refused  uint64        // messages that were not looked at, because it sent too many
 	Faulty   uint64        // messages that no honest device sends
+	Record   uint64        // the last one that it contributed to, 0 if none since this one began
+	Behind   uint64        // records of the log since that one
+	About    about.Device  // what it tells about itself; it may be wrong
 }

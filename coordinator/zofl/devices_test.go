@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/version"
 )
 
 // startDevice starts a device as a process of its own.
@@ -73,6 +75,10 @@ func TestDevices(t *testing.T) {
 	for _, d := range k.until("a present, b present, c present") {
 		if d.LastSeen == nil || d.Silence < 0 || d.Silence > patience.Seconds() || d.Latency <= 0 {
 			t.Errorf("%+v", d)
+		}
+		if d.Record == 0 || d.Program != "zofl "+version.String() ||
+			d.Platform != runtime.GOOS+"/"+runtime.GOARCH || d.Power != "" || d.Network != "" {
+			t.Errorf("%+v, want its program and platform, and a record", d)
 		}
 	}
 	if err := a.cmd.Process.Kill(); err != nil {

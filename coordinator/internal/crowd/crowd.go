@@ -2,7 +2,10 @@
 // present, silent, away, has left or is retired, by slot.
 package crowd
 
-import "github.com/zofl/zofl/coordinator/report"
+import (
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire/about"
+)
 
 const (
 	// SilentAfter is how many deadlines in a row a device lets pass before no round waits for it.
@@ -35,7 +38,9 @@ type Member struct {
 	Misses   uint8   // deadlines that it let pass since it was last heard of
 	Left     bool    // it said goodbye
 	Retired  bool
-	Until    uint64 // it stepped out until then
+	Record   uint64        // the last one that it contributed to; 0: none
+	About    *about.Device // what it tells about itself; nil: nothing
+	Until    uint64        // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
 	vain     uint8  // rises by vainMiss with each deadline missed, sinks by 1 with each answer

@@ -36,7 +36,7 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	}
 	past.Counted.Set(m, gather.Contributed)
 	c.counters.Contributions++
-	c.contributed(m, false)
+	c.contributed(m, past.N, false)
 	c.guard.Cut(m.Slot, c.values)
 	c.aggregator.Clip(c.values)
 	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/about"
 )
 
 // Who takes part in a listed roster. Presence steers how many devices an attempt asks and for whom
@@ -30,10 +31,15 @@ func (c *Core) heard(m gather.Member) {
 	}
 }
 
-// joinedAgain notes that a member joined again, which also ends the time that it stepped out.
-func (c *Core) joinedAgain(m gather.Member) {
+// joinedAgain notes that a member joined again, which also ends the time that it stepped out, and
+// what it tells about itself.
+func (c *Core) joinedAgain(m gather.Member, r *wire.JoinRequest) {
 	c.heard(m)
 	p := &c.crowd.Members[m.Slot]
+	p.About = nil
+	if told, ok := about.Of(r); ok {
+		p.About = &told
+	}
 	if p.Until > c.now {
 		p.Until = 0
 		c.crowd.Place(m.Slot, c.now)
@@ -41,12 +47,13 @@ func (c *Core) joinedAgain(m gather.Member) {
 	}
 }
 
-// contributed notes a member's contribution, and how long it took.
-func (c *Core) contributed(m gather.Member, current bool) {
+// contributed notes a member's contribution to record n, and how long it took.
+func (c *Core) contributed(m gather.Member, n uint64, current bool) {
 	if c.roster.Open {
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
+	p.Record = max(p.Record, n)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
 		c.crowd.Place(m.Slot, c.now)
 	}
@@ -232,7 +239,13 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []Times) {
 		p := &c.crowd.Members[slot]
 		m := gather.Member{Slot: uint32(slot), ID: c.roster.IDs[slot]}
 		d := report.Device{ID: m.ID, Slot: m.Slot, State: p.State(now), Declines: p.Declines,
-			Awaited: c.awaits(m)}
+			Awaited: c.awaits(m), Record: p.Record}
+		if 0 < p.Record && p.Record < c.N {
+			d.Behind = c.N - p.Record
+		}
+		if p.About != nil {
+			d.About = *p.About
+		}
 		d.Cut, d.Doubt = c.guard.Member(m.Slot)
 		if p.Seen > 0 {
 			d.Missed = uint32(p.Misses)

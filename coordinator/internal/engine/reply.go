@@ -76,7 +76,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 	c.take(c.seat(m), r, control)
 	waited := c.waitsFor(m, current)
 	c.counted(m, r)
-	c.contributed(m, current)
+	c.contributed(m, r.N, current)
 	c.answered(waited)
 }
 

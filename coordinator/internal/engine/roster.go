@@ -46,7 +46,7 @@ func (c *Core) join(in Input) {
 	}
 	switch {
 	case member:
-		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID})
+		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, &request)
 		c.welcome(in.Token, slot)
 		return
 	case !ok && len(r.IDs) >= c.maxMembers:

@@ -92,7 +92,7 @@ func (c *Core) stepOver() (goesOn bool) {
 	for _, slot := range c.vault.Contributors() {
 		m := gather.Member{Slot: slot, ID: c.roster.IDs[slot]}
 		c.answers.Set(m, gather.Contributed)
-		c.contributed(m, false)
+		c.contributed(m, c.N+1, false)
 	}
 	return false
 }

@@ -70,7 +70,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	c.loss.Add(r.Loss, c.weightOf(&r))
 	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
-	c.contributed(m, current)
+	c.contributed(m, c.N+1, current)
 	c.redeem(m, &r)
 	return taken, func() { c.answered(waited) }
 }

@@ -29,6 +29,15 @@ type Device struct {
 	Doubt    float64    `json:"doubt,omitempty"`      // share of its weight that it lost, by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond its share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
+	Record   uint64     `json:"record,omitempty"`     // the last one that it contributed to
+	Behind   uint64     `json:"behind,omitempty"`     // records of the log since that one
+
+	// What the device tells about itself. It may be wrong.
+	Program  string `json:"program,omitempty"`
+	Platform string `json:"platform,omitempty"`
+	Battery  uint8  `json:"battery_percent,omitempty"`
+	Power    string `json:"power,omitempty"`   // battery, charging
+	Network  string `json:"network,omitempty"` // unmetered, metered
 }
 
 // Absent says whether no round waits for the device.
@@ -40,6 +49,9 @@ func deviceOf(d *report.Device, now time.Time) Device {
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
 		Cut: d.Cut, Doubt: d.Doubt, Refused: d.Refused, Faulty: d.Faulty,
+		Record: d.Record, Behind: d.Behind,
+		Program: d.About.Program, Platform: d.About.Platform, Battery: d.About.Battery,
+		Power: d.About.Power.String(), Network: d.About.Network.String(),
 	}
 	if !d.LastSeen.IsZero() {
 		seen := d.LastSeen.UTC().Truncate(time.Millisecond)

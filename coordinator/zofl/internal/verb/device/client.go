@@ -152,6 +152,9 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
 	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
 	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
+	if cfg.Passive == nil {
+		cfg.About = self
+	}
 	c, err := client.New(cfg)
 	if err != nil {
 		return cli.Usage(err)

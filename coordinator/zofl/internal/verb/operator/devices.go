@@ -31,8 +31,9 @@ func devicesCommand() *cobra.Command {
   retired  if zofl retire removed it
 
 A round waits for present devices only. The others keep their slots, and are present again
-when they come back, except retired ones. Times, latency and declines are what this
-coordinator has seen since it began. An open roster lists nobody.`,
+when they come back, except retired ones. Times, latency, declines and the last record that
+a device contributed to are what this coordinator has seen since it began. The note ends with
+what the device tells about itself. An open roster lists nobody.`,
 		Example: `  zofl devices --url nats://127.0.0.1:4222 --run kitchen`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -79,12 +80,14 @@ func printDevices(out io.Writer, list []operate.Device) {
 		fmt.Fprintln(out, "no devices: none has joined, or the roster is open and lists nobody")
 		return
 	}
-	t := cli.NewTable(out, "id", "slot", "state", "last seen", "latency", "declines", "note")
+	t := cli.NewTable(out, "id", "slot", "state", "last seen", "record", "latency", "declines",
+		"note")
 	var states []string
 	count := map[string]int{}
 	for i := range list {
 		d := &list[i]
-		t.AppendRow(table.Row{d.ID, d.Slot, d.State, lastSeen(d), latencyOf(d), d.Declines, noteOn(d)})
+		t.AppendRow(table.Row{d.ID, d.Slot, d.State, lastSeen(d), d.Record, latencyOf(d), d.Declines,
+			noteOn(d)})
 		if count[d.State]++; count[d.State] == 1 {
 			states = append(states, d.State)
 		}
@@ -131,7 +134,24 @@ func noteOn(d *operate.Device) string {
 	if text := misdeeds(d.Refused, d.Faulty); text != "" {
 		notes = append(notes, text)
 	}
-	return strings.Join(notes, ", ")
+	return strings.Join(append(notes, tells(d)...), ", ")
+}
+
+// tells returns what a device tells about itself.
+func tells(d *operate.Device) (notes []string) {
+	for _, text := range []string{d.Program, d.Platform, battery(d), d.Network} {
+		if text != "" {
+			notes = append(notes, text)
+		}
+	}
+	return notes
+}
+
+func battery(d *operate.Device) string {
+	if d.Battery == 0 {
+		return d.Power
+	}
+	return strings.TrimRight(fmt.Sprintf("%d %% %s", d.Battery, d.Power), " ")
 }
 
 // rounded returns seconds with about three digits.
