@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // A tab is a page in a browser, whose requests and complaints are noted.
 type tab struct {

@@ -47,6 +47,7 @@ type query struct {
 type fleet struct {
 	Members int            `json:"members"`
 	Open    bool           `json:"open,omitempty"` // an open roster has no list
+	Told    int            `json:"told,omitempty"` // devices that tell something about themselves
 	States  map[string]int `json:"states"`
 }
 
@@ -74,7 +75,11 @@ func (l *listing) summary(run Run, open bool) fleet {
 	l.fresh(run, time.Now())
 	f := fleet{Members: len(l.devices), Open: open, States: map[string]int{}}
 	for i := range l.devices {
-		f.States[l.devices[i].State]++
+		d := &l.devices[i]
+		f.States[d.State]++
+		if d.Program+d.Platform+d.Power+d.Network != "" || d.Battery > 0 {
+			f.Told++
+		}
 	}
 	return f
 }
@@ -107,6 +112,11 @@ var orders = map[string]func(a, b *operate.Device) int{
 	"latency":  func(a, b *operate.Device) int { return cmp.Compare(a.Latency, b.Latency) },
 	"declines": func(a, b *operate.Device) int { return cmp.Compare(a.Declines, b.Declines) },
 	"missed":   func(a, b *operate.Device) int { return cmp.Compare(a.Missed, b.Missed) },
+	"record":   func(a, b *operate.Device) int { return cmp.Compare(a.Record, b.Record) },
+	"program":  func(a, b *operate.Device) int { return strings.Compare(a.Program, b.Program) },
+	"platform": func(a, b *operate.Device) int { return strings.Compare(a.Platform, b.Platform) },
+	"battery":  func(a, b *operate.Device) int { return cmp.Compare(charge(a), charge(b)) },
+	"network":  func(a, b *operate.Device) int { return strings.Compare(a.Network, b.Network) },
 	// The absent ones first, as `zofl devices` has them.
 	"": func(a, b *operate.Device) int {
 		switch {
@@ -117,6 +127,14 @@ var orders = map[string]func(a, b *operate.Device) int{
 		}
 		return 1
 	},
+}
+
+// charge is the percent of a device's battery; one that does not tell is last.
+func charge(d *operate.Device) uint8 {
+	if d.Battery == 0 {
+		return 101
+	}
+	return d.Battery
 }
 
 // silence is since when nothing was heard of a device; one that was never heard of is last.
@@ -163,7 +181,8 @@ func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 		fail(w, http.StatusBadRequest, "from and count: give whole numbers, 0 or more")
 		return
 	case orders[q.sort] == nil:
-		fail(w, http.StatusBadRequest, "sort: give id, slot, state, seen, latency, declines or missed")
+		fail(w, http.StatusBadRequest, "sort: give id, slot, state, seen, record, latency, "+
+			"declines, missed, program, platform, battery or network")
 		return
 	}
 	rows, total := b.list.page(b.leader(), q, from, min(count, mostRows))

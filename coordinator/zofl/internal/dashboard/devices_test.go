@@ -12,6 +12,10 @@ import (
 func TestDevices(t *testing.T) {
 	l := newLab(t, Config{})
 	l.run.devices = fleetOf(1000)
+	phone := &l.run.devices[20]
+	phone.Program, phone.Platform, phone.Battery = "pantry 1.4", "android/arm64", 8
+	l.run.devices[19].Battery, l.run.devices[19].Network = 57, "metered"
+	l.run.devices[500].Record = 300
 	l.run.status.Digests = []operate.Digests{{N: 64, Differ: []string{"device-00003"}}}
 	type answer struct {
 		Devices []struct{ ID, State, Digest string }
@@ -30,6 +34,12 @@ func TestDevices(t *testing.T) {
 		{"count=2&sort=missed&order=desc&state=silent", 10, []int{707, 407}},
 		{"count=2&find=DEVICE-0099", 10, []int{990, 991}},
 		{"count=2&find=nobody", 0, []int{}},
+		{"count=2&sort=battery", 1000, []int{20, 19}}, // the lowest first, then who does not tell
+		{"count=2&sort=battery&from=2", 1000, []int{0, 1}},
+		{"count=1&sort=platform&order=desc", 1000, []int{20}},
+		{"count=1&sort=program&order=desc", 1000, []int{20}},
+		{"count=1&sort=network&order=desc", 1000, []int{19}},
+		{"count=2&sort=record&order=desc", 1000, []int{500, 999}},
 		{"count=0", 1000, []int{}},
 		{"from=5000", 1000, []int{}},
 	} {

@@ -15,10 +15,13 @@ function color(name) {
 // recolor forgets the theme's colors.
 export function recolor() { colors = {}; }
 
+// wholes are the steps of an axis of counts.
+const wholes = Array.from({ length: 10 }, (_, i) => [1, 2, 5].map(m => m * 10 ** i)).flat();
+
 const markColors = { bad: "--bad", warn: "--warn", info: "--muted" };
 
 export class Chart {
-  // about: title, series of {label, color, raw, dash}, format of values, wide, tall.
+  // about: title, series of {label, color, raw, dash}, format of values, whole numbers, wide, tall.
   constructor(about) {
     this.about = about;
     this.x = { format: number, label: "" };
@@ -89,14 +92,15 @@ export class Chart {
       width: Math.floor(box.width) || 300, height: Math.floor(box.height) || 190,
       legend: { show: false },
       cursor: { sync: { key: "zofl" }, points: { size: 6 }, drag: { x: true, y: false } },
-      padding: [8, 8, 0, 0],
+      padding: [8, 18, 0, 0],
       scales: {
         x: { time: false },
         y: this.logarithmic ? { distr: 3 } : { range: (u, low, high) => span(low, high, this.about.zero) },
       },
       axes: [
         { ...axis, size: 26, values: (u, list) => list.map(v => this.x.format(v)), space: 60 },
-        { ...axis, size: 58, values: (u, list) => list.map(v => v === null ? "" : format(v)), space: 34 },
+        { ...axis, size: 58, values: (u, list) => list.map(v => v === null ? "" : format(v)), space: 34,
+          ...(this.about.whole && { incrs: wholes }) },
       ],
       series: [{}, ...this.about.series.map(s => ({
         label: s.label, stroke: () => color(s.color), width: s.raw ? 1 : 2, dash: s.dash,

@@ -11,6 +11,7 @@ export class Controls {
     this.base = base;
     this.store = store;
     this.link = link;
+    this.away = false; // the coordinator does not answer
     id("pause").addEventListener("click", () => this.pause());
     id("resume").addEventListener("click", () => this.#do("resume", {}).catch(say));
     id("stop").addEventListener("click", () => this.stop());
@@ -23,7 +24,7 @@ export class Controls {
   // show enables what makes sense now.
   show() {
     const state = this.store.status?.state;
-    const over = !state || state === "ended" || state === "deposed";
+    const over = !state || state === "ended" || state === "deposed" || this.away;
     id("pause").hidden = state === "paused";
     id("resume").hidden = state !== "paused";
     for (const name of ["pause", "resume", "stop", "rollback", "change"]) id(name).disabled = over;

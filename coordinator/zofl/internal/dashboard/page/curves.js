@@ -18,7 +18,7 @@ const two = (label, name) => [
 const fixed = {
   loss: { title: "Loss", series: two("smoothed", "--series-1"), wide: true },
   participation: {
-    title: "Participation", zero: true, tall: true, series: [
+    title: "Participation", zero: true, whole: true, tall: true, series: [
       { label: "contributors", color: "--series-1" },
       { label: "asked", color: "--series-4", raw: true, dash: [4, 3] },
       { label: "late", color: "--series-2" },
@@ -32,7 +32,7 @@ const fixed = {
       { label: "up", color: "--series-2" },
     ],
   },
-  refused: { title: "Refused messages a round", zero: true, series: [{ label: "refused", color: "--series-2" }] },
+  refused: { title: "Refused messages a round", zero: true, whole: true, series: [{ label: "refused", color: "--series-2" }] },
   step: { title: "Step", zero: true, series: [{ label: "step", color: "--series-4" }] },
   epsilon: { title: "Privacy spent (ε)", zero: true, series: [{ label: "ε", color: "--series-4" }] },
 };

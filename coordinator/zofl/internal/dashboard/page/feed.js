@@ -2,13 +2,14 @@
 // token. After a break the page says which event it had last, and gets what it missed, or all anew.
 import { headers } from "./token.js";
 
-const longestWait = 5000; // ms between attempts
+const shortestWait = 250, longestWait = 5000; // ms between attempts
+export const denied = "needs the token";
 const silence = 30000; // ms; the server says something every 10 s
 
 // follow reads a feed until stop is called. on.event(name, data) gets each event, on.link(kind, text)
 // how the connection is, on.denied() that the token is missing or wrong.
 export function follow(url, on) {
-  let last = "", wait = 250, stopped = false, abort = null;
+  let last = "", wait = shortestWait, stopped = false, abort = null, wake = null;
   const read = async () => {
     abort = new AbortController();
     let heard = setTimeout(() => abort.abort(), silence);
@@ -19,14 +20,14 @@ export function follow(url, on) {
     if (response.status === 401) {
       clearTimeout(heard);
       on.denied();
-      throw new Error("the token is missing or wrong");
+      throw new Error(denied);
     }
     if (!response.ok) {
       clearTimeout(heard);
-      throw new Error(`${response.status}: ${(await response.text()).slice(0, 200)}`);
+      throw new Error(String(response.status));
     }
     on.link("good", "live");
-    wait = 250;
+    wait = shortestWait;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     try {
@@ -55,18 +56,21 @@ export function follow(url, on) {
   };
   (async () => {
     while (!stopped) {
+      let text = "reconnecting";
       try {
         await read();
-      } catch { /* the next attempt says whether it passes */ }
+      } catch (error) { // the next attempt says whether it passes
+        if (error.message === denied) text = denied;
+      }
       if (stopped) return;
-      on.link("bad", "reconnecting");
-      await new Promise(done => setTimeout(done, wait));
+      on.link("bad", text);
+      await new Promise(done => { wake = done; setTimeout(done, wait); });
       wait = Math.min(2 * wait, longestWait);
     }
   })();
   return {
     stop() { stopped = true; abort?.abort(); },
     // again reconnects at once, as after a new token.
-    again() { wait = 0; abort?.abort(); },
+    again() { wait = shortestWait; abort?.abort(); wake?.(); },
   };
 }

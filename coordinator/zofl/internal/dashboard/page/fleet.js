@@ -1,6 +1,6 @@
 // The table of devices. Only the rows in sight are in the document, and only pages around them are
 // fetched: the server sorts and filters.
-import { ago, element, number, put } from "./format.js";
+import { ago, element, number, put, seconds } from "./format.js";
 import { headers } from "./token.js";
 
 const rowHeight = 37; // px, with its line: as style.css has it
@@ -10,15 +10,22 @@ const overscan = 8; // rows beyond each edge
 const mostPages = 12; // kept
 
 const columns = [
-  { key: "id", title: "Device", width: "24%" },
-  { key: "slot", title: "Slot", number: true, width: "8%" },
-  { key: "state", title: "State", width: "13%" },
-  { key: "seen", title: "Last seen", width: "15%" },
-  { key: "latency", title: "Answers in", number: true, width: "12%" },
-  { key: "declines", title: "Declined", number: true, width: "10%" },
-  { key: "missed", title: "Missed", number: true, width: "9%" },
-  { key: "digest", title: "Digest", width: "9%" },
+  { key: "id", title: "Device", width: 160 },
+  { key: "slot", title: "Slot", number: true, width: 62 },
+  { key: "state", title: "State", width: 92 },
+  { key: "seen", title: "Last seen", width: 106 },
+  { key: "record", title: "Last record", number: true, width: 98 },
+  { key: "latency", title: "Answers in", number: true, width: 94 },
+  { key: "declines", title: "Declined", number: true, width: 84 },
+  { key: "missed", title: "Missed", number: true, width: 76 },
+  { key: "digest", title: "Digest", width: 84 },
+  // What a device tells about itself, where one does.
+  { key: "program", title: "Program", width: 128, told: true },
+  { key: "platform", title: "Platform", width: 116, told: true },
+  { key: "battery", title: "Power", width: 116, told: true },
+  { key: "network", title: "Network", width: 92, told: true },
 ];
+const kind = c => [c.number && "number", c.told && "told"].filter(Boolean).join(" ") || undefined;
 
 export class Fleet {
   // open(device) shows one.
@@ -55,8 +62,8 @@ export class Fleet {
     for (const c of columns) {
       const button = element("button", { type: "button", text: c.title,
         onclick: () => this.#by(c.key) });
-      const th = element("th", { scope: "col", class: c.number && "number" }, button);
-      th.style.width = c.width;
+      const th = element("th", { scope: "col", class: kind(c) }, button);
+      th.style.width = `${c.width}px`;
       c.head = th;
       row.append(th);
     }
@@ -102,6 +109,7 @@ export class Fleet {
   // summary takes the counts of the whole fleet.
   summary(fleet) {
     if (!fleet) return;
+    this.table.classList.toggle("tells", fleet.told > 0);
     const states = Object.entries(fleet.states).map(([state, n]) => `${number(n)} ${state}`);
     put(this.count, fleet.members ? `${number(fleet.members)} devices: ${states.join(", ")}`
       : fleet.open ? "An open roster has no list." : "Nobody has joined yet.");
@@ -199,7 +207,7 @@ export class Fleet {
 }
 
 function makeRow(open, focused) {
-  const cells = columns.map(c => element("td", { class: c.number && "number" }));
+  const cells = columns.map(c => element("td", { class: kind(c) }));
   const button = element("button", { type: "button", tabindex: "-1" });
   const state = element("span", { class: "dot" });
   cells[0].append(button);
@@ -223,10 +231,19 @@ function fill(row, at, d, old, current) {
   if (row.state.dataset.kind !== (d ? d.state : "")) row.state.dataset.kind = d ? d.state : "";
   const values = d ? [
     d.id, String(d.slot), d.state, d.last_seen ? ago((d.silence_seconds || 0) + old) : "not yet",
-    d.latency_ms ? `${number(Math.round(d.latency_ms * 10) / 10)} ms` : "", String(d.declines || 0),
-    String(d.missed || 0), d.digest || "",
-  ] : ["…", "", "", "", "", "", "", ""];
-  values.forEach((text, i) => { if (row.texts[i].data !== text) row.texts[i].data = text; });
+    d.record ? number(d.record) : "", d.latency_ms ? seconds(d.latency_ms / 1000) : "",
+    String(d.declines || 0), String(d.missed || 0), d.digest || "",
+    d.program || "", d.platform || "", power(d), d.network || "",
+  ] : ["…"];
+  row.texts.forEach((cell, i) => {
+    const text = values[i] || "";
+    if (cell.data !== text) cell.data = text;
+  });
+}
+
+// power is what a device tells of its battery, in words.
+function power(d) {
+  return [d.battery_percent && `${d.battery_percent} %`, d.power].filter(Boolean).join(", ");
 }
 
 // facts are the words for all that is known of a device.
@@ -235,7 +252,8 @@ export function facts(d) {
   const add = (title, value) => { if (value) list.push([title, value]); };
   add("Last seen", d.last_seen ? new Date(d.last_seen).toLocaleString("en-GB") : "not since the coordinator began");
   add("Back", d.until && new Date(d.until).toLocaleString("en-GB"));
-  add("Answers in", d.latency_ms && `${number(d.latency_ms)} ms, smoothed`);
+  add("Last record", d.record && `${number(d.record)}, ${number(d.behind || 0)} behind the log`);
+  add("Answers in", d.latency_ms && `${seconds(d.latency_ms / 1000)}, smoothed`);
   add("Awaited", d.awaited && "the open round waits for it");
   add("Declined", d.declines && `${d.declines} times`);
   add("Missed", d.missed && `${d.missed} deadlines in a row`);
@@ -244,5 +262,9 @@ export function facts(d) {
   add("Doubt", d.doubt && `${number(100 * d.doubt)} % of its weight lost, by trust`);
   add("Refused", d.refused && `${number(d.refused)} messages beyond its share`);
   add("Faulty", d.faulty && `${number(d.faulty)} messages that no honest device sends`);
+  add("Program", d.program);
+  add("Platform", d.platform);
+  add("Power", power(d));
+  add("Network", d.network);
   return list;
 }

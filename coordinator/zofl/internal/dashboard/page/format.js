@@ -22,7 +22,7 @@ export function bytes(x) {
 export function seconds(s) {
   if (s === null || s === undefined || !Number.isFinite(s)) return "–";
   if (s === 0) return "0 s";
-  if (s < 1) return `${number(Math.round(s * 10000) / 10)} ms`;
+  if (s < 1) return `${s < 0.1 ? number(Math.round(s * 10000) / 10) : Math.round(s * 1000)} ms`;
   if (s < 60) return `${s < 10 ? s.toFixed(1) : Math.round(s)} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
   if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;

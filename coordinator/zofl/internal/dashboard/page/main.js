@@ -1,9 +1,9 @@
 // The dashboard of a run.
 import { Controls, say } from "./controls.js";
 import { Curves } from "./curves.js";
-import { follow } from "./feed.js";
+import { denied, follow } from "./feed.js";
 import { Fleet } from "./fleet.js";
-import { put } from "./format.js";
+import { clock, put } from "./format.js";
 import * as panels from "./panels.js";
 import { Store } from "./store.js";
 import { headers, takeToken } from "./token.js";
@@ -56,6 +56,30 @@ function take(name, data) {
   draw();
 }
 
+// linked shows whether the page hears the coordinator. A break that lasts is told in words.
+let since = null, asked = false;
+function linked(kind, text) {
+  id("link").dataset.kind = kind;
+  put(id("link"), text);
+  const gone = id("gone"), heard = kind === "good", locked = text === denied;
+  if (heard) since = null;
+  else since ??= Date.now();
+  if (heard) asked = false;
+  const away = !heard && Date.now() - since > 1000;
+  gone.hidden = !away || !store.status;
+  if (away) {
+    put(gone, locked ? "The token is not that of this coordinator. The button Token takes another."
+      : `The coordinator has not answered since ${clock(since)}. This page shows how the run was ` +
+        "then, and goes on by itself.");
+  }
+  put(id("loading"), locked ? "This page needs the token. The button Token takes it."
+    : "Waiting for the coordinator.");
+  if (controls.away !== away) {
+    controls.away = away;
+    controls.show();
+  }
+}
+
 function watch(run) {
   feed?.stop();
   store.clear();
@@ -65,11 +89,12 @@ function watch(run) {
   fleet.base = base;
   feed = follow(`${base}/stream`, {
     event: take,
-    link(kind, text) {
-      id("link").dataset.kind = kind;
-      put(id("link"), text);
+    link: linked,
+    denied() {
+      if (asked || id("ask").open) return;
+      asked = true; // once: then the button Token is there
+      controls.token("This page needs the token.");
     },
-    denied() { if (!id("ask").open) controls.token("This page needs the token."); },
   });
 }
 
