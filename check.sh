@@ -213,14 +213,14 @@ unfused() {
 	done
 }
 
-# phones: client/mobile in Java and Kotlin, and the Android example, without Google's
+# phones: client/mobile in Java and Kotlin, the Android library and its example, without Google's
 # SDK and without a network. What Maven takes from its cache .ci/setup put there.
 phones() {
-	local jvm=$PWD/examples/android/_hostjvm
+	local jvm=$PWD/android/_hostjvm
 	export MVN=-o
-	mvn -o -q -B -f examples/android/pom.xml test
-	examples/android/hostjvm.sh
-	examples/android/typecheck.sh
+	mvn -o -q -B -f android/pom.xml test
+	android/hostjvm.sh
+	android/typecheck.sh
 	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
 	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -count=1 ./mobile
 }
@@ -305,7 +305,7 @@ elsewhere() {
 	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
 	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
-	step "Java and Kotlin devices, the Android example" phones
+	step "Java and Kotlin devices, the Android library" phones
 	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
 	step "language model example" examples/lora/run.sh

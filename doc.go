@@ -11,7 +11,8 @@
 //     current parameters.
 //   - [github.com/zofl/zofl/client/mobile] is the client for gomobile: Java,
 //     Kotlin, Swift and Objective-C.
-//   - examples/raspberrypi is an agent for sensors, and examples/android an app.
+//   - android is the library for Android apps, and examples/android an app with it;
+//     examples/raspberrypi is an agent for sensors.
 //
 // # For operators of a run
 //

@@ -26,7 +26,7 @@ var sections = []section{
 		{home, "All pages"},
 		{"docs/start.md", "Five minutes to a run"},
 		{"docs/app.md", "In a Go app"},
-		{"examples/android/README.md", "Android"},
+		{"android/README.md", "Android"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"python/README.md", "Python"},
 		{"docs/exec.md", "Any other language"},
@@ -51,6 +51,7 @@ var sections = []section{
 		{"docs/release.md", "Install and release"},
 	}},
 	{"Examples", []entry{
+		{"examples/android/README.md", "An Android app"},
 		{"examples/onnx/README.md", "A closed int8 model"},
 		{"examples/lora/README.md", "A language model"},
 		{"examples/pid/README.md", "Controllers"},

@@ -1,7 +1,5 @@
-// Declared here so that all modules use the same Kotlin. AGP 9 compiles Kotlin itself, so
-// the app needs no Kotlin plugin.
+// AGP 9 compiles Kotlin itself, so the app needs no Kotlin plugin.
 plugins {
     alias(libs.plugins.android.application) apply false
-    alias(libs.plugins.kotlin.jvm) apply false
     alias(libs.plugins.kotlin.compose) apply false
 }

@@ -12,9 +12,9 @@ export GOWORK=off
 fail() { printf 'run.sh: %s\n' "$*" >&2; exit 1; }
 python=$PWD/_venv/bin/python
 jars=(_jars/onnxruntime-*.jar)
-jvm=../android/_hostjvm
+jvm=../../android/_hostjvm
 [ -x "$python" ] && [ -f "${jars[0]}" ] || fail "onnxruntime is missing: run ./setup.sh"
-[ -f "$jvm/libgojni.so" ] || ../android/hostjvm.sh
+[ -f "$jvm/libgojni.so" ] || ../../android/hostjvm.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

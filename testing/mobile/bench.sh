@@ -4,7 +4,7 @@
 # a minute.
 set -euo pipefail
 cd "$(dirname "$0")"
-android=../../examples/android
+android=../../android
 "$android/hostjvm.sh" _bench ./crossing >/dev/null
 out=$android/_bench
 mkdir "$out/bench"

@@ -1,11 +1,11 @@
 // Package mobile tests package client/mobile against a real broker: from Go, and as apps
 // use it, bound for Java by gobind, compiled, and run on this machine's JVM.
 //
-// The tests from Java need what examples/android/hostjvm.sh makes, and are skipped without
+// The tests from Java need what android/hostjvm.sh makes, and are skipped without
 // it:
 //
-//	examples/android/hostjvm.sh
-//	ZOFL_JVM=$PWD/examples/android/_hostjvm go -C testing test ./mobile
+//	android/hostjvm.sh
+//	ZOFL_JVM=$PWD/android/_hostjvm go -C testing test ./mobile
 //
 // With ZOFL_QEMU=1 an emulated Raspberry Pi Zero joins. The Java programs are in folder
 // java; each prints one JSON object per line. bench.sh measures the cost of crossing from

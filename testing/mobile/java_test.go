@@ -20,7 +20,7 @@ func bound(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("ZOFL_JVM")
 	if dir == "" {
-		t.Skip("ZOFL_JVM is not set: run examples/android/hostjvm.sh, and set it to the folder " +
+		t.Skip("ZOFL_JVM is not set: run android/hostjvm.sh, and set it to the folder " +
 			"that it made")
 	}
 	if !filepath.IsAbs(dir) {
@@ -28,7 +28,7 @@ func bound(t testing.TB) string {
 	}
 	for _, name := range []string{"gobind.jar", "libgojni.so"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Fatalf("ZOFL_JVM is %s: %v: run examples/android/hostjvm.sh again", dir, err)
+			t.Fatalf("ZOFL_JVM is %s: %v: run android/hostjvm.sh again", dir, err)
 		}
 	}
 	return dir

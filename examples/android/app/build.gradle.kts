@@ -4,11 +4,11 @@ plugins {
 }
 
 android {
-    namespace = "org.zofl.android.app"
+    namespace = "org.zofl.digits.app"
     compileSdk = libs.versions.compileSdk.get().toInt()
 
     defaultConfig {
-        applicationId = "org.zofl.android.digits"
+        applicationId = "org.zofl.digits"
         minSdk = libs.versions.minSdk.get().toInt()
         targetSdk = libs.versions.targetSdk.get().toInt()
         versionCode = 1
@@ -23,7 +23,7 @@ android {
         release {
             isMinifyEnabled = true
             isShrinkResources = true
-            proguardFiles(getDefaultProguardFile("proguard-android-optimize.txt"), "proguard-rules.pro")
+            proguardFiles(getDefaultProguardFile("proguard-android-optimize.txt"))
         }
     }
 
@@ -50,15 +50,13 @@ android {
 
     sourceSets {
         named("main") {
-            // Separate folders, by what their files need to compile: see README.md.
-            kotlin.directories += listOf("src/bridge/kotlin", "src/platform/kotlin")
+            kotlin.directories += "src/digits/kotlin" // what needs no Android
         }
     }
 }
 
 dependencies {
-    implementation(project(":core"))
-    implementation(files("libs/zofl.aar")) // ../bind.sh makes it
+    implementation("org.zofl:zofl-android:${libs.versions.zofl.get()}")
 
     implementation(libs.coroutines.android)
     implementation(libs.work)

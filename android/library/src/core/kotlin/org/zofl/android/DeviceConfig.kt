@@ -1,0 +1,24 @@
+package org.zofl.android
+
+/** Which run a device joins, and how. It contains no secrets: printing it is safe. */
+data class DeviceConfig(
+    /** Name of the run, as in the operator's plan. */
+    val run: String,
+    /** Name of this device in the run: at most 32 letters, digits, - and _. */
+    val device: String,
+    /** Number of parameters. */
+    val dim: Int,
+    /** Such as `tls://host:4222`; several for a cluster. */
+    val servers: List<String>,
+    /** Directory for checkpoints; empty for none. */
+    val stateDir: String,
+    /** PEM of the authority that signed the server's certificate; null for the system's. */
+    val ca: String? = null,
+    /** Number of training samples here, which is this device's weight in a mean; 0 counts as 1. */
+    val samples: Int = 0,
+    /** Threads that may generate directions at once; 0 for one per core. The model has the same bits for any number. */
+    val workers: Int = 1,
+    /** Allows a connection without TLS, to this machine only, for trying things out. */
+    val plaintext: Boolean = false,
+    val limits: Limits = Limits(),
+)

@@ -1,0 +1,151 @@
+package org.zofl.android
+
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import kotlin.time.Duration
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.update
+import kotlinx.coroutines.withContext
+
+/** The trained model at a record. The caller owns `values`. */
+class Model(val record: Long, val values: FloatArray)
+
+/**
+ * A device with suspending functions. [open] makes it, for one session: it is finished
+ * once [run] or [runFor] is canceled, or [close] is called.
+ *
+ * Cancellation stops the native library and waits for it. So once the canceled coroutine
+ * has been joined, the next client can use the state on disk.
+ */
+class ZoflClient private constructor(private val news: News, private val device: Device) : AutoCloseable {
+    /** The latest state, round and loss. */
+    val progress: StateFlow<Progress> = news.progress
+
+    /** Whether the coordinator has ended the run. */
+    val ended: Boolean get() = device.ended
+    val dim: Int get() = device.dim
+
+    /** The current state; [progress] may have it a moment later. */
+    val state: DeviceState get() = device.state
+
+    /** Trains until the run ends. Throws [ZoflException] for errors that waiting cannot cure. */
+    suspend fun run() = blocking { device.run() }
+
+    /** Trains for at most [budget] and returns with its state on disk. */
+    suspend fun runFor(budget: Duration) = blocking { device.runFor(budget.inWholeMilliseconds) }
+
+    /** Reads the state on disk, so that [params] works without a connection. */
+    suspend fun load() = blocking { device.load() }
+
+    private suspend fun blocking(call: () -> Unit) =
+        try {
+            onOwnThread("zofl", interrupt = device::stop) { translate(call) }
+        } finally {
+            news.traffic(device.traffic)
+        }
+
+    /** The current model, or null before the first record was applied. */
+    fun params(): Model? = translate {
+        val bytes = ByteArray(4 * device.dim)
+        val record = device.params(bytes)
+        if (record == 0L) return@translate null
+        val values = FloatArray(device.dim)
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(values)
+        Model(record, values)
+    }
+
+    /** The state's digest in hexadecimal, the same on all devices at the same record; null before the first. */
+    fun digest(): String? = translate {
+        val bytes = ByteArray(32)
+        if (device.digest(bytes) == 0L) null else bytes.joinToString("") { "%02x".format(it) }
+    }
+
+    fun setNetwork(connected: Boolean, metered: Boolean) = device.setNetwork(connected, metered)
+
+    fun setPower(charging: Boolean, percent: Int) = device.setPower(charging, percent)
+
+    fun reconnect() = device.reconnect()
+
+    /** Finishes the client without waiting; a current [run] returns soon. */
+    override fun close() = device.stop()
+
+    companion object {
+        /**
+         * Makes a client, on its own thread because that may read the disk. [credentials] is
+         * the text of a creds file or an nkey seed.
+         */
+        suspend fun open(opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss): ZoflClient =
+            open(opener, config, credentials, loss, null)
+
+        /** The same, with an evaluator of the model; null for none. */
+        suspend fun open(
+            opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?,
+        ): ZoflClient {
+            val news = News()
+            val device = withContext(NonCancellable) {
+                onOwnThread("zofl-open", interrupt = {}) {
+                    translate { opener.open(config, credentials, loss, evaluator, news) }
+                }
+            }
+            news.source = device
+            return ZoflClient(news, device).also {
+                try {
+                    currentCoroutineContext().ensureActive()
+                } catch (e: Throwable) {
+                    it.close() // nobody will get it
+                    throw e
+                }
+            }
+        }
+    }
+}
+
+/** Turns the native library's news into the latest [Progress]. */
+private class News : DeviceListener {
+    private val latest = MutableStateFlow(Progress())
+    val progress = latest.asStateFlow()
+
+    @Volatile
+    var source: Device? = null
+
+    override fun onState(state: DeviceState, reason: String) =
+        latest.update { it.copy(state = state, reason = reason, fault = it.fault.unlessCured(state)) }
+
+    override fun onProgress(record: Long, last: Long, round: Long, contributions: Long, loss: Double) {
+        val traffic = source?.traffic ?: Traffic()
+        latest.update {
+            it.copy(
+                record = record, last = last, round = round, contributions = contributions,
+                loss = loss.takeUnless(Double::isNaN), traffic = traffic,
+                // A fault is over as soon as a round succeeds.
+                fault = it.fault.takeUnless { _ -> contributions > it.contributions },
+            )
+        }
+    }
+
+    /** Drops a fault of connection or access once the device is in a state that needs both. */
+    private fun ZoflException?.unlessCured(state: DeviceState) =
+        takeUnless { (it is ZoflException.Connection || it is ZoflException.Access) && state in served }
+
+    override fun onFault(code: String, message: String) =
+        latest.update { it.copy(fault = ZoflException.of(code, message)) }
+
+    fun traffic(now: Traffic) = latest.update { it.copy(traffic = now) }
+}
+
+/** States that a device has only with server and coordinator. */
+private val served =
+    setOf(DeviceState.CATCHING_UP, DeviceState.WAITING, DeviceState.WORKING, DeviceState.PAUSED, DeviceState.ENDED)
+
+/** Turns every error of the native library into a [ZoflException]. */
+private inline fun <T> translate(call: () -> T): T =
+    try {
+        call()
+    } catch (e: Exception) {
+        throw ZoflException.of(e)
+    }

@@ -1,0 +1,46 @@
+package org.zofl.android
+
+import java.io.File
+import kotlin.test.Test
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
+
+/** Gradle and Maven build with the same versions. */
+class VersionsTest {
+    private val project = generateSequence(File("").absoluteFile) { it.parentFile }
+        .first { File(it, "gradle/libs.versions.toml").exists() }
+
+    private val catalog = Regex("""^(\w+) = "([^"]+)"$""", RegexOption.MULTILINE)
+        .findAll(File(project, "gradle/libs.versions.toml").readText().substringBefore("[libraries]"))
+        .associate { it.groupValues[1] to it.groupValues[2] }
+
+    private val properties = Regex("""<(\w+)>([^<]+)</\1>""")
+        .findAll(File(project, "pom.xml").readText().substringAfter("<properties>").substringBefore("Only Maven"))
+        .associate { it.groupValues[1] to it.groupValues[2] }
+
+    private val builds = listOf("build.gradle.kts", "library/build.gradle.kts")
+        .map { File(project, it) } +
+        listOf("build.gradle.kts", "app/build.gradle.kts").map { File(project, "../examples/android/$it") }
+
+    @Test
+    fun `versions are the same`() {
+        assertTrue(properties.size >= 8, "$properties")
+        for ((name, version) in properties) assertEquals(version, catalog[name], name)
+    }
+
+    @Test
+    fun `Gradle's names are in the catalog`() {
+        val text = File(project, "gradle/libs.versions.toml").readText()
+        val entries = Regex("""^([\w-]+) = """, RegexOption.MULTILINE)
+        fun names(section: String) = entries.findAll(text.substringAfter("[$section]\n").substringBefore("\n["))
+            .map { it.groupValues[1].replace('-', '.') }.toSet()
+        val known = names("libraries") + names("plugins").map { "plugins.$it" } + names("versions").map { "versions.$it" }
+        val used = builds.flatMap { file ->
+            Regex("""\blibs\.([\w.]+)""").findAll(file.readText()).map { it.groupValues[1].removeSuffix(".get") }
+        }
+        assertTrue(used.size > 15, "$used")
+        assertEquals(emptySet(), used.toSet() - known)
+        val versions = Regex("""version\.ref = "(\w+)\"""").findAll(text).map { it.groupValues[1] }.toSet()
+        assertEquals(emptySet(), versions - catalog.keys)
+    }
+}
