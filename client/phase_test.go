@@ -244,3 +244,45 @@ func TestMethodsByAnyObjective(t *testing.T) {
 		})
 	}
 }
+
+// With cohort=round both phases ask the same devices; before, each record draws its own.
+func TestPhasesOfOneCohort(t *testing.T) {
+	for _, kept := range []bool{true, false} {
+		bubble(t, func(t *testing.T) {
+			const devices, sampled, rounds = 8, 3, 4
+			p := testPlan(small)
+			p.Control, p.Steps, p.Members, p.Target = wire.ScaffoldPoint, 2, devices, sampled
+			if kept {
+				p.Cohort = 1
+			}
+			h := newHost(t, p)
+			for i := range devices {
+				h.device(string(rune('a'+i)), newMoody(t))
+			}
+			phase := func() (list []string) {
+				h.announce(func(a *wire.Announcement) { a.Cohort.Sampled = sampled })
+				replies := h.take()
+				for _, r := range replies {
+					list = append(list, r.id)
+				}
+				slices.Sort(list)
+				if len(list) != sampled {
+					t.Fatalf("got %s, want %d contributions", kinds(replies), sampled)
+				}
+				h.commit()
+				return list
+			}
+			same, asked := 0, map[string]bool{}
+			for range rounds {
+				first := phase()
+				if slices.Equal(first, phase()) {
+					same++
+				}
+				asked[fmt.Sprint(first)] = true
+			}
+			if kept != (same == rounds) || len(asked) == 1 {
+				t.Errorf("kept=%v: %d of %d rounds asked one cohort, of %v", kept, same, rounds, asked)
+			}
+		})
+	}
+}

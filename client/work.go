@@ -71,7 +71,7 @@ func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
 		_, named := grouping.Of(&a.Announcement, c.member.slot)
 		return named
 	}
-	return a.Cohort.Has(plan.Run, a.N, a.Attempt, c.member.slot, c.cfg.ID)
+	return a.Cohort.Has(plan.Run, c.follower.Replica().Draw(a.N), a.Attempt, c.member.slot, c.cfg.ID)
 }
 
 // answer computes and sends the reply to a round that this device has not answered yet.

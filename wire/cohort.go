@@ -28,13 +28,25 @@ const (
 	drawEval  = "eval"
 )
 
-// Has reports whether a device is asked in an attempt of record n.
+// Has reports whether a device is asked in an attempt of a record, of which n is the [Plan.Draw].
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Slots returns the slots that are asked in an attempt of record n, in no useful order, where
-// devices have slots. It takes time for those slots only, however many others there are.
+// Draw returns the record for which the cohorts of record n are drawn. That is n itself, unless
+// record n is the second phase of a round, point is the record of its first, and Cohort is 1: then
+// it is point. So attempt a of the second phase asks whom attempt a of the first asked, if members
+// are as many, and more or fewer of them if it samples more or fewer.
+func (p *Plan) Draw(n, point uint64) uint64 {
+	if p.Cohort > 0 && point > 0 {
+		return point
+	}
+	return n
+}
+
+// Slots returns the slots that are asked in an attempt of a record, of which n is the [Plan.Draw],
+// in no useful order, where devices have slots. It takes time for those slots only, however many
+// others there are.
 func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	key := drawKey(drawRound, run, n, attempt)
 	return func(yield func(uint32) bool) {

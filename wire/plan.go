@@ -129,6 +129,7 @@ type Plan struct {
 
 	// Rounds.
 	Roster      Roster
+	Cohort      uint8   // 1: the second phase of a round asks the devices of its first, see Draw
 	Members     uint32  // round 1 waits until so many devices have joined
 	Target      uint32  // contributors that close a round early
 	OverSample  float32 // devices asked = Target * OverSample, in thousandths

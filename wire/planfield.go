@@ -314,6 +314,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.DPOf }, []string{"device", "sum"}, 0, 0},
 	{109, "roots", "devices that the operator vouches for, with which the others must agree", true,
 		func(p *Plan) any { return &p.Roots }, nil, 0, 0},
+	{110, "cohort", "for how long the devices of a draw are asked", false,
+		func(p *Plan) any { return &p.Cohort }, []string{"record", "round"}, 0, 0},
 	{111, "secure_lists", "whether devices agree on who takes part in a sum, or believe it", false,
 		func(p *Plan) any { return &p.SecureLists }, []string{"believed", "agreed"}, 0, 0},
 }

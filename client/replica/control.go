@@ -34,6 +34,15 @@ type pending struct {
 // estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
+// Draw returns the record for which the cohorts of record n are drawn, see [wire.Plan.Draw], as
+// far as is known after record N: of n > N+1 it is n.
+func (r *Replica) Draw(n uint64) uint64 {
+	if n > r.N()+1 {
+		return n
+	}
+	return r.plan.Draw(n, r.pending.n)
+}
+
 // Pending returns the index and P of the phase-1 record if phase 2 is next, else zeros.
 // With transport=dense P is 0.
 func (r *Replica) Pending() (n uint64, perturbations int) {

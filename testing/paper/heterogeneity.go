@@ -93,7 +93,8 @@ var driftMethods = func() []contestant {
 		plain,
 		plain.with("p1", "FedProx 1", "prox=1"),
 		plain.with("p10", "FedProx 10", "prox=10"),
-		plain.with("v1", "SCAFFOLD I", "control=scaffold-1"),
+		plain.with("v1", "SCAFFOLD I", "control=scaffold-1", "cohort=round"),
+		plain.with("v1r", "SCAFFOLD I, a cohort a phase", "control=scaffold-1"),
 		plain.with("v2", "SCAFFOLD II", "control=scaffold-2"),
 	}
 }()

@@ -26,14 +26,14 @@ func TestHeterogeneity(t *testing.T) {
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
-	// Two splits against IID; four methods at three splits, at two costs.
-	if got, want := len(x.report.Claims), 2+4*3*2; got != want {
+	// Two splits against IID; five methods at three splits, at two costs.
+	if got, want := len(x.report.Claims), 2+5*3*2; got != want {
 		t.Errorf("%d claims, want %d", got, want)
 	}
 	for _, sp := range splits {
 		entries := x.entries[sp.name]
-		if len(entries) != 5 {
-			t.Fatalf("%s: %d methods, want 5", sp.title, len(entries))
+		if len(entries) != 6 {
+			t.Fatalf("%s: %d methods, want 6", sp.title, len(entries))
 		}
 		for _, e := range entries {
 			c := e.results[0].Curve
@@ -43,13 +43,14 @@ func TestHeterogeneity(t *testing.T) {
 			// The methods' traffic differs by phases and older terms, and by a few bytes of
 			// the plan.
 			const few = 20
-			wants := map[string]bool{"v1": true, "v2": true}[e.name]
+			wants := map[string]bool{"v1": true, "v1r": true, "v2": true}[e.name]
 			plain := entries[0].results[0].Curve
 			if more := perRound(c, bytesOf) > perRound(plain, bytesOf)+few; more != wants {
 				t.Errorf("%s, %s: %v bytes a round, DeComFL %v",
 					sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
 			}
-			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != (e.name == "v1") {
+			first := e.name == "v1" || e.name == "v1r" // phases
+			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != first {
 				t.Errorf("%s, %s: %v queries a round, DeComFL %v",
 					sp.title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
 			}

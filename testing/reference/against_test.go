@@ -221,9 +221,13 @@ func (r *run) follow(t *testing.T) {
 			start = f.coordinates(at.Params())
 			s, r.doubts = fleet.NewState(start), map[int]bool{}
 		case record.Kind == wire.KindRound && record.Round.Phase == 1:
-			first = contributors(p, r.slots, record.N, nil)
+			first = contributors(p, r.slots, record.N, record.N, nil)
 		case record.Kind == wire.KindRound:
-			round := contributors(p, r.slots, record.N, named(p, record.Round))
+			draw := record.N
+			if p.Cohort > 0 {
+				draw = first.N
+			}
+			round := contributors(p, r.slots, record.N, draw, named(p, record.Round))
 			round.Point = first
 			schedule(p, round, record.Round.Round)
 			r.check(t, round, record.Round)

@@ -43,7 +43,7 @@ func (r *run) followSurrogate(t *testing.T) {
 			w.start = w.frame.coordinates(at.Params())
 			w.s = w.f.NewState(w.start)
 		case wire.KindRound:
-			round := contributors(p, r.slots, record.N, nil)
+			round := contributors(p, r.slots, record.N, record.N, nil)
 			schedule(p, round, record.Round.Round)
 			r.check(t, round, record.Round)
 			w.phase(round, record.Round.Phase, at)

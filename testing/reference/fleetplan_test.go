@@ -159,13 +159,13 @@ func widen(x []float32) []float64 {
 	return out
 }
 
-// contributors returns the clients that a plan asks for record n and their weights,
-// restricted to the named slots if there are any.
-func contributors(p *wire.Plan, slots []uint32, n uint64, named []uint32) *Round {
+// contributors returns the clients that a plan asks for record n, drawn for record draw, and their
+// weights, restricted to the named slots if there are any.
+func contributors(p *wire.Plan, slots []uint32, n, draw uint64, named []uint32) *Round {
 	cohort := wire.Cohort{Sampled: uint64(p.Sampled(clients)), Members: clients}
 	r := &Round{N: n}
 	for i := range clients {
-		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) ||
+		if !cohort.Has(p.Run, draw, 0, slots[i], id(i)) ||
 			named != nil && !slices.Contains(named, slots[i]) {
 			continue
 		}

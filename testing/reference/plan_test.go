@@ -259,6 +259,7 @@ func theme(p *wire.Plan, random *rand.Rand) {
 	case 1:
 		shared()
 		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldPoint, wire.WeightedMean, 0, 0
+		p.Cohort = uint8(p.Dim % 2)
 	case 2:
 		shared()
 		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldMean, wire.WeightedMean, 0, 0
@@ -302,6 +303,9 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 			wire.Difference(1+random.UintN(2))
 		p.Sharing = wire.Sharing(random.UintN(2))
 		p.Control = wire.Control(random.UintN(3))
+		if p.Control == wire.ScaffoldPoint {
+			p.Cohort = uint8(p.Dim % 2)
+		}
 	}
 	drawUpdate(p, random, one)
 	if surrogate {
@@ -380,6 +384,7 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 			"schedule of P":      len(p.PerturbationSchedule) > 0,
 			"no queries around":  p.Estimator == wire.Surrogate && p.Active == 0,
 			"partial scaffold-1": p.Control == wire.ScaffoldPoint && p.Target < clients,
+			"one cohort":         p.Cohort > 0 && p.Target < clients,
 			"partial scaffold-2": p.Control == wire.ScaffoldMean && p.Target < clients} {
 			if has {
 				seen[name]++
@@ -389,7 +394,7 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 	t.Log(seen)
 	for _, name := range []string{"boxes", "boxes of segments", "prox", "decay", "blocks",
 		"partial", "schedule of P",
-		"no queries around", "partial scaffold-1", "partial scaffold-2"} {
+		"no queries around", "partial scaffold-1", "partial scaffold-2", "one cohort"} {
 		if seen[name] == 0 {
 			t.Errorf("no plan has %s", name)
 		}
@@ -414,6 +419,7 @@ func TestCombinationsHaveEverything(t *testing.T) {
 			"segments": len(p.Segments) > 0,
 			"prox":     p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks,
 			"schedule of P": len(p.PerturbationSchedule) > 0,
+			"one cohort":    p.Cohort > 0 && p.Target < clients,
 			"partial":       p.Target < clients, "pool with momentum": p.Pool > 0 &&
 				p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == wire.Sphere} {
 			if has {
@@ -436,7 +442,7 @@ func TestCombinationsHaveEverything(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"pool", "private", "segments", "prox", "decay", "blocks",
-		"schedule of P", "partial",
+		"schedule of P", "partial", "one cohort",
 		"pool with momentum", "pool of spheres"} {
 		if seen[name] == 0 {
 			t.Errorf("no plan has %s", name)

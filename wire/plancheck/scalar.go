@@ -141,6 +141,12 @@ var scalarReasons = []reason{
 		do:    "set aggregator=weighted-mean, or control=none",
 	},
 	{
+		field: "cohort",
+		what:  "only control=scaffold-1 keeps a cohort",
+		why:   "the phases of other rounds do not correct each other's devices",
+		do:    "set cohort=record, or control=scaffold-1",
+	},
+	{
 		field: "server_step",
 		what:  "every server rule but mean and normalized needs one above 0, and these have none",
 		do: "set both or neither: ZO-AdaFL has server_rule=amsgrad server_step=0.02, " +

@@ -28,18 +28,20 @@ Memory and work: the same as without prox.`,
 estimate at the round's first point and c the mean of all c_i. A round therefore has two
 phases and two records: first P more queries (and one for f(x)) and another message up
 and down, then the K steps. In the paper c is the mean over all N clients, here over the
-contributors of the first phase.
-Exact, even if the second phase has other contributors than the first: then the
-corrections of the contributors do not cancel, so each device also sends the c_i that it
-used, and the record has their mean. A device that took no part in the first phase
-computes its c_i in the second.
+contributors of the first phase. The second asks the same devices again (cohort=round),
+so that the corrections of the contributors cancel.
+Exact, even if the second phase has other contributors than the first: each device also
+sends the c_i that it used, and the record has their mean. A device that took no part in
+the first phase computes its c_i in the second. But what does not cancel then is noise,
+repeated K times: with a cohort drawn for each phase (cohort=record, as plans without the
+field have it), 10 of 100 clients fall far behind plain steps.
 Trap: with few perturbations the correction adds noise of its own. For this reason the
 paper finds type II better than type I, and, where devices are much alike, type I worse
 than no correction.
 Memory: a correction, d more on a device. Work: P directions more a round.`,
 		apply: func(p *wire.Plan) {
 			differences(p)
-			p.Control = wire.ScaffoldPoint
+			p.Control, p.Cohort = wire.ScaffoldPoint, 1
 		},
 	},
 	{

@@ -126,6 +126,11 @@ var scalarRefusals = []refusal{
 	},
 		"control variates need aggregator=weighted-mean"},
 
+	{"cohort", onAll, func(p *wire.Plan) bool {
+		return p.Cohort > 0 && p.Control != wire.ScaffoldPoint
+	},
+		"only control=scaffold-1 keeps a cohort"},
+
 	// Server rule.
 	{"server_step", onAll, func(p *wire.Plan) bool {
 		return p.ServerRule.Steps() != (p.ServerStep > 0)

@@ -76,6 +76,7 @@ var refusedSeeded = rows([][2]string{
 	{"control", "control=scaffold-2 roster=open"},
 	{"control", "control=scaffold-2 weights=samples"},
 	{"control", "control=scaffold-1 aggregator=median"},
+	{"cohort", "cohort=round"},
 
 	{"server_step", "server_rule=sgd"},
 	{"server_beta1", "server_rule=sgd server_step=1 server_beta1=0.9"},

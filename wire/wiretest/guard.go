@@ -16,10 +16,15 @@ func guardPlans(s *set) {
 		recordOf(kindPlan, 1, planMap(plan105())).value())
 	add("key-scheme-over", "upgrade", "an unknown scheme", field{105, Uint(2)})
 	s.add("plan-all-109", "ok", "no field is zero, with devices that the operator vouches for",
-		recordOf(kindPlan, 1, planMap(merge(allClasses(), roots()))).value())
+		recordOf(kindPlan, 1, planMap(plan109())).value())
 	add("roots", "ok", "two devices that the operator vouches for", merge(guard(), roots())...)
 	add("roots-many", "limit", "17 devices that the operator vouches for",
 		field{109, Array(slices.Repeat([]Value{Str("r")}, 17)...)})
+	s.add("plan-all-110", "ok", "no field is zero, with the cohort of a round",
+		recordOf(kindPlan, 1, planMap(merge(plan109(), cohort()))).value())
+	add("cohort", "ok", "a round of two phases asks one cohort",
+		merge([]field{{53, Uint(1)}}, cohort())...)
+	add("cohort-new", "upgrade", "an unknown choice of a cohort", field{110, Uint(2)})
 	add("bound-zero", "form", "a zero written out", field{102, Float(0)})
 	add("trust-over", "limit", "2^32 rounds", field{104, Uint(1 << 32)})
 }
@@ -28,6 +33,11 @@ func guardPlans(s *set) {
 func plan105() []field {
 	return merge(merge(all95(), guard()), []field{{105, Uint(1)}})
 }
+
+// plan109 has every field up to 109.
+func plan109() []field { return merge(allClasses(), roots()) }
+
+func cohort() []field { return []field{{110, Uint(1)}} }
 
 func roots() []field { return []field{{109, Array(Str("pi-1"), Str("pi-2"))}} }
 

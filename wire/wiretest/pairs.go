@@ -57,6 +57,7 @@ var choices = [][]string{
 	{"dp_of=device", "dp_of=sum"},
 	{"classes=0", "classes=10"},
 	{"secure_lists=believed", "secure_lists=agreed"},
+	{"cohort=record", "cohort=round"},
 }
 
 // secret stands for a secret run key.
@@ -115,6 +116,7 @@ var needs = map[string][]string{
 	"groups=sketch":  groups,
 	"sharing=groups": groups,
 	"classes=10":     slices.Concat(groups, []string{"groups=sketch", "steps=1"}),
+	"cohort=round":   {"control=scaffold-1"},
 	"groups=auto":    {"sharing=groups", "transport=relay", "group_size=0", "regroup=2"},
 }
 

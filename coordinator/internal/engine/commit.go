@@ -54,7 +54,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.Remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
-	c.round.open = false
+	c.round.open, c.round.kept = false, nil
 	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
 	if r.Kind == wire.KindRollback {
 		c.forget()

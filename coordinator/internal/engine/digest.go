@@ -29,7 +29,7 @@ func (c *Core) poll(a grouping.Attempt) {
 		devices = a.Cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
 	}
 	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
-		return a.Asks(&c.Plan, n+1, slot, id)
+		return a.Asks(c.Plan.Run, slot, id)
 	})
 }
 

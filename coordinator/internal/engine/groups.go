@@ -90,7 +90,8 @@ func (c *Core) target() uint32 {
 
 // choose decides whom an attempt asks. A survey for sketches asks everybody.
 func (c *Core) choose(number uint32) grouping.Attempt {
-	a := grouping.Attempt{Number: number, Cohort: c.cohort(number)}
+	a := grouping.Attempt{Number: number, Cohort: c.cohort(number),
+		Draw: c.Plan.Draw(c.N+1, c.Point.N)}
 	if c.round.survey == survey.Sketch {
 		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}

@@ -120,7 +120,7 @@ func (c *Core) joinLate() {
 	n, attempts := c.N+1, slices.Clone(c.round.attempts)
 	asked := func(m gather.Member) bool {
 		return slices.ContainsFunc(attempts,
-			func(a grouping.Attempt) bool { return a.Asks(&c.Plan, n, m.Slot, m.ID) })
+			func(a grouping.Attempt) bool { return a.Asks(c.Plan.Run, m.Slot, m.ID) })
 	}
 	l.Past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
 		Scalars: c.round.scalars, Asked: asked}, &c.answers)

@@ -143,11 +143,11 @@ func (c *Core) awaited() uint32 {
 
 // slotsAsked returns the slots that the current attempt asks.
 func (c *Core) slotsAsked() iter.Seq[uint32] {
-	r := &c.round
-	if a := r.current(); a.Groups != nil {
+	a := c.round.current()
+	if a.Groups != nil {
 		return a.Groups.Slots()
 	}
-	return r.cohort.Slots(c.Plan.Run, c.N+1, r.attempt)
+	return a.Cohort.Slots(c.Plan.Run, a.Draw, a.Number)
 }
 
 // waitsFor says whether the current attempt still waits for a member; asked says whether it asks

@@ -37,7 +37,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	first := c.N
 	for n := range uint64(records) {
 		c.N = first + n
-		a := grouping.Attempt{Cohort: c.cohort(0)}
+		a := grouping.Attempt{Cohort: c.cohort(0), Draw: c.N + 1}
 		for slot := range asked {
 			if !c.crowd.Members[slot].Absent() && c.asked(a, gather.Member{Slot: uint32(slot)}) {
 				asked[slot]++

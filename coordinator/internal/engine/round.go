@@ -28,6 +28,7 @@ type round struct {
 	attempts []grouping.Attempt // all attempts, the current one last
 	pending  uint32             // devices of a listed roster's cohort that it waits for
 	hopes    uint32             // those, and contributions, when the current attempt began
+	kept     []wire.Cohort      // which its attempts ask before they ask others
 
 	survey        survey.Kind // what it asks for in place of a round's scalars
 	phase         uint8       // of its record, see wire.Round
@@ -52,6 +53,7 @@ func (c *Core) openRound() {
 	number := c.Rounds + 1
 	c.round = round{
 		open:          true,
+		kept:          c.keptCohorts(),
 		serial:        c.round.serial,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
@@ -63,6 +65,20 @@ func (c *Core) openRound() {
 	}
 	c.prepare()
 	c.openAttempt(0)
+}
+
+// keptCohorts returns the cohorts that the next round asks again, by attempt: those of the round
+// before, if both are phases of one for which the plan draws once. So the second phase asks whom
+// the first asked, even if devices joined or left since. A coordinator that was restarted in
+// between knows no cohorts: it asks as many as usual, of the same draw.
+func (c *Core) keptCohorts() (list []wire.Cohort) {
+	draw := c.Plan.Draw(c.N+1, c.Point.N)
+	for _, a := range c.round.attempts {
+		if draw <= c.N && draw == a.Draw {
+			list = append(list, a.Cohort)
+		}
+	}
+	return list
 }
 
 // openAttempt asks a cohort for contributions.
@@ -99,8 +115,11 @@ func (c *Core) openAttempt(number uint32) {
 // cohort returns whom an attempt asks. It asks so many members that, if the absent are spread
 // evenly, Plan.Sampled present ones are among them. Each attempt asks twice as many as the one
 // before, so that few present devices are found, too. Attempts are counted on after Resume, and
-// the cohort grows on.
+// the cohort grows on. A cohort that the round keeps is asked as it was.
 func (c *Core) cohort(attempt uint32) wire.Cohort {
+	if int(attempt) < len(c.round.kept) {
+		return c.round.kept[attempt]
+	}
 	if c.roster.Open {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
@@ -127,7 +146,7 @@ func (c *Core) want() uint64 {
 
 // asked says whether an attempt asks a member.
 func (c *Core) asked(a grouping.Attempt, m gather.Member) bool {
-	return a.Asks(&c.Plan, c.N+1, m.Slot, m.ID)
+	return a.Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
 // settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once

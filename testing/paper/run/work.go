@@ -25,6 +25,7 @@ type work struct {
 	gradients, spared uint64
 
 	first []bool // clients of the first phase; nil: none is pending
+	point uint64 // its record; 0: none
 	p     uint32 // P of the first phase
 }
 
@@ -88,10 +89,10 @@ func (w *work) add(r *wire.Record) {
 		queries = 0 // of each client
 	}
 	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == wire.Surrogate
-	w.first = nil
+	w.first, w.point = nil, 0
 	switch {
 	case r.Round.Phase == 1 && !surrogate:
-		w.first, w.p, steps = asked, r.Round.Perturbations, 1
+		w.first, w.point, w.p, steps = asked, r.N, r.Round.Perturbations, 1
 	case r.Round.Phase == 2 && surrogate:
 		steps = 1
 	}
@@ -115,7 +116,8 @@ func (w *work) asked(r *wire.Record, last uint32) []bool {
 	for slot, id := range w.ids {
 		for a := range last + 1 {
 			sampled := min(uint64(p.Sampled(p.Members))<<min(a, 32), uint64(p.Members))
-			if (wire.Cohort{Sampled: sampled, Members: p.Members}).Has(p.Run, r.N, a, uint32(slot), id) {
+			cohort := wire.Cohort{Sampled: sampled, Members: p.Members}
+			if cohort.Has(p.Run, p.Draw(r.N, w.point), a, uint32(slot), id) {
 				list[slot] = true
 				break
 			}

@@ -34,7 +34,7 @@ _FIELDS = """
 91 step_auto choice|92 mu_auto choice|93 groups choice|94 group_size uint *|
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
-106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|
+106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
 111 secure_lists choice
 """
 
@@ -69,6 +69,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "secure": {0: "none", 1: "sum"},
     "secure_lists": {0: "believed", 1: "agreed"},
     "dp_of": {0: "device", 1: "sum"},
+    "cohort": {0: "record", 1: "round"},
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }
 
