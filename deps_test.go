@@ -147,7 +147,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
-	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
+	"coordinator/internal/senior": {module + "/wire/lead", module + "/wire/subjects", module + "/bus"},
 	"coordinator/internal/notary": {module + "/wire", module + "/wire/signed"},
 	"coordinator/internal/quota":  {module + "/coordinator/report"},
 	"coordinator/internal/serve": {module + "/coordinator/internal/quota",

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lead"
 	"github.com/zofl/zofl/wire/wiretest"
 )
 
@@ -73,7 +74,7 @@ var frames = map[string]func([]byte) ([]byte, error){
 		return again(v.Append, err)
 	},
 	"lead": func(b []byte) ([]byte, error) {
-		v, err := wire.DecodeLead(b)
+		v, err := lead.Decode(b)
 		return again(v.Append, err)
 	},
 }

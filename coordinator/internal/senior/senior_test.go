@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lead"
 )
 
 // Two coordinators agree on the elder, whatever the delay between them. Where they began within
@@ -24,7 +24,7 @@ func TestOutranks(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 					hears := func(to, from *Seniority) bool {
-						l, err := wire.DecodeLead(from.Frame())
+						l, err := lead.Decode(from.Frame())
 						if err != nil {
 							t.Fatal(err)
 						}
