@@ -131,6 +131,25 @@ func TestHalvesAgainstReference(t *testing.T) {
 	}
 }
 
+// TestProjectionAgainstReference does the same with clients that give gradients: DeComFL's
+// Algorithm 5, and what else their scalars may go through.
+func TestProjectionAgainstReference(t *testing.T) {
+	for seed := range small(24) {
+		random := rand.New(rand.NewPCG(seed, 8))
+		p := presetPlan(t, "decomfl", random)
+		if seed%3 > 0 {
+			p = combination(t, random)
+		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			if r := produceBy(t, p, true); !t.Failed() {
+				r.agree(t)
+				r.follow(t)
+			}
+		})
+	}
+}
+
 func against(t *testing.T, p *wire.Plan) (compared int) {
 	r := produce(t, p)
 	if t.Failed() {
@@ -202,6 +221,9 @@ func (r *run) follow(t *testing.T) {
 	t.Helper()
 	p, at := r.plan, replica.New(r.replica(1))
 	fleet, d := fleetOf(p, r.slots)
+	if r.differentiates {
+		fleet.Gradient = slope
+	}
 	f := frameOf(p)
 	r.origin = f.origin
 	var s *State

@@ -12,6 +12,9 @@ type DeComFL struct {
 	Beta  float64
 	Torch bool
 	Decay float64 // weight decay, added to the gradient estimate
+	// Gradient, unless nil, is that of Loss, and makes this Algorithm 5: scalars are the inner
+	// products (11) of a client's gradient with the directions.
+	Gradient func(client int, at At, x []float64) []float64
 }
 
 // An Iterate is a client's state between rounds: x and the momentum.
@@ -43,8 +46,11 @@ func (d *DeComFL) LocalUpdate(s Iterate, client int, n uint64) (g [][]float64, e
 	return g, local
 }
 
-// scalar is line 18 of Algorithm 4.
+// scalar is line 18 of Algorithm 4, or line 15 of Algorithm 5.
 func (d *DeComFL) scalar(client int, at At, x, z []float64) float64 {
+	if d.Gradient != nil {
+		return dot(d.Gradient(client, at, x), z)
+	}
 	if d.Central {
 		return d.central(client, at, x, z, d.Mu)
 	}

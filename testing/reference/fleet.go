@@ -13,6 +13,9 @@ type Fleet struct {
 	K       int
 	Mu      float64
 	Central bool
+	// Gradient, unless nil, is that of Loss: clients send its inner products with the
+	// directions (DeComFL, Algorithm 5), the limits of differences for Mu to 0.
+	Gradient func(client int, at At, x []float64) []float64
 	// Gain is the factor between scalars and estimates: Dim for directions on the unit
 	// sphere, otherwise 1.
 	Gain float64
@@ -270,9 +273,12 @@ func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations 
 	g, inside := make([]float64, perturbations), f.within(f.Domain)
 	for p := range g {
 		z := scaled(f.direction(s, client, at, p), f.MuScale)
-		if f.Central {
+		switch {
+		case f.Gradient != nil:
+			g[p] = dot(f.Gradient(client, at, x), z)
+		case f.Central:
 			g[p] = inside.central(client, at, x, z, f.Mu)
-		} else {
+		default:
 			g[p] = inside.forward(client, at, x, z, f.Mu)
 		}
 	}

@@ -35,6 +35,14 @@ func TestFleetIsThePapers(t *testing.T) {
 			s := Iterate{clone(start), make([]float64, dim)}
 			return f, func(r int, n uint64) []float64 { return d.Round(s, n, sampled(r)) }
 		},
+		"decomfl, projected gradients": func() (Fleet, func(int, uint64) []float64) {
+			f := plain(shared)
+			f.Gradient, f.Beta = slope, 0.5
+			d := DeComFL{Problem: shared, K: steps, P: directions, Mu: mu, Eta: eta, Beta: 0.5,
+				Gradient: slope}
+			s := Iterate{clone(start), make([]float64, dim)}
+			return f, func(r int, n uint64) []float64 { return d.Round(s, n, sampled(r)) }
+		},
 		"torch's momentum": func() (Fleet, func(int, uint64) []float64) {
 			f := plain(shared)
 			f.Beta, f.Torch = 0.7, true

@@ -21,6 +21,16 @@ func loss(client int, at At, x []float64) float64 {
 	return sum / 10
 }
 
+// slope is the gradient of loss.
+func slope(client int, at At, x []float64) []float64 {
+	g, shift := make([]float64, len(x)), 0.3*math.Sin(float64(at.N)+2*float64(at.K))
+	for i, v := range x {
+		e := v - float64((client+i)%3) + shift
+		g[i] = (2*(1+0.1*float64(i%4))*e + 0.05*math.Cos(v+float64(client))) / 10
+	}
+	return g
+}
+
 // randomProblem has normal directions, shared or each client's own.
 func randomProblem(dim int, shared bool) Problem {
 	return Problem{Dim: dim, Loss: loss, Direction: func(client int, at At, p int) []float64 {

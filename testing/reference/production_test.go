@@ -29,6 +29,8 @@ type run struct {
 	doubts   map[int]bool // elements that may differ: see doubt
 	origin   []float64    // coordinates at which parameters are 0
 
+	differentiates bool // the clients give gradients
+
 	objects map[[wire.ObjectLen]byte][]byte // with transport=dense
 
 	mu      sync.Mutex          // guards queries
@@ -55,6 +57,18 @@ type device struct {
 }
 
 func (d device) Samples() int { return int(samples(d.index)) }
+
+// A differentiable is a device that has the gradient of its loss.
+type differentiable struct{ device }
+
+// Gradient implements [objective.Differentiable].
+func (d differentiable) Gradient(ctx context.Context, x []float32, b objective.Batch,
+	g []float32) (float64, error) {
+	for i, v := range slope(d.index, At{b.N, b.Step}, widen(x)) {
+		g[i] = float32(v)
+	}
+	return d.Loss(ctx, x, b)
+}
 
 // objective returns the objective of client i. It fails for a minibatch that is not the
 // plan's, or all of its samples where the plan's is larger, so that the round misses its quorum.
@@ -83,6 +97,12 @@ func id(i int) string { return fmt.Sprint("c", i) }
 // digest is the last of run.digests.
 func produce(t *testing.T, p *wire.Plan) *run {
 	t.Helper()
+	return produceBy(t, p, false)
+}
+
+// produceBy is produce with clients that give gradients, or losses.
+func produceBy(t *testing.T, p *wire.Plan, differentiate bool) *run {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	memory, log := bus.NewMemory(), &runlog.Memory{}
@@ -102,6 +122,7 @@ func produce(t *testing.T, p *wire.Plan) *run {
 	out := &run{
 		plan: p, digests: make([][32]byte, clients+1),
 		objects: map[[wire.ObjectLen]byte][]byte{}, queries: map[query][]queried{},
+		differentiates: differentiate,
 	}
 	var devices sync.WaitGroup
 	for i := range clients {
@@ -134,6 +155,9 @@ func (r *run) join(t *testing.T, ctx context.Context, b bus.Bus, i int) [32]byte
 	p := r.plan
 	cfg := client.Config{Bus: b, Run: p.Run, ID: id(i), RetryMax: time.Second,
 		Objective: r.objective(i)}
+	if r.differentiates {
+		cfg.Objective = differentiable{r.objective(i)}
+	}
 	if p.Private() {
 		cfg.RunKey = secret
 	}

@@ -1,0 +1,43 @@
+package firstorder
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// TopK keeps the largest of a move's elements, a share of all, and makes the others 0: Stich et
+// al. (2018), without memory of what was left out, as DeComFL's figures have it. An element
+// travels as two floats: itself, and where it is.
+func TopK(share float64) func([]float32) float64 {
+	return func(move []float32) float64 {
+		kept := max(1, int(share*float64(len(move))))
+		order := make([]int, len(move))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int {
+			return cmp.Compare(math.Abs(float64(move[b])), math.Abs(float64(move[a])))
+		})
+		for _, i := range order[kept:] {
+			move[i] = 0
+		}
+		return 2 * float64(kept)
+	}
+}
+
+// EightBits rounds a move's elements to 255 values, evenly spaced from -s to s, where s is the
+// largest absolute element: FedCom (Haddadpour et al. 2021) with one byte an element, a quarter
+// of a float, and s.
+func EightBits(move []float32) float64 {
+	s := 0.0
+	for _, v := range move {
+		s = max(s, math.Abs(float64(v)))
+	}
+	if s > 0 {
+		for i, v := range move {
+			move[i] = float32(s / 127 * math.Round(127*float64(v)/s))
+		}
+	}
+	return float64(len(move))/4 + 1
+}
