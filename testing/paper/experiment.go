@@ -22,8 +22,8 @@ type Experiment struct {
 func All() []Experiment {
 	list := []Experiment{decomflMNIST()}
 	list = append(list, decomflVariants()...)
-	list = append(list, decomflGrid(), decomflProjection(), decomflLag(), decomflMemory(), attackExperiment(),
-		zofedhtTable1())
+	list = append(list, decomflGrid(), decomflProjection(), decomflFedAvg(), decomflFashion(),
+		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
 	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
 		groups(), byzantine(), guards(), leakExperiment())
