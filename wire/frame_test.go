@@ -291,6 +291,9 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%q is accepted as a token", name)
 		}
 	}
+	if err := wire.CheckName("caf\u00e9"); !strings.Contains(err.Error(), "'\u00e9'") {
+		t.Errorf("%v, want the character that is wrong", err)
+	}
 	for subject, want := range map[string]bool{
 		"_INBOX.x": true, "zone.1": true, "zo": true, "": false, "zo.r1.h": false,
 		"$JS.API.INFO": false,

@@ -9,8 +9,7 @@ func CheckName(s string) error {
 	if len(s) == 0 || len(s) > MaxName {
 		return fmt.Errorf("%q has %d characters, not 1..%d", s, len(s), MaxName)
 	}
-	for i := range len(s) {
-		c := s[i]
+	for _, c := range s {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 			c == '-' || c == '_') {
 			return fmt.Errorf("%q: character %q is not one of A-Z a-z 0-9 - _", s, c)

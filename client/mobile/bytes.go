@@ -11,6 +11,11 @@ import (
 
 const floatBytes = 4
 
+// MaxBlock is the most parameters in an array that this library makes for the app, 4 MiB: in
+// simple mode, and in what Block and Model return. Larger models are read in pieces, into arrays of
+// the app.
+const MaxBlock = 1 << 20
+
 // block is how many parameters are converted at a time where they are not.
 const block = 4096
 
@@ -52,13 +57,13 @@ func getFloats(b []byte) []float32 {
 	return x
 }
 
-// copyOf returns a copy of parameters off, off+1, ...: count of them or as many as there
-// are. It returns nil if there are none or read fails.
+// copyOf returns a copy of parameters off, off+1, ...: count of them, or as many as there are and
+// MaxBlock allows. It returns nil if there are none or read fails.
 func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 	if off < 0 || off >= dim || count < 1 {
 		return nil
 	}
-	b := make([]byte, floatBytes*min(count, dim-off))
+	b := make([]byte, floatBytes*min(count, dim-off, MaxBlock))
 	if _, err := readInto(b, off, dim, read); err != nil {
 		return nil
 	}

@@ -29,6 +29,7 @@ type Client struct {
 	shelf         *shelf // nil: memory only
 	events        events
 	traffic       traffic
+	trust         *truster
 	reconnectBusy atomic.Bool // a Reconnect is running
 
 	mu      sync.Mutex // guards what follows
@@ -71,6 +72,7 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	c.device = device{dim: cfg.Dim, samples: cfg.Samples, workers: cfg.workers(),
 		policy: &c.policy}
 	c.device.callbacks = cfg.callbacks.moved()
+	c.trust = newTruster(c.device.callbacks)
 	config := client.Config{
 		Bus: &c.link, Run: cfg.Run, ID: cfg.Device, Workers: cfg.workers(),
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
@@ -154,11 +156,12 @@ func (c *Client) Params(dst []byte) (record int64, err error) {
 	return int64(n), coded(err)
 }
 
-// Model returns a copy of the model that Params writes, or null if there is none. It is for
-// Swift, which passes Go a copy of its Data, so that what Go writes there is lost.
+// Model returns a copy of the model that Params writes, or null if there is none, or if it has more
+// than [MaxBlock] parameters: see [Client.CopyModel]. It is for Swift, which passes Go a copy of
+// its Data, so that what Go writes there is lost.
 func (c *Client) Model() (params []byte) {
 	defer contain()
-	if !c.isMade() {
+	if !c.isMade() || c.settings.Dim > MaxBlock {
 		return nil
 	}
 	b := make([]byte, floatBytes*c.settings.Dim)

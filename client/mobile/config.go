@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"crypto/x509"
 	"fmt"
 	"math"
@@ -75,9 +76,11 @@ type Config struct {
 	About string
 
 	servers     []*url.URL
-	roots       *x509.CertPool // nil: the system's
-	pin         []byte         // SHA-256 of the authority, in place of roots; nil: none
-	credentials nats.Option    // nil: none
+	roots       *x509.CertPool      // nil: the system's
+	pin         []byte              // SHA-256 of the authority, in place of roots; nil: none
+	asksTrust   bool                // the app's Trust decides, in place of roots and pin
+	keys        [][sha256.Size]byte // of which the server must have one; none: any
+	credentials nats.Option         // nil: none
 	initial     []float32
 	runKey      []byte
 	listener    Listener
@@ -139,8 +142,10 @@ func usablePort(port string) bool {
 
 func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
-// SetCA sets the authorities that may sign the server's certificate, as PEM text. Without
-// it these are the system's; on Android they include those that the user added.
+// SetCA sets the authorities that may sign the server's certificate, as PEM text. It replaces what
+// SetTrust and Enroll have set. Without these three the authorities are the system's as Go finds
+// them: on Android those of /system/etc/security/cacerts, with which the phone was sold. Those that
+// updates and the user added, only the platform knows: pass its judgment with SetTrust.
 func (c *Config) SetCA(pem string) (err error) {
 	defer guard(&err)
 	roots := x509.NewCertPool()
@@ -148,7 +153,8 @@ func (c *Config) SetCA(pem string) (err error) {
 		return faultf(CodeConfig,
 			"SetCA: %d bytes have no certificate: give PEM text (-----BEGIN CERTIFICATE-----)", len(pem))
 	}
-	c.roots, c.pin = roots, nil
+	c.SetTrust(nil)
+	c.roots = roots
 	return nil
 }
 
@@ -236,6 +242,9 @@ func (c *Config) check() error {
 	case c.initial != nil && len(c.initial) != c.Dim:
 		return faultf(CodeConfig, "SetInitial: %d parameters, and Dim = %d: give Dim of them",
 			len(c.initial), c.Dim)
+	case c.callbacks.whole != nil && c.Dim > MaxBlock:
+		return faultf(CodeConfig, "Dim = %d: simple mode passes an array of all parameters, at most "+
+			"%d: call SetBlockObjective", c.Dim, MaxBlock)
 	case c.Samples < 0:
 		return faultf(CodeConfig, "Samples = %d: give the number of samples, or 0", c.Samples)
 	case c.MemoryLimit < 0:
@@ -279,6 +288,7 @@ func (c *Config) values() Config {
 	return Config{
 		Run: c.Run, Device: c.Device, Dim: c.Dim, StateDir: c.StateDir, Plaintext: c.Plaintext,
 		servers: c.servers, roots: c.roots, pin: c.pin, credentials: c.credentials,
+		asksTrust: c.asksTrust, keys: slices.Clone(c.keys),
 	}
 }
 

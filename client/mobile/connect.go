@@ -139,13 +139,13 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 			return nil
 		},
 	)
+	verifier := &verifier{&c.settings, ctx, c.trust}
 	if !c.settings.Plaintext {
-		opts = append(opts,
-			nats.Secure(c.settings.tls()))
-	} else if (c.settings.roots != nil || c.settings.pin != nil) && c.settings.overTLS() {
+		opts = append(opts, nats.Secure(verifier.tls()))
+	} else if c.settings.ownTLS() && c.settings.overTLS() {
 		// Not nats.Secure, which would demand TLS of nats:// addresses too.
 		opts = append(opts, func(o *nats.Options) error {
-			o.TLSConfig = c.settings.tls()
+			o.TLSConfig = verifier.tls()
 			return nil
 		})
 	}

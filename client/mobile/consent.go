@@ -72,5 +72,5 @@ func (d *device) accept(p *wire.Plan) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return said(consent.Accept(&Plan{*p, flat, workers}))
+	return reason(consent.Accept(&Plan{*p, flat, workers}))
 }

@@ -26,11 +26,15 @@
 //
 // # Failure
 //
-// No call of this package ends the app's process: a panic, on the app's thread or on one of
-// the library's, becomes an error with [CodePanic]. When a callback throws, returns NaN or
-// hangs, only that round is lost, and [Listener].OnFault is called. Faults from which Go
-// cannot recover remain, above all lack of memory: package client says what a model of d
-// parameters takes; simple mode takes d*4 bytes more for the array that it passes to Loss.
+// A panic, on the app's thread or on one of the library's, becomes an error with [CodePanic]. When
+// a callback throws, returns NaN or hangs, only that round is lost, and [Listener].OnFault is
+// called; for an exception or another throwable of Java it gets class, message and stack.
+//
+// What ends the app's process is lack of memory outside Java's heap: package client says what a
+// model of d parameters takes, and MemoryLimit refuses plans that need more than the app grants.
+// Java's heap may be small: no array of this library has more than [MaxBlock] parameters, 4 MiB,
+// and one for which there is no room arrives as null. In simple mode that is the array of Loss,
+// which then throws what null brings, and the round is lost.
 //
 // Errors begin with a code that never changes: see [ErrorCode].
 //

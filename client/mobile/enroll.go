@@ -1,14 +1,9 @@
 package mobile
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
-	"errors"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/wire/signed"
@@ -17,14 +12,12 @@ import (
 // lineStart is what the line of `zofl device add --qr` begins with.
 const lineStart = "zofl:?"
 
-var errAuthority = errors.New("the server's certificate is not of the authority that Enroll named")
-
 // Enroll sets the run, the device, the server, the authority of its certificate, the
 // credentials and the coordinator's key, if it has one, from the line that `zofl device add NAME
 // --qr` prints, also as a QR code. Only the model, the objective and what the app likes are left
 // to set. The line is a secret: keep it as you would a password, and call Enroll with it at each
-// start. It replaces what AddServer, SetCA and SetCredentials have set; if it fails, nothing
-// changes.
+// start. It replaces what AddServer, SetCA, SetTrust and SetCredentials have
+// set; if it fails, nothing changes.
 func (c *Config) Enroll(line string) (err error) {
 	defer guard(&err)
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), lineStart)
@@ -73,49 +66,8 @@ func (c *Config) enroll(parts url.Values) error {
 	if key != "" {
 		c.Coordinator = key
 	}
-	c.servers, c.credentials, c.roots, c.pin = next.servers, next.credentials, nil, pin
+	c.servers, c.credentials = next.servers, next.credentials
+	c.SetTrust(nil)
+	c.pin = pin
 	return nil
-}
-
-// tls returns the settings of a connection.
-func (c *Config) tls() *tls.Config {
-	t := &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12}
-	if c.pin != nil {
-		// The authority is known by its fingerprint alone, so crypto/tls cannot verify.
-		t.InsecureSkipVerify, t.VerifyConnection = true, c.verify
-	}
-	return t
-}
-
-// verify checks the certificates of a server, of which one must have the pinned fingerprint and
-// have signed the first.
-func (c *Config) verify(s tls.ConnectionState) error {
-	err := errAuthority
-	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
-		sum := sha256.Sum256(ca.Raw)
-		return bytes.Equal(sum[:], c.pin)
-	})
-	if at >= 0 {
-		for _, u := range c.servers { // an IP address is in no TLS greeting: s.ServerName is empty
-			name := u.Hostname()
-			if s.ServerName == "" || s.ServerName == name {
-				if err = verified(s.PeerCertificates, at, name); err == nil {
-					return nil
-				}
-			}
-		}
-	}
-	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
-}
-
-// verified checks that the authority at an index signed the first certificate, for a name.
-func verified(list []*x509.Certificate, authority int, name string) error {
-	roots, between := x509.NewCertPool(), x509.NewCertPool()
-	roots.AddCert(list[authority])
-	for _, c := range list[1:] {
-		between.AddCert(c)
-	}
-	_, err := list[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
-		DNSName: name})
-	return err
 }

@@ -93,6 +93,14 @@ func (e *Evaluation) SetSamples(n int) (err error) {
 // Cancelled says whether a round needs the device: then return soon.
 func (e *Evaluation) Cancelled() bool { return e == nil || e.ctx == nil || e.ctx.Err() != nil }
 
+// RemainingMilliseconds is how long the evaluation may still take; 0: return soon.
+func (e *Evaluation) RemainingMilliseconds() int64 {
+	if e == nil {
+		return 0
+	}
+	return remaining(e.ctx)
+}
+
 // end invalidates the evaluation, and returns its result.
 func (e *Evaluation) end() (values []float64, samples int) {
 	e.mu.Lock()

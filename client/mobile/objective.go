@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// An Objective is the app's loss in simple mode: it gets the whole model at once.
+// An Objective is the app's loss in simple mode: it gets the whole model at once, of at most
+// [MaxBlock] parameters.
 type Objective interface {
 	// Loss returns the mean loss on this device's data at parameters params: Dim
 	// little-endian float32, read-only and valid during the call. In Java wrap them once a
@@ -38,13 +39,19 @@ type callbacks struct {
 	byBlocks  BlockObjective
 	evaluator Evaluator
 	consent   Consent
+	trust     Trust
 }
 
 // release drops the app's objects. One that is being called stays until it returns.
 func (c *callbacks) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.byBlocks, c.evaluator, c.consent = nil, nil, nil, nil
+	c.clear()
+}
+
+// clear is called with mu held.
+func (c *callbacks) clear() {
+	c.whole, c.byBlocks, c.evaluator, c.consent, c.trust = nil, nil, nil, nil, nil
 }
 
 // moved returns the callbacks and drops them here.
@@ -52,8 +59,8 @@ func (c *callbacks) moved() *callbacks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, evaluator: c.evaluator,
-		consent: c.consent}
-	c.whole, c.byBlocks, c.evaluator, c.consent = nil, nil, nil, nil
+		consent: c.consent, trust: c.trust}
+	c.clear()
 	return to
 }
 
@@ -61,8 +68,8 @@ func (c *callbacks) moved() *callbacks {
 func (c *callbacks) take(from *callbacks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.byBlocks, c.evaluator, c.consent =
-		from.whole, from.byBlocks, from.evaluator, from.consent
+	c.whole, c.byBlocks, c.evaluator = from.whole, from.byBlocks, from.evaluator
+	c.consent, c.trust = from.consent, from.trust
 }
 
 // held returns one of the callbacks, which may be nil.
@@ -70,16 +77,6 @@ func held[T any](c *callbacks, which func() T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return which()
-}
-
-var errSilent = errors.New("an exception without a message")
-
-// said adds a text to an exception that the app threw without one.
-func said(err error) error {
-	if err != nil && err.Error() == "" {
-		return errSilent
-	}
-	return err
 }
 
 // A device is what both kinds of objective have in common.

@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"context"
+	"time"
 
 	"github.com/zofl/zofl/client/objective"
 )
@@ -41,6 +42,14 @@ func (r *Round) BatchSeed() int64 { return int64(r.batch.Seed) }
 // discarded.
 func (r *Round) Cancelled() bool { return r == nil || r.ctx == nil || r.ctx.Err() != nil }
 
+// RemainingMilliseconds is how long the round still needs this loss; 0: no longer.
+func (r *Round) RemainingMilliseconds() int64 {
+	if r == nil {
+		return 0
+	}
+	return remaining(r.ctx)
+}
+
 // ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as many
 // as fit and exist, and returns how many. The length of dst is a multiple of 4 bytes; dst
 // stays the app's. Offsets that are multiples of 4096 are the fastest, and large blocks
@@ -60,13 +69,22 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	return n, coded(err)
 }
 
-// Block returns a copy of parameters off, off+1, ...: count of them or as many as exist. It
-// returns null if there are none or the round is over. It is for Swift, which passes Go a
-// copy of its Data, so that what Go writes there is lost. Elsewhere ReadParams costs less.
+// Block returns a copy of parameters off, off+1, ...: count of them, or as many as exist, at most
+// [MaxBlock]. It returns null if there are none or the round is over. It is for Swift, which passes
+// Go a copy of its Data, so that what Go writes there is lost. Elsewhere ReadParams costs less.
 func (r *Round) Block(off, count int) (params []byte) {
 	defer contain()
 	if r == nil || r.x == nil {
 		return nil
 	}
 	return copyOf(off, count, r.x.Dim(), r.x.Read)
+}
+
+// remaining returns the milliseconds until a context ends, 0 if that is not known.
+func remaining(ctx context.Context) int64 {
+	if ctx == nil || ctx.Err() != nil {
+		return 0
+	}
+	end, _ := ctx.Deadline()
+	return max(0, time.Until(end).Milliseconds())
 }

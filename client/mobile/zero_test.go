@@ -9,7 +9,8 @@ import (
 // Bindings have constructors of their own, and apps pass null. So every method returns on
 // an object that NewClient did not make, with an error if it can.
 func TestZeroValues(t *testing.T) {
-	for _, v := range []any{&Client{}, &Config{}, &Round{}, &Evaluation{}, &Plan{}} {
+	for _, v := range []any{&Client{}, &Config{}, &Round{}, &Evaluation{}, &Plan{},
+		&Model{}, &Chain{}} {
 		of := reflect.TypeOf(v)
 		for i := range of.NumMethod() {
 			name := fmt.Sprintf("%v.%s", of, of.Method(i).Name)

@@ -11,9 +11,11 @@
 #include "Universe.objc.h"
 
 
+@class ZoflMobileChain;
 @class ZoflMobileClient;
 @class ZoflMobileConfig;
 @class ZoflMobileEvaluation;
+@class ZoflMobileModel;
 @class ZoflMobilePlan;
 @class ZoflMobileRound;
 @protocol ZoflMobileBlockObjective;
@@ -26,6 +28,8 @@
 @class ZoflMobileListener;
 @protocol ZoflMobileObjective;
 @class ZoflMobileObjective;
+@protocol ZoflMobileTrust;
+@class ZoflMobileTrust;
 
 @protocol ZoflMobileBlockObjective <NSObject>
 - (BOOL)loss:(ZoflMobileRound* _Nullable)r ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
@@ -49,6 +53,22 @@
 - (BOOL)loss:(NSData* _Nullable)params ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
 @end
 
+@protocol ZoflMobileTrust <NSObject>
+- (BOOL)check:(ZoflMobileChain* _Nullable)chain error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@interface ZoflMobileChain : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (NSString* _Nonnull)authType;
+- (NSData* _Nullable)certificate:(long)i;
+- (NSString* _Nonnull)host;
+- (long)len;
+@end
+
 @interface ZoflMobileClient : NSObject <goSeqRefInterface> {
 }
 @property(strong, readonly) _Nonnull id _ref;
@@ -58,6 +78,7 @@
 - (int64_t)bytesReceived;
 - (int64_t)bytesSent;
 - (int64_t)contributions;
+- (ZoflMobileModel* _Nullable)copyModel;
 - (BOOL)digest:(NSData* _Nullable)dst record:(int64_t* _Nullable)record error:(NSError* _Nullable* _Nullable)error;
 - (long)dim;
 - (BOOL)ended;
@@ -98,6 +119,7 @@
 @property (nonatomic) BOOL chargingOnly;
 @property (nonatomic) long minBattery;
 @property (nonatomic) NSString* _Nonnull about;
+- (BOOL)addPin:(NSString* _Nullable)pin error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)addServer:(NSString* _Nullable)address error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)enroll:(NSString* _Nullable)line error:(NSError* _Nullable* _Nullable)error;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;
@@ -109,6 +131,7 @@
 - (void)setListener:(id<ZoflMobileListener> _Nullable)listener;
 - (void)setObjective:(id<ZoflMobileObjective> _Nullable)objective;
 - (BOOL)setRunKey:(NSData* _Nullable)key error:(NSError* _Nullable* _Nullable)error;
+- (void)setTrust:(id<ZoflMobileTrust> _Nullable)trust;
 - (NSString* _Nonnull)string;
 @end
 
@@ -123,7 +146,20 @@
 - (BOOL)cancelled;
 - (long)dim;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (int64_t)remainingMilliseconds;
 - (BOOL)setSamples:(long)n error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@interface ZoflMobileModel : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (NSData* _Nullable)block:(long)off count:(long)count;
+- (long)dim;
+- (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (int64_t)record;
 @end
 
 @interface ZoflMobilePlan : NSObject <goSeqRefInterface> {
@@ -154,6 +190,7 @@
 - (long)dim;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)record;
+- (int64_t)remainingMilliseconds;
 - (long)step;
 @end
 
@@ -183,6 +220,7 @@ FOUNDATION_EXPORT NSString* _Nonnull const ZoflMobileCodeTLS;
 FOUNDATION_EXPORT NSString* _Nonnull const ZoflMobileCodeTime;
 FOUNDATION_EXPORT NSString* _Nonnull const ZoflMobileCodeUnauthorized;
 FOUNDATION_EXPORT NSString* _Nonnull const ZoflMobileCodeUpgrade;
+FOUNDATION_EXPORT const int64_t ZoflMobileMaxBlock;
 FOUNDATION_EXPORT const int64_t ZoflMobileStateCatchingUp;
 FOUNDATION_EXPORT const int64_t ZoflMobileStateEnded;
 FOUNDATION_EXPORT const int64_t ZoflMobileStateIdle;
@@ -210,6 +248,8 @@ FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 @class ZoflMobileListener;
 
 @class ZoflMobileObjective;
+
+@class ZoflMobileTrust;
 
 @interface ZoflMobileBlockObjective : NSObject <goSeqRefInterface, ZoflMobileBlockObjective> {
 }
@@ -251,6 +291,14 @@ FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 
 - (nonnull instancetype)initWithRef:(_Nonnull id)ref;
 - (BOOL)loss:(NSData* _Nullable)params ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@interface ZoflMobileTrust : NSObject <goSeqRefInterface, ZoflMobileTrust> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (BOOL)check:(ZoflMobileChain* _Nullable)chain error:(NSError* _Nullable* _Nullable)error;
 @end
 
 #endif

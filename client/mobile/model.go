@@ -1,0 +1,57 @@
+package mobile
+
+// A Model is a copy of a client's model, in this library's memory, to be read in pieces that belong
+// to one record. It stays as it is while the client trains.
+type Model struct {
+	record int64
+	x      []float32
+}
+
+// CopyModel returns a copy of the model that Params writes, or null if there is none. It takes
+// 4*Dim bytes outside Java's heap.
+func (c *Client) CopyModel() *Model {
+	defer contain()
+	if !c.isMade() {
+		return nil
+	}
+	m := &Model{x: make([]float32, c.settings.Dim)}
+	n, err := c.inner.Params(m.x)
+	if n == 0 || err != nil {
+		return nil
+	}
+	m.record = int64(n)
+	return m
+}
+
+// Record is the index of the record after which this was the model.
+func (m *Model) Record() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.record
+}
+
+// Dim is the number of parameters.
+func (m *Model) Dim() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.x)
+}
+
+// ReadParams is like [Round]'s.
+func (m *Model) ReadParams(off int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return readInto(dst, off, m.Dim(), m.read)
+}
+
+// Block is like [Round]'s.
+func (m *Model) Block(off, count int) (params []byte) {
+	defer contain()
+	return copyOf(off, count, m.Dim(), m.read)
+}
+
+func (m *Model) read(to []float32, off int) error {
+	copy(to, m.x[off:])
+	return nil
+}

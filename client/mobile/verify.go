@@ -1,0 +1,98 @@
+package mobile
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"strings"
+)
+
+var errAuthority = errors.New("the server's certificate is not of the authority that Enroll named")
+
+// A verifier decides about the certificates of the servers of a Config.
+type verifier struct {
+	*Config
+	ctx   context.Context // of Run
+	trust *truster
+}
+
+// ownTLS says whether the Config has settings of TLS.
+func (c *Config) ownTLS() bool {
+	return c.roots != nil || c.pin != nil || c.asksTrust || len(c.keys) > 0
+}
+
+// tls returns the settings of a connection.
+func (v *verifier) tls() *tls.Config {
+	t := &tls.Config{RootCAs: v.roots, MinVersion: tls.VersionTLS12}
+	// The app decides, or the authority is known by its fingerprint alone: crypto/tls cannot verify.
+	t.InsecureSkipVerify = v.asksTrust || v.pin != nil
+	if t.InsecureSkipVerify || len(v.keys) > 0 {
+		t.VerifyConnection = v.verify
+	}
+	return t
+}
+
+// verify checks the certificates of a server.
+func (v *verifier) verify(s tls.ConnectionState) error {
+	host, err := v.host(&s)
+	if err == nil {
+		err = v.trusted(&s, host)
+	}
+	if err == nil {
+		err = v.pinned(s.PeerCertificates, s.VerifiedChains, host)
+	}
+	if err == nil {
+		return nil
+	}
+	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
+}
+
+// host returns the server of the Config that the first certificate is for. An IP address is in no
+// TLS greeting: there s.ServerName is empty.
+func (v *verifier) host(s *tls.ConnectionState) (string, error) {
+	var err error = x509.HostnameError{Certificate: s.PeerCertificates[0], Host: s.ServerName}
+	for _, u := range v.servers {
+		name := u.Hostname()
+		if s.ServerName != "" && s.ServerName != strings.TrimSuffix(name, ".") {
+			continue
+		}
+		if err = s.PeerCertificates[0].VerifyHostname(name); err == nil {
+			return name, nil
+		}
+	}
+	return "", err
+}
+
+// trusted checks that the certificates come from whom the Config trusts, where crypto/tls has not.
+func (v *verifier) trusted(s *tls.ConnectionState, host string) error {
+	switch {
+	case v.asksTrust:
+		return v.trust.ask(v.ctx, &Chain{host, s.PeerCertificates})
+	case v.pin == nil:
+		return nil
+	}
+	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
+		sum := sha256.Sum256(ca.Raw)
+		return bytes.Equal(sum[:], v.pin)
+	})
+	if at < 0 {
+		return errAuthority
+	}
+	return verified(s.PeerCertificates, at, host)
+}
+
+// verified checks that the authority at an index signed the first certificate, for a name.
+func verified(list []*x509.Certificate, authority int, name string) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(list[authority])
+	for _, c := range list[1:] {
+		between.AddCert(c)
+	}
+	_, err := list[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
+		DNSName: name})
+	return err
+}
