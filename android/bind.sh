@@ -68,8 +68,18 @@ aligned() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# gomobile finds gobind through PATH.
+# gomobile finds gobind through PATH: there it gets one that glue.sh follows.
 go build -o "$work/bin/" golang.org/x/mobile/cmd/gomobile golang.org/x/mobile/cmd/gobind
+mv "$work/bin/gobind" "$work/gobind"
+cat >"$work/bin/gobind" <<EOF
+#!/usr/bin/env bash
+set -euo pipefail
+"$work/gobind" "\$@"
+for argument; do
+	case \$argument in -outdir=*) "$PWD/glue.sh" "\${argument#-outdir=}" ;; esac
+done
+EOF
+chmod +x "$work/bin/gobind"
 made=$work/zofl.aar # out gets only a checked result
 PATH=$work/bin:$PATH gomobile bind -target="$target" -androidapi "$min_api" -javapkg=zofl -trimpath \
 	-ldflags "-s -w '-extldflags=-Wl,-z,max-page-size=16384'" -o "$made" github.com/zofl/zofl/client/mobile

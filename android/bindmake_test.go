@@ -61,9 +61,13 @@ func newMaker(t *testing.T, aar, sources archive) maker {
 	ndk := filepath.Join(m.sdk, "ndk/28.2.13676358")
 	write(t, filepath.Join(ndk, "source.properties"), "Pkg.Revision = 28.2.13676358\n")
 	program(t, filepath.Join(ndk, "toolchains/llvm/prebuilt/any/bin/llvm-readelf"), `cat "$2"`)
-	program(t, filepath.Join(m.tools, "go"), `mkdir -p "$3"; cp "$MAKER/gomobile" "$3"`)
+	program(t, filepath.Join(m.tools, "go"), `mkdir -p "$3"
+cp "$MAKER/gomobile" "$MAKER/gobind" "$3"`)
+	program(t, filepath.Join(m.tools, "gobind"), `cp -r "$GENERATED/." "${2#-outdir=}"`)
 	program(t, filepath.Join(m.tools, "javac"), "exit 1")
 	program(t, filepath.Join(m.tools, "gomobile"), `printf '%s\n' "$@" >"$MAKER/arguments"
+mkdir "$MAKER/bound"
+gobind -lang=go,java -outdir="$MAKER/bound" github.com/zofl/zofl/client/mobile
 while [ "$1" != -o ]; do shift; done
 cp "$MAKER/made.aar" "$2"
 cp "$MAKER/made-sources.jar" "${2%.aar}-sources.jar"`)
@@ -86,7 +90,7 @@ func (m maker) bind(t *testing.T) (said string, arguments []string, err error) {
 	t.Helper()
 	cmd := exec.Command("./bind.sh", m.out)
 	cmd.Env = append(os.Environ(), "ANDROID_HOME="+m.sdk, "ANDROID_NDK_HOME=",
-		"TARGET=", "MAKER="+m.tools,
+		"TARGET=", "MAKER="+m.tools, "GENERATED="+generated(t),
 		"PATH="+m.tools+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	text, _ := os.ReadFile(filepath.Join(m.tools, "arguments"))
@@ -119,6 +123,13 @@ func TestBindMakes(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
+	}
+	glue, err := os.ReadFile(filepath.Join(m.tools, "bound/src/gobind/universe_android.c"))
+	if err != nil || !strings.Contains(string(glue), `FindClass(env, "go/Thrown")`) {
+		t.Errorf("gobind's code does not pass on who threw: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(m.tools, "bound/java/go/Thrown.java")); err != nil {
+		t.Error(err)
 	}
 	versions, err := os.ReadFile("gradle/libs.versions.toml")
 	if err != nil {

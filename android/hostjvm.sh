@@ -75,6 +75,7 @@ rm -rf "./$out"
 glue=$out/src/gobind
 stubs
 generate "$@"
+./glue.sh "$out"
 port
 export CGO_ENABLED=1
 export CGO_CFLAGS="-O2 -g0 -D__GOBIND_ANDROID__ -I$home/include -I$home/include/linux -I$PWD/$out/stub"

@@ -1,6 +1,10 @@
 package mobile
 
 import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -19,16 +23,22 @@ func stopped(more line) line {
 // that ends in * is the beginning of the value.
 var misfortunes = map[string]line{
 	// Losses and listeners.
-	"throwing":        stopped(line{"contributed": true, "fault": "*out of luck*"}),
-	"throwingNothing": stopped(line{"contributed": true, "fault": "*an exception without a message*"}),
-	"nan":             stopped(line{"contributed": true, "fault": "*NaN*"}),
-	"overflow":        stopped(line{"contributed": true, "fault": "*"}),
-	"slow":            stopped(line{"contributed": true, "fault": "*"}),
-	"late":            stopped(line{"contributed": true}),
-	"forever":         stopped(line{"contributed": true}),
-	"badListener":     stopped(line{"contributed": true, "told": true}),
-	"stopInLoss":      stopped(nil),
-	"stopInListener":  stopped(nil),
+	"throwing": stopped(line{"contributed": true,
+		"fault": "*java.lang.IllegalStateException: out of luck\n\tat Losses.*"}),
+	"throwingNothing": stopped(line{"contributed": true,
+		"fault": "*java.lang.NullPointerException\n\tat Losses.*"}),
+	"asserting": stopped(line{"contributed": true,
+		"fault": "*java.lang.AssertionError: want 3\n\tat Losses.*"}),
+	"hostile": stopped(line{"contributed": true, "fault": "*Losses$Hostile*"}),
+	"nan":     stopped(line{"contributed": true, "fault": "*NaN*"}),
+	"overflow": stopped(line{"contributed": true,
+		"fault": "*java.lang.StackOverflowError\n\tat Losses.endless(Losses.java:*"}),
+	"slow":           stopped(line{"contributed": true, "fault": "*"}),
+	"late":           stopped(line{"contributed": true}),
+	"forever":        stopped(line{"contributed": true}),
+	"badListener":    stopped(line{"contributed": true, "told": true}),
+	"stopInLoss":     stopped(nil),
+	"stopInListener": stopped(nil),
 	// Calls.
 	"threads":   stopped(line{"contributed": true, "differences": 0.0}),
 	"revoked":   stopped(line{"contributed": true, "code": "revoked"}),
@@ -51,6 +61,12 @@ var misfortunes = map[string]line{
 	// Servers.
 	"authority": stopped(line{"fault": "*certificate signed by unknown authority*",
 		"while": "offline"}),
+	"platform":   stopped(line{"contributed": true}),
+	"stranger":   stopped(line{"fault": "*PKIX path building failed*", "while": "offline"}),
+	"trustHangs": stopped(nil),
+	"pinned":     stopped(line{"contributed": true}),
+	"mispinned": stopped(line{"fault": "*no key of the server's certificates has a pin*",
+		"while": "offline"}),
 	"user":      stopped(line{"fault": "*Authorization Violation*", "while": "offline"}),
 	"offline":   stopped(line{"fault": "*", "while": "offline"}),
 	"clear":     stopped(line{"fault": "*offers no TLS*", "while": "offline"}),
@@ -59,7 +75,8 @@ var misfortunes = map[string]line{
 }
 
 // alone are the cases that need no run.
-var alone = []string{"authority", "user", "offline", "clear", "insecure"}
+var alone = []string{"authority", "stranger", "trustHangs", "mispinned", "user", "offline", "clear",
+	"insecure"}
 
 // TestMisfortunes lets things go wrong in one process of an app, one after another. Each
 // costs only its own round or its own client, and the process survives.
@@ -84,6 +101,7 @@ func TestMisfortunes(t *testing.T) {
 	maps.Copy(settings, line{
 		"cases": strings.Join(cases, ","), "dim": 100, "store": filepath.Join(t.TempDir(), "store"),
 		"otherCA": newAuthority(t).pem(), "stranger": newUser(t).seed, "clear": open.url,
+		"pin": pinOf(t, s.authority.pem()), "otherPin": pinOf(t, newAuthority(t).pem()),
 	})
 	p := java(t, "Misfortune", settings)
 	for _, name := range cases {
@@ -106,6 +124,18 @@ func TestMisfortunes(t *testing.T) {
 		e.Metrics[0] != 0.5 || e.Samples != 10 {
 		t.Errorf("the coordinator has evaluation %+v, want accuracy 0.5 of 10 samples", e)
 	}
+}
+
+// pinOf returns the pin of the key of a certificate in PEM.
+func pinOf(t *testing.T, text string) string {
+	t.Helper()
+	block, _ := pem.Decode([]byte(text))
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
+	return "sha256/" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // matches compares values; a wanted text may have a * at either end.

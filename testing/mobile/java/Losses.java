@@ -37,6 +37,35 @@ final class Losses {
 		m.recovers(c, Mobile.CodeLoss);
 	}
 
+	static void asserting(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.setBlockObjective(r -> {
+			if (m.watch.message(Mobile.CodeLoss) == null) {
+				throw new AssertionError("want 3", new IllegalStateException("had 4"));
+			}
+			return GOOD.loss(r);
+		});
+		m.recovers(c, Mobile.CodeLoss);
+	}
+
+	/** A throwable whose own methods throw. */
+	static void hostile(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.setObjective(atFirst(x -> {
+			throw new Hostile();
+		}));
+		m.recovers(c, Mobile.CodeLoss);
+	}
+
+	private static final class Hostile extends RuntimeException {
+		private static final long serialVersionUID = 1;
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("no message");
+		}
+	}
+
 	static void nan(Misfortune m) throws Exception {
 		Config c = m.config();
 		c.setObjective(atFirst(x -> Double.NaN));

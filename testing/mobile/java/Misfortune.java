@@ -17,7 +17,7 @@ public final class Misfortune {
 	final Map<String, Object> outcome = new LinkedHashMap<>();
 	final Watch watch = new Watch();
 
-	private Misfortune(Settings settings, String name) {
+	Misfortune(Settings settings, String name) {
 		this.settings = settings;
 		this.name = name;
 		outcome.put("event", "case");

@@ -1,3 +1,4 @@
+import java.util.concurrent.CountDownLatch;
 import zofl.mobile.Client;
 import zofl.mobile.Config;
 import zofl.mobile.Mobile;
@@ -22,6 +23,50 @@ final class Servers {
 	static void authority(Misfortune m) throws Exception {
 		Config c = m.config();
 		c.setCA(m.settings.text("otherCA"));
+		fault(m, c, Mobile.CodeTLS);
+	}
+
+	/** Java's own trust decides about the server, whose authority it is given. */
+	static void platform(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.setTrust(new PlatformTrust(m.settings.text("ca")));
+		c.setObjective(new Bowl(1));
+		m.recovers(c, null);
+	}
+
+	/** Java's own trust decides, and does not know the authority. */
+	static void stranger(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.setTrust(new PlatformTrust(null));
+		fault(m, c, Mobile.CodeTLS);
+	}
+
+	/** The app's trust hangs, which the end of run does not wait for. */
+	static void trustHangs(Misfortune m) throws Exception {
+		CountDownLatch called = new CountDownLatch(1);
+		Config c = m.config();
+		c.setObjective(new Bowl(1));
+		c.setTrust(chain -> {
+			called.countDown();
+			new CountDownLatch(1).await();
+		});
+		Client client = Mobile.newClient(c);
+		Life life = new Life(client);
+		called.await();
+		client.stop();
+		m.ends(client, life);
+	}
+
+	static void pinned(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.addPin(m.settings.text("pin"));
+		c.setObjective(new Bowl(1));
+		m.recovers(c, null);
+	}
+
+	static void mispinned(Misfortune m) throws Exception {
+		Config c = m.config();
+		c.addPin(m.settings.text("otherPin"));
 		fault(m, c, Mobile.CodeTLS);
 	}
 

@@ -1,0 +1,30 @@
+package android
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGlueRefuses: glue.sh fails on code that is not what gobind generated, such as what it has
+// changed already.
+func TestGlueRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(generated(t))); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("./glue.sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command("./glue.sh", dir).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "another than the script knows") {
+		t.Errorf("a second time: %v, says %q", err, out)
+	}
+	file := filepath.Join(dir, "src/gobind/universe_android.c")
+	text, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(text), "getMessage") {
+		t.Errorf("%v: the message alone is passed on", err)
+	}
+}
