@@ -86,6 +86,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if err := checkPayload(&cfg, &core.Plan); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
+	warnUnbound(cfg.Logger, &core.Plan)
 	c := &Coordinator{
 		cfg:    cfg,
 		run:    core.Plan.Run,

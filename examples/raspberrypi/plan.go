@@ -24,6 +24,7 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	p.Members, p.Target, p.Quorum = 3, 0, 0
 	p.Batch, p.Rounds, p.Deadline, p.MaxAttempts = 64, 3000, 5000, 1000
 	p.ServerStep = 1e-2
+	var names []string
 	for _, set := range settings {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok {
@@ -32,7 +33,9 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
 		}
+		names = append(names, name)
 	}
+	preset.Guard(p, names...) // one device must not spoil what the others learn
 	complete(p)
 	return p, valid.Plan(p)
 }

@@ -1,0 +1,17 @@
+package coordinator
+
+import (
+	"log/slog"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// warnUnbound says if one device can spoil the run, though the plan could bound what it does. Masks
+// and noise exclude bounds, and vectors have no usual length.
+func warnUnbound(log *slog.Logger, p *wire.Plan) {
+	if p.Bound > 0 || p.SendsVectors() || p.Secure > 0 || p.DPClip > 0 || p.Members == 1 {
+		return
+	}
+	log.Warn("one device that lies can spoil this run: its plan has no bound",
+		"remedy", "new plans: preset.Guard; this run: change bound=8 claim_bound=8")
+}
