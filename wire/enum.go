@@ -79,6 +79,10 @@ const (
 	// Epsilon. Only with DenseVectors: the mean of such moves is no function of
 	// mean scalars.
 	LocalAdam Rule = 4
+	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which
+	// DeComFL names in appendix A.1. Only with DenseVectors, as LocalAdam; with one local
+	// step [ServerSign] takes the sign of the round's mean estimate.
+	LocalSign Rule = 6 // 5 is never assigned: a test vector has it as unknown
 )
 
 // Initial says where the initial parameters come from.
@@ -188,7 +192,7 @@ var (
 	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
 	differenceNames   = []string{"", "forward", "central"}
-	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam"}
+	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
 	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}

@@ -131,6 +131,22 @@ func TestHalvesAgainstReference(t *testing.T) {
 	}
 }
 
+// TestSignAgainstReference does the same with rule=sign, from one box of the parameters to the
+// other. Its seeds are those of which no element is so near to 0 that rounding decides its sign.
+func TestSignAgainstReference(t *testing.T) {
+	for seed := range uint64(12) {
+		p := denseCombination(t, rand.New(rand.NewPCG(seed, 9)))
+		if p.Estimator == wire.Surrogate {
+			continue
+		}
+		p.Rule, p.Beta, p.Beta2, p.Epsilon, p.StepSize = wire.LocalSign, 0, 0, 0, 0.01
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			against(t, p)
+		})
+	}
+}
+
 // TestProjectionAgainstReference does the same with clients that give gradients: DeComFL's
 // Algorithm 5, and what else their scalars may go through.
 func TestProjectionAgainstReference(t *testing.T) {

@@ -60,8 +60,12 @@ func (f *frame) in(fleet *Fleet) {
 
 // localOf returns the optimizer of the clients of a dense plan.
 func localOf(p *wire.Plan) Optimizer {
+	kind := Kind(p.Rule - wire.SGD)
+	if p.Rule == wire.LocalSign {
+		kind = SignDescent
+	}
 	return Optimizer{
-		Kind: Kind(p.Rule - wire.SGD), Beta: float64(p.Beta), Beta2: float64(p.Beta2),
+		Kind: kind, Beta: float64(p.Beta), Beta2: float64(p.Beta2),
 		Epsilon: float64(p.Epsilon),
 	}
 }

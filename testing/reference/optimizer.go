@@ -21,6 +21,7 @@ const (
 	HeavyBall            // DeComFL (8)-(9): m = beta m + (1-beta) g
 	TorchHeavyBall       // omits the factor (1-beta)
 	AdamKingma           // Adam, algorithm 1 of Kingma and Ba
+	SignDescent          // ZO-SignSGD (Liu et al. 2019): the sign of g
 )
 
 // Begin starts a new round.
@@ -42,6 +43,8 @@ func (o *Optimizer) Step(g []float64) []float64 {
 			}
 			o.m[i] = o.Beta*o.m[i] + gain*g[i]
 			out[i] = o.m[i]
+		case SignDescent:
+			out[i] = sign(g[i])
 		case AdamKingma:
 			o.m[i] = o.Beta*o.m[i] + (1-o.Beta)*g[i]
 			o.v[i] = o.Beta2*o.v[i] + (1-o.Beta2)*g[i]*g[i]

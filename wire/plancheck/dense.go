@@ -10,6 +10,13 @@ var denseReasons = []reason{
 			"server_rule=adam",
 	},
 	{
+		field: "rule",
+		what:  "rule=sign needs transport=dense",
+		why:   "the mean of models that signs moved is no function of mean scalars",
+		do: "set transport=dense dense_keep=16, or rule=sgd with server_rule=sign " +
+			"server_step=0.001, which takes the sign of a round's mean move",
+	},
+	{
 		field: "boxes",
 		what:  "boxes need transport=dense",
 		why:   "the mean of models that were kept in a box is no function of mean scalars",

@@ -101,6 +101,11 @@ var scalarReasons = []reason{
 	},
 	{
 		field: "beta",
+		what:  "rule=sign has no momentum",
+		do:    "set beta=0, or rule to momentum, torch-momentum or adam",
+	},
+	{
+		field: "beta",
 		what:  "this rule needs a momentum factor above 0 and below 1",
 		do:    "set beta=0.9, or rule=sgd beta=0",
 	},

@@ -11,6 +11,8 @@ import (
 var denseOnlyRefusals = []refusal{
 	{"rule", onScalars, func(p *wire.Plan) bool { return p.Rule == wire.LocalAdam },
 		"rule=adam needs transport=dense"},
+	{"rule", onScalars, func(p *wire.Plan) bool { return p.Rule == wire.LocalSign },
+		"rule=sign needs transport=dense"},
 	{"boxes", onScalars, func(p *wire.Plan) bool { return len(p.Boxes) > 0 },
 		"boxes need transport=dense"},
 	{"estimator", onScalars, func(p *wire.Plan) bool { return p.Estimator == wire.Surrogate },

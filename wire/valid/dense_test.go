@@ -15,6 +15,8 @@ var (
 var refusedDenseOnly = []refusedPlan{
 	{"rule", "rule=adam beta=0.9 beta2=0.999 epsilon=1e-8",
 		[]string{"transport=dense dense_keep=16", "rule=sgd beta=0 beta2=0 epsilon=0"}},
+	{"rule", "rule=sign", []string{"transport=dense dense_keep=16",
+		"rule=sgd server_rule=sign server_step=0.001"}},
 	{"boxes", `boxes=[{"low":0,"high":1}]`, []string{"transport=dense dense_keep=16", "boxes=[]"}},
 	{"estimator", overSurrogate + "transport=mean dense_keep=0",
 		[]string{"transport=dense dense_keep=16"}},

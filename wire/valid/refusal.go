@@ -97,8 +97,10 @@ var scalarRefusals = []refusal{
 	// Local rule.
 	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule == wire.SGD && p.Beta != 0 },
 		"rule=sgd has no momentum"},
+	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule == wire.LocalSign && p.Beta != 0 },
+		"rule=sign has no momentum"},
 	{"beta", onAll, func(p *wire.Plan) bool {
-		return p.Rule != wire.SGD && !(p.Beta > 0 && p.Beta < 1)
+		return p.Rule != wire.SGD && p.Rule != wire.LocalSign && !(p.Beta > 0 && p.Beta < 1)
 	},
 		"this rule needs a momentum factor above 0 and below 1"},
 	{"prox", onAll, func(p *wire.Plan) bool { return p.Prox > 0 && p.Steps == 1 },

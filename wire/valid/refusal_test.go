@@ -68,6 +68,7 @@ var refusedSeeded = rows([][2]string{
 		`segments=[{"name":"a","len":100,"step_scale":2}]`},
 
 	{"beta", "beta=0.9"},
+	{"beta", "transport=dense dense_keep=16 rule=sign beta=0.9"},
 	{"beta", "rule=momentum"},
 	{"prox", "prox=1"}, // steps is 1
 

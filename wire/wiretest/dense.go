@@ -58,6 +58,9 @@ func densePlans(s *set) {
 			{5, Uint(300)}, {14, Uint(1)}, {67, Uint(1)}, {68, Uint(10000)}, {70, Float(1)},
 			{71, Float(1e-6)}, {72, Uint(1000)}, {74, Uint(5)},
 			{75, Uint(5)}, {76, Uint(100)}, {77, Float(0.01)}, {78, Uint(3)}, {80, Float(0.5)}})...)
+	add("sign", "ok", "FedZO with the sign at each local step, whole vectors: a plan that can run",
+		slices.Concat(adamFields("fedzo-dense"), []field{{9, Uint(1)}, {10, Uint(3)},
+			{14, Uint(20)}, {15, Uint(6)}, {16, nil}, {65, nil}, {66, nil}})...)
 	s.add("plan-all-80", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all80())).value())
 	latePlans(s)

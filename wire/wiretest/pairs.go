@@ -58,6 +58,7 @@ var choices = [][]string{
 	{"classes=0", "classes=10"},
 	{"secure_lists=believed", "secure_lists=agreed"},
 	{"cohort=record", "cohort=round"},
+	{"rule=sign"},
 }
 
 // secret stands for a secret run key.
@@ -89,6 +90,7 @@ var needs = map[string][]string{
 	"transport=dense":         dense,
 	"rule=adam": slices.Concat(dense,
 		[]string{"beta=0.9", "beta2=0.999", "epsilon=1e-8"}),
+	"rule=sign":           dense,
 	boxed:                 dense,
 	"estimator=surrogate": surrogate,
 	"kernel=matern":       surrogate,

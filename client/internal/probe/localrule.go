@@ -16,7 +16,7 @@ type localRule[T float32 | float64] struct {
 // begin readies the rule for a round of d parameters.
 func (r *localRule[T]) begin(rule wire.Rule, d int) {
 	r.steps = 0
-	if rule != wire.SGD {
+	if rule != wire.SGD && rule != wire.LocalSign {
 		r.first = cleared(r.first, d)
 	}
 	if rule == wire.LocalAdam {
@@ -54,6 +54,7 @@ func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
 //	torch-momentum  m = b m + v                           m
 //	adam            m = b m + (1-b) v, s = b2 s + (1-b2) v^2
 //	                m/(1-b^t) / (sqrt(s/(1-b2^t)) + epsilon)
+//	sign            1, 0 or -1, as v is
 func (r *localRule[T]) turn(v []T, p *wire.Plan) {
 	beta, beta2 := float64(p.Beta), float64(p.Beta2)
 	gain := 1 - beta
@@ -67,6 +68,10 @@ func (r *localRule[T]) turn(v []T, p *wire.Plan) {
 			r.first[i] = T(beta*float64(r.first[i]) + gain*float64(g))
 			v[i] = r.first[i]
 		}
+	case wire.LocalSign:
+		for i, g := range v {
+			v[i] = sign(g)
+		}
 	case wire.LocalAdam:
 		part := 1 / (1 - math.Pow(beta, float64(r.steps)))
 		part2 := 1 / (1 - math.Pow(beta2, float64(r.steps)))
@@ -77,6 +82,17 @@ func (r *localRule[T]) turn(v []T, p *wire.Plan) {
 			v[i] = T(m * part / (math.Sqrt(s*part2) + float64(p.Epsilon)))
 		}
 	}
+}
+
+// sign returns 1, 0 or -1.
+func sign[T float32 | float64](v T) T {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
 }
 
 // pull adds FedProx's pull towards base and the weight decay to the gradient v at x.

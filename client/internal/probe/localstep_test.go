@@ -108,6 +108,8 @@ func (r *reference) rule(i, t int, v float64) float64 {
 		r.second[i] = b2*r.second[i] + (1-b2)*v*v
 		m, s := r.first[i]/(1-math.Pow(b1, float64(t))), r.second[i]/(1-math.Pow(b2, float64(t)))
 		return m / (math.Sqrt(s) + float64(r.plan.Epsilon))
+	case wire.LocalSign:
+		return math.Copysign(1, v)
 	}
 	return v
 }
@@ -144,10 +146,12 @@ func TestDenseLocalSteps(t *testing.T) {
 		{"momentum", "rule=momentum beta=0.9", nil},
 		{"torch momentum", "rule=torch-momentum beta=0.5", nil},
 		{"adam", adamRule, nil},
+		{"sign", "rule=sign step=0.01", nil},
 		{"prox and decay", "prox=0.3 weight_decay=0.1", nil},
 		{"scales", "", segmentsOf},
 		{"boxes", "step=0.2", boxed},
 		{"boxes, adam, prox and decay", adamRule + " step=0.1 prox=0.3 weight_decay=0.1", boxed},
+		{"boxes, sign and decay", "rule=sign step=0.05 weight_decay=0.1", boxed},
 		{"boxes, momentum, central", "rule=momentum beta=0.9 difference=central", boxed},
 	}
 	for _, tt := range tests {

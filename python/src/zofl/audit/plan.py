@@ -43,7 +43,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "sharing": {0: "shared", 1: "per-client", 3: "groups"},
     "distribution": {1: "normal", 2: "rademacher", 3: "sphere", 4: "subspace"},
     "difference": {1: "forward", 2: "central"},
-    "rule": {1: "sgd", 2: "momentum", 3: "torch-momentum", 4: "adam"},
+    "rule": {1: "sgd", 2: "momentum", 3: "torch-momentum", 4: "adam", 6: "sign"},
     "step_decay": {0: "constant", 1: "inverse-sqrt", 2: "cosine", 3: "linear", 4: "slow-sqrt"},
     "transport": {0: "mean", 1: "relay", 2: "dense"},
     "aggregator": {0: "weighted-mean", 1: "median", 2: "trimmed-mean", 3: "clipped-mean"},

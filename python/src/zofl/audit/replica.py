@@ -138,8 +138,8 @@ def check_plan(plan: Plan) -> None:
         raise LogError("the plan has server_rule=normalized with fields that exclude it")
     if plan.control != "none" and plan.transport == "relay":
         raise LogError("the plan has control variates with transport=relay")
-    if scalars_travel and plan.rule == "adam":
-        raise LogError("the plan has rule=adam without transport=dense")
+    if scalars_travel and plan.rule in ("adam", "sign"):
+        raise LogError(f"the plan has rule={plan.rule} without transport=dense")
 
 
 def follows(r: Record, n: int, hash_: bytes, ended: bool) -> None:
