@@ -13,10 +13,16 @@ steps x -= (eta/P) sum_p g_p z_p (line 21; equation (7) prints no 1/P),
 unweighted mean of the scalars (Alg. 3, line 10). Defaults are section B.1's:
 mu = 1e-3, batch 32, K = 1, P = 10. Its step sizes are for language models; the
 1e-3 here is that of the published MNIST runs. Those runs also used central
-differences, torch momentum 0.9 and weight decay 1e-5, which the paper does not
-say: set difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5.
+differences, torch momentum 0.9 and weight decay 1e-5: set difference=central
+rule=torch-momentum beta=0.9 weight_decay=1e-5. Section 5 says momentum 0.5, and
+names neither central differences nor decay: rule=momentum beta=0.5.
 Trap: rule=momentum is equations (8)-(9), whose factor (1-beta) makes steps at
-beta = 0.9 10 times smaller than torch's momentum does.`,
+beta = 0.9 10 times smaller than torch's momentum does.
+Algorithm 5: devices with gradients send <z, grad f> in the same places. Appendix
+A.1: with K = 1 ZO-SignSGD and ZO-Adam are server_rule=sign and adam; with more
+local steps rule=sign and adam, which need transport=dense. Equation (10), which
+spares a device the snapshot, is not used: rounded to float32 it leaves other bits
+than the log. With K = 1 a device needs no snapshot.`,
 		apply: func(p *wire.Plan) {
 			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal,
 				wire.Forward
