@@ -71,7 +71,7 @@ func (x *decomflRun) fedavg(s fedavgSize) error {
 		best, curves = append(best, steps[0]), append(curves, steps...)
 	}
 	d.draw(x.report, curves)
-	d.fewerNumbers(x.report, ours, best)
+	d.fewerNumbers(x.report, ours, curves[1:])
 	for _, c := range best {
 		d.slower(x.report, ours, c)
 	}
