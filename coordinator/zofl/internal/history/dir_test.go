@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/disk/disktest"
@@ -16,9 +17,14 @@ import (
 
 func logger(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
+// patience is how long a store of a test may take: on a busy machine longer than a coordinator
+// waits, which goes on in memory.
+const patience = 5 * time.Minute
+
 // lead runs a coordinator of so many records, which records these rounds.
 func lead(t testing.TB, h *History, s Store, last uint64, rounds ...uint64) {
 	t.Helper()
+	h.within = patience
 	run := newRun(t)
 	run.status.N = last
 	stop := h.Lead(t.Context(), run, s, logger(t))

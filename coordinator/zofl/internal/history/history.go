@@ -27,6 +27,8 @@ type History struct {
 	queries uint64        // of a device, up to the last point
 	dropped []report.Drop // up to the last point
 	keeper  *keeper       // nil: in memory alone
+
+	within time.Duration // how long a store may take; 0: storeWithin
 }
 
 var _ report.Recorder = (*History)(nil)

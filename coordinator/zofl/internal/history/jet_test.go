@@ -66,7 +66,7 @@ func TestJetOfTwoCoordinators(t *testing.T) {
 	nc := jetStream(t, 0)
 	ctx := t.Context()
 	old, young := Jet(nc, "kitchen", 1), Jet(nc, "kitchen", 1)
-	var first, second History
+	first, second := History{within: patience}, History{within: patience}
 	stopFirst := first.Lead(ctx, newRun(t), old, logger(t))
 	record(t, &first, round(2), round(3))
 	run := newRun(t)
@@ -167,6 +167,7 @@ func TestJetWhileTheBrokerIsAway(t *testing.T) {
 	stop()
 	run := newRun(t)
 	run.status.N = 5
+	h.within = patience
 	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1), logger(t))() // what a busy machine had no time for
 	if got := stored(t, Jet(nc, "kitchen", 1)); !slices.Equal(got, []uint64{2, 3, 4, 5}) {
 		t.Errorf("points of %v", got)

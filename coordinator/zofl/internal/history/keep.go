@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,6 +25,7 @@ type keeper struct {
 	logger *slog.Logger
 	last   uint64 // record up to which stored points count; after the first load, maxN
 	wake   chan struct{}
+	within time.Duration // how long the store may take
 
 	loaded, failed bool // failed: an error was logged, and nothing has worked since
 
@@ -43,7 +45,8 @@ func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger)
 		h.addMark(began(&status))
 		return func() {}
 	}
-	k := &keeper{h: h, store: s, logger: logger, last: status.N, wake: make(chan struct{}, 1)}
+	k := &keeper{h: h, store: s, logger: logger, last: status.N, wake: make(chan struct{}, 1),
+		within: cmp.Or(h.within, storeWithin)}
 	err := k.load(ctx)
 	k.report(err)
 	h.mu.Lock()
@@ -66,7 +69,7 @@ func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
 		k.h.keeper = nil
 		k.h.mu.Unlock()
 		close(stopping)
-		t := time.AfterFunc(storeWithin, cancel)
+		t := time.AfterFunc(k.within, cancel)
 		<-done
 		t.Stop()
 		cancel()
@@ -138,7 +141,7 @@ func (k *keeper) report(err error) {
 
 // load reads what the store has and the history does not.
 func (k *keeper) load(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	ctx, cancel := context.WithTimeout(ctx, k.within)
 	defer cancel()
 	k.h.mu.Lock()
 	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // perhaps more than the store has
@@ -169,7 +172,7 @@ func (k *keeper) flush(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeWithin)
+	ctx, cancel := context.WithTimeout(ctx, k.within)
 	defer cancel()
 	err := k.store1(ctx)
 	if errors.Is(err, errBehind) {
