@@ -47,8 +47,8 @@ func marked(m *history.Mark) mark {
 		out.Chart = m.Round > 0
 	case history.Surveyed:
 		out.Text = "devices were asked for " + m.Survey
-		if len(m.Fields) > 0 {
-			out.Text += ", and found " + strings.Join(m.Fields, ", ")
+		if m.Text != "" {
+			out.Text += ": " + m.Text
 		}
 		out.Chart = false
 	default:

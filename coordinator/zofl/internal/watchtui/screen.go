@@ -179,7 +179,11 @@ func markRow(k *history.Mark) row {
 	case k.To > 0:
 		what += fmt.Sprintf(" to record %d", k.To)
 	}
-	for _, detail := range []string{k.Survey, strings.Join(k.Fields, " "), k.Text} {
+	fields := strings.Join(k.Fields, " ")
+	if fields == k.Survey { // what was asked for was found
+		fields = ""
+	}
+	for _, detail := range []string{k.Survey, fields, k.Text} {
 		if detail != "" {
 			what += ": " + detail
 		}
