@@ -19,6 +19,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/zofl/zofl v0.1.0
+	go.opentelemetry.io/proto/slim/otlp v1.11.1
 	golang.org/x/term v0.47.0
 	google.golang.org/protobuf v1.36.12
 )

@@ -129,6 +129,7 @@ func TestHTTPRefuses(t *testing.T) {
 	serve := []string{"serve", plan, "--store", dir}
 	for i, c := range []struct{ args, want []string }{
 		{append(serve, "--http", "0.0.0.0:8080"), []string{"--http 0.0.0.0:8080", "--tls", "ssh -L"}},
+		{append(serve, "--traces", "127.0.0.1:4318"), []string{"--traces", "http://127.0.0.1:4318"}},
 		{append(serve, "--http", ":8080"), []string{"--http :8080", "127.0.0.1:8080"}},
 		{append(serve, "--http", "8080"), []string{"--http 8080"}},
 		{append(serve, "--http", "127.0.0.1:x"), []string{"--http", "65535"}},

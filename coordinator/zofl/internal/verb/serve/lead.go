@@ -22,6 +22,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
+	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/wire"
 )
@@ -85,7 +86,13 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer page.close()
-	watch := &operate.Watch{Next: cli.Recorders{page, out}, History: kept}
+	seen := cli.Recorders{page, out}
+	if f.traces != "" {
+		spans := traces.Start(f.traces, f.run, logger)
+		defer spans.Close()
+		seen = append(seen, spans)
+	}
+	watch := &operate.Watch{Next: seen, History: kept}
 	for {
 		err := f.lead(ctx, nc, out, watch, page, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,

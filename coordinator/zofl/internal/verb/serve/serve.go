@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/masked"
 )
@@ -40,6 +41,7 @@ type serveFlags struct {
 	secure             bool // the run has secure aggregation
 	keyFile            string
 	offer              string             // file of the model
+	traces             string             // address of a collector, "" for none
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
 }
 
@@ -128,6 +130,8 @@ standard error. With --json, events go to standard output, one per line.`,
 		"that holds its other end, however that ends")
 	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
 		"it with --fetch, whenever this command runs")
+	fs.StringVar(&f.traces, "traces", "", "`URL` of an OpenTelemetry collector that gets a span of "+
+		"each round, by OTLP over HTTP, such as http://127.0.0.1:4318; default: none")
 	f.logFormat.Flag(cmd)
 	fs.BoolVar(&f.quiet, "quiet", false, "print warnings and errors only")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
@@ -163,6 +167,11 @@ func (f *serveFlags) read(args []string) error {
 	}
 	if err := f.http.check(f.guard); err != nil {
 		return cli.Usage(err)
+	}
+	if f.traces != "" {
+		if err := traces.Check(f.traces); err != nil {
+			return cli.Usage(fmt.Errorf("--traces %w", err))
+		}
 	}
 	if len(args) == 1 {
 		var err error
