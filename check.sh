@@ -220,7 +220,7 @@ phones() {
 	export MVN=-o
 	mvn -o -q -B -f android/pom.xml test
 	android/hostjvm.sh
-	android/typecheck.sh
+	android/robolectric.sh
 	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
 	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -count=1 ./mobile
 }

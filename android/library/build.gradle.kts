@@ -22,12 +22,12 @@ android {
 
     sourceSets {
         named("main") {
-            // Separate folders, by what their files need to compile: see ../README.md.
-            kotlin.directories += listOf("src/core/kotlin", "src/bridge/kotlin", "src/system/kotlin")
+            // Separate folders, by what their files need to compile: see docs/android-build.md.
+            kotlin.directories += listOf("core", "bridge", "system", "work").map { "src/$it/kotlin" }
             jniLibs.directories += "libs/jni" // ../bind.sh makes it, and libs/zofl-mobile.jar
         }
         named("test") {
-            kotlin.directories += "src/fake/kotlin"
+            kotlin.directories += listOf("src/fake/kotlin", "src/robolectric/kotlin")
         }
     }
 
@@ -40,13 +40,19 @@ android {
 
 dependencies {
     api(files("libs/zofl-mobile.jar")) // the AAR has its classes
-    api(libs.coroutines.core)
+    api(libs.coroutines.android)
+    api(libs.work)
 
     testImplementation(libs.kotlin.test)
     testImplementation(libs.coroutines.test)
     testImplementation(platform(libs.junit.bom))
     testImplementation(libs.junit)
+    testImplementation(libs.junit4)
+    testImplementation(libs.robolectric)
+    testImplementation(libs.test.core)
+    testImplementation(libs.work.testing)
     testRuntimeOnly(libs.junit.launcher)
+    testRuntimeOnly(libs.junit.vintage)
 }
 
 tasks.withType<Test> {

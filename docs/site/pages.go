@@ -26,7 +26,7 @@ var sections = []section{
 		{home, "All pages"},
 		{"docs/start.md", "Five minutes to a run"},
 		{"docs/app.md", "In a Go app"},
-		{"android/README.md", "Android"},
+		{"docs/android.md", "Android"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"python/README.md", "Python"},
 		{"docs/exec.md", "Any other language"},
@@ -52,6 +52,7 @@ var sections = []section{
 	}},
 	{"Examples", []entry{
 		{"examples/android/README.md", "An Android app"},
+		{"docs/android-build.md", "Build for Android"},
 		{"examples/onnx/README.md", "A closed int8 model"},
 		{"examples/lora/README.md", "A language model"},
 		{"examples/pid/README.md", "Controllers"},

@@ -58,8 +58,6 @@ android {
 dependencies {
     implementation("org.zofl:zofl-android:${libs.versions.zofl.get()}")
 
-    implementation(libs.coroutines.android)
-    implementation(libs.work)
     implementation(libs.activity.compose)
     implementation(libs.lifecycle.viewmodel)
     implementation(libs.lifecycle.runtime)

@@ -8,7 +8,6 @@ import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
-import org.zofl.android.GoDevice
 import org.zofl.android.ConditionsHub
 import org.zofl.android.DeviceConfig
 import org.zofl.android.DeviceState
@@ -17,18 +16,21 @@ import org.zofl.android.Loss
 import org.zofl.android.MemorySettings
 import org.zofl.android.MemoryVault
 import org.zofl.android.ModelFile
+import org.zofl.android.NativeDevice
 import org.zofl.android.Network
 import org.zofl.android.Outcome
 import org.zofl.android.Power
 import org.zofl.android.Settings
 import org.zofl.android.StateFolder
+import org.zofl.android.Training
 import org.zofl.android.ZoflClient
 import org.zofl.android.ZoflException
+import org.zofl.android.open
 import org.zofl.digits.DigitClassifier
 import org.zofl.digits.DigitEvaluator
 import org.zofl.digits.DigitLoss
 import org.zofl.digits.DigitSet
-import org.zofl.digits.DigitTraining
+import org.zofl.digits.DigitTask
 import zofl.mobile.Mobile
 
 /**
@@ -47,7 +49,7 @@ private class Phone(private val arguments: Map<String, String>) {
     )
 
     private suspend fun open(loss: Loss = DigitLoss(mine)) =
-        ZoflClient.open(GoDevice, config, arguments["credentials"], loss, DigitEvaluator(strangers))
+        ZoflClient.open(config, arguments["credentials"], loss, DigitEvaluator(strangers))
 
     private fun accuracy(client: ZoflClient): Double =
         client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0
@@ -56,7 +58,7 @@ private class Phone(private val arguments: Map<String, String>) {
     suspend fun cancelInMidRound(rounds: Long) {
         val loss = DigitLoss(mine)
         val asked = java.util.concurrent.Semaphore(0)
-        val client = open { round -> asked.release(); loss.loss(round) }
+        val client = open(Loss { round -> asked.release(); loss.loss(round) })
         val run = start { client.run() }
         client.progress.first { it.contributions >= rounds }
         asked.drainPermits()
@@ -106,8 +108,8 @@ private class Phone(private val arguments: Map<String, String>) {
             network(Network(connected = true, metered = false, id = 1))
             power(Power(charging = true, percent = 90))
         }
-        val training = DigitTraining(
-            GoDevice, settings, hub, MemoryVault(arguments["credentials"]), StateFolder(store.parentFile),
+        val training = Training(
+            DigitTask(), NativeDevice, settings, hub, MemoryVault(arguments["credentials"]), StateFolder(store.parentFile),
             ModelFile(File(store.parentFile, "model")), plaintext = false,
         )
         check(StateFolder(store.parentFile).of(config.run).path == store.path)

@@ -1,12 +1,11 @@
 package org.zofl.android
 
 /**
- * One phone's part in a run, as the native library offers it. The app uses only this
- * interface, so that everything above it can be tested without native code.
+ * One phone's part in a run, as the native library offers it. [ZoflClient] needs no more
+ * than this interface, so that all above it can be tested without native code.
  *
- * `org.zofl.android.GoDevice` wraps the binding's classes. Every function may be
- * called from any thread. A function that fails throws an exception whose message begins
- * with a code: see [ZoflException.of].
+ * Every function may be called from any thread. One that fails throws an exception whose
+ * message begins with a code: see [ZoflException.of].
  */
 interface Device {
     /** Number of parameters. */
@@ -47,58 +46,6 @@ interface Device {
 /** Bytes at the socket since the device was opened, TLS included. */
 data class Traffic(val sent: Long = 0, val received: Long = 0)
 
-/** Parameters that a callback may read, until it returns. */
-interface ParameterView {
-    val dim: Int
-
-    /** Whether the result is no longer needed: return anything, soon. */
-    val cancelled: Boolean
-
-    /** Writes parameters from [offset] into [into], little-endian float32; returns how many. */
-    fun read(offset: Int, into: ByteArray): Int
-}
-
-/** One call of the loss: valid until it returns. */
-interface RoundView : ParameterView {
-    /** The record that this round will make. */
-    val record: Long
-    val step: Int
-
-    /** Number of samples in the minibatch; 0 for all of the device's samples. */
-    val batchSize: Int
-
-    /** Seed of the minibatch: the same for all losses that are compared with each other. */
-    val batchSeed: Long
-}
-
-/**
- * What an app implements: the loss at the parameters that [RoundView.read] gives. Native
- * threads call it, possibly again before a slow call has returned. An exception or NaN
- * costs only this round's contribution.
- */
-fun interface Loss {
-    fun loss(round: RoundView): Double
-}
-
-/** One measurement of the model: valid until [Evaluator.evaluate] returns. */
-interface EvaluationView : ParameterView {
-    /** Adds the value of the plan's next metric: finite, the mean over the samples that [samples] counts. */
-    fun metric(value: Double)
-
-    /** Sets how many samples the metrics are means over, at least 1. */
-    fun samples(n: Int)
-}
-
-/**
- * What an app implements if its plan has metrics: it measures the model on data that
- * nobody trains on, for the coordinator. Native threads call it rarely, and not on every
- * device. After an exception nothing is reported.
- */
-fun interface Evaluator {
-    /** Calls metric for each of the plan's metrics, in the plan's order, and samples once. */
-    fun evaluate(evaluation: EvaluationView)
-}
-
 /** Gets the native library's news, from one thread; later news may replace earlier ones. */
 interface DeviceListener {
     fun onState(state: DeviceState, reason: String)
@@ -108,10 +55,11 @@ interface DeviceListener {
     fun onFault(code: String, message: String)
 }
 
-/** Opens devices: of the native library in the app, fakes in tests. */
+/** What a device calls back. */
+class Callbacks(val objective: Objective, val evaluator: Evaluator?, val listener: DeviceListener)
+
+/** Opens devices: of the native library in an app, fakes in tests. */
 fun interface DeviceOpener {
-    /** [credentials]: the text of a creds file or an nkey seed; null for none. [evaluator]: null for none. */
-    fun open(
-        config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
-    ): Device
+    /** [credentials]: the text of a creds file or an nkey seed; null for none. */
+    fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device
 }

@@ -14,6 +14,9 @@ data class Progress(
     /** Its last loss; null before the first. */
     val loss: Double? = null,
     val traffic: Traffic = Traffic(),
-    /** The latest fault that the device runs on with; null if there is none, or it is over. */
+    /**
+     * The latest fault that the device runs on with; null if there is none, or it is over. If
+     * the app's loss threw, that is its cause.
+     */
     val fault: ZoflException? = null,
 )

@@ -31,10 +31,8 @@ data class Report(
     val record: Long,
     val round: Long,
     val loss: Double?,
-    /** Accuracy of the model on held-out digits, 0 to 1; null if there is no model yet. */
-    val accuracy: Double?,
-    /** Mean loss of the model on held-out digits. */
-    val heldOutLoss: Double?,
+    /** What the app measured of the model: see [Task.measure]. Empty if there is no model yet. */
+    val metrics: Map<String, Double>,
     val bytes: Long,
     val outcome: String,
 )

@@ -14,8 +14,7 @@ fun Settings.encode(): Map<String, String?> = mapOf(
     "record" to report?.record?.toString(),
     "round" to report?.round?.toString(),
     "loss" to report?.loss?.toString(),
-    "accuracy" to report?.accuracy?.toString(),
-    "heldOutLoss" to report?.heldOutLoss?.toString(),
+    "metrics" to report?.metrics?.entries?.joinToString("\n") { (name, value) -> "$name=$value" },
     "bytes" to report?.bytes?.toString(),
     "outcome" to report?.outcome,
     "deleting" to deleting.toString(),
@@ -41,12 +40,17 @@ fun decodeSettings(text: (String) -> String?): Settings {
                 record = text("record")?.toLongOrNull() ?: 0,
                 round = text("round")?.toLongOrNull() ?: 0,
                 loss = text("loss")?.toDoubleOrNull(),
-                accuracy = text("accuracy")?.toDoubleOrNull(),
-                heldOutLoss = text("heldOutLoss")?.toDoubleOrNull(),
+                metrics = decodeMetrics(text("metrics").orEmpty()),
                 bytes = text("bytes")?.toLongOrNull() ?: 0,
                 outcome = outcome,
             )
         },
         deleting = text("deleting").toBoolean(),
     )
+}
+
+private fun decodeMetrics(lines: String): Map<String, Double> = buildMap {
+    for (line in lines.lines()) {
+        line.substringAfterLast('=').toDoubleOrNull()?.let { put(line.substringBeforeLast('='), it) }
+    }
 }

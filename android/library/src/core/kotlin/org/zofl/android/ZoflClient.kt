@@ -6,10 +6,7 @@ import kotlin.time.Duration
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
-import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
-import kotlinx.coroutines.flow.asStateFlow
-import kotlinx.coroutines.flow.update
 import kotlinx.coroutines.withContext
 
 /** The trained model at a record. The caller owns `values`. */
@@ -23,11 +20,13 @@ class Model(val record: Long, val values: FloatArray)
  * has been joined, the next client can use the state on disk.
  */
 class ZoflClient private constructor(private val news: News, private val device: Device) : AutoCloseable {
-    /** The latest state, round and loss. */
+    /** The latest state, round, loss and fault. Like every StateFlow it skips what nobody collected in time. */
     val progress: StateFlow<Progress> = news.progress
 
     /** Whether the coordinator has ended the run. */
     val ended: Boolean get() = device.ended
+
+    /** Number of parameters. */
     val dim: Int get() = device.dim
 
     /** The current state; [progress] may have it a moment later. */
@@ -65,10 +64,13 @@ class ZoflClient private constructor(private val news: News, private val device:
         if (device.digest(bytes) == 0L) null else bytes.joinToString("") { "%02x".format(it) }
     }
 
+    /** Reports the network: native code cannot ask Android. See [feed]. */
     fun setNetwork(connected: Boolean, metered: Boolean) = device.setNetwork(connected, metered)
 
+    /** Reports the battery. [percent]: its charge, 0 to 100. */
     fun setPower(charging: Boolean, percent: Int) = device.setPower(charging, percent)
 
+    /** Replaces the connection: one from before Doze looks alive for minutes. */
     fun reconnect() = device.reconnect()
 
     /** Finishes the client without waiting; a current [run] returns soon. */
@@ -77,19 +79,18 @@ class ZoflClient private constructor(private val news: News, private val device:
     companion object {
         /**
          * Makes a client, on its own thread because that may read the disk. [credentials] is
-         * the text of a creds file or an nkey seed.
+         * the text of a creds file or an nkey seed, null for none. Throws [ZoflException].
          */
-        suspend fun open(opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss): ZoflClient =
-            open(opener, config, credentials, loss, null)
-
-        /** The same, with an evaluator of the model; null for none. */
         suspend fun open(
-            opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?,
+            opener: DeviceOpener, config: DeviceConfig, credentials: String?, objective: Objective,
+            evaluator: Evaluator? = null,
         ): ZoflClient {
-            val news = News()
+            val witness = Witness()
+            val news = News(witness)
+            val callbacks = Callbacks(witness.watch(objective), evaluator?.let(witness::watch), news)
             val device = withContext(NonCancellable) {
                 onOwnThread("zofl-open", interrupt = {}) {
-                    translate { opener.open(config, credentials, loss, evaluator, news) }
+                    translate { opener.open(config, credentials, callbacks) }
                 }
             }
             news.source = device
@@ -104,43 +105,6 @@ class ZoflClient private constructor(private val news: News, private val device:
         }
     }
 }
-
-/** Turns the native library's news into the latest [Progress]. */
-private class News : DeviceListener {
-    private val latest = MutableStateFlow(Progress())
-    val progress = latest.asStateFlow()
-
-    @Volatile
-    var source: Device? = null
-
-    override fun onState(state: DeviceState, reason: String) =
-        latest.update { it.copy(state = state, reason = reason, fault = it.fault.unlessCured(state)) }
-
-    override fun onProgress(record: Long, last: Long, round: Long, contributions: Long, loss: Double) {
-        val traffic = source?.traffic ?: Traffic()
-        latest.update {
-            it.copy(
-                record = record, last = last, round = round, contributions = contributions,
-                loss = loss.takeUnless(Double::isNaN), traffic = traffic,
-                // A fault is over as soon as a round succeeds.
-                fault = it.fault.takeUnless { _ -> contributions > it.contributions },
-            )
-        }
-    }
-
-    /** Drops a fault of connection or access once the device is in a state that needs both. */
-    private fun ZoflException?.unlessCured(state: DeviceState) =
-        takeUnless { (it is ZoflException.Connection || it is ZoflException.Access) && state in served }
-
-    override fun onFault(code: String, message: String) =
-        latest.update { it.copy(fault = ZoflException.of(code, message)) }
-
-    fun traffic(now: Traffic) = latest.update { it.copy(traffic = now) }
-}
-
-/** States that a device has only with server and coordinator. */
-private val served =
-    setOf(DeviceState.CATCHING_UP, DeviceState.WAITING, DeviceState.WORKING, DeviceState.PAUSED, DeviceState.ENDED)
 
 /** Turns every error of the native library into a [ZoflException]. */
 private inline fun <T> translate(call: () -> T): T =

@@ -26,7 +26,8 @@ class FakeDevice(override val dim: Int = 2) : Device {
     var returned = false
     var values = FloatArray(0)
     var record = 0L
-    lateinit var listener: DeviceListener
+    lateinit var callbacks: Callbacks
+    val listener get() = callbacks.listener
 
     override var state = DeviceState.IDLE
     override var ended = false
@@ -87,17 +88,17 @@ class FakeDevice(override val dim: Int = 2) : Device {
 
 /** Opens [device], and records the arguments. */
 class FakeOpener(val device: FakeDevice) : DeviceOpener {
+    lateinit var config: DeviceConfig
     var credentials: String? = null
     var thread = ""
     var error: Exception? = null
 
-    override fun open(
-        config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
-    ): Device {
+    override fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device {
         error?.let { throw it }
+        this.config = config
         this.credentials = credentials
         thread = Thread.currentThread().name
-        device.listener = listener
+        device.callbacks = callbacks
         return device
     }
 }
@@ -116,4 +117,11 @@ class FullSettings(private val memory: MemorySettings) : SettingsStore by memory
     }
 }
 
-suspend fun open(device: FakeDevice) = ZoflClient.open(FakeOpener(device), plainConfig, null) { 0.0 }
+suspend fun open(device: FakeDevice) = ZoflClient.open(FakeOpener(device), plainConfig, null, Loss { 0.0 })
+
+/** Two parameters, whose loss is 0. */
+class FakeTask(override val dim: Int = 2) : Task {
+    override suspend fun begin(settings: Settings) = Lesson(Loss { 0.0 }, samples = 7)
+
+    override suspend fun measure(model: Model) = mapOf("sum" to model.values.sum().toDouble())
+}

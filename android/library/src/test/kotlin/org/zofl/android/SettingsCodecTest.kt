@@ -7,7 +7,7 @@ class SettingsCodecTest {
     private val all = Settings(
         optedIn = true, server = "tls://h:4222", run = "digits", ca = "-----BEGIN\nx\n", device = "phone-1",
         limits = Limits(unmeteredOnly = false, chargingOnly = false, minBattery = 55), halted = "new credentials",
-        report = Report(12, 11, 1.25, 0.75, 0.5, 9000, "to be continued"), deleting = true,
+        report = Report(12, 11, 1.25, mapOf("accuracy" to 0.75, "a=b" to 0.5), 9000, "to be continued"), deleting = true,
     )
 
     @Test

@@ -27,7 +27,7 @@ class TrainingSessionTest {
 
     private fun session(patience: kotlin.time.Duration = 2.minutes) = TrainingSession(
         settings, conditions,
-        join = { _, l -> limits = l; ZoflClient.open(opener, plainConfig, null) { 0.0 } },
+        join = { _, l -> limits = l; ZoflClient.open(opener, plainConfig, null, Loss { 0.0 }) },
         keep = { model, progress, outcome -> kept += Triple(model, progress, outcome) },
         patience = patience,
     )

@@ -1,6 +1,7 @@
 package org.zofl.android
 
 import java.io.File
+import java.security.MessageDigest
 import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertTrue
@@ -42,5 +43,18 @@ class VersionsTest {
         assertEquals(emptySet(), used.toSet() - known)
         val versions = Regex("""version\.ref = "(\w+)\"""").findAll(text).map { it.groupValues[1] }.toSet()
         assertEquals(emptySet(), versions - catalog.keys)
+    }
+
+    /** Gradle publishes the checksum of each version's wrapper: https://gradle.org/release-checksums */
+    @Test
+    fun `the wrapper is Gradle's own`() {
+        val wrapper = File(project, "gradle/wrapper")
+        val digest = MessageDigest.getInstance("SHA-256").digest(File(wrapper, "gradle-wrapper.jar").readBytes())
+        assertEquals(
+            "55243ef57851f12b070ad14f7f5bb8302daceeebc5bce5ece5fa6edb23e1145c",
+            digest.joinToString("") { "%02x".format(it) },
+        )
+        val said = File(wrapper, "gradle-wrapper.properties").readText()
+        assertTrue("gradle-9.4.1-bin.zip" in said && Regex("distributionSha256Sum=[0-9a-f]{64}\n") in said, said)
     }
 }

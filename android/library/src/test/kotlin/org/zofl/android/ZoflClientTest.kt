@@ -60,12 +60,12 @@ class ZoflClientTest {
     @Test
     fun `opening happens off the caller's thread and its errors have a class`() = runBlocking<Unit> {
         val opener = FakeOpener(FakeDevice())
-        ZoflClient.open(opener, plainConfig, "SUSECRET") { 0.0 }
+        ZoflClient.open(opener, plainConfig, "SUSECRET", Loss { 0.0 })
         assertEquals("zofl-open", opener.thread)
         assertEquals("SUSECRET", opener.credentials)
         opener.error = Exception("credentials: neither a creds file nor a seed: paste the whole text")
         assertIs<ZoflException.Access>(
-            runCatching { ZoflClient.open(opener, plainConfig, "x") { 0.0 } }.exceptionOrNull(),
+            runCatching { ZoflClient.open(opener, plainConfig, "x", Loss { 0.0 }) }.exceptionOrNull(),
         )
     }
 

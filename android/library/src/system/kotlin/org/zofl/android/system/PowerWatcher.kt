@@ -7,7 +7,8 @@ import android.content.IntentFilter
 import android.os.BatteryManager
 import android.os.Build
 import android.os.PowerManager
-import java.util.concurrent.Executor
+import android.util.Log
+import androidx.annotation.RequiresApi
 import org.zofl.android.ConditionsHub
 import org.zofl.android.Power
 
@@ -25,11 +26,18 @@ class PowerWatcher(private val context: Context, private val hub: ConditionsHub)
         // Only the system sends these. The battery's is sticky: it arrives at once.
         val sticky = context.registerReceiver(this, filter)
         tell(sticky?.let(::read))
-        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) {
-            heat = PowerManager.OnThermalStatusChangedListener(hub::thermal)
-                .also { power.addThermalStatusListener(Executor(Runnable::run), it) }
-        }
+        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) watchHeat()
     }
+
+    @RequiresApi(Build.VERSION_CODES.Q)
+    private fun watchHeat() =
+        try {
+            val listener = PowerManager.OnThermalStatusChangedListener(hub::thermal)
+            power.addThermalStatusListener(listener)
+            heat = listener
+        } catch (e: RuntimeException) { // a system without a thermal service: it trains without
+            Log.w("Zofl", "heat cannot be watched", e)
+        }
 
     fun stop() {
         context.unregisterReceiver(this)

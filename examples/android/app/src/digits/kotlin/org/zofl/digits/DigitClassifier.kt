@@ -3,9 +3,6 @@ package org.zofl.digits
 import kotlin.math.exp
 import kotlin.math.ln
 
-/** The quality of a model on a set: its accuracy, 0 to 1, and its mean loss in nats. */
-data class Score(val accuracy: Double, val loss: Double)
-
 /**
  * A linear classifier of digits, without a gradient: Zofl needs none. The parameters are a
  * row of pixel weights for each class, then the biases of the classes:

@@ -6,7 +6,7 @@ import org.zofl.android.ParameterReader
 
 /**
  * Measures the model on [heldOut], which nobody trains on: for the coordinator if the plan
- * has [METRICS], and for this phone's screen, through [told].
+ * has [Score.METRICS], and for this phone's screen, through [told].
  */
 class DigitEvaluator(private val heldOut: DigitSet, private val told: (Score) -> Unit = {}) : Evaluator {
     private val reader = ParameterReader(DigitClassifier.DIM)
@@ -15,16 +15,8 @@ class DigitEvaluator(private val heldOut: DigitSet, private val told: (Score) ->
     @Synchronized
     override fun evaluate(evaluation: EvaluationView) {
         val now = classifier.score(reader.read(evaluation), heldOut)
-        for (metric in METRICS) evaluation.metric(metric.of(now))
+        for (metric in Score.METRICS) evaluation.metric(metric.of(now))
         evaluation.samples(heldOut.size)
         told(now)
-    }
-
-    /** A metric; [name] is its name in the plan. */
-    class Metric(val name: String, val of: (Score) -> Double)
-
-    companion object {
-        /** The metrics in the order of the plan, which has metrics=["accuracy","loss"]. */
-        val METRICS = listOf(Metric("accuracy", Score::accuracy), Metric("loss", Score::loss))
     }
 }

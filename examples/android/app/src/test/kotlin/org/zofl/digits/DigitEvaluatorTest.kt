@@ -64,7 +64,7 @@ class DigitEvaluatorTest {
     fun `the plan in the README names its metrics`() {
         val readme = generateSequence(File("").absoluteFile) { it.parentFile }.map { File(it, "README.md") }
             .first { it.exists() && "zofl plan" in it.readText() }.readText()
-        val names = DigitEvaluator.METRICS.joinToString(",") { "\"${it.name}\"" }
+        val names = Score.METRICS.joinToString(",") { "\"${it.name}\"" }
         assertTrue("metrics=[$names]" in readme, "the README's plan has not metrics=[$names]")
     }
 }

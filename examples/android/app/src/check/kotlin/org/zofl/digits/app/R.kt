@@ -1,6 +1,6 @@
 package org.zofl.digits.app
 
-/** Stands in for the class that AGP generates from res/, for typecheck.sh. A test compares the names. */
+/** Stands in for the class that AGP generates from res/, for robolectric.sh. A test compares the names. */
 object R {
     object string {
         const val app_name = 1

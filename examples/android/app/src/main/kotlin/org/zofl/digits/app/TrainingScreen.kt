@@ -35,7 +35,6 @@ import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.text.input.KeyboardType
 import androidx.compose.ui.text.input.PasswordVisualTransformation
 import androidx.compose.ui.unit.dp
-import org.zofl.android.Report
 import org.zofl.digits.Score
 
 @Composable
@@ -118,11 +117,9 @@ private fun Status(ui: TrainingUi) {
     } else if (report != null) {
         Text(stringResource(R.string.last_session, report.outcome, report.round, report.bytes))
     }
-    val score = ui.now.score.takeIf { now != null } ?: report?.score()
+    val score = ui.now.score.takeIf { now != null } ?: report?.let { Score.of(it.metrics) }
     score?.let { Text(stringResource(R.string.accuracy, 100 * it.accuracy, it.loss)) }
 }
-
-private fun Report.score(): Score? = accuracy?.let { a -> heldOutLoss?.let { Score(a, it) } }
 
 @Composable
 private fun Connection(ui: TrainingUi, onConnect: (String, String, String, String) -> Unit) {

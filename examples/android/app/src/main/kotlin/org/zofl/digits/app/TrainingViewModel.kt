@@ -1,9 +1,9 @@
 package org.zofl.digits.app
 
 import android.app.Application
+import android.util.Log
 import androidx.lifecycle.AndroidViewModel
 import androidx.lifecycle.viewModelScope
-import java.io.IOException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.flow.MutableStateFlow
@@ -19,18 +19,18 @@ import kotlinx.coroutines.withContext
 import org.zofl.android.Outcome
 import org.zofl.android.Progress
 import org.zofl.android.Settings
-import org.zofl.digits.DigitTraining
+import org.zofl.android.work.Zofl
 import org.zofl.digits.Score
 
 /** The state of training in this process. */
 data class TrainingNow(
     /** Progress of the current session; null if there is none. */
     val progress: Progress? = null,
-    /** See [DigitTraining.score]. */
+    /** See [org.zofl.digits.DigitTask.score]. */
     val score: Score? = null,
-    /** See [DigitTraining.outcome]. */
+    /** See [org.zofl.android.Training.outcome]. */
     val outcome: Outcome? = null,
-    /** See [TrainingScheduler.waiting]. */
+    /** See [org.zofl.android.work.TrainingScheduler.waiting]. */
     val waiting: Boolean = false,
 )
 
@@ -43,49 +43,46 @@ data class TrainingUi(
 )
 
 class TrainingViewModel(app: Application) : AndroidViewModel(app) {
-    private val parts get() = getApplication<Application>().parts
+    private val zofl get() = getApplication<Application>().digits.zofl
     private val problem = MutableStateFlow<String?>(null)
 
     val ui: StateFlow<TrainingUi> =
         flow {
-            val p = parts
-            val now = combine(p.training.progress, p.training.score, p.training.outcome, p.scheduler.waiting(), ::TrainingNow)
-            emitAll(combine(p.settings.settings, now, problem, ::TrainingUi))
+            val score = getApplication<Application>().digits.task.score
+            val now = with(zofl) {
+                combine(training.progress, score, training.outcome, scheduler.waiting(), ::TrainingNow)
+            }
+            emitAll(combine(zofl.settings.settings, now, problem, ::TrainingUi))
         }
             .flowOn(Dispatchers.IO) // the first read of settings reads a file
             .stateIn(viewModelScope, SharingStarted.WhileSubscribed(5_000), TrainingUi())
 
     /** The switch. Switching off cancels the current session at once. */
-    fun optIn(on: Boolean) = act {
-        if (on) {
-            parts.optIn()
-        } else {
-            try {
-                parts.settings.update { it.copy(optedIn = false) }
-            } finally {
-                parts.stop()
-            }
-        }
-    }
+    fun optIn(on: Boolean) = act { if (on) zofl.optIn() else zofl.optOut() }
 
-    /** See [Parts.connect]. [credentials]: empty to keep the old ones. */
+    /** See [Zofl.connect]. [credentials]: empty to keep the old ones. */
     fun connectTo(server: String, run: String, ca: String, credentials: String) = act {
-        parts.connect(server.trim(), run.trim(), ca.trim(), credentials.trim().ifEmpty { null })
+        zofl.connect(server.trim(), run.trim(), ca.trim(), credentials.trim().ifEmpty { null })
     }
 
-    fun trainNow() = act { parts.scheduler.trainNow(parts.settings.settings.value.limits) }
+    fun trainNow() = act { zofl.trainNow() }
 
-    fun deleteMyData() = act { parts.deleteMyData() }
+    fun deleteMyData() = act { zofl.deleteMyData() }
 
-    /** Runs the user's actions in order (see [Parts.inTurn]), each to its end even if the user leaves the screen. */
+    /**
+     * Runs the user's actions in order (see [Zofl.inTurn]), each to its end even if the user
+     * leaves the screen. What goes wrong is on the screen: a phone's key store throws what it
+     * likes.
+     */
     private fun act(what: suspend () -> Unit) {
         viewModelScope.launch {
             withContext(NonCancellable) {
                 problem.value = try {
-                    withContext(Dispatchers.IO) { parts.inTurn(what) }
+                    withContext(Dispatchers.IO) { zofl.inTurn(what) }
                     null
-                } catch (e: IOException) {
-                    e.message
+                } catch (e: Exception) {
+                    Log.w("Zofl", "the user's action failed", e)
+                    e.message ?: e.toString()
                 }
             }
         }

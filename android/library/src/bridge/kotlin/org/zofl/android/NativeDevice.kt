@@ -1,0 +1,85 @@
+package org.zofl.android
+
+import zofl.mobile.Client
+import zofl.mobile.Config
+import zofl.mobile.Listener
+import zofl.mobile.Mobile
+
+/**
+ * The native library as a [Device]. Only this folder names the binding's classes, which apps
+ * in Java use as they are. It uses nothing of Android: the tests of this repository run it
+ * with the same library built for the JVM.
+ */
+class NativeDevice private constructor(private val client: Client) : Device {
+    override val dim get() = client.dim().toInt()
+    override val state get() = DeviceState.of(client.state().toInt())
+    override val ended get() = client.ended()
+    override val traffic get() = Traffic(client.bytesSent(), client.bytesReceived())
+
+    override fun run() = client.run()
+
+    override fun runFor(milliseconds: Long) = client.runFor(milliseconds)
+
+    override fun load() = client.load()
+
+    override fun stop() = client.stop()
+
+    override fun reconnect() = client.reconnect()
+
+    override fun setNetwork(connected: Boolean, metered: Boolean) = client.setNetwork(connected, metered)
+
+    override fun setPower(charging: Boolean, percent: Int) = client.setPower(charging, percent.toLong())
+
+    override fun params(into: ByteArray) = client.params(into)
+
+    override fun digest(into: ByteArray) = client.digest(into)
+
+    companion object : DeviceOpener {
+        override fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device {
+            val native = Mobile.newConfig()
+            native.take(config)
+            credentials?.let(native::setCredentials)
+            native.take(callbacks)
+            return NativeDevice(Mobile.newClient(native))
+        }
+    }
+}
+
+/** Makes a client of the native library: see [ZoflClient]. */
+suspend fun ZoflClient.Companion.open(
+    config: DeviceConfig, credentials: String?, objective: Objective, evaluator: Evaluator? = null,
+): ZoflClient = open(NativeDevice, config, credentials, objective, evaluator)
+
+private fun Config.take(config: DeviceConfig) {
+    run = config.run
+    device = config.device
+    dim = config.dim.toLong()
+    stateDir = config.stateDir
+    samples = config.samples.toLong()
+    workers = config.workers.toLong()
+    plaintext = config.plaintext
+    unmeteredOnly = config.limits.unmeteredOnly
+    chargingOnly = config.limits.chargingOnly
+    minBattery = config.limits.minBattery.toLong()
+    config.servers.forEach(this::addServer)
+    config.ca?.let(this::setCA)
+}
+
+private fun Config.take(callbacks: Callbacks) {
+    when (val objective = callbacks.objective) {
+        is Loss -> setBlockObjective { round -> objective.loss(NativeRound(round)) }
+    }
+    callbacks.evaluator?.let { e -> setEvaluator { e.evaluate(NativeEvaluation(it)) } }
+    setListener(NativeNews(callbacks.listener))
+}
+
+/** Passes news on. An empty text may arrive as null. */
+private class NativeNews(private val listener: DeviceListener) : Listener {
+    override fun onState(state: Long, reason: String?) =
+        listener.onState(DeviceState.of(state.toInt()), reason.orEmpty())
+
+    override fun onProgress(record: Long, last: Long, round: Long, contributions: Long, loss: Double) =
+        listener.onProgress(record, last, round, contributions, loss)
+
+    override fun onFault(code: String?, message: String?) = listener.onFault(code.orEmpty(), message.orEmpty())
+}
