@@ -17,7 +17,7 @@ func decomflGrid() Experiment {
 		ID:    id,
 		Title: "DeComFL's CNN at K of 1, 4, 10 and P of 10, 20, 40: accuracy after equal rounds",
 		Paper: "DeComFL, figure 2",
-		Long: "some 60 hours a seed for 1,000 rounds, 8 with --screen; --rounds and --tasks, " +
+		Long: "some 200 hours a seed for 1,000 rounds, 20 with --screen; --rounds and --tasks, " +
 			"such as k4-p20, choose",
 		Takes: []string{"rounds", "tasks"},
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
