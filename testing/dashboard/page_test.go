@@ -153,6 +153,10 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until(`!document.getElementById("gone").hidden && document.getElementById("pause").disabled`)
+	if said := p.value(`document.getElementById("gone").textContent`); !strings.
+		Contains(said, "has not answered since") {
+		t.Errorf("without a coordinator the page says %q", said)
+	}
 }
 
 // told is how many devices of the table show their platform.
