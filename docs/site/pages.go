@@ -27,6 +27,7 @@ var sections = []section{
 		{"docs/start.md", "Five minutes to a run"},
 		{"docs/app.md", "In a Go app"},
 		{"docs/android.md", "Android"},
+		{"docs/engines.md", "Inference engines"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"python/README.md", "Python"},
 		{"docs/exec.md", "Any other language"},
