@@ -27,7 +27,7 @@ var fieldMarks = map[string]string{
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
 	"secure_lists": "L", "key_check": "K",
-	"cohort": "D",
+	"cohort": "D", "prior": "P", "length_fit": "S",
 }
 
 // planOfPair returns a plan with the two choices of a pair.

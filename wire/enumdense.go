@@ -19,7 +19,7 @@ const (
 	// SquaredExponential: exp(-r^2 / (2 l^2)); FZooS, appendix D.
 	SquaredExponential Kernel = 0
 	// Matern: (1 + s + s^2/3) exp(-s), s = sqrt(5) r / l. FZooS's published code uses
-	// it, and fits l each time, which Zofl does not. The random features remain those of
+	// it, and fits l each time, see Plan.LengthFit. The random features remain those of
 	// SquaredExponential.
 	Matern Kernel = 1
 )

@@ -47,6 +47,8 @@ type Plan struct {
 	Features      uint32 // M, random Fourier features
 	Kernel        Kernel
 	LengthScale   float32 // l
+	LengthFit     uint8   // 1: a device's process fits l at each step, see package surrogate
+	Prior         uint8   // 0: a process has the mean of the window's losses; 1: it has mean 0
 	Noise         float32 // sigma^2 of a loss, where losses are scaled to a variance of 1
 	Window        uint32  // n, losses that a device's surrogate uses
 	WindowOf      WindowOf

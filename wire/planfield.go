@@ -318,6 +318,10 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Cohort }, []string{"record", "round"}, 0, 0},
 	{111, "secure_lists", "whether devices agree on who takes part in a sum, or believe it", false,
 		func(p *Plan) any { return &p.SecureLists }, []string{"believed", "agreed"}, 0, 0},
+	{112, "prior", "mean of a surrogate's losses before any is measured", false,
+		func(p *Plan) any { return &p.Prior }, []string{"mean", "zero"}, 0, 0},
+	{113, "length_fit", "whether a device fits the length scale of its surrogate at each step", false,
+		func(p *Plan) any { return &p.LengthFit }, []string{"off", "on"}, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

@@ -37,8 +37,8 @@ func readPlan(t *testing.T, args ...string) *wire.Plan {
 func TestPlanExplainsPresets(t *testing.T) {
 	costs := map[string][]string{ // queries, scalars, records, vectors
 		"decomfl": {"11", "10", "1", "1"}, "mezo": {"2", "1", "1", "1"},
-		"zo-adafl": {"100", "50", "1", "4"},
-		"fedzo":    {"420", "400", "1", "1"}, "decomfl-adam": {"20", "19", "1", "3"},
+		"zo-adafl": {"100", "50", "1", "4"}, "zo-adafl-shared": {"100", "50", "1", "4"},
+		"fedzo": {"420", "400", "1", "1"}, "decomfl-adam": {"20", "19", "1", "3"},
 		"zofl": {"11", "10", "1", "2"}, "zofl-shared": {"11", "10", "1", "2"},
 		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
 		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},

@@ -20,6 +20,10 @@ type Config struct {
 	// is, for values normalized to a variance of 1. FZooS uses 1e-6.
 	Noise float64
 
+	// ZeroMean makes the prior mean 0, as in the paper's (8). Otherwise it is the mean of the
+	// window's values.
+	ZeroMean bool
+
 	// Kernel is the covariance; the zero value is the paper's.
 	Kernel Kernel
 

@@ -14,8 +14,9 @@
 //	gradient     J(x)^T A^-1 (y - m)           J(x) is n*d, row i the gradient of k(x, x_i) over x
 //	covariance   c_0 I - J(x)^T A^-1 J(x)   c_0 is 1/l^2, or 5/(3 l^2)
 //
-// where the prior mean m is the mean of the window's values; far from all points the
-// surrogate is flat. Dividing the values by their standard deviation or range, and
+// where the prior mean m is the mean of the window's values, and 0 with ZeroMean, as in the
+// paper; far from all points the surrogate is flat. Dividing the
+// values by their standard deviation or range, and
 // multiplying the answer by it, would change nothing: (8) is linear in y, and sigma^2 is
 // in units of the kernel, which is 1 at distance 0. So the only normalization is m. Of the
 // constants tried for m on the paper's quadratics (the ends and the middle of the range,

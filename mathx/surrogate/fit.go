@@ -19,8 +19,11 @@ type Fit struct {
 // sigma^2 as in [Config]. It panics if they make no sense, which is a bug of the caller.
 func NewFit(f *Features, window int, noise float64) *Fit {
 	Config{Dim: f.dim, Window: window, LengthScale: 1, Noise: noise}.withDefaults()
-	return &Fit{f: f, sys: newSystem(window, noise), phi: make([]float64, window*f.Len())}
+	return &Fit{f: f, sys: newSystem(window, noise, false), phi: make([]float64, window*f.Len())}
 }
+
+// ZeroMean makes m 0 from now on: the paper's (3), see [Config].
+func (t *Fit) ZeroMean() { t.sys.zero, t.sys.solved = true, false }
 
 // Len returns the number of points.
 func (t *Fit) Len() int { return t.sys.n }

@@ -15,9 +15,10 @@ type Process struct {
 	id    []int     // which point is in a slot, by slot, counted from 0
 	added int       // points ever added
 
-	past *history // nil: conditioned on the latest points
-	inv  *inverse // nil before the first Uncertainty, as is team
-	team *team
+	trial *likelihood // nil before the first FitLengthScale
+	past  *history    // nil: conditioned on the latest points
+	inv   *inverse    // nil before the first Uncertainty, as is team
+	team  *team
 
 	columns []float64 // scratch of Covariance
 }
@@ -29,7 +30,7 @@ func New(cfg Config) *Process {
 	p := &Process{
 		cfg:   cfg,
 		shape: shapeOf(cfg.Kernel, cfg.LengthScale),
-		sys:   newSystem(cfg.Window, cfg.Noise),
+		sys:   newSystem(cfg.Window, cfg.Noise, cfg.ZeroMean),
 		x:     make([]float64, cfg.Window*cfg.Dim),
 		id:    make([]int, cfg.Window),
 	}

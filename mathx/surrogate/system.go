@@ -20,6 +20,7 @@ const (
 type system struct {
 	window int
 	noise  float64
+	zero   bool // m is 0
 	jitter float64
 
 	n       int
@@ -38,10 +39,11 @@ type system struct {
 	z       []float64 // scratch, by age
 }
 
-func newSystem(window int, noise float64) system {
+func newSystem(window int, noise float64, zero bool) system {
 	return system{
 		window:  window,
 		noise:   noise,
+		zero:    zero,
 		y:       make([]float64, window),
 		gram:    newTriangle(window),
 		l:       newFactor(window),
@@ -160,16 +162,11 @@ func (s *system) solve() {
 	s.settle()
 	s.solved = true
 	middle, half := s.valueRange()
-	z, sum := s.z[:s.n], 0.0
+	z := s.z[:s.n]
 	for i := range z {
 		z[i] = (s.y[s.slot(i)] - middle) / half
-		sum += z[i]
 	}
-	sum /= float64(max(s.n, 1))
-	for i := range z {
-		z[i] -= sum
-	}
-	s.mean, s.scale = middle+half*sum, half
+	s.mean, s.scale = middle+half*s.center(z), half
 	s.l.solveLower(z, z)
 	s.l.solveUpper(z, s.n)
 	for i, v := range z {
@@ -177,8 +174,23 @@ func (s *system) solve() {
 	}
 }
 
-// valueRange returns the middle of the window's values and half their range, or 1 if that
-// is 0.
+// center subtracts the prior mean from the scaled values, and returns it.
+func (s *system) center(z []float64) (mean float64) {
+	if s.zero {
+		return 0
+	}
+	for _, v := range z {
+		mean += v
+	}
+	mean /= float64(max(len(z), 1))
+	for i := range z {
+		z[i] -= mean
+	}
+	return mean
+}
+
+// valueRange returns the middle of the window's values, or 0 if m is 0, and half their range
+// around it, or 1 if that is 0.
 func (s *system) valueRange() (middle, half float64) {
 	if s.n == 0 {
 		return 0, 1
@@ -188,6 +200,9 @@ func (s *system) valueRange() (middle, half float64) {
 		low, high = min(low, v), max(high, v)
 	}
 	middle, half = low/2+high/2, high/2-low/2
+	if s.zero {
+		middle, half = 0, max(-low, high)
+	}
 	if half == 0 {
 		half = 1
 	}

@@ -27,6 +27,7 @@ RUNS = {
     "fedzo": ["steps=2", "weights=samples"],
     "zofedht": ["steps=2", "perturbations=5"],
     "zo-adafl": ["warmup=4", "late=2"],
+    "zo-adafl-shared": [],
     "scaffold-1": [],
     "scaffold-2": ["perturbations=4"],
     "decomfl": ["pool=64", "rebase=3", "precision=half", "max_scalar=65504"],

@@ -17,7 +17,7 @@ import (
 type oracle struct {
 	cfg    surrogate.Config
 	points [][]float64
-	y      []float64 // minus their mean
+	y      []float64 // minus the prior mean
 	mean   float64
 	factor mat.Cholesky
 }
@@ -25,7 +25,9 @@ type oracle struct {
 func newOracle(t *testing.T, cfg surrogate.Config, points [][]float64, y []float64) *oracle {
 	o := &oracle{cfg: cfg, points: points}
 	for _, v := range y {
-		o.mean += v / float64(len(y))
+		if !cfg.ZeroMean {
+			o.mean += v / float64(len(y))
+		}
 	}
 	for _, v := range y {
 		o.y = append(o.y, v-o.mean)
@@ -159,6 +161,8 @@ func TestProcessAgainstGonum(t *testing.T) {
 				cfg := surrogate.Config{
 					Dim: c.dim, Window: c.n, LengthScale: 0.9, Noise: c.noise, Kernel: k,
 				}
+				compareProcess(t, cfg, c.step)
+				cfg.ZeroMean = true
 				compareProcess(t, cfg, c.step)
 			})
 		}

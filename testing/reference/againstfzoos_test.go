@@ -59,8 +59,8 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	p := at.Plan()
 	l, noise := float64(p.LengthScale), float64(p.Noise)
 	f := &FZooS{
-		Posterior: Posterior{Matern: p.Kernel == wire.Matern, L: l, Noise: noise},
-		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window),
+		Posterior: Posterior{Matern: p.Kernel == wire.Matern, L: l, Noise: noise, Mean: p.Prior == 0},
+		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window), FitsL: p.LengthFit > 0,
 		Nearest: p.WindowOf == wire.NearestPoints,
 		Domain:  frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
 		Decay: float64(p.WeightDecay), Prox: float64(p.Prox), Origin: frame.origin,

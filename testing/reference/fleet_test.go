@@ -63,6 +63,13 @@ func TestFleetIsThePapers(t *testing.T) {
 			s := NewMoments(dim, 1e-5)
 			return f, func(r int, n uint64) []float64 { x = ada.Round(x, s, n, sampled(r)); return x }
 		},
+		"zo-adafl, own directions": func() (Fleet, func(int, uint64) []float64) {
+			f, x := plain(unit(own)), start
+			f.Gain, f.Relayed, f.Server = dim, true, Server{AMSGrad, 0.02, 0.9, 0.99, 1e-8, 0, 1e-5}
+			ada := ZOAdaFL{FedZO{unit(own), steps, directions, mu, eta}, 0.02, 0.9, 0.99, 1e-8}
+			s := NewMoments(dim, 1e-5)
+			return f, func(r int, n uint64) []float64 { x = ada.Round(x, s, n, sampled(r)); return x }
+		},
 		"zofedht": func() (Fleet, func(int, uint64) []float64) {
 			f := plain(own)
 			f.Central, f.Tau, f.Alpha = true, tau, 0.5

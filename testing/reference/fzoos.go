@@ -14,6 +14,7 @@ type FZooS struct {
 	Dim, K  int
 	Eta     float64
 	Window  int     // number of the latest points that count
+	FitsL   bool    // each step takes the likeliest l, as the published code does
 	Nearest bool    // of the latest 4 Window, the nearest count, as in the published code
 	Domain  *Domain // nil: unbounded
 	Local   Optimizer
@@ -83,8 +84,9 @@ func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 // Weigh is lines 7 and 8 for a client: w_{r,T}, after queries around x_r.
 func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float64 {
 	f.learn(s, client, At{n, 0}, f.Domain.Project(s.X), query)
-	points, y := s.D[client].latest(f.Window)
-	w := f.Weights(points, y, f.Noise)
+	p := f.Posterior
+	p.X, p.Y = s.D[client].latest(f.Window)
+	w := f.Weights(p)
 	s.Own[client] = f.travel(w)
 	return w
 }
@@ -110,6 +112,9 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	points, y := query(client, at, x)
 	d.X, d.Y = append(d.X, points[0]), append(d.Y, y[0])
 	p := f.condition(d, x)
+	if f.FitsL {
+		p = p.Likeliest()
+	}
 	for i := 1; i < len(points); i++ {
 		d.X, d.Y = append(d.X, points[i]), append(d.Y, y[i])
 		p.X, p.Y = append(p.X, points[i]), append(p.Y, y[i])

@@ -335,6 +335,7 @@ func drawSurrogate(p *wire.Plan, random *rand.Rand) {
 		p.Heterogeneity = 10
 	}
 	p.LengthScale = []float32{0.5, 1, 3}[random.UintN(3)]
+	p.Prior, p.LengthFit = uint8(p.Dim%2), uint8(p.Dim/2%2)
 	p.Active = random.Uint32N(4)
 	p.Around = random.Uint32N(5)
 	if p.Active == 0 {
@@ -382,6 +383,8 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 			"prox":              p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks,
 			"partial":            p.Target < clients,
 			"schedule of P":      len(p.PerturbationSchedule) > 0,
+			"prior of mean 0":    p.Prior > 0,
+			"fitted length":      p.LengthFit > 0,
 			"no queries around":  p.Estimator == wire.Surrogate && p.Active == 0,
 			"partial scaffold-1": p.Control == wire.ScaffoldPoint && p.Target < clients,
 			"one cohort":         p.Cohort > 0 && p.Target < clients,
@@ -394,7 +397,8 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 	t.Log(seen)
 	for _, name := range []string{"boxes", "boxes of segments", "prox", "decay", "blocks",
 		"partial", "schedule of P",
-		"no queries around", "partial scaffold-1", "partial scaffold-2", "one cohort"} {
+		"prior of mean 0", "fitted length", "no queries around", "partial scaffold-1",
+		"partial scaffold-2", "one cohort"} {
 		if seen[name] == 0 {
 			t.Errorf("no plan has %s", name)
 		}

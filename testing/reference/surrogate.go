@@ -9,11 +9,12 @@ import (
 )
 
 // A Posterior is a Gaussian process conditioned on points, by its definition: (2) and (8)
-// of FZooS, with K + sigma^2 I factored from scratch. The mean of the values is subtracted
-// first.
+// of FZooS, with K + sigma^2 I factored from scratch. The paper's has mean 0 before any value is
+// known, and one l.
 type Posterior struct {
 	Matern   bool // (1 + s + s^2/3) exp(-s), s = sqrt(5) r/l, else exp(-r^2/(2 l^2))
 	L, Noise float64
+	Mean     bool // has the mean of its values before; not the paper's
 	X        [][]float64
 	Y        []float64
 }
@@ -26,7 +27,7 @@ func (p *Posterior) Gradient(x []float64) []float64 {
 	}
 	var a mat.VecDense
 	p.solve(func(c *mat.Cholesky) error {
-		return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), centered(p.Y)))
+		return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), p.centered(p.Y)))
 	})
 	for i, row := range p.jacobian(x) {
 		add(g, a.AtVec(i), row)
@@ -102,8 +103,37 @@ func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Chole
 	}
 }
 
-// centered returns y minus its mean.
-func centered(y []float64) []float64 {
+// Likeliest returns the process with the l, of L times 2^(k/2) for k from -8 to 8, under which its
+// values are most likely for the amplitude that is best for each l: what the published code does
+// with an optimizer. The logarithm of that likelihood is -(n ln(y^T A^-1 y) + ln|A|)/2, and more.
+func (p Posterior) Likeliest() Posterior {
+	most, best := math.Inf(-1), p
+	for k := -8; k <= 8; k++ {
+		q := p
+		q.L = p.L * math.Pow(math.Sqrt2, float64(k))
+		if score := q.logLikelihood(); len(p.Y) > 2 && score > most {
+			most, best = score, q
+		}
+	}
+	return best
+}
+
+func (p *Posterior) logLikelihood() (score float64) {
+	y := mat.NewVecDense(len(p.Y), p.centered(p.Y))
+	p.solve(func(c *mat.Cholesky) error {
+		var a mat.VecDense
+		err := c.SolveVecTo(&a, y)
+		score = -(float64(len(p.Y))*math.Log(mat.Dot(y, &a)) + c.LogDet()) / 2
+		return err
+	})
+	return score
+}
+
+// centered returns y minus what is believed of it before.
+func (p *Posterior) centered(y []float64) []float64 {
+	if !p.Mean {
+		return y
+	}
 	out, m := clone(y), 0.0
 	for _, v := range y {
 		m += v / float64(len(y))
@@ -140,15 +170,17 @@ func (f *Random) Gradient(x, w []float64) []float64 {
 	return g
 }
 
-// Weights returns w of (3).
-func (f *Random) Weights(points [][]float64, y []float64, noise float64) []float64 {
+// Weights returns w of (3) for the points, values, noise and prior mean of p.
+func (f *Random) Weights(p Posterior) []float64 {
 	var phi [][]float64
-	for _, x := range points {
+	for _, x := range p.X {
 		phi = append(phi, f.Features(x))
 	}
 	var a mat.VecDense
-	factored(len(points), noise, func(i, j int) float64 { return dot(phi[i], phi[j]) },
-		func(c *mat.Cholesky) error { return c.SolveVecTo(&a, mat.NewVecDense(len(y), centered(y))) })
+	factored(len(p.X), p.Noise, func(i, j int) float64 { return dot(phi[i], phi[j]) },
+		func(c *mat.Cholesky) error {
+			return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), p.centered(p.Y)))
+		})
 	w := make([]float64, len(f.B))
 	for i := range phi {
 		add(w, a.AtVec(i), phi[i])

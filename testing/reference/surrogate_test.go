@@ -48,7 +48,7 @@ func TestRandomFeatures(t *testing.T) {
 	away := along(x, -1, p.X[0])
 	compare(t, "kernel", []float64{dot(f.Features(x), f.Features(p.X[0]))},
 		[]float64{p.kernel(math.Sqrt(dot(away, away)))}, 0.02)
-	w := f.Weights(p.X, p.Y, noise)
+	w := f.Weights(p)
 	compare(t, "gradient of the posterior", f.Gradient(x, w), p.Gradient(x), 0.05)
 	for i := range x {
 		const h = 1e-5

@@ -3,8 +3,9 @@ package reference
 import "math"
 
 // ZOAdaFL is Algorithm 1 of ZO-AdaFL: the local steps of [FedZO] along unit vectors u_{t,k}
-// that all clients share (equation (5) has no client index), and a global step of AMSGrad
-// on the mean move. v_0 is 0 in line 1, and v_0 = vhat_0 = 1e-5 in section 5.2.
+// that Direction has: each client's own, or the same for all, as (5) has no client index. Then a
+// global step of AMSGrad on the mean move. v_0 is 0 in line 1, and v_0 = vhat_0
+// = 1e-5 in section 5.2.
 type ZOAdaFL struct {
 	FedZO
 	Alpha, Beta1, Beta2, Epsilon float64

@@ -367,7 +367,7 @@ func tipAt(a *lean.Announcement) int {
 // TestFor: runs that a reader of the first version understands have no lean frames.
 func TestFor(t *testing.T) {
 	for _, name := range []string{"decomfl", "decomfl-adam", "fedzo", "fedzo-dense", "fzoos",
-		"scaffold-1", "scaffold-2", "zo-adafl", "zofedht"} {
+		"scaffold-1", "scaffold-2", "zo-adafl", "zo-adafl-shared", "zofedht"} {
 		p, err := preset.New(name, "r", 100)
 		if err != nil {
 			t.Fatal(err)

@@ -29,6 +29,16 @@ var surrogateReasons = []reason{
 		do:    "set estimator=surrogate, or window_of=latest",
 	},
 	{
+		field: "prior",
+		what:  "only estimator=surrogate has it",
+		do:    "set estimator=surrogate, or prior=mean",
+	},
+	{
+		field: "length_fit",
+		what:  "only estimator=surrogate has it",
+		do:    "set estimator=surrogate, or length_fit=off",
+	},
+	{
 		field: "correction",
 		what:  "only estimator=surrogate has it",
 		do:    "set estimator=surrogate, or correction=inverse",

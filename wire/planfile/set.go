@@ -14,9 +14,12 @@ import (
 
 // Set sets the named field to the value of text: a name for a choice, JSON for a list,
 // hexadecimal digits for bytes, and a number otherwise. step and mu also take "auto", which sets
-// step_auto and mu_auto; a number unsets them. After an error, which is a [*wire.PlanError], the
-// plan is unchanged.
+// step_auto and mu_auto; a number unsets them. length_scale takes "fit", which sets length_fit.
+// After an error, which is a [*wire.PlanError], the plan is unchanged.
 func Set(p *wire.Plan, name, text string) error {
+	if name == "length_scale" && text == "fit" {
+		name, text = "length_fit", "on"
+	}
 	f, err := find(name, text)
 	if err != nil {
 		return err

@@ -20,13 +20,20 @@ noise (1e-6 here and in the paper's code) nor the queries around x: 20 here, 50 
 code; choose 5 where queries cost more than rounds.
 Set boxes: the paper's lengths refer to a domain scaled to [0, 1]. Without boxes, they
 are in parameter units.
+Different from the paper: the mean of the window's losses is subtracted from them before
+(5) and (8), which have no mean. Far from its points a surrogate is then flat, where the
+paper's pulls to a loss of 0. prior=zero is the paper's; on quadratics it does worse.
+length_fit=on lets each device choose l anew at each step, by marginal likelihood, as
+the published code does and the paper does not. l is of the plan in w all the same.
 Traps: appendix D prints features 2/sqrt(M) cos; a kernel that is 1 at 0 needs
 sqrt(2/M). The paper keeps the whole trajectory; here the window is the latest 300
 losses, because old points far up the slope pull the gradient away. Keep M well above
-the window. Where devices differ much, gamma = 1/t lets Adam drift apart and the loss
-may rise; correction=one holds them together. Directions, difference and mu are not used.
+the window. Where devices differ much (C = 50 in the paper's quadratics), gamma = 1/t lets
+Adam drift apart and the loss rises, even with exact gradients in place of surrogates:
+the paper's rule, not the surrogate. correction=one holds the devices together.
+Directions, difference and mu are not used.
 The published code differs from the paper: it uses a Matern kernel, fitted at each step
-(kernel=matern here does not fit it), derivatives by differences that vanish at 0, the
+(kernel=matern length_fit=on), derivatives by differences that vanish at 0, the
 nearest 150 points (window_of=nearest), and a server that keeps the old x where the mean
 of x is worse, by queries that it does not count.
 A device that was stopped or killed goes on with the points of its last checkpoint, or

@@ -26,8 +26,8 @@ type Info struct {
 
 // List returns all presets, sorted by name.
 func List() []Info {
-	list := slices.Concat(sharedPresets, relayPresets, subspacePresets,
-		correctedPresets, densePresets, beyondPresets)
+	list := slices.Concat(sharedPresets, relayPresets, adaptivePresets,
+		subspacePresets, correctedPresets, densePresets, beyondPresets)
 	slices.SortFunc(list, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	for i := range list {
 		list[i] = list[i].told()

@@ -54,34 +54,4 @@ Memory: x, 1 d. Work: 1 direction a record.`,
 			p.Members, p.Target, p.Quorum = 1, 1, 1
 		},
 	},
-	{
-		Name:   "zo-adafl",
-		Source: "ZO-AdaFL, Algorithm 1 and equations (2)-(6)",
-		Notes: `Directions u on the unit sphere, the same for all clients (in equation (5) u has
-indices for round and step, but none for the client); forward difference times d; K
-steps (6). Then, once a round, on the mean move Delta: m and v (2)-(3), the largest v so
-far, and x += alpha m/sqrt(v + epsilon) (4) with that maximum for v: line 16, which the
-paper calls an option. server_rule=adam is (4) without the maximum. The scalar that is
-sent is the difference quotient, without d. Defaults are section 5.2's: alpha 0.02, eta
-1e-3, beta1 0.9, beta2 0.99, epsilon 1e-8; of its K in {10, 50, 100} Fig. 2b's, 50.
-Trap: v and its maximum start at 0 in Algorithm 1, line 1, and at 1e-5 in section
-5.2. All numbers here are section 5.2's, so v is too; server_v0=0 is line 1. Starting
-from 0, the first moves of elements with |Delta| below 1e-3 are 20 to 30 times as long.
-The paper gives neither mu nor batch; 1e-3 and 25 are those of FedZO's published
-code for the same attack. Its local step prints eta_t where (6) has eta_l.
-Exact: the result is the mean of the local models, since local steps are SGD, and the
-server rule sees nothing else. Adam at every local step cannot be replayed from mean
-scalars.
-Memory: x, m, v and its maximum, 4 d in every replica, one more for K > 1.
-Work: K directions a record, each twice: once for its length and once for the step.`,
-		apply: func(p *wire.Plan) {
-			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Sphere,
-				wire.Forward
-			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 50, 1, 25
-			p.Rule, p.StepSize = wire.SGD, 1e-3
-			p.ServerRule, p.ServerStep = wire.ServerAMSGrad, 0.02
-			p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0.9, 0.99, 1e-8, 1e-5
-			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
-		},
-	},
 }

@@ -28,7 +28,7 @@ var trials = map[string]trial{
 	"fedzo":               {tasks: 8, near: 1, behind: 55.6, from: "1/4", to: "256 or more"},
 	"fedprox":             {tasks: 5, near: 3, behind: 13.1, from: "1/4", to: "64"},
 	"mezo":                {tasks: 8, near: 7},
-	"zo-adafl":            {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
+	"zo-adafl-shared":     {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
 	"zofedavg-gd-shared":  {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
 	"zofedavg-sgd-shared": {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
 	"zofedht-shared":      {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},

@@ -79,6 +79,14 @@ var surrogateRefusals = []refusal{
 		return p.Estimator != wire.Surrogate && p.WindowOf != wire.Latest
 	},
 		"only estimator=surrogate has it"},
+	{"prior", onAll, func(p *wire.Plan) bool {
+		return p.Estimator != wire.Surrogate && p.Prior > 0
+	},
+		"only estimator=surrogate has it"},
+	{"length_fit", onAll, func(p *wire.Plan) bool {
+		return p.Estimator != wire.Surrogate && p.LengthFit > 0
+	},
+		"only estimator=surrogate has it"},
 	{"correction", onAll, func(p *wire.Plan) bool {
 		return p.Estimator != wire.Surrogate && p.Correction != wire.CorrectionInverse
 	},

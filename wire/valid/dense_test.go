@@ -51,6 +51,8 @@ var refusedSurrogate = []refusedPlan{
 
 	{"kernel", "kernel=matern", []string{"kernel=squared-exponential"}},
 	{"window_of", "window_of=nearest", []string{"window_of=latest"}},
+	{"prior", "prior=zero", []string{"prior=mean"}},
+	{"length_fit", "length_fit=on", []string{"length_fit=off"}},
 	{"correction", "correction=one", []string{"correction=inverse"}},
 	{"correction_at", "correction_at=round", []string{"correction_at=iterate"}},
 	{"candidates", "candidates=5", []string{"candidates=0"}},

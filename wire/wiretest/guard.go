@@ -24,6 +24,11 @@ func guardPlans(s *set) {
 		recordOf(kindPlan, 1, planMap(merge(plan109(), cohort()))).value())
 	add("cohort", "ok", "a round of two phases asks one cohort",
 		merge([]field{{53, Uint(1)}}, cohort())...)
+	s.add("plan-all-113", "ok", "no field is zero, with a surrogate that fits its length scale",
+		recordOf(kindPlan, 1, planMap(merge(merge(plan109(), cohort()),
+			[]field{lists(), {112, Uint(1)}, {113, Uint(1)}}))).value())
+	add("prior-new", "upgrade", "an unknown prior mean", field{112, Uint(2)})
+	add("length-fit-new", "upgrade", "an unknown fit", field{113, Uint(2)})
 	add("cohort-new", "upgrade", "an unknown choice of a cohort", field{110, Uint(2)})
 	add("bound-zero", "form", "a zero written out", field{102, Float(0)})
 	add("trust-over", "limit", "2^32 rounds", field{104, Uint(1 << 32)})

@@ -59,6 +59,8 @@ var choices = [][]string{
 	{"secure_lists=believed", "secure_lists=agreed"},
 	{"cohort=record", "cohort=round"},
 	{"rule=sign"},
+	{"prior=mean", "prior=zero"},
+	{"length_fit=off", "length_fit=on"},
 }
 
 // secret stands for a secret run key.
@@ -99,6 +101,8 @@ var needs = map[string][]string{
 	"correction=zero":     surrogate,
 	"correction=theory":   slices.Concat(surrogate, []string{"heterogeneity=1"}),
 	"correction_at=round": surrogate,
+	"prior=zero":          surrogate,
+	"length_fit=on":       surrogate,
 
 	"staleness=constant":   {"late=4"},
 	"staleness=polynomial": {"late=4", "staleness_a=0.5"},

@@ -47,11 +47,14 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 		process: surrogate.New(surrogate.Config{
 			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale),
 			Noise: float64(p.Noise), Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints,
-			Workers: workers,
+			ZeroMean: p.Prior > 0, Workers: workers,
 		}),
 		fit:      surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
 		features: features,
 		weights:  make([]float64, features.Len()),
+	}
+	if p.Prior > 0 {
+		t.fit.ZeroMean()
 	}
 	for _, v := range []*[]float64{&t.first, &t.u, &t.gradient, &t.correction, &t.added} {
 		*v = make([]float64, d)

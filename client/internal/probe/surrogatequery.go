@@ -38,6 +38,9 @@ func (e *estimation) explore(k, queries int) error {
 		e.loss = loss
 	}
 	t.process.Center(t.u)
+	if e.plan.LengthFit > 0 {
+		t.process.FitLengthScale()
+	}
 	if queries == 0 {
 		return nil
 	}

@@ -28,6 +28,7 @@ var recipes = map[string]recipe{
 		settings: "difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5"},
 	"mezo":                {rounds: 500, settings: "step=1e-3"},
 	"zo-adafl":            {rounds: 200},
+	"zo-adafl-shared":     {rounds: 200},
 	"decomfl-adam":        {rounds: 500},
 	"zofl":                {rounds: 300},
 	"zofl-shared":         {rounds: 500},

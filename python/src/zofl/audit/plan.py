@@ -35,7 +35,7 @@ _FIELDS = """
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
-111 secure_lists choice
+111 secure_lists choice|112 prior choice|113 length_fit choice
 """
 
 CHOICES: dict[str, dict[int, str]] = {
@@ -70,6 +70,8 @@ CHOICES: dict[str, dict[int, str]] = {
     "secure_lists": {0: "believed", 1: "agreed"},
     "dp_of": {0: "device", 1: "sum"},
     "cohort": {0: "record", 1: "round"},
+    "prior": {0: "mean", 1: "zero"},
+    "length_fit": {0: "off", 1: "on"},
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }
 

@@ -1,0 +1,101 @@
+package surrogate
+
+import "math"
+
+// A likelihood has what it takes to compare length scales, of the points of a window.
+type likelihood struct {
+	squared triangle // squared distances, by slot
+	l       factor   // of A for the length scale that is tried
+	z       []float64
+}
+
+// finest is how often the configured length scale is halved, and doubled, in steps of the root of
+// 2.
+const finest = 4
+
+// FitLengthScale sets l to the one under which the values of the window are most likely, and
+// returns it. It tries the configured l times 2^(k/2) for k from -8 to 8, at n^2 d/2 + 17 n^3/6,
+// and takes the shortest of equal ones. With fewer than 3 points, or equal values, it is the
+// configured one. The choice depends on the window alone, and holds until the next call.
+//
+// The logarithm of the likelihood, for the amplitude of the kernel that is best for each l, is, up
+// to a constant,
+//
+//	-n/2 ln((y - m)^T A^-1 (y - m)) - ln|A|/2
+func (p *Process) FitLengthScale() float64 {
+	p.settle()
+	if p.trial == nil {
+		n := p.cfg.Window
+		p.trial = &likelihood{newTriangle(n), newFactor(n), make([]float64, n)}
+	}
+	p.measure()
+	best, most := p.cfg.LengthScale, math.Inf(-1)
+	for k := -2 * finest; k <= 2*finest; k++ {
+		l := p.cfg.LengthScale * math.Pow(2, float64(k)/2)
+		if score := p.score(shapeOf(p.cfg.Kernel, l)); score > most {
+			best, most = l, score
+		}
+	}
+	p.rescale(best)
+	return best
+}
+
+// measure sets the squared distances of the points.
+func (p *Process) measure() {
+	for i := range p.sys.n {
+		row := p.trial.squared.row(i)
+		for j := range row {
+			row[j] = squaredDistance(p.point(i), p.point(j))
+		}
+	}
+}
+
+// score returns the logarithm of the likelihood, or -Inf where A has no factor or the values do not
+// differ.
+func (p *Process) score(s shape) float64 {
+	t, n := p.trial, p.sys.n
+	t.l.n = 0
+	for i := range n {
+		row := t.z[:i]
+		for j, squared := range t.squared.row(i)[:i] {
+			row[j] = s.value(squared)
+		}
+		if !t.l.append(row, 1+p.sys.noise, p.sys.noise/2) {
+			return math.Inf(-1)
+		}
+	}
+	z := t.z[:n]
+	middle, half := p.sys.valueRange()
+	for slot := range z {
+		z[slot] = (p.sys.y[slot] - middle) / half
+	}
+	p.sys.center(z)
+	t.l.solveLower(z, z)
+	quadratic, logs := dot(z, z), 0.0
+	if n < 3 || !(quadratic > 0) {
+		return math.Inf(-1)
+	}
+	for i := range n {
+		logs += math.Log(t.l.l.row(i)[i])
+	}
+	return -float64(n)/2*math.Log(quadratic) - logs
+}
+
+// rescale conditions the process anew, with another length scale.
+func (p *Process) rescale(l float64) {
+	s := shapeOf(p.cfg.Kernel, l)
+	if s == p.shape {
+		return
+	}
+	p.shape = s
+	for i := range p.sys.n {
+		for j, squared := range p.trial.squared.row(i) {
+			p.sys.gram.set(i, j, s.value(squared))
+		}
+	}
+	p.sys.refactor()
+	p.sys.solved = false
+	if p.inv != nil {
+		p.inv.live = false
+	}
+}
