@@ -313,6 +313,9 @@ elsewhere() {
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	step "metrics in promtool" env ZOFL_PROMTOOL=promtool \
 		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
+	step "the sensor agent at mosquitto" env ZOFL_MOSQUITTO=mosquitto ZOFL_PROMTOOL=promtool \
+		go -C examples/raspberrypi test -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
+		. ./internal/mqtt ./internal/page
 	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C examples/browser test -count=1 -run TestTab .
 	step "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
@@ -407,6 +410,7 @@ if [ "${1:-}" = all ]; then
 	need python3 python3
 	need chromium chromium
 	need promtool prometheus
+	need mosquitto mosquitto
 	python >/dev/null
 fi
 

@@ -10,10 +10,10 @@ import (
 	"runtime/debug"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire/signed"
 )
 
-const mebibyte = 1 << 20
+// usualMemory is what the agent tries to stay below, in bytes. GOMEMLIMIT sets it otherwise.
+const usualMemory = 32 << 20
 
 // An agent is a device: a source of readings, the station that stores them, the client that
 // trains the model, and the watch that uses it.
@@ -30,15 +30,16 @@ type agent struct {
 }
 
 // serve runs an agent until ctx ends, or until both a replay and the run have ended.
-func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
+func serve(ctx context.Context, cfg *Config, log *slog.Logger) (err error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(cfg.Memory * mebibyte)
+		debug.SetMemoryLimit(usualMemory)
 	}
 	base := log // the client adds its id itself
 	log = log.With("id", cfg.ID)
 	a := &agent{cfg: cfg, log: log, station: newStation(cfg)}
 	a.objective, a.watch = newLoss(a.station), newWatch(a.station, log)
-	a.params, a.source = make([]float32, a.objective.Dim()), a.openSource()
+	a.params = make([]float32, a.objective.Dim())
+	topics := a.openSource()
 	states, err := openStores(cfg.State)
 	if err != nil {
 		return err
@@ -48,39 +49,28 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	if err := a.station.load(a.windows); err != nil {
 		log.Warn("starting with an empty window", "err", err)
 	}
+	told, err := openOutputs(cfg, log, topics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.end()) }()
+	a.watch.tell = told.sinks
 	conn, err := connect(cfg, log)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	keys, err := coordinatorKeys(cfg.Creds)
-	if err != nil {
-		return err
-	}
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
-		RunKey: cfg.RunKey, Coordinator: keys.String(),
-		// The window, the batch and the runtime take the other half.
-		MemoryLimit: uint64(cfg.Memory) * mebibyte / 2,
+		RunKey: cfg.RunKey, Coordinator: cfg.Enrolled.keys.String(),
+		// A plan that needs more is refused. The window, the batch and the runtime take the other half.
+		MemoryLimit: uint64(debug.SetMemoryLimit(-1)) / 2,
 		Recorder:    &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
 	})
 	if err != nil {
 		return err
 	}
 	return a.run(ctx)
-}
-
-// coordinatorKeys returns the coordinator's keys that a file of zofl device add names, if there is
-// one.
-func coordinatorKeys(creds string) (signed.Keys, error) {
-	if creds == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(creds)
-	if err != nil {
-		return nil, err
-	}
-	return signed.KeysIn(string(text))
 }
 
 // stores are the client's and the window's directories, both below the state directory.
@@ -102,11 +92,19 @@ func openStores(dir string) (s stores, err error) {
 // close ignores errors: the locks end with the process anyway.
 func (s stores) close() { _ = errors.Join(s.model.Close(), s.window.Close()) }
 
-func (a *agent) openSource() source {
-	if a.cfg.Source.Kind == "sysfs" {
-		return newSensor(a.cfg, a.log, a.station).run
+// openSource opens the source, and returns the topics that it reads.
+func (a *agent) openSource() map[string]func([]byte) {
+	switch a.cfg.Source.Kind {
+	case "sysfs":
+		a.source = newSensor(a.cfg, a.log, a.station).run
+	case "mqtt":
+		t := newTopics(a.cfg, a.log, a.station)
+		a.source = t.run
+		return t.subscriptions()
+	default:
+		a.source = newSheet(a.cfg, a.log, a.station).run
 	}
-	return newSheet(a.cfg, a.log, a.station).run
+	return nil
 }
 
 // run reads, trains and watches. It always saves the window at the end.

@@ -12,30 +12,46 @@ import (
 
 // A Config is the content of the agent's file. The fields variable explains each field.
 type Config struct {
-	URL, Run, ID     string
-	CA, Creds        string
-	Secret           string // file with the run key
-	RunKey           []byte // content of Secret
-	Plaintext        bool
-	State            string
-	Source           Source
-	Channels         []Channel
-	Period           time.Duration
-	Lags, Ahead      int
-	Hidden           int
-	Window, Least    int
-	HeldOut          float64
-	Pace             time.Duration
-	Keep, Report     time.Duration
-	Anomaly          float64
-	Memory           int64 // MiB
-	Speed            float64
-	TimeColumn, Name string
+	URL, Run, ID  string
+	Plaintext     bool
+	Creds         string      // file
+	Enrolled      credentials // content of Creds
+	Secret        string      // file with the run key
+	RunKey        []byte      // content of Secret
+	State         string
+	Source        Source
+	Channels      []Channel
+	Period        time.Duration
+	Lags, Ahead   int
+	Hidden        int
+	Window, Least int
+	HeldOut       float64 // newest part of the window, used to measure and never to train
+	Pace          time.Duration
+	Report        time.Duration // span of readings between reports on the forecasts' errors
+	Anomaly       float64
+	Outputs       []Output
+	MQTT          MQTT
 }
 
 // A Source says where readings come from.
 type Source struct {
-	Kind, Path string // Kind: csv, replay, sysfs
+	Kind, Path string  // Kind: csv, replay, sysfs, mqtt
+	Speed      float64 // of a replay, as a multiple of real time; 0: without pauses
+	Time       string  // column of a CSV
+	Name       string  // of a sensor of sysfs: Path is a pattern
+}
+
+// An Output says where forecasts go.
+type Output struct {
+	Kind, To string // json: a file, or - for standard output; page: an address
+}
+
+// An MQTT is a broker of the household: of forecasts, and of readings if the source is mqtt.
+type MQTT struct {
+	URL, User, Password, CA string // Password and CA are files
+	Plaintext               bool
+	Prefix                  string // first level of the topics
+	Discovery               string // Home Assistant's prefix; no: none
 }
 
 // A Channel is one quantity that a sensor measures. Name, Center, Scale and Change belong
@@ -46,7 +62,8 @@ type Channel struct {
 	Scale  float32 // a large deviation from Center
 	Change float32 // a large change within a forecast
 	Noise  float32 // the smallest error that may count as an anomaly
-	From   string  // column of a CSV, or attribute of sysfs
+	Unit   string  // for people
+	From   string  // column of a CSV, attribute of sysfs, or TOPIC#FIELD of MQTT
 	Factor float64 // converts the source's numbers to the channel's unit
 }
 
@@ -96,10 +113,11 @@ func configLines(r io.Reader) (lines []string, err error) {
 // parseConfig makes a configuration from lines "field = value". If a field is repeated the
 // last line counts, except for channels: each line adds one.
 func parseConfig(lines []string) (*Config, error) {
-	c := &Config{}
+	c := &Config{HeldOut: 0.2, Report: 24 * time.Hour, Source: Source{Time: "time"},
+		MQTT: MQTT{Prefix: "zofl", Discovery: "homeassistant"}}
 	for _, f := range fields {
 		if f.fallback != "" {
-			if err := f.set(c, f.fallback); err != nil {
+			if err := f.read(c, f.fallback); err != nil {
 				return nil, fmt.Errorf("%s = %s: %w", f.name, f.fallback, err)
 			}
 		}
@@ -123,7 +141,7 @@ func (c *Config) set(line string) error {
 		if f.name != name {
 			continue
 		}
-		if err := f.set(c, value); err != nil {
+		if err := f.read(c, value); err != nil {
 			var bad *FieldError
 			if errors.As(err, &bad) {
 				return err
@@ -131,6 +149,9 @@ func (c *Config) set(line string) error {
 			return &FieldError{name, value, err.Error()}
 		}
 		return nil
+	}
+	if now, ok := formerly[name]; ok {
+		return &FieldError{name, value, "there is no such field any more: " + now}
 	}
 	return &FieldError{name, value, "there is no such field: choose one of " + fieldNames()}
 }

@@ -7,25 +7,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nkeys"
 )
 
 func TestConfigFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.conf")
 	text := "# a comment\n\nid = kitchen\nstate=/var/x\n source = sysfs " +
 		"/sys/bus/iio/devices/iio:device0\n" +
-		"channel = temperature center=20 scale=5 from=in_temp factor=0.001\nahead = 3\n"
+		"channel = temperature center=20 scale=5 from=in_temp factor=0.001\nmodel = ahead=3 lags=9\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := readConfig(path, []string{"ahead=4", "pace=2s"})
+	cfg, err := readConfig(path, []string{"model=ahead=4", "pace=2s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ch := Channel{Name: "temperature", Center: 20, Scale: 5, Change: 0.5, Noise: 0.05,
-		From: "in_temp", Factor: 0.001}
-	if cfg.ID != "kitchen" || cfg.Ahead != 4 || cfg.Pace != 2*time.Second ||
+		From: "in_temp", Factor: 0.001, Unit: "°C"}
+	if cfg.ID != "kitchen" || cfg.Ahead != 4 || cfg.Lags != 9 || cfg.Pace != 2*time.Second ||
 		cfg.Period != 5*time.Minute ||
-		cfg.Source != (Source{"sysfs", "/sys/bus/iio/devices/iio:device0"}) ||
+		cfg.Source != (Source{Kind: "sysfs", Path: "/sys/bus/iio/devices/iio:device0", Time: "time"}) ||
 		len(cfg.Channels) != 1 || cfg.Channels[0] != ch {
 		t.Errorf("read %+v", cfg)
 	}
@@ -41,6 +43,20 @@ func textFile(t *testing.T, text string) string {
 	return path
 }
 
+// userSeed returns the seed of a new user.
+func userSeed(t *testing.T) string {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(seed)
+}
+
 // Each error names the field, its value and the remedy.
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ line, field, remedy string }{
@@ -48,44 +64,57 @@ func TestConfigErrors(t *testing.T) {
 		{"colour = red", "colour", "choose one of url"},
 		{"run = a b", "run", "name the coordinator's run"},
 		{"id = ä", "id", "no other device"},
-		{"ca = /nowhere", "ca", "can be read"},
 		{"creds = /nowhere", "creds", "can be read"},
 		{"secret = /nowhere", "secret", "can be read"},
 		{"secret = " + textFile(t, "too short"), "secret", "9 bytes"},
-		{"ca = " + textFile(t, "not PEM"), "ca", "no certificate"},
+		{"creds = " + textFile(t, "not PEM"), "creds", "certificates in PEM"},
+		{"creds = " + textFile(t, "zofl:?v=2"), "creds", "version"},
 		{"creds = " + textFile(t, "\n"), "creds", "is empty"},
 		{"url = http://127.0.0.1:4222", "url", "tls://"},
-		{"plaintext = maybe", "plaintext", "yes or no"},
+		{"url = nats://x plaintext=maybe", "url", "yes or no"},
 		{"url = nats://broker:4222", "url", "tls://"},
-		{"url = nats://127.0.0.1:1,nats://10.0.0.1:1", "url", "plaintext = yes"},
+		{"url = nats://127.0.0.1:1,nats://10.0.0.1:1", "url", "plaintext=yes"},
 		{"url = ::", "url", "tls://HOST"},
 		{"source = file", "source", "sysfs DIR"},
 		{"source =", "source", "sysfs DIR"},
-		{"sensor = x", "sensor", "leave it out"},
+		{"source = mqtt there", "source", "or mqtt"},
+		{"source = mqtt", "mqtt", "name it"},
+		{"source = csv f sensor=x", "source", "leave it out"},
 		{"channel =", "channel", "begin with"},
 		{"channel = temperature", "channel", "name each once"},
+		{"channel = kitchen/door", "channel", "name it otherwise"},
 		{"channel = x scale=0", "channel", "not above 0"},
 		{"channel = x scale=abc", "channel", "no number"},
 		{"channel = x scala=1", "channel", "no option"},
 		{"channel = x center=NaN", "channel", "no number"},
-		{"period = 7m", "period", "part of a day"},
-		{"period = 0s", "period", "1s or more"},
-		{"period = five", "period", "5m"},
-		{"lags = 0", "lags", "1 to 1000"},
-		{"ahead = 1.5", "ahead", "whole number"},
-		{"ahead = 289", "ahead", "more than a day"},
+		{"model = period=7m", "model", "part of a day"},
+		{"model = period=0s", "model", "1s or more"},
+		{"model = period=five", "model", "5m"},
+		{"model = lags=0", "model", "1 to 1000"},
+		{"model = ahead=1.5", "model", "whole number"},
+		{"model = ahead=289", "model", "more than a day"},
+		{"model = 5m", "model", "lags, ahead or hidden"},
 		{"window = 20", "window", "too few"},
-		{"least = 4000", "least", "when it is full"},
-		{"held_out = 0.95", "held_out", "0 to 0.9"},
+		{"window = least=4000", "window", "when it is full"},
 		{"pace = -1s", "pace", "0s or more"},
 		{"anomaly = x", "anomaly", "number from"},
-		{"memory = 1", "memory", "8 to"},
-		{"speed = -1", "speed", "number from 0"},
+		{"source = replay f speed=-1", "source", "number from 0"},
+		{"output = json", "output", "page HOST:PORT"},
+		{"output = fax 1", "output", "page HOST:PORT"},
+		{"mqtt = http://x", "mqtt", "mqtts://HOST"},
+		{"mqtt = mqtt://ha.local", "mqtt", "plaintext=yes"},
+		{"mqtt = mqtts://x prefix=a/#", "mqtt", "name one"},
+		{"mqtt = mqtts://x password=/nowhere", "mqtt", "can be read"},
+		{"mqtt = mqtts://x password=" + textFile(t, "\n"), "mqtt", "is empty"},
+		{"mqtt = mqtts://x ca=" + textFile(t, "not PEM"), "mqtt", "in PEM"},
 	} {
 		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f",
 			"channel = temperature", c.line})
 		var bad *FieldError
 		_, value, _ := strings.Cut(c.line, "=")
+		if i := strings.LastIndexByte(value, ' '); c.field == "mqtt" || strings.Contains(value, "=") {
+			value = value[i+1:] // an option
+		}
 		if !errors.As(err, &bad) || bad.Field != c.field ||
 			!strings.Contains(bad.Remedy, c.remedy) ||
 			!strings.Contains(err.Error(), strings.TrimSpace(value)) {
@@ -118,19 +147,31 @@ func TestConfigOfSystemd(t *testing.T) {
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
 	key := strings.Repeat("k", runKeyLen)
-	for name, text := range map[string]string{"ca": "\n", "creds": "CREDS", "secret": key} {
+	line := "zofl:?v=1&url=tls://broker:4222&run=hall&id=pi&jwt=eyJ&seed=" + userSeed(t) + "&ca=" +
+		strings.Repeat("A", 43)
+	for name, text := range map[string]string{"mqtt": "\n", "creds": line, "secret": key} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x",
-		"url = tls://broker:4222"})
+	cfg, err := parseConfig([]string{"source = csv f", "channel = x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.State != "/var/lib/one" || cfg.CA != "" || cfg.Creds != filepath.Join(dir, "creds") ||
-		string(cfg.RunKey) != key {
-		t.Errorf("state %q, ca %q, creds %q, run key %q", cfg.State, cfg.CA, cfg.Creds, cfg.RunKey)
+	if cfg.State != "/var/lib/one" || cfg.MQTT.Password != "" || string(cfg.RunKey) != key ||
+		cfg.Creds != filepath.Join(dir, "creds") {
+		t.Errorf("%+v", cfg)
+	}
+	if cfg.URL != "tls://broker:4222" || cfg.Run != "hall" || cfg.ID != "pi" {
+		t.Errorf("enrolled as %s in %s at %s", cfg.ID, cfg.Run, cfg.URL)
+	}
+	var other *FieldError
+	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); !errors.As(err,
+		&other) || other.Field != "id" {
+		t.Errorf("another name than it was enrolled with: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "creds")); err != nil {
+		t.Fatal(err)
 	}
 	// A run key that was lost counts as none, unless the configuration names it.
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("\n"), 0o600); err != nil {
@@ -144,6 +185,29 @@ func TestConfigOfSystemd(t *testing.T) {
 	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "secret = " +
 		filepath.Join(dir, "secret")}); !errors.As(err, &bad) || bad.Field != "secret" {
 		t.Errorf("a lost run key that is asked for: %v", err)
+	}
+}
+
+// A name that a field had says what took its place, and there are few.
+func TestFormerFields(t *testing.T) {
+	if len(fields) >= 15 {
+		t.Errorf("%d fields, want fewer than 15", len(fields))
+	}
+	for name := range formerly {
+		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = x",
+			name + " = 1"})
+		var bad *FieldError
+		if !errors.As(err, &bad) || bad.Field != name {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		named := strings.Contains(bad.Remedy, "GOMEMLIMIT")
+		for _, f := range fields {
+			named = named || strings.Contains(bad.Remedy, f.name)
+		}
+		if !named {
+			t.Errorf("%s: %v: names no field", name, err)
+		}
 	}
 }
 
@@ -184,7 +248,7 @@ func TestPasswordIsNotTold(t *testing.T) {
 
 // A plan can be made on a machine that has neither the devices' files nor their secrets.
 func TestPlanAnywhere(t *testing.T) {
-	path := textFile(t, "url = nats://broker\nca = /nowhere\ncreds = /nowhere\nsecret = "+
+	path := textFile(t, "url = nats://broker\ncreds = /nowhere\nsecret = "+
 		"/nowhere\nsource = sysfs /nowhere\nchannel = x\n")
 	var out strings.Builder
 	if err := run(t.Context(), []string{"plan", path}, &out, quiet); err != nil ||

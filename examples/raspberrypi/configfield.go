@@ -1,199 +1,140 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// A field is one field of the configuration.
+// A field is one field of the configuration: a value, and options NAME=VALUE after it.
 type field struct {
 	name     string
-	fallback string // value if the file does not set it; empty: zero, or what meaning says
+	fallback string // if the file does not set it; empty: zero, or what meaning says
 	meaning  string
 	set      func(c *Config, value string) error
+	options  []option
+}
+
+// An option is a word NAME=VALUE at the end of a field's line.
+type option struct {
+	name string
+	set  func(c *Config, value string) error
 }
 
 // fields lists all fields. Those marked (run) determine the model, so they are the same on
 // all devices of a run.
 var fields = []field{
-	{"url", "nats://127.0.0.1:4222", "broker; for a cluster all, separated by commas",
-		text(func(c *Config) *string { return &c.URL })},
-	{"run", "rooms", "name of the run (run)", text(func(c *Config) *string { return &c.Run })},
-	{"id", "", "name of this device, unlike any other's, for the whole run; default: the " +
-		"host's name", text(func(c *Config) *string { return &c.ID })},
-	{"ca", "", "PEM file of the authorities that sign the broker's certificate; default: " +
-		"the system's", text(func(c *Config) *string { return &c.CA })},
-	{"creds", "", "file with the user's NATS credentials",
-		text(func(c *Config) *string { return &c.Creds })},
+	{"url", "", "broker of the run; for a cluster all, separated by commas; " +
+		"plaintext=yes connects to another machine without TLS; default: the one that the " +
+		"device was enrolled at, or nats://127.0.0.1:4222", text(func(c *Config) *string { return &c.URL }),
+		[]option{{"plaintext", yes(func(c *Config) *bool { return &c.Plaintext })}}},
+	{"run", "", "name of the run (run); default: the one that it was enrolled in, or rooms",
+		text(func(c *Config) *string { return &c.Run }), nil},
+	{"id", "", "name of this device, unlike any other's, for the whole run; default: the name it " +
+		"was enrolled with, or the host's", text(func(c *Config) *string { return &c.ID }), nil},
+	{"creds", "", "file that zofl-sensor enroll wrote, or of zofl device add; or PEM certificates " +
+		"of the authorities that sign the broker's; default: the service's",
+		text(func(c *Config) *string { return &c.Creds }), nil},
 	{"secret", "", "file with the run key of a private run: the 32 bytes that zofl plan " +
 		"--secret made; default: the run is not private",
-		text(func(c *Config) *string { return &c.Secret })},
-	{"plaintext", "no", "yes: connect to a broker on another machine without TLS",
-		yes(func(c *Config) *bool { return &c.Plaintext })},
+		text(func(c *Config) *string { return &c.Secret }), nil},
 	{"state", "", "directory for the state that survives a power cut; default: systemd's " +
-		"STATE_DIRECTORY", text(func(c *Config) *string { return &c.State })},
-	{"source", "", "csv FILE, which may grow; replay FILE, once to its end; sysfs DIR, of " +
-		"iio or hwmon", setSource},
+		"STATE_DIRECTORY", text(func(c *Config) *string { return &c.State }), nil},
+	{"source", "", "csv FILE, which may grow; replay FILE, once to its end, speed=N times as fast " +
+		"as it was, at once without; sysfs DIR, of iio or hwmon, or a pattern of which " +
+		"sensor=NAME chooses; mqtt. time=COLUMN of a CSV (time) has times as " +
+		"2026-01-31T12:00:00Z, 2026-01-31 12:00:00 (UTC), or Unix seconds", setSource,
+		sourceOptions},
 	{"channel", "", "NAME and options, one line for each channel, in the same order on all " +
-		"devices (run)", addChannel},
-	{"period", "5m", "length of a slot, for which readings are averaged; it must divide " +
-		"a day (run)", duration(time.Second, func(c *Config) *time.Duration { return &c.Period })},
-	{"lags", "12", "past slots that a forecast uses (run)",
-		number(1, 1000, func(c *Config) *int { return &c.Lags })},
-	{"ahead", "6", "slots from the last reading to its forecast (run)",
-		number(1, 1000, func(c *Config) *int { return &c.Ahead })},
-	{"hidden", "16", "units of the hidden layer (run)",
-		number(1, 1000, func(c *Config) *int { return &c.Hidden })},
-	{"window", "4032", "slots kept: two weeks of 5 min",
-		number(8, 1<<20, func(c *Config) *int { return &c.Window })},
-	{"least", "288", "examples needed before the device joins",
-		number(1, 1<<20, func(c *Config) *int { return &c.Least })},
-	{"held_out", "0.2", "newest part of the window, used to measure and never to train",
-		real(0, 0.9, func(c *Config) *float64 { return &c.HeldOut })},
+		"devices (run)", addChannel, nil},
+	{"model", "period=5m lags=12 ahead=6 hidden=16", "(run) period: readings are averaged for " +
+		"it, and it divides a day; lags: past periods that a forecast uses; ahead: periods from " +
+		"the last reading to its forecast; hidden: units of the hidden layer",
+		nothing("period, lags, ahead or hidden"), modelOptions},
+	{"window", "4032 least=288", "periods whose readings are kept: two weeks of 5 min; least: " +
+		"examples needed before the device joins",
+		number(8, 1<<20, func(c *Config) *int { return &c.Window }),
+		[]option{{"least", number(1, 1<<20, func(c *Config) *int { return &c.Least })}}},
 	{"pace", "0s", "pause before the work of a round, to keep a device mostly idle; less than " +
-		"the plan's deadline", duration(0, func(c *Config) *time.Duration { return &c.Pace })},
-	{"keep", "10m", "time between saves of the window, long enough to spare flash",
-		duration(time.Second, func(c *Config) *time.Duration { return &c.Keep })},
-	{"report", "24h", "span of readings between reports on the forecasts' errors",
-		duration(time.Second, func(c *Config) *time.Duration { return &c.Report })},
+		"the plan's deadline", duration(0, func(c *Config) *time.Duration { return &c.Pace }), nil},
 	{"anomaly", "8", "an error is an anomaly from this many standard deviations of recent errors",
-		real(1, 1e6, func(c *Config) *float64 { return &c.Anomaly })},
-	{"memory", "32", "MiB of memory that the agent tries to stay below, half of it for the " +
-		"run's plan: one that needs more is refused; GOMEMLIMIT overrides the whole",
-		whole(8, 1<<20, func(c *Config) *int64 { return &c.Memory })},
-	{"speed", "0", "of a replay, as a multiple of real time; 0: without pauses",
-		real(0, 1e9, func(c *Config) *float64 { return &c.Speed })},
-	{"time", "time", "column of a CSV with the time, as 2026-01-31T12:00:00Z, 2026-01-31 " +
-		"12:00:00 (UTC), or Unix seconds", text(func(c *Config) *string { return &c.TimeColumn })},
-	{"sensor", "", "for sysfs: DIR is a pattern, and means the directory whose file called " +
-		"name has this text", text(func(c *Config) *string { return &c.Name })},
+		real(1, 1e6, func(c *Config) *float64 { return &c.Anomaly }), nil},
+	{"output", "", "json FILE, or json - for standard output: a line for each forecast and " +
+		"anomaly; page HOST:PORT: a page, and metrics for Prometheus; one line for each output",
+		addOutput, nil},
+	{"mqtt", "", "mqtt://HOST or mqtts://HOST, with user=NAME, password=FILE, ca=FILE, " +
+		"plaintext=yes, prefix=TOPIC (zofl), discovery=TOPIC (homeassistant) or no: the broker " +
+		"that forecasts go to, and that source = mqtt reads",
+		text(func(c *Config) *string { return &c.MQTT.URL }), mqttOptions},
 }
 
-func text(at func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		*at(c) = v
+var sourceOptions = []option{
+	{"speed", real(0, 1e9, func(c *Config) *float64 { return &c.Source.Speed })},
+	{"time", text(func(c *Config) *string { return &c.Source.Time })},
+	{"sensor", text(func(c *Config) *string { return &c.Source.Name })},
+}
+
+var modelOptions = []option{
+	{"period", duration(time.Second, func(c *Config) *time.Duration { return &c.Period })},
+	{"lags", number(1, 1000, func(c *Config) *int { return &c.Lags })},
+	{"ahead", number(1, 1000, func(c *Config) *int { return &c.Ahead })},
+	{"hidden", number(1, 1000, func(c *Config) *int { return &c.Hidden })},
+}
+
+var mqttOptions = []option{
+	{"user", text(func(c *Config) *string { return &c.MQTT.User })},
+	{"password", text(func(c *Config) *string { return &c.MQTT.Password })},
+	{"ca", text(func(c *Config) *string { return &c.MQTT.CA })},
+	{"plaintext", yes(func(c *Config) *bool { return &c.MQTT.Plaintext })},
+	{"prefix", text(func(c *Config) *string { return &c.MQTT.Prefix })},
+	{"discovery", text(func(c *Config) *string { return &c.MQTT.Discovery })},
+}
+
+// formerly says where fields of earlier versions went.
+var formerly = map[string]string{
+	"ca":        "creds names a file of certificates, too",
+	"plaintext": "write url = URL plaintext=yes",
+	"sensor":    "write source = sysfs DIR sensor=NAME",
+	"speed":     "write source = replay FILE speed=N",
+	"time":      "write source = csv FILE time=COLUMN",
+	"period":    "write model = period=5m",
+	"lags":      "write model = lags=12",
+	"ahead":     "write model = ahead=6",
+	"hidden":    "write model = hidden=16",
+	"least":     "write window = 4032 least=288",
+	"held_out":  "a fifth of the window is held out; window sets its length",
+	"keep":      "the window is saved every 10 minutes; window sets its length",
+	"report":    "every day of readings has a report; output = json has every forecast",
+	"memory":    "set GOMEMLIMIT=48MiB in the environment",
+}
+
+// read applies the value of a line: the options at its end, then what is before them.
+func (f *field) read(c *Config, value string) error {
+	optional := false
+	for f.options != nil {
+		value = strings.TrimSpace(value)
+		i := strings.LastIndexAny(value, " \t") + 1
+		o, v := f.option(value[i:])
+		if o == nil {
+			break
+		}
+		if err := o.set(c, v); err != nil {
+			return &FieldError{f.name, value[i:], err.Error()}
+		}
+		value, optional = value[:i], true
+	}
+	if optional && value == "" { // options alone change nothing else
 		return nil
 	}
+	return f.set(c, strings.TrimSpace(value))
 }
 
-func yes(at func(*Config) *bool) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		if v != "yes" && v != "no" {
-			return errors.New("write yes or no")
-		}
-		*at(c) = v == "yes"
-		return nil
-	}
-}
-
-func duration(least time.Duration, at func(*Config) *time.Duration) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		d, err := time.ParseDuration(v)
-		if err != nil || d < least {
-			return fmt.Errorf("give a duration of %v or more, such as 30s or 5m", least)
-		}
-		*at(c) = d
-		return nil
-	}
-}
-
-func whole(low, high int64, at func(*Config) *int64) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("give a whole number from %d to %d", low, high)
-		}
-		*at(c) = n
-		return nil
-	}
-}
-
-func number(low, high int64, at func(*Config) *int) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		var n int64
-		err := whole(low, high, func(*Config) *int64 { return &n })(c, v)
-		if err == nil {
-			*at(c) = int(n)
-		}
-		return err
-	}
-}
-
-func real(low, high float64, at func(*Config) *float64) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		f, err := strconv.ParseFloat(v, 64)
-		if err != nil || !(f >= low && f <= high) {
-			return fmt.Errorf("give a number from %v to %v", low, high)
-		}
-		*at(c) = f
-		return nil
-	}
-}
-
-func setSource(c *Config, v string) error {
-	kind, path, _ := strings.Cut(v, " ")
-	path = strings.TrimSpace(path)
-	if kind != "csv" && kind != "replay" && kind != "sysfs" || path == "" {
-		return errors.New("write csv FILE, replay FILE or sysfs DIR")
-	}
-	c.Source = Source{kind, path}
-	return nil
-}
-
-// addChannel adds a channel from "NAME center=20 scale=5 change=0.5 ...".
-func addChannel(c *Config, v string) error {
-	words := strings.Fields(v)
-	if len(words) == 0 {
-		return errors.New("begin with the channel's name")
-	}
-	ch := Channel{Name: words[0], From: words[0], Scale: 1, Factor: 1}
-	for _, w := range words[1:] {
-		name, value, _ := strings.Cut(w, "=")
-		if err := ch.set(name, value); err != nil {
-			return err
+// option returns the option that a word sets, and its value.
+func (f *field) option(word string) (*option, string) {
+	name, value, ok := strings.Cut(word, "=")
+	for i := range f.options {
+		if o := &f.options[i]; ok && o.name == name {
+			return o, value
 		}
 	}
-	if ch.Change == 0 {
-		ch.Change = ch.Scale / 10
-	}
-	if ch.Noise == 0 {
-		ch.Noise = ch.Change / 10
-	}
-	for _, other := range c.Channels {
-		if other.Name == ch.Name {
-			return errors.New("this channel exists already: name each once")
-		}
-	}
-	c.Channels = append(c.Channels, ch)
-	return nil
-}
-
-func (ch *Channel) set(name, value string) error {
-	if name == "from" && value != "" {
-		ch.From = value
-		return nil
-	}
-	to := map[string]*float32{"center": &ch.Center, "scale": &ch.Scale, "change": &ch.Change,
-		"noise": &ch.Noise}[name]
-	f, err := strconv.ParseFloat(value, 64)
-	positive := name == "scale" || name == "change" || name == "noise"
-	switch {
-	case to == nil && name != "factor":
-		return fmt.Errorf("%s=%s is no option of a channel: choose center, scale, change, "+
-			"noise, from or factor", name, value)
-	case err != nil || math.Abs(f) > 1e12 || math.IsNaN(f):
-		return fmt.Errorf("%s=%s is no number: give one, such as 0.5", name, value)
-	case positive && f < 1e-12:
-		return fmt.Errorf("%s=%s is not above 0: give a large deviation in the channel's unit",
-			name, value)
-	case name == "factor":
-		ch.Factor = f
-	default:
-		*to = float32(f)
-	}
-	return nil
+	return nil, ""
 }

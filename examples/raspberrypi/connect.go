@@ -1,9 +1,7 @@
 package main
 
 import (
-	"crypto/tls"
 	"log/slog"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -38,14 +36,5 @@ func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
 			}
 		}),
 	)
-	if cfg.CA != "" {
-		opts = append(opts, nats.RootCAs(cfg.CA))
-	}
-	if cfg.CA != "" || strings.HasPrefix(cfg.URL, "tls://") {
-		opts = append(opts, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
-	}
-	if cfg.Creds != "" {
-		opts = append(opts, nats.UserCredentials(cfg.Creds))
-	}
-	return nats.Connect(cfg.URL, opts...)
+	return nats.Connect(cfg.URL, append(opts, cfg.Enrolled.options(cfg.URL)...)...)
 }

@@ -135,9 +135,9 @@ func (s *sheet) missing() {
 
 // send sends a reading, for a replay when its time has come.
 func (s *sheet) send(ctx context.Context, out chan<- reading, r reading) error {
-	if s.tail.once && s.cfg.Speed > 0 && !s.last.IsZero() {
+	if s.tail.once && s.cfg.Source.Speed > 0 && !s.last.IsZero() {
 		if d := r.time.Sub(s.last); d > 0 {
-			if err := s.pause(ctx, time.Duration(float64(d)/s.cfg.Speed)); err != nil {
+			if err := s.pause(ctx, time.Duration(float64(d)/s.cfg.Source.Speed)); err != nil {
 				return err
 			}
 		}

@@ -74,7 +74,7 @@ func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses
 
 func TestReplay(t *testing.T) {
 	text := "time,temperature\n0,1\n60,2\nnonsense,9\nmore,9\n180,3\n100,4\n"
-	got, pauses, told, err := replayed(t, text, "speed = 60")
+	got, pauses, told, err := replayed(t, text, "source = speed=60")
 	if err != nil || len(got) != 4 || got[2].values[0] != 3 {
 		t.Fatalf("%v, error %v", got, err)
 	}

@@ -27,9 +27,10 @@ func readHeader(line string, cfg *Config) (*columns, error) {
 		h.separator = "\t"
 	}
 	names := h.split(strings.TrimPrefix(line, "\ufeff"))
-	if h.time = slices.Index(names, cfg.TimeColumn); h.time < 0 {
-		return nil, &FieldError{"time", cfg.TimeColumn, "the header has no such column: " +
-			strconv.Quote(brief(line)) + ": set time to the name of the one with the time"}
+	if h.time = slices.Index(names, cfg.Source.Time); h.time < 0 {
+		return nil, &FieldError{"source", "time=" + cfg.Source.Time,
+			"the header has no such column: " + strconv.Quote(brief(line)) +
+				": set time to the name of the one with the time"}
 	}
 	for _, c := range cfg.Channels {
 		h.channels = append(h.channels, slices.Index(names, c.From))

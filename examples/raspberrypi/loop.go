@@ -9,6 +9,9 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
+// keepEvery is the time between saves of the window, long enough to spare flash.
+const keepEvery = 10 * time.Minute
+
 // A loop is a running agent.
 type loop struct {
 	*agent
@@ -24,7 +27,7 @@ type loop struct {
 
 // run returns when ctx ends, when the source fails, or when a replay and the run are over.
 func (l *loop) run(ctx context.Context) error {
-	keep := time.NewTicker(l.cfg.Keep)
+	keep := time.NewTicker(keepEvery)
 	defer keep.Stop()
 	alive, stop := l.watchdog()
 	defer stop()
@@ -82,7 +85,7 @@ func (l *loop) run(ctx context.Context) error {
 	}
 	if !l.joined {
 		return fmt.Errorf("the source ended with %d examples, but the device joins with %d: "+
-			"set least or window", l.station.examples(), l.cfg.Least)
+			"set window", l.station.examples(), l.cfg.Least)
 	}
 	l.logMetrics()
 	return nil
@@ -120,7 +123,7 @@ func (l *loop) hear(now time.Time) {
 // that writes the file stopped.
 func (l *loop) miss(now time.Time) {
 	if d := now.Sub(l.lastReading); !l.silent && l.sourceDone != nil &&
-		d > max(l.cfg.Keep, 3*l.cfg.Period) {
+		d > max(keepEvery, 3*l.cfg.Period) {
 		l.log.Warn("no readings are coming: check the source", "source", l.cfg.Source.Path,
 			"for", d.Round(time.Second))
 		l.silent = true

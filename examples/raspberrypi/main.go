@@ -3,14 +3,17 @@
 // losses alone, to forecast the next readings. Readings far from their forecasts are
 // reported as unusual.
 //
-//	raspberrypi FILE [field=value...]        the agent; FILE is its configuration
-//	raspberrypi plan FILE [field=value...]   prints a plan for such devices' run
-//	raspberrypi fields                       lists the fields of FILE
+//	zofl-sensor FILE [field=value...]        the agent; FILE is its configuration
+//	zofl-sensor plan FILE [field=value...]   prints a plan for such devices' run
+//	zofl-sensor enroll LINE|CREDS [FILE]     keeps what zofl device add gave this device
+//	zofl-sensor fields                       lists the fields of FILE
+//	zofl-sensor version                      prints the version
 //
 // See README.md.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +40,7 @@ func main() {
 	defer stop()
 	log := newLog(os.Stderr, toJournal())
 	if err := run(ctx, os.Args[1:], os.Stdout, log); err != nil {
-		log.Error("raspberrypi", "err", err)
+		log.Error("zofl-sensor", "err", err)
 		stop()
 		os.Exit(exitCode(err))
 	}
@@ -52,7 +55,8 @@ func ends() []os.Signal {
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
-var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or raspberrypi fields")
+var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor plan FILE " +
+	"[field=value...], zofl-sensor enroll LINE|CREDS [FILE], zofl-sensor fields or zofl-sensor version")
 
 // exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {
@@ -72,6 +76,11 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 		return err
 	case len(args) == 1 && args[0] == "fields":
 		return printFields(out)
+	case len(args) == 1 && args[0] == "version":
+		_, err := fmt.Fprintln(out, "zofl-sensor", cmp.Or(version(), "of no version"))
+		return err
+	case (len(args) == 2 || len(args) == 3) && args[0] == "enroll":
+		return enrol(args[1], append(args, enrolledTo)[2], out)
 	case len(args) >= 2 && args[0] == "plan":
 		cfg, err := readConfig(args[1], anywhere)
 		if err != nil {
@@ -82,7 +91,7 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 			return err
 		}
 		return writePlan(out, p)
-	case len(args) >= 1 && args[0] != "plan":
+	case len(args) >= 1 && args[0] != "plan" && args[0] != "enroll":
 		cfg, err := readConfig(args[0], args[1:])
 		if err != nil {
 			return err
@@ -94,12 +103,13 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 
 // anywhere are settings for making a plan on any machine, where the names and files of the
 // devices do not exist.
-var anywhere = []string{"id=any", "state=any", "ca=", "creds=", "secret=", "plaintext=yes"}
+var anywhere = []string{"id=any", "state=any", "creds=", "secret=", "url=plaintext=yes",
+	"mqtt=plaintext=yes password= ca="}
 
 // printFields lists the fields of a configuration.
 func printFields(out io.Writer) error {
 	for _, f := range fields {
-		if _, err := fmt.Fprintf(out, "%-10s %-22s %s\n", f.name, f.fallback, f.meaning); err != nil {
+		if _, err := fmt.Fprintf(out, "%-8s %-34s %s\n", f.name, f.fallback, f.meaning); err != nil {
 			return err
 		}
 	}

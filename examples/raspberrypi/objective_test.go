@@ -86,7 +86,7 @@ func TestPaceEndsWithTheRound(t *testing.T) {
 
 // TestLossFalls descends along exact differences of a small network, as a small fleet does.
 func TestLossFalls(t *testing.T) {
-	s := filled(t, 4, "lags = 3", "hidden = 2")
+	s := filled(t, 4, "model = lags=3 hidden=2")
 	o := newLoss(s)
 	x := randomParams(s.shape, false, rand.New(rand.NewPCG(3, 0)))
 	b := batchOf(0)

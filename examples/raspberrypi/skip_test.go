@@ -87,7 +87,7 @@ func start(t *testing.T, text string, kept *station, lines ...string) *sheet {
 // happened to its logger and whatever the agent had saved.
 func TestStartIsAsOfTheWholeFile(t *testing.T) {
 	end := func(text string, kept *station, stride int) *station {
-		s := start(t, text, kept, "period = 1h", "window = 64", "lags = 3", "ahead = 2", "least = 1")
+		s := start(t, text, kept, "model = period=1h", "window = 64 least=1", "model = lags=3 ahead=2")
 		s.stride = int64(stride)
 		take(t, s, s.clock.station)
 		return s.clock.station

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A sensor is a directory of sysfs as a source. It belongs to Linux's Industrial I/O, such
@@ -19,41 +17,16 @@ import (
 // /sys/class/hwmon/hwmon0. Channel.From is an attribute without its suffix: in_temp is read
 // from in_temp_input or in_temp_raw, and temp1 from temp1_input.
 type sensor struct {
+	*sampler
 	cfg      *Config
 	log      *slog.Logger
-	clock    *clock
-	now      func() time.Time
-	pause    func(ctx context.Context, d time.Duration) error
 	failures map[string]bool // channels whose failure was logged
 }
 
-// perSlot is how often a slot is read: a mean has less noise, and a single failed reading,
-// common with cheap sensors, costs nothing.
-const perSlot = 4
-
 func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
-	return &sensor{
-		cfg: cfg, log: log, clock: &clock{station: s, log: log},
-		now: time.Now, pause: sleep, failures: map[string]bool{},
-	}
-}
-
-// run implements source.
-func (s *sensor) run(ctx context.Context, out chan<- reading) error {
-	every := s.cfg.Period / perSlot
-	for {
-		if r := s.read(); s.clock.believe(r.time, false) {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case out <- r:
-			}
-		}
-		now := s.now()
-		if err := s.pause(ctx, now.Truncate(every).Add(every).Sub(now)); err != nil {
-			return err
-		}
-	}
+	r := &sensor{cfg: cfg, log: log, failures: map[string]bool{}}
+	r.sampler = newSampler(cfg, log, s, r.read)
+	return r
 }
 
 // read reads all channels. It logs a failing channel once, and again when it recovers.
@@ -80,7 +53,7 @@ func (s *sensor) read() reading {
 
 // dir finds the directory: the numbers of devices may change at a restart.
 func (s *sensor) dir() (string, error) {
-	if s.cfg.Name == "" {
+	if s.cfg.Source.Name == "" {
 		return s.cfg.Source.Path, nil
 	}
 	dirs, err := filepath.Glob(s.cfg.Source.Path)
@@ -89,12 +62,12 @@ func (s *sensor) dir() (string, error) {
 	}
 	for _, dir := range dirs {
 		if b, err := os.ReadFile(filepath.Join(dir, "name")); err == nil &&
-			strings.TrimSpace(string(b)) == s.cfg.Name {
+			strings.TrimSpace(string(b)) == s.cfg.Source.Name {
 			return dir, nil
 		}
 	}
 	return "", fmt.Errorf("none of the %d directories %s has the name %s",
-		len(dirs), s.cfg.Source.Path, s.cfg.Name)
+		len(dirs), s.cfg.Source.Path, s.cfg.Source.Name)
 }
 
 // readAttribute reads name_input, or (name_raw + name_offset) * name_scale, as the kernel

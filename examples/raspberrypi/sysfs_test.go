@@ -87,11 +87,11 @@ func TestSensorFailsAndComesBack(t *testing.T) {
 func TestSensorByName(t *testing.T) {
 	dir := device(t, map[string]string{"iio:device0/name": "adc", "iio:device3/name": "bme280",
 		"iio:device3/temperature_input": "7"})
-	s, _ := newTestSensor(t, dir+"/iio:device*", "sensor = bme280")
+	s, _ := newTestSensor(t, dir+"/iio:device*", "source = sensor=bme280")
 	if r := s.read(); r.values[0] != 7 {
 		t.Errorf("read %v, want the bme280's", r.values)
 	}
-	s.cfg.Name = "none"
+	s.cfg.Source.Name = "none"
 	if _, err := s.dir(); err == nil || !strings.Contains(err.Error(), "none of the 2") {
 		t.Errorf("got %v, want that none has the name", err)
 	}

@@ -69,7 +69,7 @@ func TestWatchdog(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	cfg := config(t, "lags = 4", "hidden = 3")
+	cfg := config(t, "model = lags=4 hidden=3")
 	p, err := makePlan(cfg, []string{"members=5", "rounds=10"})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b = bytes.Replace(b, []byte("/usr/local/bin/zofl-sensor"), []byte(self), 1)
+	b = bytes.Replace(b, []byte("/usr/bin/zofl-sensor"), []byte(self), 1)
 	path := filepath.Join(t.TempDir(), "zofl-sensor.service")
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestUnit(t *testing.T) {
 func TestArguments(t *testing.T) {
 	var b bytes.Buffer
 	if err := run(t.Context(), []string{"fields"}, &b, quiet); err != nil ||
-		!strings.Contains(b.String(), "held_out") {
+		!strings.Contains(b.String(), "plaintext=yes") {
 		t.Errorf("fields: %v %s", err, b.String())
 	}
 	for _, args := range [][]string{{}, {"plan"}, {"/nowhere.conf"}, {"plan", "/nowhere.conf"}} {

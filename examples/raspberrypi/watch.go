@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/notice"
 )
 
 const (
@@ -19,6 +21,7 @@ type watch struct {
 	station  *station
 	network  *network
 	log      *slog.Logger
+	tell     notice.Sink
 	inputs   []float32
 	out      []float64
 	pending  []forecast // slot modulo their number
@@ -45,7 +48,7 @@ type channelErrors struct {
 
 func newWatch(s *station, log *slog.Logger) *watch {
 	w := &watch{
-		station: s, network: newNetwork(s.shape), log: log,
+		station: s, network: newNetwork(s.shape), log: log, tell: notice.Sinks{},
 		inputs: make([]float32, s.inputs()), out: make([]float64, s.channels),
 		pending: make([]forecast, s.cfg.Ahead+1), channels: make([]channelErrors, s.channels),
 	}
@@ -72,7 +75,7 @@ func (w *watch) see(slot int64, x []float32, n uint64) {
 		w.judge(f, got, at)
 	}
 	if known {
-		w.forecast(slot, x, got)
+		w.tellForecasts(w.forecast(slot, x, got), at, n)
 	}
 	w.reportIfDue(slot, at, n)
 }
@@ -82,7 +85,12 @@ func (w *watch) see(slot int64, x []float32, n uint64) {
 func (w *watch) restart(slot int64) {
 	w.reported = slot
 	for c := range w.channels {
-		w.channels[c].since, w.channels[c].seen = 0, 0
+		k, ch := &w.channels[c], &w.station.cfg.Channels[c]
+		if k.since != 0 {
+			w.tell.Unusual(notice.Unusual{Channel: ch.Name, Unit: ch.Unit,
+				At: w.station.window.time(slot), Over: true})
+		}
+		k.since, k.seen = 0, 0
 	}
 }
 
@@ -94,8 +102,8 @@ func (w *watch) at(slot int64) *forecast {
 	return &w.pending[i]
 }
 
-// forecast stores the model's forecast, made at a slot, for the slot ahead of it.
-func (w *watch) forecast(slot int64, x []float32, now []float32) {
+// forecast stores the model's forecast, made at a slot, for the slot ahead of it, and returns it.
+func (w *watch) forecast(slot int64, x []float32, now []float32) *forecast {
 	w.network.forward(x, w.inputs, w.out)
 	ahead := slot + int64(w.station.cfg.Ahead)
 	f := w.at(ahead)
@@ -103,6 +111,25 @@ func (w *watch) forecast(slot int64, x []float32, now []float32) {
 	for c := range f.values {
 		f.last[c] = float64(now[c]) // NaN if it is missing
 		f.values[c] = f.last[c] + w.out[c]*float64(w.station.cfg.Channels[c].Change)
+	}
+	return f
+}
+
+// tellForecasts tells a forecast of record n, made of a slot that began at a time, but for channels
+// without a reading.
+func (w *watch) tellForecasts(f *forecast, at time.Time, n uint64) {
+	for c := range f.values {
+		if math.IsNaN(f.values[c]) || math.IsInf(f.values[c], 0) {
+			continue
+		}
+		ch, k := &w.station.cfg.Channels[c], &w.channels[c]
+		told := notice.Forecast{Channel: ch.Name, Unit: ch.Unit, At: at, Reading: f.last[c],
+			For:   at.Add(time.Duration(w.station.cfg.Ahead) * w.station.cfg.Period),
+			Value: f.values[c], Record: n}
+		if len(k.recent) >= leastErrors {
+			told.Deviation = deviation(k.recent)
+		}
+		w.tell.Forecast(told)
 	}
 }
 
@@ -136,11 +163,15 @@ func (w *watch) judgeOne(k *channelErrors, ch *Channel, err float64, f *forecast
 			k.since = f.slot
 			w.log.Warn("unusual", "channel", ch.Name, "at", at, "reading", round(float64(got)),
 				"forecast", round(f.values[c]), "deviations", round(err/usual))
+			w.tell.Unusual(notice.Unusual{Channel: ch.Name, Unit: ch.Unit, At: at,
+				Reading: float64(got), Forecast: f.values[c], Deviations: err / usual})
 		}
 		k.seen = f.slot
 	case k.since != 0 && f.slot-k.seen > 2*int64(w.station.cfg.Ahead):
 		lasted := time.Duration(k.seen-k.since+1) * w.station.cfg.Period
 		w.log.Info("usual again", "channel", ch.Name, "at", at, "lasted", lasted)
+		w.tell.Unusual(notice.Unusual{Channel: ch.Name, Unit: ch.Unit, At: at,
+			Reading: float64(got), Forecast: f.values[c], Deviations: err / usual, Over: true})
 		k.since, k.seen = 0, 0
 	}
 }

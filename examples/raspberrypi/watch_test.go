@@ -8,13 +8,31 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/examples/raspberrypi/house"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/notice"
 )
+
+// reporting returns a station whose watch reports the errors of each span of readings.
+func reporting(t *testing.T, every time.Duration, lines ...string) *station {
+	cfg := config(t, lines...)
+	cfg.Report = every
+	return newStation(cfg)
+}
+
+// Events are what a watch told its household.
+type events struct {
+	forecasts []notice.Forecast
+	unusual   []notice.Unusual
+}
+
+func (e *events) Forecast(f notice.Forecast) { e.forecasts = append(e.forecasts, f) }
+func (e *events) Unusual(u notice.Unusual)   { e.unusual = append(e.unusual, u) }
 
 // watchedBy runs a watch over readings, with a model that forecasts no change, and returns
 // the log.
 func watchedBy(t *testing.T, s *station, each func(add func(reading))) (*watch, string) {
 	log, told := listen()
 	w := newWatch(s, log)
+	w.tell = &events{}
 	x := make([]float32, s.dim())
 	each(func(r reading) {
 		if slot, ended := s.add(r); ended {
@@ -25,8 +43,8 @@ func watchedBy(t *testing.T, s *station, each func(add func(reading))) (*watch, 
 }
 
 func TestAnomalyIsToldOnce(t *testing.T) {
-	s := newStation(config(t, "ahead = 2", "report = 1000h"))
-	_, told := watchedBy(t, s, func(add func(reading)) {
+	s := reporting(t, 1000*time.Hour, "model = ahead=2")
+	w, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(200) {
 			v := 20 + 0.1*math.Sin(float64(i))
 			if i >= 150 && i < 155 {
@@ -43,10 +61,24 @@ func TestAnomalyIsToldOnce(t *testing.T) {
 	if strings.Count(told, "usual again") != 1 || !strings.Contains(told, "lasted=35m0s") {
 		t.Errorf("want its end after 35 minutes; logged:\n%s", told)
 	}
+	e := w.tell.(*events)
+	if len(e.unusual) != 2 || e.unusual[0].Over || !e.unusual[1].Over ||
+		e.unusual[0].At != at("1970-01-01T12:30:00Z") || e.unusual[0].Deviations < 8 {
+		t.Errorf("told the household %+v, want a beginning and an end", e.unusual)
+	}
+	// One is made at each slot but the newest, which has not ended.
+	if len(e.forecasts) != 199 {
+		t.Fatalf("%d forecasts of 199 slots", len(e.forecasts))
+	}
+	first, last := e.forecasts[0], e.forecasts[198]
+	if first.Deviation != 0 || last.Deviation == 0 || last.Record != 1 || last.Unit != "°C" ||
+		last.Value != last.Reading || last.For.Sub(last.At) != 10*time.Minute {
+		t.Errorf("forecasts %+v and %+v", first, last)
+	}
 }
 
 func TestNoAnomalyWithoutEnoughErrors(t *testing.T) {
-	s := newStation(config(t, "ahead = 2"))
+	s := newStation(config(t, "model = ahead=2"))
 	_, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(leastErrors) {
 			add(reading{s.window.time(i), []float64{20 + float64(i%2)*40}})
@@ -60,7 +92,7 @@ func TestNoAnomalyWithoutEnoughErrors(t *testing.T) {
 // The error of a model that forecasts no change equals that of the last reading: the mean
 // change.
 func TestReport(t *testing.T) {
-	s := newStation(config(t, "ahead = 2", "report = 1h"))
+	s := reporting(t, time.Hour, "model = ahead=2")
 	_, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(40) {
 			add(reading{s.window.time(i), []float64{float64(i) / 4}})
@@ -73,7 +105,7 @@ func TestReport(t *testing.T) {
 
 // Nothing is logged for slots without a forecast, and gaps are no anomalies.
 func TestGaps(t *testing.T) {
-	s := newStation(config(t, "ahead = 2"))
+	s := newStation(config(t, "model = ahead=2"))
 	w, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(400) {
 			v := 20.0
@@ -83,15 +115,16 @@ func TestGaps(t *testing.T) {
 			add(reading{s.window.time(i * 5), []float64{v}})
 		}
 	})
-	if told != "" || len(w.channels[0].recent) > 0 {
-		t.Errorf("told %q", told)
+	e := w.tell.(*events)
+	if told != "" || len(w.channels[0].recent) > 0 || len(e.unusual) > 0 || len(e.forecasts) != 266 {
+		t.Errorf("told %q, %d forecasts", told, len(e.forecasts))
 	}
 }
 
 // TestOpenWindowsAreFound counts the open windows of a house that an untrained model
 // notices by the cold.
 func TestOpenWindowsAreFound(t *testing.T) {
-	home, s := newHome(21, 4), newStation(config(t, "report = 10000h"))
+	home, s := newHome(21, 4), reporting(t, 10000*time.Hour)
 	_, told := watchedBy(t, s, func(add func(reading)) {
 		for _, r := range home.readings {
 			add(reading{house.Time(r.Minute), []float64{r.Value}})
@@ -121,7 +154,7 @@ func TestOpenWindowsAreFound(t *testing.T) {
 
 // When the window drops what a wrong clock dated ahead, reports continue from there.
 func TestReportsAfterTheClockWasWrong(t *testing.T) {
-	s := newStation(config(t, "ahead = 2", "report = 1h"))
+	s := reporting(t, time.Hour, "model = ahead=2")
 	log, told := listen()
 	w, x := newWatch(s, log), make([]float32, s.dim())
 	for _, from := range []int64{100_000, 10_000} {

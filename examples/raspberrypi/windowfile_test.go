@@ -22,7 +22,7 @@ func openStore(t *testing.T, dir string) client.Store {
 
 func TestWindowSurvives(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	s := newStation(config(t, "window = 40", "least = 1", "lags = 2", "ahead = 2"))
+	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	if err := s.load(store); err != nil {
 		t.Fatalf("with no file: %v", err)
 	}
@@ -46,7 +46,7 @@ func TestWindowSurvives(t *testing.T) {
 
 // A file that a power cut or bad flash damaged is set aside, however it was damaged.
 func TestTornWindowBeginsAnew(t *testing.T) {
-	s := newStation(config(t, "window = 40", "least = 1", "lags = 2", "ahead = 2"))
+	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	put(s, 1000, 1, 2, 3)
 	whole := s.encode()
 	files := map[string][]byte{"empty": {},
@@ -76,15 +76,15 @@ func TestTornWindowBeginsAnew(t *testing.T) {
 }
 
 func TestWindowOfAnotherConfiguration(t *testing.T) {
-	s := newStation(config(t, "window = 40", "least = 1", "lags = 2", "ahead = 2"))
+	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	put(s, 1000, 1, 2, 3)
-	for _, line := range []string{"period = 1m", "channel = humidity"} {
-		other := newStation(config(t, "window = 40", "least = 1", "lags = 2", "ahead = 2", line))
+	for _, line := range []string{"model = period=1m", "channel = humidity"} {
+		other := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2", line))
 		if err := other.decode(s.encode()); !errors.Is(err, errOther) {
 			t.Errorf("%s: %v, want errOther", line, err)
 		}
 	}
-	shorter := newStation(config(t, "window = 16", "least = 1", "lags = 2", "ahead = 2"))
+	shorter := newStation(config(t, "window = 16 least=1", "model = lags=2 ahead=2"))
 	if err := shorter.decode(s.encode()); err != nil || shorter.window.at(1002)[0] != 3 {
 		t.Errorf("a shorter window: %v", err)
 	}
@@ -94,13 +94,13 @@ func TestWindowOfAnotherConfiguration(t *testing.T) {
 // one.
 func TestWindowSurvivesAnotherConfiguration(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	common := []string{"window = 40", "least = 1", "lags = 2", "ahead = 2"}
+	common := []string{"window = 40 least=1", "model = lags=2 ahead=2"}
 	s := newStation(config(t, common...))
 	put(s, 1000, 1, 2, 3)
 	if err := s.save(store); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"period = 1m", "channel = humidity"} {
+	for _, line := range []string{"model = period=1m", "channel = humidity"} {
 		other := newStation(config(t, append(common, line)...))
 		if err := errors.Join(other.load(store), other.save(store)); err != nil ||
 			other.window.held != 0 {

@@ -54,7 +54,7 @@ func (a *agent) start() {
 	a.t.Helper()
 	a.said, a.done = &lockedBuffer{}, make(chan error, 1)
 	a.cmd = exec.Command(a.args[0], a.args[1:]...)
-	a.cmd.Stderr = a.said
+	a.cmd.Stderr, a.cmd.Env = a.said, append(os.Environ(), "GOMEMLIMIT=16MiB")
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := a.cmd.Start(); err != nil {
 		a.t.Fatal(err)
@@ -163,7 +163,8 @@ func TestKillRaspberry(t *testing.T) {
 	var all []*agent
 	for i := range agents {
 		a := &agent{t: t, args: []string{program,
-			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address, "memory=16"}}
+			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address,
+			"output=json " + filepath.Join(rooms, "forecasts")}}
 		a.start()
 		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
 		all = append(all, a)
@@ -185,6 +186,16 @@ func TestKillRaspberry(t *testing.T) {
 	all[2].start()
 	agree(t, all, log, lead)
 	seen.judge(t)
+	told, err := os.ReadFile(filepath.Join(rooms, "forecasts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		line := fmt.Sprintf(`{"event":"forecast","id":"room-%d","channel":"temperature",`, i+1)
+		if !bytes.Contains(told, []byte(line)) {
+			t.Errorf("room %d told no forecast", i+1)
+		}
+	}
 }
 
 // agree waits for the agents to end and compares their models with the log's.

@@ -62,8 +62,7 @@ url = nats://127.0.0.1:4222
 run = rooms
 id = %s
 state = %s
-source = replay %s
-speed = %v
+source = replay %s speed=%v
 channel = temperature center=20 scale=5 change=0.5
 `, name, filepath.Join(dir, name+".state"), filepath.Join(dir, name+".csv"), o.Speed)
 }

@@ -1,0 +1,62 @@
+package enroll
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"slices"
+)
+
+var errAuthority = errors.New("the server's certificate is not of the authority that the line named")
+
+// TLS returns the settings of a connection to a server of one of these names or addresses, whose
+// certificate the authority of a fingerprint signed. The server sends the authority's certificate
+// after its own.
+func TLS(authority [sha256.Size]byte, hosts ...string) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		// The authority is known by its fingerprint alone, so crypto/tls cannot verify.
+		InsecureSkipVerify: true,
+		VerifyConnection: func(s tls.ConnectionState) error {
+			err := verify(s, authority, hosts)
+			if err == nil {
+				return nil
+			}
+			return &tls.CertificateVerificationError{
+				UnverifiedCertificates: s.PeerCertificates, Err: err}
+		},
+	}
+}
+
+// verify checks the certificates of a server, of which one must have the fingerprint and have
+// signed the first.
+func verify(s tls.ConnectionState, authority [sha256.Size]byte, hosts []string) error {
+	err := errAuthority
+	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
+		return sha256.Sum256(ca.Raw) == authority
+	})
+	if at < 0 {
+		return err
+	}
+	for _, name := range hosts { // an IP address is in no TLS greeting: s.ServerName is empty
+		if s.ServerName == "" || s.ServerName == name {
+			if err = verified(s.PeerCertificates, at, name); err == nil {
+				return nil
+			}
+		}
+	}
+	return err
+}
+
+// verified checks that the authority at an index signed the first certificate, for a name.
+func verified(list []*x509.Certificate, authority int, name string) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(list[authority])
+	for _, c := range list[1:] {
+		between.AddCert(c)
+	}
+	_, err := list[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
+		DNSName: name})
+	return err
+}
