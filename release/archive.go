@@ -36,7 +36,7 @@ func (e *entry) read() ([]byte, error) {
 func (b *build) archive(p *program) error {
 	name := "zofl_" + b.version + "_" + p.target.file()
 	entries := []entry{
-		{name: path.Join(name, p.target.program()), mode: 0o755, file: p.file},
+		{name: path.Join(name, p.recipe.file(p.target)), mode: 0o755, file: p.file},
 		{name: path.Join(name, "NOTICES"), mode: 0o644, content: p.notices},
 	}
 	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {

@@ -18,7 +18,7 @@ func (b *build) bill(p *program) error {
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: b.at.Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: "zofl", Type: cdx.ComponentTypeApplication, Name: "zofl", Version: b.version,
+			BOMRef: p.name, Type: cdx.ComponentTypeApplication, Name: p.name, Version: b.version,
 			PackageURL: purl(p.info.Main.Path, b.version),
 			Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}},
@@ -39,8 +39,8 @@ func (b *build) bill(p *program) error {
 		refs = append(refs, c.BOMRef)
 	}
 	bom.Components = &components
-	bom.Dependencies = &[]cdx.Dependency{{Ref: "zofl", Dependencies: &refs}}
-	name := b.dist("zofl_%s_%s.cdx.json", b.version, p.target.file())
+	bom.Dependencies = &[]cdx.Dependency{{Ref: p.name, Dependencies: &refs}}
+	name := b.dist("%s_%s_%s.cdx.json", p.name, b.version, p.target.file())
 	return writeFile(name, func(w io.Writer) error {
 		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).
 			EncodeVersion(bom, cdx.SpecVersion1_6)

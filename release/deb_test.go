@@ -12,36 +12,52 @@ import (
 // unit is the one of the package, as a file of this tree.
 const unit = "debian/zofl@.service"
 
-// TestPackage: dpkg reads the package, and it holds what it should, owned by root.
+// TestPackage: dpkg reads the packages, and they hold what they should, owned by root.
 func TestPackage(t *testing.T) {
 	m := released(t)
 	need(t, "dpkg-deb")
-	pack := m.file(t, "_*.deb")
-	version := strings.Replace(m.version, "-", "~", 1)
-	for field, want := range map[string]string{"Package": "zofl", "Version": version,
-		"Architecture": m.target.deb, "Depends": ""} {
-		if got := strings.Join(says(t, "dpkg-deb", "--field", pack, field), " "); got != want {
-			t.Errorf("%s: %q, want %q", field, got, want)
+	for name, c := range map[string]struct {
+		files []string
+		conf  string
+	}{
+		"zofl": {[]string{"usr/bin/zofl", "usr/lib/systemd/system/zofl@.service", "etc/zofl/",
+			"usr/share/doc/zofl/copyright"}, ""},
+		"zofl-sensor": {[]string{"usr/bin/zofl-sensor", "etc/zofl-sensor/sensor.conf",
+			"usr/lib/systemd/system/zofl-sensor.service", "usr/share/doc/zofl-sensor/copyright"},
+			"/etc/zofl-sensor/sensor.conf"},
+	} {
+		pack := m.pack(t, name)
+		version := strings.Replace(m.version, "-", "~", 1)
+		for field, want := range map[string]string{"Package": name, "Version": version,
+			"Architecture": m.target.deb, "Depends": ""} {
+			if got := strings.Join(says(t, "dpkg-deb", "--field", pack, field), " "); got != want {
+				t.Errorf("%s: %q, want %q", field, got, want)
+			}
 		}
-	}
-	// Debian's order: the release follows what was built before it.
-	if strings.Contains(version, "~") {
-		says(t, "dpkg", "--compare-versions", version, "lt", m.version[:strings.Index(m.version, "-")])
-	}
-	listed := strings.Join(says(t, "dpkg-deb", "--contents", pack), " ")
-	for _, want := range []string{" ./usr/bin/zofl ", " ./usr/lib/systemd/system/zofl@.service ",
-		" ./etc/zofl/ ", " ./usr/share/doc/zofl/copyright "} {
-		if !strings.Contains(listed+" ", want) {
-			t.Errorf("no%sin %s", want, listed)
+		// Debian's order: the release follows what was built before it.
+		if strings.Contains(version, "~") {
+			says(t, "dpkg", "--compare-versions", version, "lt",
+				m.version[:strings.Index(m.version, "-")])
 		}
-	}
-	if owners := strings.Count(listed, " root/root "); owners != strings.Count(listed, " ./") {
-		t.Errorf("%d files are root's, want all of %s", owners, listed)
+		listed := strings.Join(says(t, "dpkg-deb", "--contents", pack), " ")
+		for _, want := range c.files {
+			if !strings.Contains(listed+" ", " ./"+want+" ") {
+				t.Errorf("no %s in %s", want, listed)
+			}
+		}
+		if owners := strings.Count(listed, " root/root "); owners != strings.Count(listed, " ./") {
+			t.Errorf("%d files are root's, want all of %s", owners, listed)
+		}
+		if c.conf != "" { // dpkg asks before it replaces what a person wrote
+			if got := says(t, "dpkg-deb", "--info", pack, "conffiles"); len(got) != 1 || got[0] != c.conf {
+				t.Errorf("%s: files of configuration: %q", name, got)
+			}
+		}
 	}
 }
 
-// TestInstall installs the package for another system, whose root is a directory, and removes it.
-// What was the user's there stays.
+// TestInstall installs the packages for another system, whose root is a directory, and removes
+// them. A coordinator's logs stay; a sensor's readings do not.
 func TestInstall(t *testing.T) {
 	m := released(t)
 	need(t, "dpkg")
@@ -49,7 +65,7 @@ func TestInstall(t *testing.T) {
 	asRoot(t)
 	root := t.TempDir()
 	for _, dir := range []string{"var/lib/dpkg/updates", "var/lib/dpkg/info", "var/lib/zofl/kitchen",
-		"etc"} {
+		"var/lib/private/zofl-sensor/readings", "etc"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +80,7 @@ func TestInstall(t *testing.T) {
 		// Its scripts run as this system's programs, and know the directory.
 		says(t, "dpkg", append([]string{"--root=" + root, "--force-script-chrootless"}, args...)...)
 	}
-	dpkg("--install", m.file(t, "_*.deb"))
+	dpkg("--install", m.pack(t, "zofl"), m.pack(t, "zofl-sensor"))
 	if users := read(t, root, "etc/passwd"); !strings.Contains(users, "zofl:x:") ||
 		!strings.Contains(users, ":/var/lib/zofl:/usr/sbin/nologin\n") {
 		t.Errorf("users %q, want zofl among them", users)
@@ -72,7 +88,17 @@ func TestInstall(t *testing.T) {
 	if got := says(t, "chroot", root, "/usr/bin/zofl", "--version"); got[len(got)-1] != m.version {
 		t.Errorf("installed: %v, want %s", got, m.version)
 	}
-	dpkg("--purge", "zofl")
+	got := says(t, "chroot", root, "/usr/bin/zofl-sensor", "version")
+	if got[len(got)-1] != m.version {
+		t.Errorf("installed: %v, want %s", got, m.version)
+	}
+	dpkg("--purge", "zofl", "zofl-sensor")
+	for _, gone := range []string{"usr/bin/zofl-sensor", "etc/zofl-sensor",
+		"var/lib/private/zofl-sensor"} {
+		if _, err := os.Lstat(filepath.Join(root, gone)); !os.IsNotExist(err) {
+			t.Errorf("%s after a purge: %v", gone, err)
+		}
+	}
 	if _, err := os.Lstat(filepath.Join(root, "usr/bin/zofl")); !os.IsNotExist(err) {
 		t.Errorf("the program after a purge: %v", err)
 	}
@@ -81,19 +107,23 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestUnit: systemd rates what the unit leaves a coordinator.
+// TestUnit: systemd rates what the units leave to whom they run.
 func TestUnit(t *testing.T) {
 	need(t, "systemd-analyze")
-	instance := filepath.Join(t.TempDir(), "zofl@kitchen.service")
-	content, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
+	for instance, from := range map[string]string{"zofl@kitchen.service": unit,
+		"zofl-sensor.service": "../examples/raspberrypi/zofl-sensor.service"} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		instance = filepath.Join(t.TempDir(), instance)
+		if err := os.WriteFile(instance, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// Tenths of 10: 13, as docs/release.md says, if it may reach the network.
+		says(t, "systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=13",
+			instance)
 	}
-	if err := os.WriteFile(instance, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	// Tenths of 10: 13, as docs/release.md says, if it may reach the network.
-	says(t, "systemd-analyze", "security", "--offline=yes", "--no-pager", "--threshold=13", instance)
 }
 
 func read(t *testing.T, names ...string) string {

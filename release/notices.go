@@ -7,18 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
+	"slices"
 	"strings"
 )
 
 // legal are the files of a module that must go with its code.
 var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)(\.(md|txt))?$`)
 
-// collect returns the license of Zofl, and those of Go and of all modules that a program has.
-func (b *build) collect(ctx context.Context, dir string, info *debug.BuildInfo) ([]byte, error) {
+// collect returns the license of Zofl, and those of Go and of all modules that a program has, which
+// is built in a directory.
+func (b *build) collect(ctx context.Context, dir string, p *program) ([]byte, error) {
 	var text bytes.Buffer
 	if err := quote(&text, "Zofl "+b.version, b.in("src")); err != nil {
 		return nil, err
@@ -27,14 +29,14 @@ func (b *build) collect(ctx context.Context, dir string, info *debug.BuildInfo) 
 	if err != nil {
 		return nil, err
 	}
-	if err := quoteGo(&text, info.GoVersion, strings.TrimSpace(string(root))); err != nil {
+	if err := quoteGo(&text, p.info.GoVersion, strings.TrimSpace(string(root))); err != nil {
 		return nil, err
 	}
 	where, err := b.modules(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range info.Deps {
+	for _, m := range p.info.Deps {
 		if m.Replace != nil { // Zofl's own
 			continue
 		}
@@ -42,10 +44,12 @@ func (b *build) collect(ctx context.Context, dir string, info *debug.BuildInfo) 
 			return nil, err
 		}
 	}
-	// What is embedded is no module.
-	err = quote(&text, "uPlot",
-		b.in("src", "coordinator/zofl/internal/dashboard/page/third-party/uplot"))
-	return text.Bytes(), err
+	for _, name := range slices.Sorted(maps.Keys(p.embedded)) {
+		if err := quote(&text, name, b.in("src", p.embedded[name])); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
 }
 
 // quoteGo appends Go's license. Distributions keep it elsewhere than Go's own archives.

@@ -97,7 +97,7 @@ func (b *build) make(ctx context.Context) ([]byte, error) {
 
 // program builds the program for a target, and what has it alone.
 func (b *build) program(ctx context.Context, t target) (*program, error) {
-	p, err := b.compile(ctx, t)
+	p, err := b.compile(ctx, zofl, t)
 	if err != nil {
 		return nil, err
 	}
@@ -106,5 +106,23 @@ func (b *build) program(ctx context.Context, t target) (*program, error) {
 			return nil, err
 		}
 	}
+	if err := b.sensor(ctx, t); err != nil {
+		return nil, fmt.Errorf("%s: %w", sensor.name, err)
+	}
 	return p, b.wheel(ctx, p)
+}
+
+// sensor builds the sensors' agent for a target that has packages.
+func (b *build) sensor(ctx context.Context, t target) error {
+	if t.deb == "" {
+		return nil
+	}
+	p, err := b.compile(ctx, sensor, t)
+	if err != nil {
+		return err
+	}
+	if err := b.bill(p); err != nil {
+		return err
+	}
+	return b.pack(p)
 }

@@ -91,6 +91,12 @@ func (m *made) file(t *testing.T, pattern string) string {
 	return names[0]
 }
 
+// pack returns the path of a package of the release.
+func (m *made) pack(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(m.dir, name+"_"+m.version+"_"+m.target.deb+".deb")
+}
+
 // says runs a program, and returns the words that it prints.
 func says(t *testing.T, name string, args ...string) []string {
 	t.Helper()

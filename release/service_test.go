@@ -44,19 +44,29 @@ type machine struct {
 	out *bytes.Buffer
 }
 
-// boot begins one with these files, until the test ends. It has this machine's network.
-func boot(t *testing.T, m *made, files string) *machine {
+// boot begins one with a package and these files, by their names, until the test ends. It has this
+// machine's network.
+func boot(t *testing.T, pack string, texts map[string]string) *machine {
 	t.Helper()
 	asRoot(t)
 	need(t, "systemd-analyze")
-	work, name := t.TempDir(), fmt.Sprintf("zofl-test-%d", os.Getpid())
+	work, name, files := t.TempDir(), fmt.Sprintf("zofl-test-%d", os.Getpid()), t.TempDir()
+	for name, text := range texts {
+		name = filepath.Join(files, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	installed, say, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer installed.Close()
 	c := &machine{t: t, out: &bytes.Buffer{}, cmd: exec.Command("bash", "testdata/boot.sh", "begin",
-		work, name, m.file(t, "_*.deb"), files)}
+		work, name, pack, files)}
 	c.cmd.Stdout, c.cmd.Stderr, c.cmd.ExtraFiles = c.out, c.out, []*os.File{say}
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
 		syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC}
@@ -142,6 +152,9 @@ func (c *machine) show(unit, property string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// logged has a unit log to a file.
+const logged = "[Service]\nStandardError=append:/zofl.log\n"
+
 // TestService installs the package in a Debian and starts its unit there, under systemd with all
 // of its limits: a coordinator leads, comes back when it is killed or upgraded, stops when told to
 // or removed, and is not tried again with a plan that cannot run.
@@ -150,25 +163,16 @@ func TestService(t *testing.T) {
 	dir := t.TempDir()
 	says(t, "tar", "-C", dir, "--strip-components=1", "-xf", m.file(t, "_linux_*.tar.gz"))
 	zofl, address := filepath.Join(dir, "zofl"), freeport.Address(t)
-	files := t.TempDir()
-	for name, text := range map[string]string{
-		"etc/zofl/kitchen.env": "ZOFL_FLAGS=--listen " + address + " --key coordinator.key\n",
-		"etc/zofl/shed.json":   "{}\n",
-		// Nobody reads a journal there.
-		"etc/systemd/system/zofl@.service.d/log.conf": "[Service]\nStandardError=append:/zofl.log\n",
-	} {
-		name = filepath.Join(files, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	says(t, zofl, "plan", "--run", "kitchen", "--dim", "20", "--write",
-		filepath.Join(files, "etc/zofl/kitchen.json"))
+	plan := filepath.Join(dir, "kitchen.json")
+	says(t, zofl, "plan", "--run", "kitchen", "--dim", "20", "--write", plan)
 
-	c := boot(t, m, files)
+	c := boot(t, m.pack(t, "zofl"), map[string]string{
+		"etc/zofl/kitchen.json": read(t, plan),
+		"etc/zofl/kitchen.env":  "ZOFL_FLAGS=--listen " + address + " --key coordinator.key\n",
+		"etc/zofl/shed.json":    "{}\n",
+		// Nobody reads a journal there.
+		"etc/systemd/system/zofl@.service.d/log.conf": logged,
+	})
 	c.must("systemd-analyze", "verify", "zofl@kitchen.service")
 	c.must("systemctl", "enable", "--now", "zofl@kitchen")
 	status := func() (s struct {

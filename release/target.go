@@ -38,14 +38,6 @@ func (t target) String() string {
 // file is the name within names of files.
 func (t target) file() string { return strings.ReplaceAll(t.String(), "/", "_") }
 
-// program is the name of the program's file.
-func (t target) program() string {
-	if t.os == "windows" {
-		return "zofl.exe"
-	}
-	return "zofl"
-}
-
 // env is what Go builds for it with, whatever is set here: the oldest processors of each kind.
 func (t target) env() []string {
 	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0",
