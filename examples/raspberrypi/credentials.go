@@ -109,14 +109,10 @@ const enrolledTo = "/etc/zofl-sensor/user.creds"
 // enrol writes what zofl device add gave, its line or its file, to a file of mode 0600, whole or
 // not at all.
 func enrol(given, to string, out io.Writer) error {
-	text, from := []byte(given), "the line"
-	if !strings.HasPrefix(strings.TrimSpace(given), enroll.Start) {
-		b, err := os.ReadFile(given)
-		if err != nil {
-			return &FieldError{"enroll", "", "give the line of zofl device add NAME --qr, in " +
-				"quotes, or its file: " + err.Error()}
-		}
-		text, from = b, given
+	text, from, err := takeGiven(given)
+	if err != nil {
+		return &FieldError{"enroll", "", "give the line of zofl device add NAME --qr, in quotes, or " +
+			"its file, or - and the line on standard input: " + err.Error()}
 	}
 	c, err := readCredentials(text)
 	if err == nil && c.jwt == "" {
@@ -134,6 +130,19 @@ func enrol(given, to string, out io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, "%s may take part with %s\n", who, to)
 	return err
+}
+
+// takeGiven returns what was given to enroll, and what that is.
+func takeGiven(given string) (text []byte, from string, err error) {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(given), enroll.Start):
+		return []byte(given), "the line", nil
+	case given == "-":
+		text, err = io.ReadAll(io.LimitReader(os.Stdin, 1<<16))
+		return text, "standard input", err
+	}
+	text, err = os.ReadFile(given)
+	return text, given, err
 }
 
 // writeSecret replaces a file, which its owner alone can read.

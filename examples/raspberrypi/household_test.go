@@ -55,7 +55,28 @@ func process(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestHousehold is a device's life in a household: it reads a thermometer's topic, trains in a run,
+// enlist adds the device, when the coordinator has begun, and enrolls it with the line.
+func enlist(t *testing.T, zofl, auth, sensor, creds string) {
+	t.Helper()
+	for began := time.Now(); ; {
+		out, err := exec.Command(zofl, "device", "add", "pi", "--auth", auth, "--qr").CombinedOutput()
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if err == nil {
+			take := exec.Command(sensor, "enroll", "-", creds)
+			take.Stdin = strings.NewReader(lines[len(lines)-1])
+			out, err = take.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "as pi, in run rooms at tls://") {
+				t.Fatalf("enroll: %v\n%s", err, out)
+			}
+			return
+		}
+		if time.Since(began) > mqtttest.Patience {
+			t.Fatalf("device add: %v\n%s", err, out)
+		}
+	}
+}
+
+// TestHousehold is a device's life in a household: it is enrolled by one line, reads a thermometer's topic, trains in a run,
 // and forecasts arrive at the broker, in a file and on its page. It is killed, and the broker says
 // so; it comes back, and leaves.
 func TestHousehold(t *testing.T) {
@@ -68,8 +89,9 @@ func TestHousehold(t *testing.T) {
 		own := t.TempDir()
 		lead, shown := freeport.Address(t), freeport.Address(t)
 		lines, password := filepath.Join(own, "lines"), textFile(t, mqtttest.Password+"\n")
-		conf := textFile(t, strings.Join([]string{"id = pi", "state = " + filepath.Join(own, "state"),
-			"url = nats://" + lead, "source = mqtt", "channel = temperature from=home/room#t",
+		auth, creds := filepath.Join(own, "auth"), filepath.Join(own, "user.creds")
+		conf := textFile(t, strings.Join([]string{"state = " + filepath.Join(own, "state"),
+			"creds = " + creds, "source = mqtt", "channel = temperature from=home/room#t",
 			"model = period=1s lags=2 ahead=1 hidden=2", "window = 64 least=2",
 			"output = json " + lines, "output = page " + shown,
 			"mqtt = mqtts://" + b.Address + " user=" + mqtttest.User + " password=" + password +
@@ -82,7 +104,9 @@ func TestHousehold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		process(t, zofl, "serve", plan, "--store", filepath.Join(own, "log"), "--listen", lead)
+		process(t, zofl, "serve", plan, "--store", filepath.Join(own, "log"), "--listen", lead,
+			"--tls", "--auth", auth)
+		enlist(t, zofl, auth, sensor, creds)
 		agent := process(t, sensor, conf)
 		o := mqtttest.Observe(t, b)
 		go measure(t, o)

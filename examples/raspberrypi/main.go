@@ -5,7 +5,7 @@
 //
 //	zofl-sensor FILE [field=value...]        the agent; FILE is its configuration
 //	zofl-sensor plan FILE [field=value...]   prints a plan for such devices' run
-//	zofl-sensor enroll LINE|CREDS [FILE]     keeps what zofl device add gave this device
+//	zofl-sensor enroll LINE|CREDS|- [FILE]   keeps what zofl device add gave this device
 //	zofl-sensor fields                       lists the fields of FILE
 //	zofl-sensor version                      prints the version
 //
@@ -56,7 +56,7 @@ func ends() []os.Signal {
 }
 
 var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor plan FILE " +
-	"[field=value...], zofl-sensor enroll LINE|CREDS [FILE], zofl-sensor fields or zofl-sensor version")
+	"[field=value...], zofl-sensor enroll LINE|CREDS|- [FILE], zofl-sensor fields or zofl-sensor version")
 
 // exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {

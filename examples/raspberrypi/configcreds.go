@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// checkCredentials uses the files of systemd's LoadCredential= if they exist and are not
+// blank, and checks the content that it can judge: if a power cut left a file empty, an
+// attempt to connect every few seconds would be useless.
+func (c *Config) checkCredentials() error {
+	for _, f := range []struct {
+		name, option string // of the field; of the credential, too
+		at           *string
+		use          func([]byte) error
+	}{
+		{"creds", "", &c.Creds, c.useCreds},
+		{"secret", "", &c.Secret, c.useSecret},
+		{"mqtt", "password=", &c.MQTT.Password, usePassword},
+	} {
+		if *f.at == "" {
+			*f.at = credential(f.name)
+		}
+		if *f.at == "" {
+			continue
+		}
+		b, err := os.ReadFile(*f.at)
+		if err == nil {
+			err = f.use(b)
+		}
+		if err != nil {
+			return &FieldError{f.name, f.option + *f.at, "name a file that can be read: " + err.Error()}
+		}
+	}
+	return nil
+}
+
+// useCreds takes what a device was enrolled with. It never shows a file's content, nor does any
+// other of these.
+func (c *Config) useCreds(b []byte) (err error) {
+	c.Enrolled, err = readCredentials(b)
+	return err
+}
+
+func (c *Config) useSecret(b []byte) error {
+	if len(b) != runKeyLen {
+		return fmt.Errorf("it has %d bytes, but a run key from zofl plan --secret has %d",
+			len(b), runKeyLen)
+	}
+	c.RunKey = b
+	return nil
+}
+
+func usePassword(b []byte) error {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return errors.New("it is empty")
+	}
+	return nil
+}
+
+// runKeyLen is the number of bytes of a run key.
+const runKeyLen = 32
+
+// credential returns the file of a systemd credential, or "" if there is none: the unit
+// sets each credential that is not installed to a line feed.
+func credential(name string) string {
+	dir := os.Getenv("CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return ""
+	}
+	path := filepath.Join(dir, name)
+	if b, err := os.ReadFile(path); err != nil || len(bytes.TrimSpace(b)) == 0 {
+		return ""
+	}
+	return path
+}
