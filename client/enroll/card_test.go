@@ -24,7 +24,8 @@ func line(edit func(url.Values)) string {
 // TestParse: a line is read whole, or its error says what is missing, and nothing that is secret.
 func TestParse(t *testing.T) {
 	c, err := enroll.Parse(line(func(url.Values) {}))
-	want := enroll.Card{URL: "tls://broker:4222", Run: "rooms", ID: "kitchen", JWT: "eyJ.x", Seed: seed}
+	want := enroll.Card{URL: "tls://broker:4222", Run: "rooms", ID: "kitchen", JWT: "eyJ.x",
+		Seed: seed}
 	if err != nil || *c != want {
 		t.Errorf("%+v, %v, want %+v", c, err, want)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-var errAuthority = errors.New("the server's certificate is not of the authority that the line named")
+var errAuthority = errors.New("the server's certificate is not of the authority of the line")
 
 // TLS returns the settings of a connection to a server of one of these names or addresses, whose
 // certificate the authority of a fingerprint signed. The server sends the authority's certificate

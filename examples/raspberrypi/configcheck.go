@@ -108,11 +108,13 @@ func (c *Config) checkSource() error {
 func (c *Config) checkWindow() error {
 	const day = 24 * time.Hour
 	if c.Period > day || day%c.Period != 0 {
-		return &FieldError{"model", "period=" + c.Period.String(), "give one that divides a day, such as " +
-			"1m, 5m or 1h: it must be a part of a day to compare with yesterday"}
+		return &FieldError{"model", "period=" + c.Period.String(),
+			"give one that divides a day, such as " +
+				"1m, 5m or 1h: it must be a part of a day to compare with yesterday"}
 	}
 	if time.Duration(c.Ahead)*c.Period > day {
-		return &FieldError{"model", fmt.Sprint("ahead=", c.Ahead), "that is more than a day: give fewer periods"}
+		return &FieldError{"model", fmt.Sprint("ahead=", c.Ahead),
+			"that is more than a day: give fewer periods"}
 	}
 	most := int(float64(c.Window-c.Lags-c.Ahead)*(1-c.HeldOut)) - c.Ahead - 1
 	switch {

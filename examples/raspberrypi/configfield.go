@@ -25,7 +25,8 @@ type option struct {
 var fields = []field{
 	{"url", "", "broker of the run; for a cluster all, separated by commas; " +
 		"plaintext=yes connects to another machine without TLS; default: the one that the " +
-		"device was enrolled at, or nats://127.0.0.1:4222", text(func(c *Config) *string { return &c.URL }),
+		"device was enrolled at, or nats://127.0.0.1:4222",
+		text(func(c *Config) *string { return &c.URL }),
 		[]option{{"plaintext", yes(func(c *Config) *bool { return &c.Plaintext })}}},
 	{"run", "", "name of the run (run); default: the one that it was enrolled in, or rooms",
 		text(func(c *Config) *string { return &c.Run }), nil},

@@ -76,7 +76,8 @@ func enlist(t *testing.T, zofl, auth, sensor, creds string) {
 	}
 }
 
-// TestHousehold is a device's life in a household: it is enrolled by one line, reads a thermometer's topic, trains in a run,
+// TestHousehold is a device's life in a household: it is enrolled by one line,
+// reads a thermometer's topic, trains in a run,
 // and forecasts arrive at the broker, in a file and on its page. It is killed, and the broker says
 // so; it comes back, and leaves.
 func TestHousehold(t *testing.T) {
@@ -114,7 +115,8 @@ func TestHousehold(t *testing.T) {
 		o.Until("homeassistant/sensor/zofl_pi_temperature_forecast/config", `"unit_of_measurement":"°C"`)
 		o.Until("zofl/pi/status", "online")
 		var f notice.Forecast
-		if err := json.Unmarshal(o.Until("zofl/pi/temperature/forecast", "{").Payload(), &f); err != nil ||
+		told := o.Until("zofl/pi/temperature/forecast", "{").Payload()
+		if err := json.Unmarshal(told, &f); err != nil ||
 			f.Record == 0 || f.Channel != "temperature" || f.For.Sub(f.At) != time.Second {
 			t.Errorf("forecast %+v, %v", f, err)
 		}

@@ -56,7 +56,8 @@ func ends() []os.Signal {
 }
 
 var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor plan FILE " +
-	"[field=value...], zofl-sensor enroll LINE|CREDS|- [FILE], zofl-sensor fields or zofl-sensor version")
+	"[field=value...], zofl-sensor enroll LINE|CREDS|- [FILE], zofl-sensor fields or " +
+	"zofl-sensor version")
 
 // exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {

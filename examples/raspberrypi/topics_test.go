@@ -12,7 +12,8 @@ import (
 func TestTopics(t *testing.T) {
 	log, told := listen()
 	cfg := config(t, "source = mqtt", "mqtt = mqtt://127.0.0.1",
-		"channel = humidity from=home/kitchen#air.humidity", "channel = door from=home/kitchen#door factor=10")
+		"channel = humidity from=home/kitchen#air.humidity",
+		"channel = door from=home/kitchen#door factor=10")
 	cfg.Channels[0].From = "home/bare"
 	s := newTopics(cfg, log, newStation(cfg))
 	begun := at("2026-01-31T12:00:00Z")

@@ -24,7 +24,8 @@ const patience = 3 * time.Minute
 func build(t *testing.T, module string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-C", module, "-o", program, ".").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-C", module, "-o", program, ".").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program

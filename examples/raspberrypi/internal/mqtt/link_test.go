@@ -200,9 +200,11 @@ func TestCredentials(t *testing.T) {
 			edit func(*mqtt.Config)
 			says string
 		}{
-			"password":  {func(c *mqtt.Config) { c.Password = "battery staple" }, "uthori"},
-			"authority": {func(c *mqtt.Config) { c.TLS = &tls.Config{RootCAs: x509.NewCertPool()} }, "certificate"},
-			"no TLS":    {func(c *mqtt.Config) { c.TLS = nil }, "not connected"},
+			"password": {func(c *mqtt.Config) { c.Password = "battery staple" }, "uthori"},
+			"authority": {func(c *mqtt.Config) {
+				c.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
+			}, "certificate"},
+			"no TLS": {func(c *mqtt.Config) { c.TLS = nil }, "not connected"},
 		} {
 			j, log := newJournal()
 			cfg := good

@@ -26,7 +26,8 @@ var observers atomic.Int64
 func Observe(t *testing.T, b *Broker) *Observer {
 	t.Helper()
 	o := &Observer{t: t, heard: make(chan paho.Message, 1024)}
-	opts := paho.NewClientOptions().SetClientID(fmt.Sprint("observer-", observers.Add(1))).SetUsername(User).SetPassword(Password).
+	opts := paho.NewClientOptions().SetClientID(fmt.Sprint("observer-", observers.Add(1))).
+		SetUsername(User).SetPassword(Password).
 		SetAutoReconnect(false)
 	if a := b.settings.Authority; a != nil {
 		opts.AddBroker("ssl://" + b.Address).SetTLSConfig(&tls.Config{RootCAs: a.Pool})
