@@ -69,8 +69,8 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		status: status{loss: math.NaN()},
 	}
 	c.link.failed = c.fail
-	c.device = device{dim: cfg.Dim, samples: cfg.Samples, workers: cfg.workers(),
-		policy: &c.policy}
+	c.device.dim, c.device.samples, c.device.workers = cfg.Dim, cfg.Samples, cfg.workers()
+	c.device.policy = &c.policy
 	c.device.callbacks = cfg.callbacks.moved()
 	c.trust = newTruster(c.device.callbacks)
 	config := client.Config{
@@ -78,12 +78,10 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
 		MaxBatch: cfg.MaxBatch, Recorder: client.RecorderFunc(c.record),
 		MemoryLimit: uint64(cfg.MemoryLimit), Coordinator: cfg.Coordinator,
+		Accept: c.device.accept,
 	}
 	if name := cfg.About; name != "" {
 		config.About = func() about.Device { return c.policy.about(name) }
-	}
-	if c.device.consent != nil {
-		config.Accept = c.device.accept
 	}
 	if cfg.StateDir != "" {
 		c.shelf = &shelf{dir: cfg.StateDir}

@@ -178,18 +178,27 @@ func (c *Config) SetCredentials(text string) (err error) {
 	return nil
 }
 
-// SetObjective sets the loss in simple mode. It replaces SetBlockObjective's.
+// SetObjective sets the loss in simple mode. It replaces that of the other modes.
 func (c *Config) SetObjective(objective Objective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
 	c.callbacks.whole, c.callbacks.byBlocks = objective, nil
+	c.callbacks.byBatches = nil
 }
 
-// SetBlockObjective sets the loss in block mode. It replaces SetObjective's.
+// SetBlockObjective sets the loss in block mode. It replaces that of the other modes.
 func (c *Config) SetBlockObjective(objective BlockObjective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
 	c.callbacks.whole, c.callbacks.byBlocks = nil, objective
+	c.callbacks.byBatches = nil
+}
+
+// SetBatchObjective sets the losses in batch mode. It replaces the loss of the other modes.
+func (c *Config) SetBatchObjective(objective BatchObjective) {
+	c.callbacks.mu.Lock()
+	defer c.callbacks.mu.Unlock()
+	c.callbacks.whole, c.callbacks.byBlocks, c.callbacks.byBatches = nil, nil, objective
 }
 
 // SetEvaluator sets the evaluator of the model; nil: none.
@@ -228,7 +237,7 @@ func (c *Config) check() error {
 	switch {
 	case c == nil:
 		return faultf(CodeConfig, "Config is null: make one with NewConfig")
-	case c.callbacks.whole == nil && c.callbacks.byBlocks == nil:
+	case c.callbacks.whole == nil && c.callbacks.byBlocks == nil && c.callbacks.byBatches == nil:
 		return faultf(CodeConfig,
 			"no objective: call SetObjective or SetBlockObjective; a Config makes one client")
 	case wire.CheckName(c.Device) != nil:

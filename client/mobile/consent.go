@@ -63,14 +63,16 @@ func (c *Config) SetConsent(consent Consent) {
 
 // accept asks the app about a plan.
 func (d *device) accept(p *wire.Plan) error {
-	consent := held(d.callbacks, func() Consent { return d.consent })
-	if consent == nil {
-		return nil
-	}
 	flat := held(d.callbacks, func() bool { return d.whole != nil })
 	workers := d.workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return reason(consent.Accept(&Plan{*p, flat, workers}))
+	seen := &Plan{*p, flat, workers}
+	d.seen.Store(seen)
+	consent := held(d.callbacks, func() Consent { return d.consent })
+	if consent == nil {
+		return nil
+	}
+	return reason(consent.Accept(seen))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/zofl/zofl/client/objective"
 )
@@ -35,8 +36,9 @@ var errReleased = errors.New("the client was stopped")
 // callbacks are the app's objects, until they are released.
 type callbacks struct {
 	mu        sync.Mutex
-	whole     Objective // one of these two is not nil
+	whole     Objective // one of these three is not nil
 	byBlocks  BlockObjective
+	byBatches BatchObjective
 	evaluator Evaluator
 	consent   Consent
 	trust     Trust
@@ -51,15 +53,16 @@ func (c *callbacks) release() {
 
 // clear is called with mu held.
 func (c *callbacks) clear() {
-	c.whole, c.byBlocks, c.evaluator, c.consent, c.trust = nil, nil, nil, nil, nil
+	c.whole, c.byBlocks, c.byBatches = nil, nil, nil
+	c.evaluator, c.consent, c.trust = nil, nil, nil
 }
 
 // moved returns the callbacks and drops them here.
 func (c *callbacks) moved() *callbacks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, evaluator: c.evaluator,
-		consent: c.consent, trust: c.trust}
+	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, byBatches: c.byBatches,
+		evaluator: c.evaluator, consent: c.consent, trust: c.trust}
 	c.clear()
 	return to
 }
@@ -68,8 +71,8 @@ func (c *callbacks) moved() *callbacks {
 func (c *callbacks) take(from *callbacks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.byBlocks, c.evaluator = from.whole, from.byBlocks, from.evaluator
-	c.consent, c.trust = from.consent, from.trust
+	c.whole, c.byBlocks, c.byBatches = from.whole, from.byBlocks, from.byBatches
+	c.evaluator, c.consent, c.trust = from.evaluator, from.consent, from.trust
 }
 
 // held returns one of the callbacks, which may be nil.
@@ -86,6 +89,7 @@ type device struct {
 	samples int
 	workers int
 	policy  *policy
+	seen    atomic.Pointer[Plan] // the last that the client asked about
 }
 
 func (d *device) Dim() int                         { return d.dim }
@@ -132,6 +136,13 @@ func (d *device) objective() objective.Objective {
 		}{simple{d}, e}
 	case d.whole != nil:
 		return simple{d}
+	case d.byBatches != nil && d.evaluator != nil:
+		return struct {
+			batches
+			evaluatorAdapter
+		}{batches{d}, e}
+	case d.byBatches != nil:
+		return batches{d}
 	case d.evaluator != nil:
 		return struct {
 			blocks

@@ -10,7 +10,7 @@ import (
 // an object that NewClient did not make, with an error if it can.
 func TestZeroValues(t *testing.T) {
 	for _, v := range []any{&Client{}, &Config{}, &Round{}, &Evaluation{}, &Plan{},
-		&Model{}, &Chain{}} {
+		&Model{}, &Chain{}, &Probes{}, &Segment{}} {
 		of := reflect.TypeOf(v)
 		for i := range of.NumMethod() {
 			name := fmt.Sprintf("%v.%s", of, of.Method(i).Name)

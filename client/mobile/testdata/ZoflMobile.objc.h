@@ -17,7 +17,11 @@
 @class ZoflMobileEvaluation;
 @class ZoflMobileModel;
 @class ZoflMobilePlan;
+@class ZoflMobileProbes;
 @class ZoflMobileRound;
+@class ZoflMobileSegment;
+@protocol ZoflMobileBatchObjective;
+@class ZoflMobileBatchObjective;
 @protocol ZoflMobileBlockObjective;
 @class ZoflMobileBlockObjective;
 @protocol ZoflMobileConsent;
@@ -30,6 +34,10 @@
 @class ZoflMobileObjective;
 @protocol ZoflMobileTrust;
 @class ZoflMobileTrust;
+
+@protocol ZoflMobileBatchObjective <NSObject>
+- (BOOL)losses:(ZoflMobileProbes* _Nullable)p0 error:(NSError* _Nullable* _Nullable)error;
+@end
 
 @protocol ZoflMobileBlockObjective <NSObject>
 - (BOOL)loss:(ZoflMobileRound* _Nullable)r ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
@@ -87,6 +95,7 @@
 - (double)loss;
 - (NSData* _Nullable)model;
 - (BOOL)params:(NSData* _Nullable)dst record:(int64_t* _Nullable)record error:(NSError* _Nullable* _Nullable)error;
+- (ZoflMobilePlan* _Nullable)plan;
 - (int64_t)queries;
 - (void)reconnect;
 - (int64_t)record;
@@ -122,6 +131,7 @@
 - (BOOL)addPin:(NSString* _Nullable)pin error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)addServer:(NSString* _Nullable)address error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)enroll:(NSString* _Nullable)line error:(NSError* _Nullable* _Nullable)error;
+- (void)setBatchObjective:(id<ZoflMobileBatchObjective> _Nullable)objective;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;
 - (BOOL)setCA:(NSString* _Nullable)pem error:(NSError* _Nullable* _Nullable)error;
 - (void)setConsent:(id<ZoflMobileConsent> _Nullable)consent;
@@ -174,7 +184,30 @@
 - (int64_t)memory;
 - (BOOL)private;
 - (int64_t)queries;
+- (ZoflMobileSegment* _Nullable)segment:(long)i;
+- (ZoflMobileSegment* _Nullable)segmentNamed:(NSString* _Nullable)name;
+- (long)segments;
 - (int64_t)steps;
+@end
+
+@interface ZoflMobileProbes : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (int64_t)batchSeed;
+- (long)batchSize;
+- (NSData* _Nullable)block:(long)probe off:(long)off count:(long)count;
+- (BOOL)cancelled;
+- (long)count;
+- (long)dim;
+- (BOOL)readAll:(long)off count:(long)count dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readParams:(long)probe off:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (int64_t)record;
+- (int64_t)remainingMilliseconds;
+- (BOOL)setLoss:(long)probe loss:(double)loss error:(NSError* _Nullable* _Nullable)error;
+- (long)step;
 @end
 
 @interface ZoflMobileRound : NSObject <goSeqRefInterface> {
@@ -192,6 +225,17 @@
 - (int64_t)record;
 - (int64_t)remainingMilliseconds;
 - (long)step;
+@end
+
+@interface ZoflMobileSegment : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (long)length;
+- (NSString* _Nonnull)name;
+- (long)offset;
 @end
 
 FOUNDATION_EXPORT NSString* _Nonnull const ZoflMobileCodeBusy;
@@ -239,6 +283,8 @@ FOUNDATION_EXPORT ZoflMobileConfig* _Nullable ZoflMobileNewConfig(void);
 
 FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 
+@class ZoflMobileBatchObjective;
+
 @class ZoflMobileBlockObjective;
 
 @class ZoflMobileConsent;
@@ -250,6 +296,14 @@ FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 @class ZoflMobileObjective;
 
 @class ZoflMobileTrust;
+
+@interface ZoflMobileBatchObjective : NSObject <goSeqRefInterface, ZoflMobileBatchObjective> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (BOOL)losses:(ZoflMobileProbes* _Nullable)p0 error:(NSError* _Nullable* _Nullable)error;
+@end
 
 @interface ZoflMobileBlockObjective : NSObject <goSeqRefInterface, ZoflMobileBlockObjective> {
 }

@@ -1,0 +1,197 @@
+package mobile
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/zofl/zofl/client/objective"
+)
+
+// A BatchObjective is the app's loss for engines that take several sets of weights at once, or that
+// load weights slowly: it measures all losses of a local step in one call.
+type BatchObjective interface {
+	// Losses calls p.SetLoss for each probe of p. Threads and errors are as for [Objective]; a
+	// probe without a loss costs the round, too.
+	Losses(p *Probes) error
+}
+
+// Probes are the parameters at which a [BatchObjective] is asked for losses, all on one minibatch.
+// They are valid during the call that they are passed to; after that ReadParams fails with
+// "revoked: ". They are numbered from 0 to Count-1.
+type Probes struct {
+	ctx   context.Context
+	x     *objective.Points
+	batch objective.Batch
+
+	mu     sync.Mutex // guards losses
+	losses []float64  // nil: the call is over
+}
+
+// Count is the number of probes, 2P in a round of P perturbations with central differences and 1+P
+// with forward ones.
+func (p *Probes) Count() int {
+	if p == nil || p.x == nil {
+		return 0
+	}
+	return p.x.Len()
+}
+
+// Dim is the number of parameters.
+func (p *Probes) Dim() int {
+	if p == nil || p.x == nil {
+		return 0
+	}
+	return p.x.Dim()
+}
+
+// Record is the index of the record that this round will make.
+func (p *Probes) Record() int64 { return int64(p.batch.N) }
+
+// Step is the local step, from 0.
+func (p *Probes) Step() int { return p.batch.Step }
+
+// BatchSize is like [Round]'s.
+func (p *Probes) BatchSize() int { return p.batch.Size }
+
+// BatchSeed is like [Round]'s.
+func (p *Probes) BatchSeed() int64 { return int64(p.batch.Seed) }
+
+// Cancelled says whether the round is over: return early, because the losses are discarded.
+func (p *Probes) Cancelled() bool { return p == nil || p.ctx == nil || p.ctx.Err() != nil }
+
+// RemainingMilliseconds is how long the round still needs these losses; 0: no longer.
+func (p *Probes) RemainingMilliseconds() int64 {
+	if p == nil {
+		return 0
+	}
+	return remaining(p.ctx)
+}
+
+// ReadParams is like [Round]'s, for one probe. ReadAll costs less where all are read.
+func (p *Probes) ReadParams(probe, off int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	if err := p.check(probe); err != nil {
+		return 0, err
+	}
+	n, err = readInto(dst, off, p.x.Dim(), p.one(probe))
+	return n, coded(err)
+}
+
+// Block is like [Round]'s, for one probe.
+func (p *Probes) Block(probe, off, count int) (params []byte) {
+	defer contain()
+	if p.check(probe) != nil {
+		return nil
+	}
+	return copyOf(off, count, p.x.Dim(), p.one(probe))
+}
+
+// one returns a function that reads one probe.
+func (p *Probes) one(probe int) func(to []float32, off int) error {
+	return func(to []float32, off int) error {
+		all := make([][]float32, p.x.Len())
+		all[probe] = to
+		return p.x.Read(all, off)
+	}
+}
+
+// ReadAll writes parameters off, off+1, ... of all probes into dst as little-endian float32: count
+// of each, or as many as exist. It returns how many of each. Each direction is generated once, for
+// all probes. dst has 4*count*Count bytes, count parameters for each probe:
+//
+//	for i := range p.Count() {
+//		for j := range n {
+//			dst[4*(i*count+j):] = x[i][off+j]
+//		}
+//	}
+func (p *Probes) ReadAll(off, count int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	if err := p.check(0); err != nil {
+		return 0, err
+	}
+	probes, dim := p.x.Len(), p.x.Dim()
+	switch {
+	case count < 1 || count > dim || len(dst) != floatBytes*count*probes:
+		return 0, faultf(CodeConfig, "dst has %d bytes: give 4*count*%d of them, with count from 1 "+
+			"to %d; it is %d", len(dst), probes, dim, count)
+	case off < 0 || off > dim:
+		return 0, faultf(CodeConfig, "off = %d: parameters are numbered from 0 to %d", off, dim-1)
+	}
+	if n = min(count, dim-off); n == 0 {
+		return 0, nil
+	}
+	x, all := floatsOf(dst), make([][]float32, probes)
+	aligned := x != nil
+	if !aligned {
+		x = getFloats(dst) // where n < count, the rest of dst keeps its bytes
+	}
+	for i := range all {
+		all[i] = x[i*count:][:n]
+	}
+	if err := p.x.Read(all, off); err != nil {
+		return 0, coded(err)
+	}
+	if !aligned {
+		putFloats(dst, x)
+	}
+	return n, nil
+}
+
+// SetLoss sets the mean loss at a probe.
+func (p *Probes) SetLoss(probe int, loss float64) (err error) {
+	defer guard(&err)
+	if err := p.check(probe); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.losses == nil {
+		return coded(objective.ErrRevoked)
+	}
+	p.losses[probe] = loss
+	return nil
+}
+
+// check reports an error unless there is a probe of a number.
+func (p *Probes) check(probe int) error {
+	switch {
+	case p == nil || p.x == nil:
+		return coded(objective.ErrRevoked)
+	case probe < 0 || probe >= p.x.Len():
+		return faultf(CodeConfig, "probe = %d: probes are numbered from 0 to %d", probe, p.x.Len()-1)
+	}
+	return nil
+}
+
+// end invalidates the probes, and returns their losses.
+func (p *Probes) end() []float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	losses := p.losses
+	p.losses = nil
+	return losses
+}
+
+// batches is an objective in batch mode.
+type batches struct{ *device }
+
+var _ objective.Batched = batches{}
+
+func (b batches) LossesAt(ctx context.Context, x *objective.Points, batch objective.Batch,
+	losses []float64,
+) error {
+	o := held(b.callbacks, func() BatchObjective { return b.byBatches })
+	if o == nil {
+		return errReleased
+	}
+	// A thread of the app may set losses late, so they are not the runtime's.
+	p := &Probes{ctx: ctx, x: x, batch: batch, losses: make([]float64, len(losses))}
+	for i := range p.losses {
+		p.losses[i] = math.NaN()
+	}
+	defer p.end() // after a panic too
+	err := said(o.Losses(p))
+	copy(losses, p.end())
+	return err
+}
