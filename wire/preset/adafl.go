@@ -8,8 +8,8 @@ var adaptivePresets = []Info{
 		Name:   "zo-adafl",
 		Source: "ZO-AdaFL, Algorithm 1 and equations (2)-(6)",
 		Notes: adaptiveNotes + `Directions are each client's own. In equation (5) u has
-indices for round and step and none for the client, which would be the preset zo-adafl-shared;
-but Fig. 2b, where more clients help, cannot be had with it.
+indices for round and step and none for the client, which would be the preset
+zo-adafl-shared; but Fig. 2b, where more clients help, cannot be had with it.
 Work: contributors*K directions a record, each twice: once for its length and once for
 the step. A record has the scalars of every contributor, 2 KB for 10 at K = 50, so every
 device can see them.`,
@@ -44,12 +44,13 @@ func adaptive(p *wire.Plan) {
 	p.Aggregator, p.Weights = wire.WeightedMean, wire.Equal
 }
 
-const adaptiveNotes = `Directions u on the unit sphere; forward difference times d; K
-steps (6). Then, once a round, on the mean move Delta: m and v (2)-(3), the largest
-v so far, and x += alpha m/sqrt(v + epsilon) (4) with that maximum for v: line 16, which the paper
-calls an option. server_rule=adam is (4) without the maximum. The scalar that is sent is
-the difference quotient, without d. Defaults are section 5.2's: alpha 0.02, eta 1e-3,
-beta1 0.9, beta2 0.99, epsilon 1e-8; of its K in {10, 50, 100} Fig. 2b's, 50.
+const adaptiveNotes = `Directions u on the unit sphere; forward difference times d;
+K steps (6). Then, once a round, on the mean move Delta: m and v (2)-(3), the
+largest v so far, and x += alpha m/sqrt(v + epsilon) (4) with that maximum for v:
+line 16, which the paper calls an option. server_rule=adam is (4) without the
+maximum. The scalar that is sent is the difference quotient, without d. Defaults are
+section 5.2's: alpha 0.02, eta 1e-3, beta1 0.9, beta2 0.99, epsilon 1e-8; of its K
+in {10, 50, 100} Fig. 2b's, 50.
 Trap: v and its maximum start at 0 in Algorithm 1, line 1, and at 1e-5 in section
 5.2. All numbers here are section 5.2's, so v is too; server_v0=0 is line 1. Starting
 from 0, the first moves of elements with |Delta| below 1e-3 are 20 to 30 times as long.
