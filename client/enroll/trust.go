@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-var errAuthority = errors.New("the server's certificate is not of the authority of the line")
+// ErrAuthority: another authority than the line's vouches for the server.
+var ErrAuthority = errors.New("the server's certificate is not of the authority of the line")
 
 // TLS returns the settings of a connection to a server of one of these names or addresses, whose
 // certificate the authority of a fingerprint signed. The server sends the authority's certificate
@@ -29,19 +30,12 @@ func TLS(authority [sha256.Size]byte, hosts ...string) *tls.Config {
 	}
 }
 
-// verify checks the certificates of a server, of which one must have the fingerprint and have
-// signed the first.
+// verify checks the certificates of a server of one of these names.
 func verify(s tls.ConnectionState, authority [sha256.Size]byte, hosts []string) error {
-	err := errAuthority
-	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
-		return sha256.Sum256(ca.Raw) == authority
-	})
-	if at < 0 {
-		return err
-	}
+	err := ErrAuthority
 	for _, name := range hosts { // an IP address is in no TLS greeting: s.ServerName is empty
 		if s.ServerName == "" || s.ServerName == name {
-			if err = verified(s.PeerCertificates, at, name); err == nil {
+			if err = Verify(s.PeerCertificates, authority, name); err == nil {
 				return nil
 			}
 		}
@@ -49,10 +43,18 @@ func verify(s tls.ConnectionState, authority [sha256.Size]byte, hosts []string) 
 	return err
 }
 
-// verified checks that the authority at an index signed the first certificate, for a name.
-func verified(list []*x509.Certificate, authority int, name string) error {
+// Verify checks that the authority of a fingerprint signed the first certificate of a list, for a
+// server of this name or address. The authority's own certificate must be in the list, otherwise
+// the error is [ErrAuthority].
+func Verify(list []*x509.Certificate, authority [sha256.Size]byte, name string) error {
+	at := slices.IndexFunc(list, func(ca *x509.Certificate) bool {
+		return sha256.Sum256(ca.Raw) == authority
+	})
+	if at < 0 {
+		return ErrAuthority
+	}
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
-	roots.AddCert(list[authority])
+	roots.AddCert(list[at])
 	for _, c := range list[1:] {
 		between.AddCert(c)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/client/enroll"
 )
 
 // card returns the parts of a line that a phone accepts.
@@ -52,7 +54,7 @@ func TestEnroll(t *testing.T) {
 	} {
 		q := card(pin[:])
 		tt.edit(q)
-		err := cfg.Enroll(lineStart + q.Encode())
+		err := cfg.Enroll(enroll.Start + q.Encode())
 		hasCode(t, name, err, tt.code)
 		if err != nil && (!strings.Contains(err.Error(), tt.says) ||
 			strings.Contains(err.Error(), userSeed[:20])) {
@@ -62,14 +64,14 @@ func TestEnroll(t *testing.T) {
 			t.Fatalf("%s: the config has changed: %v", name, cfg)
 		}
 	}
-	for _, line := range []string{"", "zofl:v=1", userSeed, lineStart + "v=1&seed=%zz" + userSeed} {
+	for _, line := range []string{"", "zofl:v=1", userSeed, enroll.Start + "v=1&seed=%zz" + userSeed} {
 		err := cfg.Enroll(line)
 		hasCode(t, "a damaged line", err, CodeConfig)
 		if strings.Contains(err.Error(), "SUAAA") {
 			t.Errorf("a secret in %v", err)
 		}
 	}
-	if err := cfg.Enroll("  " + lineStart + card(pin[:]).Encode() + "\n"); err != nil {
+	if err := cfg.Enroll("  " + enroll.Start + card(pin[:]).Encode() + "\n"); err != nil {
 		t.Fatal(err)
 	}
 	if cfg.Run != "kitchen" || cfg.Device != "phone" || len(cfg.servers) != 1 ||
@@ -155,7 +157,7 @@ func TestEnrolledTrust(t *testing.T) {
 			cfg.servers = nil
 			q := card(sum[:])
 			q.Set("url", tt.url)
-			if err := cfg.Enroll(lineStart + q.Encode()); err != nil {
+			if err := cfg.Enroll(enroll.Start + q.Encode()); err != nil {
 				t.Fatal(err)
 			}
 			if err := handshake(t.Context(), cfg, tt.server); tt.trust != (err == nil) {
@@ -169,10 +171,10 @@ func TestEnrolledTrust(t *testing.T) {
 func FuzzEnroll(f *testing.F) {
 	pin := sha256.Sum256([]byte("ca"))
 	q := card(pin[:])
-	f.Add(lineStart + q.Encode())
-	f.Add(" " + lineStart + q.Encode() + "\n")
-	f.Add(lineStart + "v=1&seed=" + userSeed)
-	f.Add(lineStart + strings.ReplaceAll(q.Encode(), "=", "%3D"))
+	f.Add(enroll.Start + q.Encode())
+	f.Add(" " + enroll.Start + q.Encode() + "\n")
+	f.Add(enroll.Start + "v=1&seed=" + userSeed)
+	f.Add(enroll.Start + strings.ReplaceAll(q.Encode(), "=", "%3D"))
 	f.Fuzz(func(t *testing.T, line string) {
 		cfg := config()
 		err := cfg.Enroll(line)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/client/enroll"
 )
 
 // pinStart is what a pin begins with.
@@ -41,8 +43,8 @@ func (c *Config) pinned(list []*x509.Certificate, chains [][]*x509.Certificate, 
 		slices.ContainsFunc(slices.Concat(chains...), c.hasKey) {
 		return nil
 	}
-	for i, authority := range list[1:] {
-		if c.hasKey(authority) && verified(list, i+1, host) == nil {
+	for _, authority := range list[1:] {
+		if c.hasKey(authority) && enroll.Verify(list, sha256.Sum256(authority.Raw), host) == nil {
 			return nil
 		}
 	}

@@ -1,17 +1,14 @@
 package mobile
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"slices"
 	"strings"
-)
 
-var errAuthority = errors.New("the server's certificate is not of the authority that Enroll named")
+	"github.com/zofl/zofl/client/enroll"
+)
 
 // A verifier decides about the certificates of the servers of a Config.
 type verifier struct {
@@ -75,24 +72,5 @@ func (v *verifier) trusted(s *tls.ConnectionState, host string) error {
 	case v.pin == nil:
 		return nil
 	}
-	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
-		sum := sha256.Sum256(ca.Raw)
-		return bytes.Equal(sum[:], v.pin)
-	})
-	if at < 0 {
-		return errAuthority
-	}
-	return verified(s.PeerCertificates, at, host)
-}
-
-// verified checks that the authority at an index signed the first certificate, for a name.
-func verified(list []*x509.Certificate, authority int, name string) error {
-	roots, between := x509.NewCertPool(), x509.NewCertPool()
-	roots.AddCert(list[authority])
-	for _, c := range list[1:] {
-		between.AddCert(c)
-	}
-	_, err := list[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
-		DNSName: name})
-	return err
+	return enroll.Verify(s.PeerCertificates, [sha256.Size]byte(v.pin), host)
 }
