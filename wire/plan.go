@@ -107,6 +107,7 @@ type Plan struct {
 	Weights    Weights
 	MaxWeight  uint32  // cap on one device's weight
 	MaxScalar  float32 // a larger |g|, or element of a vector, is refused
+	LossUnit   float32 // devices divide slopes of the loss by it, with ServerNormalized; 0: by 1
 
 	// What one device can do, see package coordinator. Replicas need none of these: a record has
 	// what is left.

@@ -322,6 +322,8 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Prior }, []string{"mean", "zero"}, 0, 0},
 	{113, "length_fit", "whether a device fits the length scale of its surrogate at each step", false,
 		func(p *Plan) any { return &p.LengthFit }, []string{"off", "on"}, 0, 0},
+	{114, "loss_unit", "unit of the slopes that devices send, with server_rule=normalized; 0 for 1",
+		true, func(p *Plan) any { return &p.LossUnit }, nil, 0, 1e30},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

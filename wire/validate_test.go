@@ -207,6 +207,7 @@ var invalid = []struct {
 	{"roots", func(p *wire.Plan) { rooted(p, "pi-1", "pi-1") }},
 	{"roots", func(p *wire.Plan) { rooted(p, "pi 1") }},
 	{"cohort", func(p *wire.Plan) { p.Control, p.Cohort = wire.ScaffoldPoint, 2 }},
+	{"loss_unit", func(p *wire.Plan) { p.LossUnit = -1 }},
 	{"dp_clip", func(p *wire.Plan) { p.DPClip = nan }},
 	{"dp_noise", func(p *wire.Plan) { p.DPClip, p.DPNoise = 1, 1001 }},
 	{"dp_by", func(p *wire.Plan) { p.DPClip, p.DPBy = 1, 2 }},

@@ -32,4 +32,10 @@ var autoReasons = []reason{
 		why:   "the first rounds do not move the model",
 		do:    "set warmup=0, or step=0.04",
 	},
+	{
+		field: "loss_unit",
+		what:  "loss_unit needs server_rule=normalized",
+		why:   "only there does a move not depend on how large scalars are",
+		do:    "set loss_unit=0, or server_rule=normalized server_beta1=0.9 server_beta2=0.99",
+	},
 }

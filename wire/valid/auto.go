@@ -20,4 +20,6 @@ var autoRefusals = []refusal{
 		"step=auto has its own"},
 	{"warmup", onAll, func(p *wire.Plan) bool { return p.StepAuto > 0 && p.Warmup > 0 },
 		"step=auto has its own"},
+	{"loss_unit", onAll, func(p *wire.Plan) bool { return p.LossUnit > 0 && !normalized(p) },
+		"loss_unit needs server_rule=normalized"},
 }

@@ -36,6 +36,8 @@ var refusedAuto = []refusedPlan{
 	{"step_schedule", `step=auto step_schedule=[{"round":5,"factor":2}] server_rule=normalized`,
 		[]string{"step_schedule=[]", "step=0.04"}},
 	{"warmup", "step=auto warmup=3 server_rule=normalized", []string{"warmup=0", "step=0.04"}},
+	{"loss_unit", "loss_unit=1000",
+		[]string{"loss_unit=0", "server_rule=normalized server_beta1=0.9 server_beta2=0.99"}},
 }
 
 // rows returns refused plans without remedies.

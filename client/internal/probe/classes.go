@@ -112,7 +112,7 @@ func (e *estimation) classDifferences(p int) {
 	}
 	for i, c := range s.parts {
 		d := (s.sums[c] - s.from[c]) / float64(s.counts[c])
-		e.scalars[i*e.Perturbations+p] = single(d / span)
+		e.scalars[i*e.Perturbations+p] = single(e.inUnits(d / span))
 	}
 }
 

@@ -22,14 +22,29 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 	return e.at(0, 0, 0)
 }
 
-// difference estimates the derivative d along z[p], and the loss near x:
+// difference returns the scalar of z[p], the derivative along it in the plan's unit of losses, and
+// the loss near x.
+func (e *estimation) difference(base float64, p int) (g, mean float64, err error) {
+	d, mean, err := e.derivative(base, p)
+	return e.inUnits(d), mean, err
+}
+
+// inUnits divides a derivative by the plan's unit of losses.
+func (e *estimation) inUnits(d float64) float64 {
+	if e.plan.LossUnit > 0 {
+		return d / float64(e.plan.LossUnit)
+	}
+	return d
+}
+
+// derivative estimates the derivative d along z[p], and the loss near x:
 //
 //	forward: d = (f(x+mu z) - base)/mu,         mean = base
 //	central: d = (f(x+mu z) - f(x-mu z))/(2 mu), mean = (f(x+mu z) + f(x-mu z))/2
 //
 // Factors of a distribution, such as the sphere's d, are applied by the replicas. An app that
 // differentiates gives the limit of d for mu to 0, and the loss at x.
-func (e *estimation) difference(base float64, p int) (d, mean float64, err error) {
+func (e *estimation) derivative(base float64, p int) (d, mean float64, err error) {
 	if e.prober.slopes.serves(e.plan) {
 		return e.slope(base, p)
 	}

@@ -35,7 +35,8 @@ _FIELDS = """
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
-111 secure_lists choice|112 prior choice|113 length_fit choice
+111 secure_lists choice|112 prior choice|113 length_fit choice|
+114 loss_unit float *
 """
 
 CHOICES: dict[str, dict[int, str]] = {

@@ -1,0 +1,23 @@
+package survey
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// common bounds the slopes that need no unit, and one over it those from below. Half precision,
+// which also has the scale of few bits, reaches to 65504 and has 11 bits down to 6e-5: that leaves
+// slopes room to grow and fall in a run.
+const common = 256
+
+// LossUnit returns what devices should divide slopes of the loss by, before round 1, where they are
+// about so long: 0 where nothing has to be divided, else a power of 2, which costs no bit.
+func LossUnit(p *wire.Plan, slope float64) float32 {
+	if p.ServerRule != wire.ServerNormalized || p.LossUnit > 0 ||
+		!(slope > 0) || slope >= 1.0/common && slope <= common {
+		return 0
+	}
+	_, exponent := math.Frexp(slope)
+	return float32(math.Ldexp(1, min(max(exponent, -99), 99)))
+}
