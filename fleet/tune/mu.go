@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // decades are the values of mu that are tried, by their exponents of 10.
@@ -62,12 +63,28 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 			"part (%.2g).", values[chosen], mostRatio, ratios[chosen])
 	}
 	t.plan.Mu = values[chosen]
+	unit := survey.LossUnit(t.plan, slopeAt(parts, chosen)/float64(values[chosen]))
+	if unit > 0 {
+		t.plan.LossUnit = unit
+	}
 	if auto {
 		t.because("With mu_auto=on a run finds mu by itself, so that is for the trials only.")
 		return nil
 	}
-	t.result.Plan.Mu = values[chosen]
+	if t.result.Plan.Mu = values[chosen]; unit > 0 {
+		t.result.Plan.LossUnit = unit
+		t.because("loss_unit=%g: at these slopes 16 bits would not do.", unit)
+	}
 	return nil
+}
+
+// slopeAt returns the root of the mean square of the devices' odd parts at mu number k.
+func slopeAt(parts [][]float64, k int) float64 {
+	odd := 0.0
+	for _, row := range parts {
+		odd += row[k] * row[k] / float64(len(parts))
+	}
+	return math.Sqrt(odd)
 }
 
 // muValues returns the values of mu. A direction on the sphere has length 1, so its mu is longer by

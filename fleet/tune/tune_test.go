@@ -523,3 +523,34 @@ func TestAuto(t *testing.T) {
 		}
 	}
 }
+
+// A loss of 1e20 has slopes that 16 bits do not hold: trials are in a unit of it, and so is the
+// tuned plan where its mu is no longer left to the devices.
+func TestLargeLosses(t *testing.T) {
+	for _, auto := range []uint8{1, 0} {
+		p := plan(t, "zofl", func(p *wire.Plan) { p.MuAuto, p.Mu = auto, 1e-3*float32(1-auto) })
+		large := func(_ context.Context, x []float32, _ objective.Batch) (sum float64, _ error) {
+			for _, v := range x {
+				sum += 1e20 * (float64(v) - 1) * (float64(v) - 1) / dim
+			}
+			return sum, nil
+		}
+		o := objective.Func(dim, large)
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Seed: 3,
+			Devices: []objective.Objective{o, o, o}})
+		if err != nil {
+			t.Fatalf("mu_auto=%d: %v", auto, err)
+		}
+		if unit := r.Plan.LossUnit; (unit > 0) != (auto == 0) {
+			t.Errorf("mu_auto=%d: the tuned plan has loss_unit %v", auto, unit)
+		}
+		run, err := fleet.Run(t.Context(), r.Plan, []objective.Objective{o, o, o},
+			fleet.Options{Rounds: 100})
+		if err != nil {
+			t.Fatalf("mu_auto=%d: %v", auto, err)
+		}
+		if loss, _ := large(t.Context(), run.Params, objective.Batch{}); loss > 0.1*1e20 {
+			t.Errorf("mu_auto=%d: the loss ends at %.2g", auto, loss)
+		}
+	}
+}

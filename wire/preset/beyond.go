@@ -11,7 +11,8 @@ normalized momentum: m is the momentum of the mean estimate, V a running mean of
 squared scalars, and a round moves x by -a m/sqrt(V), both bias-corrected. The move does
 not depend on the size of the loss.
 mu=auto: before round 1 each device evaluates 19 losses along one direction, and the
-coordinator takes the largest mu whose differences are straight enough. step=auto:
+coordinator takes the largest mu whose differences are straight enough, and a unit of
+losses if slopes would not fit 16 bits. step=auto:
 rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
 move, and the coordinator takes the largest step that keeps the loss within its noise of
 the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last half of

@@ -37,7 +37,7 @@ func (c *Core) commitSurvey() {
 		c.takeSketches()
 		return
 	}
-	found, change, ok := steer.Decide(r.survey, c.held.Rows())
+	found, change, ok := steer.Decide(&c.Plan, c.Rounds, r.survey, c.held.Rows())
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	e := changeEvent(change)
 	e.Kind, e.Survey, e.Attempt = report.Surveyed, found, r.attempt

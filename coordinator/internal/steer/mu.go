@@ -3,7 +3,6 @@ package steer
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -14,79 +13,117 @@ import (
 // twice that difference later. With 0.02 there is room for that, where the loss is fine enough.
 var bends = []float64{0.02, 0.2}
 
-// growth is by how much a straight loss's odd part grows at least from one distance to the next,
-// which is ten times as far. Where it does not, it is a jump of the loss, as rounding makes them. A
-// jump may be as high up as down, by chance, and is no slope.
-const growth = 2
+// growth is by how much a straight loss's odd part grows at least from one distance to the next
+// and to the one after it, which are ten and a hundred times as far. Where it does not, it is a
+// jump of the loss, as rounding makes them, or noise. A jump may be as high up as down, by chance,
+// and is no slope.
+var growth = []float64{2, 10}
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
 // differences are a (odd part) and b (even part), of which
 //
-//	A = median |a|, B = median |b|, over the devices
+//	A = median |a|, over the devices
+//	B = the largest median |b| at this or a shorter distance; and of A, where it is no slope
 //
-// It takes the largest mu with B/A at most 0.02 where A is not 0, if there is none that with B/A at
-// most 0.2, and if there is none either, that of the least B/A. Distances at which A is more than
-// half of that at the next come after all others. One device with a large number could make a root
-// mean square anything. Half of the devices can not make a median so. A device whose loss is not
-// finite at a distance counts as one with a = 0 and b infinite there.
+// A is no slope if it is more than half of that at the next distance, less than twice that at the
+// one before, or more than a tenth of that two distances on. Where it is one, mu takes the largest
+// distance with B/A at most 0.02; if there is none that with B/A at most 0.2, or else that with the
+// least if it is below 1. If it is not, mu takes the distance with the least B/mu, which is what a
+// slope is wrong by.
+//
+// An even part falls toward short distances unless it is noise, which is at all distances, and by
+// chance small at one. One device with a large number could make a root mean square anything. Half
+// of the devices can not make a median so. A device whose loss is not finite at a distance counts
+// as one with a = 0 and b infinite there.
 func mu(values [][]float32) survey.Result {
 	s := survey.Result{}
-	var ratios, odds []float64
+	var odds, evens []float64
 	for i, at := range survey.Distances() {
 		odd, even, usable := parts(values, 1+i, 1+len(survey.Distances())+i)
-		row, ratio := survey.Row{At: at}, math.Inf(1)
-		if usable && !math.IsInf(even, 0) {
+		row := survey.Row{At: at}
+		if usable = usable && !math.IsInf(even, 0); usable {
 			row = survey.Row{At: at, Usable: true, Odd: float32(odd), Even: float32(even)}
-			ratio = even / odd
 		}
-		s.Rows, ratios, odds = append(s.Rows, row), append(ratios, ratio), append(odds, odd)
+		s.Rows, odds, evens = append(s.Rows, row), append(odds, odd), append(evens, even)
 	}
-	best, bend := straightest(withoutJumps(ratios, odds))
-	if best < 0 || bend > bends[len(bends)-1] {
-		best, bend = straightest(ratios)
-	}
+	noise, sloped := noises(s.Rows, odds, evens)
+	best, bend := straightest(s.Rows, odds, noise, sloped)
 	switch {
-	case best < 0:
-		s.Why = "no distance moves a finite loss on half of the devices: set mu"
-	case bend > bends[len(bends)-1]:
-		s.Value = s.Rows[best].At
-		s.Why = fmt.Sprintf("no even part is below %v of the odd one; this has the least, %.2g of it",
-			bends[len(bends)-1], bend)
-	default:
-		s.Value = s.Rows[best].At
+	case best >= 0 && bend <= bends[len(bends)-1]:
 		s.Why = fmt.Sprintf("the largest whose even part is at most %v of the odd one", bend)
+	case best >= 0:
+		s.Why = fmt.Sprintf("no even part is at most %v of the odd one; this has the least, %.2g of "+
+			"it", bends[len(bends)-1], bend)
+	default:
+		if best = surest(s.Rows, noise); best < 0 {
+			s.Why = "no distance moves a finite loss on half of the devices: set mu"
+			return s
+		}
+		s.Why = fmt.Sprintf("no even part is below the odd one; this has the least error of a slope, "+
+			"%.2g for an odd part of %.2g", noise[best], odds[best])
 	}
+	s.Value = s.Rows[best].At
 	return s
 }
 
-// withoutJumps returns the ratios, infinite where the odd part does not grow to the next distance.
-func withoutJumps(ratios, odds []float64) []float64 {
-	kept := slices.Clone(ratios)
-	for i := range len(kept) - 1 {
-		if !math.IsInf(ratios[i+1], 0) && odds[i+1] < growth*odds[i] {
-			kept[i] = math.Inf(1)
+// noises returns B by distance, and where A is a slope.
+func noises(rows []survey.Row, odds, evens []float64) (noise []float64, sloped []bool) {
+	sloped, noise = make([]bool, len(rows)), make([]float64, len(rows))
+	for i, row := range rows {
+		sloped[i] = row.Usable
+	}
+	for i := range rows {
+		for k, least := range growth {
+			next := i + 1 + k
+			if next >= len(rows) || !rows[i].Usable || !rows[next].Usable ||
+				odds[next] >= least*odds[i] {
+				continue
+			}
+			if sloped[i] = false; k == 0 {
+				sloped[next] = false
+			}
 		}
 	}
-	return kept
+	most := 0.0
+	for i, row := range rows {
+		if row.Usable {
+			if most = max(most, evens[i]); !sloped[i] {
+				most = max(most, odds[i])
+			}
+		}
+		noise[i] = most
+	}
+	return noise, sloped
 }
 
-// straightest returns which of B/A, by distance, to take, and the bound that it is within, itself
-// if none; -1 if all are infinite.
-func straightest(ratios []float64) (best int, bend float64) {
+// straightest returns the largest distance whose B/A is within the first bound that any is within,
+// or else that of the least below 1; -1 if none is. bend is the bound, or that B/A.
+func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best int, bend float64) {
 	for _, bend := range bends {
-		for i := len(ratios) - 1; i >= 0; i-- {
-			if ratios[i] <= bend {
+		for i := len(rows) - 1; i >= 0; i-- {
+			if sloped[i] && noise[i] <= bend*odds[i] {
 				return i, bend
 			}
 		}
 	}
-	best, bend = -1, math.Inf(1)
-	for i, ratio := range ratios {
-		if ratio < bend {
+	best, bend = -1, 1
+	for i := range rows {
+		if ratio := noise[i] / odds[i]; sloped[i] && ratio < bend {
 			best, bend = i, ratio
 		}
 	}
 	return best, bend
+}
+
+// surest returns the distance with the least B/mu; -1 if there is none.
+func surest(rows []survey.Row, noise []float64) int {
+	best, least := -1, math.Inf(1)
+	for i, row := range rows {
+		if wrong := noise[i] / float64(row.At); row.Usable && wrong < least {
+			best, least = i, wrong
+		}
+	}
+	return best
 }
 
 // parts returns the medians of |a| and |b|, which are values odd and even of each answer. usable

@@ -31,7 +31,7 @@ func parabola(slope, curve float64) func(float64) float64 {
 // chosen returns mu as the survey of some devices finds it.
 func chosen(t *testing.T, values ...[]float32) float32 {
 	t.Helper()
-	found, change, ok := steer.Decide(survey.Mu, values)
+	found, change, ok := steer.Decide(&wire.Plan{}, 0, survey.Mu, values)
 	if ok != (found.Value > 0) || found.Why == "" || int(found.Answers) != len(values) ||
 		len(found.Rows) != len(survey.Distances()) {
 		t.Errorf("found %+v, %v", found, ok)
@@ -153,6 +153,87 @@ func TestDueMu(t *testing.T) {
 		p := wire.Plan{MuAuto: test.auto, Mu: test.mu}
 		if got := steer.Due(&p, 7); got != test.want {
 			t.Errorf("mu_auto %d, mu %v: %v is due, want %v", test.auto, test.mu, got, test.want)
+		}
+	}
+}
+
+// Noise of the loss itself, of sensors or of chance in a simulation, is as large at short distances
+// as at long ones, and by chance has as good as no even part there. Differences of such a mu would
+// be noise of any size. The first loss here is about as steep as noisy at 1, straight at 10, and
+// bends at 100. The others are nowhere steeper than noisy or bent: the error is the least at 0.1.
+func TestMuOfNoise(t *testing.T) {
+	for _, test := range []struct {
+		slope, curve float64
+		from, to     float32
+	}{{0.02, 0.0002, 1, 100}, {0.3, 6, 0.01, 0.1}, {0.02, 6, 0.01, 0.1}} {
+		for _, devices := range []int{2, 3, 5, 10} {
+			for seed := range uint64(300) {
+				rng := rand.New(rand.NewPCG(seed, uint64(devices)))
+				var values [][]float32
+				for range devices {
+					f := parabola(test.slope*(1+rng.Float64()), test.curve)
+					values = append(values, answer(func(t float64) float64 {
+						return f(t) + 0.02*rng.NormFloat64()
+					}))
+				}
+				if got := chosen(t, values...); got < test.from || got > test.to {
+					t.Errorf("%+v, %d devices, seed %d: mu %v", test, devices, seed, got)
+				}
+			}
+		}
+	}
+}
+
+// A loss that is the share of wrong answers does not change with the length of x, which begins at
+// 0: all distances tell the same, and the longest have the least noise.
+func TestMuOfShares(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		var values [][]float32
+		for range 6 {
+			plus, minus := rng.Float64(), rng.Float64()
+			values = append(values, answer(func(t float64) float64 {
+				switch {
+				case t > 0:
+					return plus
+				case t < 0:
+					return minus
+				}
+				return 0.75
+			}))
+		}
+		if got := chosen(t, values...); got < 10 {
+			t.Errorf("seed %d: mu %v, want 10 or 100", seed, got)
+		}
+	}
+}
+
+// Slopes that halves hold badly get a unit, before the first round of a plan whose moves do not
+// depend on it.
+func TestUnitOfLosses(t *testing.T) {
+	normalized := wire.Plan{ServerRule: wire.ServerNormalized}
+	for _, test := range []struct {
+		plan   wire.Plan
+		rounds uint64
+		slope  float64
+		want   float32
+	}{
+		{normalized, 0, 1, 0}, {normalized, 0, 250, 0}, {normalized, 0, 1. / 250, 0},
+		{normalized, 0, 3e12, 1 << 42}, {normalized, 0, -3e12, 1 << 42},
+		{normalized, 0, 1e-9, 1. / (1 << 29)},
+		{normalized, 1, 3e12, 0}, // m and V have slopes in the unit of before
+		{wire.Plan{ServerRule: wire.ServerNormalized, LossUnit: 4}, 0, 3e12, 0},
+		{wire.Plan{ServerRule: wire.ServerAdam}, 0, 3e12, 0},
+	} {
+		one := answer(parabola(test.slope, test.slope/1000))
+		found, change, ok := steer.Decide(&test.plan, test.rounds, survey.Mu, [][]float32{one, one})
+		fields := []uint64{12}
+		if test.want > 0 {
+			fields = []uint64{12, 114}
+		}
+		if !ok || found.Value != 10 || change.Values.LossUnit != test.want ||
+			!slices.Equal(change.Fields, fields) {
+			t.Errorf("%+v: unit %v, fields %v, %+v", test, change.Values.LossUnit, change.Fields, found)
 		}
 	}
 }

@@ -12,15 +12,17 @@ const shortest = 4
 // step returns the longest step a that does not raise the loss beyond its noise. With F(a) the loss
 // at x - a w,
 //
-//	s = the standard deviation of F(0) and of F at the four shortest steps
-//	a* = the largest a with F(a) <= min F + 2 s
+//	s^2 = the variance of a device's losses at x and at the four shortest steps, mean over the
+//	      M devices, /M
+//	a*  = the largest a with F(a) <= min F + 2 s
 //
-// and the shortest if there is none. F is the mean over the devices without a quarter of them at
-// either end, so that a fifth of the devices cannot choose the step, whatever they send. A loss
-// that is not finite is infinite.
+// and the shortest if there is none. F and s^2 are means over the devices without a quarter of them
+// at either end, so that a fifth of the devices cannot choose the step, whatever they send. Five
+// values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
+// chance. A loss that is not finite is infinite.
 func step(values [][]float32) survey.Result {
 	r := survey.Result{}
-	least, noise, few := 0.0, []float64{0}, 0
+	least, finite := 0.0, 0
 	losses := make([]float64, len(survey.Lengths()))
 	for i, at := range survey.Lengths() {
 		rises := make([]float64, len(values))
@@ -32,17 +34,15 @@ func step(values [][]float32) survey.Result {
 		if losses[i] <= math.MaxFloat32 {
 			row.Usable, row.Loss = true, float32(losses[i])
 			least = min(least, losses[i])
-			if few++; few <= shortest {
-				noise = append(noise, losses[i])
-			}
+			finite++
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	if few == 0 {
+	if finite == 0 {
 		r.Why = "the loss is not finite anywhere along the averaged move: set step"
 		return r
 	}
-	most := least + 2*deviation(noise)
+	most := least + 2*noise(values)
 	for i, row := range r.Rows {
 		if row.Usable && (r.Value == 0 || losses[i] <= most) {
 			r.Value = row.At
@@ -60,14 +60,26 @@ func finiteOr(v float64) float64 {
 	return v
 }
 
-// deviation returns the root of the mean squared distance from the mean.
-func deviation(v []float64) float64 {
+// noise returns s. A device that answers with what is not finite counts as one without noise.
+func noise(values [][]float32) float64 {
+	variances := make([]float64, len(values))
+	for d, v := range values {
+		rises := append([]float32{0}, v[1:1+shortest]...)
+		if each := variance(rises); each-each == 0 {
+			variances[d] = each
+		}
+	}
+	return math.Sqrt(trimmed(variances) / float64(len(values)))
+}
+
+// variance returns the sum of squared distances from the mean, over one less than their number.
+func variance(v []float32) float64 {
 	mean, sum := 0.0, 0.0
 	for _, e := range v {
-		mean += e / float64(len(v))
+		mean += float64(e) / float64(len(v))
 	}
 	for _, e := range v {
-		sum += (e - mean) * (e - mean) / float64(len(v))
+		sum += (float64(e) - mean) * (float64(e) - mean) / float64(len(v)-1)
 	}
-	return math.Sqrt(sum)
+	return sum
 }

@@ -23,7 +23,7 @@ func along(f func(a float64) float64) []float32 {
 // foundStep returns the step that a survey of some devices finds.
 func foundStep(t *testing.T, values ...[]float32) float32 {
 	t.Helper()
-	found, change, ok := steer.Decide(survey.Step, values)
+	found, change, ok := steer.Decide(&wire.Plan{}, 5, survey.Step, values)
 	if ok != (found.Value > 0) || found.Why == "" || found.Kind != "step" ||
 		int(found.Answers) != len(values) || len(found.Rows) != len(survey.Lengths()) {
 		t.Errorf("found %+v, %v", found, ok)
@@ -35,22 +35,21 @@ func foundStep(t *testing.T, values ...[]float32) float32 {
 	return found.Value
 }
 
-// reference is the choice by the definition, of the devices' mean.
+// reference is the choice by the definition, of devices that are few or alike: their mean.
 func reference(values [][]float32) float64 {
-	f := make([]float64, 17)
+	f, variance, n := make([]float64, 17), 0.0, float64(len(values))
 	for _, v := range values {
+		mean := float64(v[1]+v[2]+v[3]+v[4]) / 5
+		variance += mean * mean / 4 / n
 		for j := 1; j < 17; j++ {
-			f[j] += float64(v[j]) / float64(len(values))
+			if f[j] += float64(v[j]) / n; j < 5 {
+				variance += (float64(v[j]) - mean) * (float64(v[j]) - mean) / 4 / n
+			}
 		}
-	}
-	mean := (f[0] + f[1] + f[2] + f[3] + f[4]) / 5
-	variance := 0.0
-	for _, v := range f[:5] {
-		variance += (v - mean) * (v - mean) / 5
 	}
 	best := math.Pow(4, -10)
 	for j := 1; j < 17; j++ {
-		if f[j] <= slices.Min(f)+2*math.Sqrt(variance) {
+		if f[j] <= min(0, slices.Min(f[1:]))+2*math.Sqrt(variance/n) {
 			best = math.Pow(4, float64(j-11))
 		}
 	}
