@@ -56,6 +56,9 @@ boot() {
 	mkdir old
 	allowed pivot_root . old
 	umount -l old
+	# As on a machine, where systemd does it: it mounts a service's credentials in a namespace of
+	# their own, and the service sees them only if mounts are shared.
+	mount --make-rshared /
 	echo installed >&3
 	exec env -i container=zofl PATH="$PATH" /usr/lib/systemd/systemd --system \
 		--log-target=console --show-status=no --unit=basic.target </dev/null 3>&-
