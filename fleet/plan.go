@@ -15,7 +15,9 @@ const deadline = time.Hour
 
 // Check returns the error of [Run] for a plan that cannot run on these devices.
 func Check(plan *wire.Plan, devices []objective.Objective) error {
-	if err := plancheck.Validate(plan); err != nil {
+	p := *plan
+	p.Quorum = min(p.Quorum, max(p.Members, 1)) // as many as there are: Run sees to that
+	if err := plancheck.Validate(&p); err != nil {
 		return err
 	}
 	if len(devices) == 0 || len(devices) > wire.MaxMembers {

@@ -49,7 +49,8 @@ func names(list []Info) (names []string) {
 // fresh random run key. Every other field can still be changed before the run
 // starts; after that, [Fit] adapts how devices of zofl share directions. The plan
 // asks 10 devices a round, closes a round at 10 contributors or after 30 seconds,
-// and needs at least 5; mezo has one device. An unknown name is a [*wire.PlanError].
+// and needs at least 5; mezo has one device. [Few] adapts it to fewer members. An unknown
+// name is a [*wire.PlanError].
 //
 // Only zofl and zofl-shared find their step. Others have one that was chosen for other models, and
 // may not train yours: [Warnings] says so.

@@ -159,6 +159,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		}
 		set = append(set, name)
 	}
+	if len(args) == 0 {
+		preset.Few(p, set...)
+	}
 	if err := f.budget(p, set); err != nil {
 		return nil, err
 	}
