@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
 )
 
 // digitDim is the number of parameters of the Android example's classifier: ten
@@ -75,9 +76,10 @@ func (l *lead) bystander() (finished func() *client.Client) {
 	}
 }
 
-// TestKotlin trains digits with the Android example's own classes. They are canceled in the
-// middle of a round and continue in a worker's session. They end with the bits of a Go
-// replica, and with a model that reads digits, which they measured for the coordinator.
+// TestKotlin trains digits with the Android example's own classes. They refuse servers that they
+// do not trust. They are canceled in the middle of a round, continue in a worker's session, and
+// then ask for all losses of a step in one call. They end with the bits of a Go replica, and with
+// a model that reads digits, which they measured for the coordinator.
 func TestKotlin(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -85,14 +87,18 @@ func TestKotlin(t *testing.T) {
 	p := plan(t, "digits", digitDim, 2, 2, rounds)
 	p.StepSize, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
 	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
+	p.Segments = []wire.Segment{{Name: "weights", Len: digitDim - 10}, {Name: "biases", Len: 10}}
 	l := newSite(t).lead(p)
 	finished := l.bystander()
-	settings := l.device("phone", "block", map[string]any{"store": filepath.Join(t.TempDir(), l.run)})
+	settings := l.device("phone", "block", map[string]any{
+		"store": filepath.Join(t.TempDir(), l.run), "pin": pinOf(t, l.site.certificate()),
+		"otherPin": pinOf(t, newAuthority(t).pem())})
 	phone := kotlin(t, settings)
 
 	if v := phone.next("codes"); v["unknown"] != "" || v["states"] != "" {
 		t.Errorf("codes and states that core does not know: %v", v)
 	}
+	mistrust(t, phone)
 	canceled := phone.next("canceled")
 	contributed(t, canceled, 20)
 	n := canceled["n"].(float64)
@@ -112,7 +118,9 @@ func TestKotlin(t *testing.T) {
 		session["record"].(float64) < n {
 		t.Errorf("a worker's session: %v, want its model kept and more to do", session)
 	}
-	loaded, end := phone.next("loaded"), phone.next("end")
+	loaded := phone.next("loaded")
+	inOneCall(t, phone.next("batch"), p)
+	end := phone.next("end")
 	phone.done()
 	l.agree(map[string]line{"phone": end}, []*client.Client{finished()})
 	if loaded["n"] != session["record"] || end["ended"] != true {
@@ -127,4 +135,36 @@ func TestKotlin(t *testing.T) {
 			"on 400 digits", v)
 	}
 	t.Log(canceled, session, loaded, end, l.evaluation.Load())
+}
+
+// mistrust checks that a server is refused for its key, and for what the platform says of it.
+func mistrust(t *testing.T, phone *program) {
+	t.Helper()
+	for _, want := range [][2]string{
+		{"mispinned", "no key of the server's certificates has a pin"},
+		{"mistrusted", "1 of 127.0.0.1"},
+	} {
+		v, why := phone.next(want[0]), want[1]
+		if detail, _ := v["detail"].(string); v["class"] != "Connection" || v["code"] != "tls" ||
+			v["record"] != 0.0 || !strings.Contains(detail, why) {
+			t.Errorf("%v, want it refused with code tls because of %q", v, why)
+		}
+	}
+}
+
+// inOneCall checks what the loss of a step's points saw: points that differ, however they are
+// read, segments by name, and the time that is left.
+func inOneCall(t *testing.T, saw line, p *wire.Plan) {
+	t.Helper()
+	left, _ := saw["remaining"].(float64)
+	if saw["probes"] != float64(p.Perturbations+1) && saw["probes"] != float64(2*p.Perturbations) {
+		t.Errorf("a step had %v probes, with %d perturbations", saw["probes"], p.Perturbations)
+	}
+	if saw["same"] != true || left < 1 || left > float64(p.Deadline) {
+		t.Errorf("a step was %v, want the same parameters in both ways, and a time", saw)
+	}
+	if saw["biases"] != float64(digitDim-10) || saw["segments"] != 2.0 ||
+		saw["names"] != "weights, biases" {
+		t.Errorf("segments of a step and of the client: %v, want the plan's", saw)
+	}
 }

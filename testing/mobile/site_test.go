@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"encoding/pem"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -69,6 +70,12 @@ func (s *site) connect(name string) *nats.Conn {
 	}
 	s.t.Cleanup(nc.Close)
 	return nc
+}
+
+// certificate returns the server's, in PEM.
+func (s *site) certificate() string {
+	own := s.cfg.TLS.Certificates[0].Certificate[0]
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own}))
 }
 
 // way returns how an app reaches the site, as arguments of the programs in java.

@@ -6,6 +6,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.Job
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.mapNotNull
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import org.zofl.android.ConditionsHub
@@ -18,8 +19,10 @@ import org.zofl.android.MemoryVault
 import org.zofl.android.ModelFile
 import org.zofl.android.NativeDevice
 import org.zofl.android.Network
+import org.zofl.android.Objective
 import org.zofl.android.Outcome
 import org.zofl.android.Power
+import org.zofl.android.ServerTrust
 import org.zofl.android.Settings
 import org.zofl.android.StateFolder
 import org.zofl.android.Training
@@ -48,8 +51,24 @@ private class Phone(private val arguments: Map<String, String>) {
         samples = mine.size, limits = Limits(unmeteredOnly = false, chargingOnly = false, minBattery = 0),
     )
 
-    private suspend fun open(loss: Loss = DigitLoss(mine)) =
+    private suspend fun open(loss: Objective = DigitLoss(mine), config: DeviceConfig = this.config) =
         ZoflClient.open(config, arguments["credentials"], loss, DigitEvaluator(strangers))
+
+    /** Nothing is sent to a server whose key is another, or that the platform does not trust. */
+    suspend fun mistrust() {
+        val distrusting = ServerTrust { chain -> error("${chain.certificates.size} of ${chain.host}") }
+        for ((event, with) in listOf(
+            "mispinned" to config.copy(pins = listOf(arguments.getValue("otherPin"))),
+            "mistrusted" to config.copy(ca = null, trust = distrusting),
+        )) {
+            val client = open(config = with)
+            val run = start { client.run() }
+            val fault = client.progress.mapNotNull { it.fault }.first()
+            run.cancelAndJoin()
+            say(event, "class" to fault.javaClass.simpleName, "code" to fault.code, "detail" to fault.detail.lineSequence().first(),
+                "record" to client.progress.value.record)
+        }
+    }
 
     private fun accuracy(client: ZoflClient): Double =
         client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0
@@ -118,13 +137,16 @@ private class Phone(private val arguments: Map<String, String>) {
             "record" to settings.settings.value.report!!.record, "kept" to (training.model()?.record ?: 0))
     }
 
-    /** Continues to the end of the run. */
+    /** Continues to the end of the run, with all losses of a step in one call, and with trust and a pin. */
     suspend fun finish() {
-        val client = open()
+        val batch = DigitBatch(mine)
+        val trust = HostTrust(arguments.getValue("ca"))
+        val client = open(batch, config.copy(ca = null, trust = trust, pins = listOf(arguments.getValue("pin"))))
         client.load()
         say("loaded", "n" to (client.params()?.record ?: 0), "accuracy" to accuracy(client))
         client.run()
         val p = client.progress.value
+        say("batch", *batch.seen.get().toList().toTypedArray(), "names" to client.segments.joinToString { it.name })
         say("end", "n" to client.params()!!.record, "digest" to client.digest()!!, "ended" to client.ended,
             "contributions" to p.contributions, "accuracy" to accuracy(client),
             "sent" to p.traffic.sent, "received" to p.traffic.received)
@@ -157,6 +179,7 @@ fun main(args: Array<String>) {
     val phone = Phone(args.associate { it.substringBefore('=') to it.substringAfter('=') })
     runBlocking {
         codes()
+        phone.mistrust()
         phone.cancelInMidRound(rounds = 20)
         phone.twoAtOnce()
         phone.session()

@@ -1,5 +1,6 @@
 package org.zofl.android
 
+import java.util.concurrent.atomic.AtomicReference
 import zofl.mobile.Client
 import zofl.mobile.Config
 import zofl.mobile.Listener
@@ -15,6 +16,7 @@ class NativeDevice private constructor(private val client: Client) : Device {
     override val state get() = DeviceState.of(client.state().toInt())
     override val ended get() = client.ended()
     override val traffic get() = Traffic(client.bytesSent(), client.bytesReceived())
+    override val segments get() = client.segments()
 
     override fun run() = client.run()
 
@@ -39,8 +41,9 @@ class NativeDevice private constructor(private val client: Client) : Device {
             val native = Mobile.newConfig()
             native.take(config)
             credentials?.let(native::setCredentials)
-            native.take(callbacks)
-            return NativeDevice(Mobile.newClient(native))
+            val client = AtomicReference<Client>() // before the first callback
+            native.take(callbacks) { client.get().segments() }
+            return NativeDevice(Mobile.newClient(native).also(client::set))
         }
     }
 }
@@ -62,14 +65,17 @@ private fun Config.take(config: DeviceConfig) {
     chargingOnly = config.limits.chargingOnly
     minBattery = config.limits.minBattery.toLong()
     config.servers.forEach(this::addServer)
-    config.ca?.let(this::setCA)
+    config.trust?.let { trust -> setTrust { trust.check(it.toServerChain()) } }
+    config.ca?.let(this::setCA) // which replaces trust
+    config.pins.forEach(this::addPin)
 }
 
-private fun Config.take(callbacks: Callbacks) {
+private fun Config.take(callbacks: Callbacks, segments: () -> List<Segment>) {
     when (val objective = callbacks.objective) {
-        is Loss -> setBlockObjective { round -> objective.loss(NativeRound(round)) }
+        is Loss -> setBlockObjective { round -> objective.loss(NativeRound(round, segments)) }
+        is BatchLoss -> setBatchObjective { probes -> objective.losses(NativeStep(probes, segments)) }
     }
-    callbacks.evaluator?.let { e -> setEvaluator { e.evaluate(NativeEvaluation(it)) } }
+    callbacks.evaluator?.let { e -> setEvaluator { e.evaluate(NativeEvaluation(it, segments)) } }
     setListener(NativeNews(callbacks.listener))
 }
 

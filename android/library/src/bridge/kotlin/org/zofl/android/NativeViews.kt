@@ -1,26 +1,74 @@
 package org.zofl.android
 
+import java.io.ByteArrayInputStream
+import java.security.cert.CertificateFactory
+import java.security.cert.X509Certificate
+import kotlin.time.Duration.Companion.milliseconds
+import zofl.mobile.Chain
+import zofl.mobile.Client
 import zofl.mobile.Evaluation
+import zofl.mobile.Probes
 import zofl.mobile.Round
 
-internal class NativeRound(private val round: Round) : RoundView {
+internal class NativeRound(private val round: Round, segments: () -> List<Segment>) : RoundView {
     override val record get() = round.record()
     override val step get() = round.step().toInt()
     override val batchSize get() = round.batchSize().toInt()
     override val batchSeed get() = round.batchSeed()
     override val dim get() = round.dim().toInt()
     override val cancelled get() = round.cancelled()
+    override val remaining get() = round.remainingMilliseconds().milliseconds
+    override val segments by lazy(segments)
 
     override fun read(offset: Int, into: ByteArray) = round.readParams(offset.toLong(), into).toInt()
 }
 
-internal class NativeEvaluation(private val evaluation: Evaluation) : EvaluationView {
+internal class NativeStep(private val native: Probes, segments: () -> List<Segment>) : StepView {
+    override val probes get() = native.count().toInt()
+    override val record get() = native.record()
+    override val step get() = native.step().toInt()
+    override val batchSize get() = native.batchSize().toInt()
+    override val batchSeed get() = native.batchSeed()
+    override val dim get() = native.dim().toInt()
+    override val cancelled get() = native.cancelled()
+    override val remaining get() = native.remainingMilliseconds().milliseconds
+    override val segments by lazy(segments)
+
+    override fun read(probe: Int, offset: Int, into: ByteArray) =
+        native.readParams(probe.toLong(), offset.toLong(), into).toInt()
+
+    override fun readAll(offset: Int, count: Int, into: ByteArray) =
+        native.readAll(offset.toLong(), count.toLong(), into).toInt()
+
+    override fun loss(probe: Int, value: Double) = native.setLoss(probe.toLong(), value)
+}
+
+internal class NativeEvaluation(
+    private val evaluation: Evaluation, segments: () -> List<Segment>,
+) : EvaluationView {
     override val dim get() = evaluation.dim().toInt()
     override val cancelled get() = evaluation.cancelled()
+    override val remaining get() = evaluation.remainingMilliseconds().milliseconds
+    override val segments by lazy(segments)
 
     override fun read(offset: Int, into: ByteArray) = evaluation.readParams(offset.toLong(), into).toInt()
 
     override fun metric(value: Double) = evaluation.addMetric(value)
 
     override fun samples(n: Int) = evaluation.setSamples(n.toLong())
+}
+
+internal fun Client.segments(): List<Segment> {
+    val plan = plan() ?: return emptyList()
+    return (0 until plan.segments()).map { i ->
+        plan.segment(i).run { Segment(name(), offset().toInt(), length().toInt()) }
+    }
+}
+
+internal fun Chain.toServerChain(): ServerChain {
+    val factory = CertificateFactory.getInstance("X.509")
+    val list = (0 until len()).map { i ->
+        factory.generateCertificate(ByteArrayInputStream(certificate(i))) as X509Certificate
+    }
+    return ServerChain(list, authType(), host())
 }

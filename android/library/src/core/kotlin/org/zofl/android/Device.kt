@@ -16,6 +16,9 @@ interface Device {
     val ended: Boolean
     val traffic: Traffic
 
+    /** The plan's segments; empty before the run has asked this device to take part. */
+    val segments: List<Segment>
+
     /** Blocks until the run ends, [stop] is called, or an error occurs that waiting cannot cure. */
     fun run()
 

@@ -12,8 +12,15 @@ data class DeviceConfig(
     val servers: List<String>,
     /** Directory for checkpoints; empty for none. */
     val stateDir: String,
-    /** PEM of the authority that signed the server's certificate; null for the system's. */
+    /** PEM of the authority that signed the server's certificate; null: [trust] decides. */
     val ca: String? = null,
+    /** Decides about the server where [ca] is null; null: the system's authorities, as Go finds them. */
+    val trust: ServerTrust? = null,
+    /**
+     * Keys of which the server, or an authority above it, must have one, besides what [ca] or
+     * [trust] asks: `sha256/` and base64, as in a network security configuration. Empty: any key.
+     */
+    val pins: List<String> = emptyList(),
     /** Number of training samples here, which is this device's weight in a mean; 0 counts as 1. */
     val samples: Int = 0,
     /** Threads that may generate directions at once; 0 for one per core. The model has the same bits for any number. */

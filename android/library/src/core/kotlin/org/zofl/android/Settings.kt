@@ -11,7 +11,7 @@ data class Settings(
     val optedIn: Boolean = false,
     val server: String = "",
     val run: String = "",
-    /** PEM; empty for the system's authorities. */
+    /** PEM; empty for the platform's trust. */
     val ca: String = "",
     /** This phone's name in the run: random, and deleted with the user's data. */
     val device: String = "",

@@ -22,6 +22,10 @@ class Training(
     private val models: ModelFile,
     /** Allows a server on this machine without TLS: in debug builds. */
     private val plaintext: Boolean = false,
+    /** Decides about servers unless the settings name an authority: see [DeviceConfig.trust]. */
+    private val trust: ServerTrust? = null,
+    /** See [DeviceConfig.pins]. */
+    private val pins: List<String> = emptyList(),
 ) {
     private val current = MutableStateFlow<Progress?>(null)
 
@@ -52,8 +56,8 @@ class Training(
         val (lesson, credentials) = withContext(Dispatchers.IO) { task.begin(now) to vault.load() }
         val config = DeviceConfig(
             run = now.run, device = now.device, dim = task.dim, servers = listOf(now.server),
-            stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, samples = lesson.samples,
-            plaintext = plaintext, limits = limits,
+            stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, trust = trust, pins = pins,
+            samples = lesson.samples, plaintext = plaintext, limits = limits,
         )
         return ZoflClient.open(opener, config, credentials, lesson.objective, lesson.evaluator)
     }

@@ -18,6 +18,7 @@ internal class Witness(private val log: Logger = Logger.getLogger("Zofl")) {
 
     fun watch(objective: Objective): Objective = when (objective) {
         is Loss -> Loss { round -> watching("the loss", thrown::set) { objective.loss(round) } }
+        is BatchLoss -> BatchLoss { step -> watching("the loss", thrown::set) { objective.losses(step) } }
     }
 
     fun watch(evaluator: Evaluator): Evaluator =

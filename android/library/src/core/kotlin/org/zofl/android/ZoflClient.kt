@@ -29,6 +29,9 @@ class ZoflClient private constructor(private val news: News, private val device:
     /** Number of parameters. */
     val dim: Int get() = device.dim
 
+    /** The plan's segments; empty before the run has asked this device to take part. See [named]. */
+    val segments: List<Segment> get() = device.segments
+
     /** The current state; [progress] may have it a moment later. */
     val state: DeviceState get() = device.state
 

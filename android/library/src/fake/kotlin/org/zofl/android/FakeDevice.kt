@@ -32,6 +32,7 @@ class FakeDevice(override val dim: Int = 2) : Device {
     override var state = DeviceState.IDLE
     override var ended = false
     override var traffic = Traffic()
+    override var segments = emptyList<Segment>()
 
     override fun run() = runFor(Long.MAX_VALUE)
 

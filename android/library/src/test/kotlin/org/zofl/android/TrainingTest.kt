@@ -5,6 +5,7 @@ import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertIs
 import kotlin.test.assertNull
+import kotlin.test.assertSame
 import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
@@ -29,6 +30,19 @@ class TrainingTest {
     private fun training() = Training(
         FakeTask(), opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")),
     )
+
+    @Test
+    fun `a session has the platform's trust and the app's pins`() = runBlocking<Unit> {
+        device.returns = true
+        val trust = ServerTrust { error("unknown authority") }
+        val training = Training(
+            FakeTask(), opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")),
+            trust = trust, pins = listOf("sha256/a", "sha256/b"),
+        )
+        training.run(9.minutes, 0, byHand = false)
+        assertSame(trust, opener.config.trust)
+        assertEquals(listOf("sha256/a", "sha256/b"), opener.config.pins)
+    }
 
     private fun trained() {
         device.returns = true

@@ -10,6 +10,7 @@ import kotlin.test.assertIs
 import kotlin.test.assertNull
 import kotlin.test.assertSame
 import kotlin.test.assertTrue
+import kotlin.time.Duration
 import kotlinx.coroutines.runBlocking
 
 class WitnessTest {
@@ -20,6 +21,8 @@ class WitnessTest {
         override val step = 0
         override val batchSize = 0
         override val batchSeed = 0L
+        override val remaining = Duration.ZERO
+        override val segments = emptyList<Segment>()
 
         override fun read(offset: Int, into: ByteArray) = 0
     }
@@ -37,6 +40,17 @@ class WitnessTest {
             assertSame(seen, fault.cause)
             assertTrue(seen.stackTrace.isNotEmpty())
         }
+    }
+
+    @Test
+    fun `what a batch loss throws is the cause of the fault, too`() = runBlocking<Unit> {
+        val device = FakeDevice()
+        val client = ZoflClient.open(FakeOpener(device), plainConfig, null, BatchLoss { error("x") })
+        val seen = assertFailsWith<IllegalStateException> {
+            (device.callbacks.objective as BatchLoss).losses(FakeStep(listOf(floatArrayOf(1f))))
+        }
+        device.listener.onFault("loss", "record 1: $seen")
+        assertSame(seen, client.progress.value.fault!!.cause)
     }
 
     @Test

@@ -113,6 +113,17 @@ class ZoflClientTest {
     }
 
     @Test
+    fun `segments are those of the plan`() = runBlocking<Unit> {
+        val device = FakeDevice()
+        val client = open(device)
+        assertEquals(emptyList(), client.segments)
+        device.segments = listOf(Segment("gain", 0, 1), Segment("offset", 1, 1))
+        assertEquals(Segment("offset", 1, 1), client.segments.named("offset"))
+        val missing = assertFailsWith<IllegalArgumentException> { client.segments.named("bias") }
+        assertEquals("segment \"bias\": the plan has [gain, offset]", missing.message)
+    }
+
+    @Test
     fun `params are null before there are any`() = runBlocking<Unit> {
         val device = FakeDevice()
         val client = open(device)

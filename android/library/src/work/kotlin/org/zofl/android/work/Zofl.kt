@@ -18,6 +18,7 @@ import org.zofl.android.ModelFile
 import org.zofl.android.MyData
 import org.zofl.android.NativeDevice
 import org.zofl.android.Outcome
+import org.zofl.android.ServerTrust
 import org.zofl.android.SettingsStore
 import org.zofl.android.StateFolder
 import org.zofl.android.Task
@@ -25,6 +26,7 @@ import org.zofl.android.Training
 import org.zofl.android.Watch
 import org.zofl.android.system.KeystoreKey
 import org.zofl.android.system.NetworkWatcher
+import org.zofl.android.system.PlatformTrust
 import org.zofl.android.system.PowerWatcher
 import org.zofl.android.system.PreferencesSettings
 
@@ -41,6 +43,10 @@ class Zofl(
     worker: Class<out TrainingWorker>,
     opener: DeviceOpener = NativeDevice,
     keys: KeySource = KeystoreKey(),
+    /** Decides about servers unless [connect] got an authority. */
+    trust: ServerTrust = PlatformTrust(),
+    /** Keys of which a server must have one: see [org.zofl.android.DeviceConfig.pins]. */
+    pins: List<String> = emptyList(),
 ) {
     private val preferences by lazy { PreferencesSettings(context, versionOf(context)) }
 
@@ -58,7 +64,7 @@ class Zofl(
 
     /** Progress, outcome and model, for a screen. */
     val training by lazy {
-        Training(task, opener, settings, hub, vault, state, models, plaintext = debuggable(context))
+        Training(task, opener, settings, hub, vault, state, models, debuggable(context), trust, pins)
     }
     private val myData by lazy { MyData(settings, vault, state, models, ::stop) }
     private val watch = Watch {
@@ -103,7 +109,7 @@ class Zofl(
         }
 
     /**
-     * Switches to another server, run, authority ([ca], PEM, empty for the system's) or
+     * Switches to another server, run, authority ([ca], PEM, empty for Android's own trust) or
      * credentials (null keeps the old ones). Ends the current session. Throws [IOException].
      */
     suspend fun connect(server: String, run: String, ca: String, credentials: String?) {

@@ -7,7 +7,9 @@ import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertFailsWith
 import kotlin.test.assertTrue
+import kotlin.time.Duration.Companion.minutes
 import org.zofl.android.EvaluationView
+import org.zofl.android.Segment
 
 /** An evaluation of [x], with its results. */
 class Measurement(private val x: FloatArray) : EvaluationView {
@@ -16,6 +18,8 @@ class Measurement(private val x: FloatArray) : EvaluationView {
 
     override val dim = x.size
     override val cancelled = false
+    override val remaining = 1.minutes
+    override val segments = emptyList<Segment>()
 
     override fun read(offset: Int, into: ByteArray): Int {
         val n = minOf(into.size / 4, x.size - offset)

@@ -8,8 +8,10 @@ import kotlin.test.assertContentEquals
 import kotlin.test.assertEquals
 import kotlin.test.assertFailsWith
 import kotlin.test.assertTrue
+import kotlin.time.Duration.Companion.minutes
 import org.zofl.android.ParameterReader
 import org.zofl.android.RoundView
+import org.zofl.android.Segment
 
 /** A round at given parameters, handed out [most] at a time. */
 private class Fixed(
@@ -22,6 +24,8 @@ private class Fixed(
     override val step = 0
     override val dim = x.size
     override val cancelled = false
+    override val remaining = 1.minutes
+    override val segments = emptyList<Segment>()
     var reads = 0
 
     override fun read(offset: Int, into: ByteArray): Int {

@@ -1,0 +1,70 @@
+package org.zofl.android
+
+import kotlin.time.Duration
+
+/** A task that a callback is asked to do. It is valid until the callback returns. */
+interface WorkView {
+    /** Number of parameters. */
+    val dim: Int
+
+    /** Whether the result is no longer needed: return anything, soon. */
+    val cancelled: Boolean
+
+    /** How long the result is still needed; zero once it is not. */
+    val remaining: Duration
+
+    /** The plan's segments, in their order; a plan without any has one, `all`. See [named]. */
+    val segments: List<Segment>
+}
+
+/** Parameters that a callback may read, until it returns. */
+interface ParameterView : WorkView {
+    /** Writes parameters from [offset] into [into], little-endian float32; returns how many. */
+    fun read(offset: Int, into: ByteArray): Int
+}
+
+/** The minibatch that losses are computed on. */
+interface MinibatchView : WorkView {
+    /** The record that this round will make. */
+    val record: Long
+
+    /** Local step within the round, from 0. */
+    val step: Int
+
+    /** Number of samples in the minibatch; 0 for all of the device's samples. */
+    val batchSize: Int
+
+    /** Seed of the minibatch: the same for all losses that are compared with each other. */
+    val batchSeed: Long
+}
+
+/** One call of [Loss]. */
+interface RoundView : ParameterView, MinibatchView
+
+/** One call of [BatchLoss]: [probes] points, all on the same minibatch. */
+interface StepView : MinibatchView {
+    /** Number of points: 2P in a round of P perturbations with central differences, else 1 + P. */
+    val probes: Int
+
+    /** Writes parameters of one point, as [ParameterView.read] does. */
+    fun read(probe: Int, offset: Int, into: ByteArray): Int
+
+    /**
+     * Writes parameters from [offset] of every point, the first point's first: [count] of each,
+     * or as many as exist; returns how many. [into] has `4 * count * probes` bytes. Each
+     * direction is made once for all points, so this costs far less than [read] for each.
+     */
+    fun readAll(offset: Int, count: Int, into: ByteArray): Int
+
+    /** Sets the mean loss at a point. */
+    fun loss(probe: Int, value: Double)
+}
+
+/** One measurement of the model. */
+interface EvaluationView : ParameterView {
+    /** Adds the value of the plan's next metric: finite, the mean over the samples that [samples] counts. */
+    fun metric(value: Double)
+
+    /** Sets how many samples the metrics are means over, at least 1. */
+    fun samples(n: Int)
+}
