@@ -410,6 +410,7 @@ if [ "${1:-}" = all ]; then
 	need python3 python3
 	need chromium chromium
 	need promtool prometheus
+	need perl perl
 	need mosquitto mosquitto
 	python >/dev/null
 fi

@@ -65,10 +65,6 @@ func (s *source) Read(call uint64, dst []float32, off int) error {
 		s.tangent.Tangent(dst, off, s.replica, &s.points.Z[0])
 		return nil
 	}
-	if s.tangent != nil {
-		s.tangent.Tangent(dst, off, s.replica, &s.points.Z[0])
-		return nil
-	}
 	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])
 	return nil
 }
