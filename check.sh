@@ -132,7 +132,7 @@ run() {
 	local dir=$1 packages
 	mapfile -t packages <"$2"
 	shift 2
-	set -- -vet=off "$@"
+	set -- -vet=off -timeout 30m "$@" # of a package: machines may be busy
 	# Go does not see that a file outside the module changed, and keeps a test's result.
 	[ "$dir" = . ] || set -- -count=1 "$@"
 	[ ${#packages[@]} = 0 ] || go -C "$dir" test "$@" "${packages[@]}"
@@ -222,7 +222,7 @@ phones() {
 	android/hostjvm.sh
 	android/robolectric.sh
 	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
-	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -count=1 ./mobile
+	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -timeout 30m -count=1 ./mobile
 }
 
 # python prints an interpreter that has what the Python package's tests need. Debian's may not
