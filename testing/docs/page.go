@@ -65,9 +65,9 @@ func (p *Page) Only(kind string) (Block, error) {
 	return found[0], nil
 }
 
-// notRun begins the first line of a shell block that the checks leave alone. The reason
-// that follows is for the reader, too.
-const notRun = "# Not run by the checks: "
+// notRun begins the first line of a shell block that the checks leave alone, or those of its
+// page. The reason that follows is for the reader, too.
+const notRun = "# Not run by the checks"
 
 // pythonPage is the page whose blocks of Python python/tests runs.
 const pythonPage = "python/README.md"
