@@ -15,25 +15,29 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
-import zofl.mobile.BlockObjective;
+import zofl.mobile.BatchObjective;
 import zofl.mobile.Client;
 import zofl.mobile.Config;
 import zofl.mobile.Listener;
 import zofl.mobile.Mobile;
-import zofl.mobile.Round;
+import zofl.mobile.Probes;
 
 /**
  * A device on a JVM: <code>Device URL RUN ID DIR CAMERA</code>. It takes part until the run ends,
  * then prints a line of JSON.
  */
-public final class Device implements BlockObjective, Listener {
+public final class Device implements BatchObjective, Listener {
 	private static final int CLASSES = 10;
+	/** Points of a call of the engine, at most: -Dpoints=1 shows what it is worth to give it all. */
+	private static final int MOST = Integer.getInteger("points", Integer.MAX_VALUE);
 
 	private final OrtEnvironment env = OrtEnvironment.getEnvironment();
 	private final OrtSession session;
 	private final byte[] images, labels;
 	private final int dim, pixels;
-	private final byte[] adapters;
+	private byte[] points = {};
+	private FloatBuffer adapters; // direct: the engine reads it where it is
+	private double speed; // losses a second, in the quickest step: others wait for the machine
 
 	private Device(Path dir, String camera) throws IOException, OrtException {
 		OrtSession.SessionOptions options = new OrtSession.SessionOptions();
@@ -43,34 +47,53 @@ public final class Device implements BlockObjective, Listener {
 		pixels = (int) shape("images")[1];
 		images = Files.readAllBytes(dir.resolve(camera + ".images"));
 		labels = Files.readAllBytes(dir.resolve(camera + ".labels"));
-		adapters = new byte[4 * dim];
 	}
 
 	private long[] shape(String input) throws OrtException {
 		return ((TensorInfo) session.getInputInfo().get(input).getInfo()).getShape();
 	}
 
-	/** The mean cross-entropy on a minibatch, which the round's seed alone decides. */
+	/** The mean cross-entropies on a minibatch, which the round's seed alone decides. */
 	@Override
-	public double loss(Round round) throws Exception {
-		round.readParams(0, adapters);
-		ByteBuffer little = ByteBuffer.wrap(adapters).order(ByteOrder.LITTLE_ENDIAN);
-		int[] some = draw((int) round.batchSize(), round.batchSeed());
+	public void losses(Probes probes) throws Exception {
+		long began = System.nanoTime();
+		int count = (int) probes.count();
+		if (points.length != 4 * count * dim) {
+			points = new byte[4 * count * dim];
+			ByteBuffer memory = ByteBuffer.allocateDirect(points.length);
+			adapters = memory.order(ByteOrder.nativeOrder()).asFloatBuffer();
+		}
+		probes.readAll(0, dim, points);
+		FloatBuffer little = ByteBuffer.wrap(points).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+		adapters.clear().put(little).flip();
+		int[] some = draw((int) probes.batchSize(), probes.batchSeed());
+		for (int probe = 0; probe < count; ) {
+			for (double loss : measure(probe, Math.min(MOST, count - probe), some)) {
+				probes.setLoss(probe++, loss);
+			}
+		}
+		speed = Math.max(speed, count * 1e9 / (System.nanoTime() - began));
+	}
+
+	/** The losses at consecutive points, by one call of the engine. */
+	private double[] measure(int first, int count, int[] some) throws OrtException {
 		ByteBuffer seen = ByteBuffer.allocateDirect(some.length * pixels);
 		for (int i : some) {
 			seen.put(images, i * pixels, pixels);
 		}
 		long[] shape = {some.length, pixels};
-		long[] one = {1, dim};
+		long[] matrix = {count, dim};
+		FloatBuffer these = adapters.limit((first + count) * dim).position(first * dim).slice();
 		try (OnnxTensor x = OnnxTensor.createTensor(env, seen.flip(), shape, OnnxJavaType.UINT8);
-				OnnxTensor a = OnnxTensor.createTensor(env, little.asFloatBuffer(), one);
+				OnnxTensor a = OnnxTensor.createTensor(env, these, matrix);
 				OrtSession.Result out = session.run(Map.of("images", x, "adapters", a))) {
 			FloatBuffer logits = ((OnnxTensor) out.get(0)).getFloatBuffer();
-			double sum = 0;
-			for (int i = 0; i < some.length; i++) {
-				sum += crossEntropy(logits, i * CLASSES, labels[some[i]]);
+			double[] losses = new double[count];
+			for (int i = 0; i < count * some.length; i++) {
+				int label = labels[some[i % some.length]];
+				losses[i / some.length] += crossEntropy(logits, i * CLASSES, label) / some.length;
 			}
-			return sum / some.length;
+			return losses;
 		}
 	}
 
@@ -111,7 +134,7 @@ public final class Device implements BlockObjective, Listener {
 		config.setSamples(labels.length);
 		config.addServer(url);
 		config.setPlaintext(true); // loopback only: tls:// elsewhere
-		config.setBlockObjective(this);
+		config.setBatchObjective(this);
 		config.setListener(this);
 		Client client = Mobile.newClient(config);
 		client.run();
@@ -119,8 +142,8 @@ public final class Device implements BlockObjective, Listener {
 		long n = client.digest(digest);
 		System.out.printf("{\"id\":\"%s\",\"n\":%d,\"digest\":\"%s\",", id, n,
 				HexFormat.of().formatHex(digest));
-		System.out.printf("\"rounds\":%d,\"sent\":%d,\"received\":%d}%n", client.contributions(),
-				client.bytesSent(), client.bytesReceived());
+		System.out.printf("\"rounds\":%d,\"sent\":%d,\"received\":%d,\"speed\":%.0f}%n",
+				client.contributions(), client.bytesSent(), client.bytesReceived(), speed);
 	}
 
 	@Override

@@ -85,6 +85,7 @@ def main(directory, rounds, java):
     sent, received = ends[-1]["sent"], ends[-1]["received"]
     print(f"{ends[-1]['id']} sent {sent:,} bytes and received {received:,}: "
           f"{sent / rounds:.0f} and {received / rounds:.0f} a round")
+    print(f"{ends[-1]['id']} evaluated {ends[-1]['speed']:,} losses a second in its quickest step")
     check(ends, rounds, before, after)
 
 
