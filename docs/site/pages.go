@@ -27,6 +27,7 @@ var sections = []section{
 		{"docs/start.md", "Five minutes to a run"},
 		{"docs/app.md", "In a Go app"},
 		{"docs/android.md", "Android"},
+		{"apple/README.md", "iOS"},
 		{"docs/engines.md", "Inference engines"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"python/README.md", "Python"},
