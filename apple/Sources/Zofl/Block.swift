@@ -1,4 +1,5 @@
 import Foundation
+import ZoflMobile
 
 /// Parameters in memory of the app, which Go writes in place: no copy is made. Make one for
 /// the whole of a training, and read into it again and again.
@@ -12,7 +13,8 @@ public final class Block {
     public init(count: Int) throws {
         guard count >= 0, count <= Int.max / 4, let bytes = NSMutableData(length: 4 * count) else {
             throw ZoflError.settings(
-                code: "memory", detail: "a block of \(count) parameters: give a smaller count")
+                code: ZoflMobileCodeConfig,
+                detail: "no memory for a block of \(count) parameters: give a smaller count")
         }
         self.bytes = bytes
         self.count = count
@@ -25,6 +27,9 @@ public final class Block {
         return try body(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// The parameter at `index`.
-    public subscript(index: Int) -> Float { withParameters { $0[index] } }
+    /// The parameter at `index`, less than ``count``.
+    public subscript(index: Int) -> Float {
+        precondition(index >= 0 && index < count, "parameter \(index) of a block of \(count)")
+        return withParameters { $0[index] }
+    }
 }

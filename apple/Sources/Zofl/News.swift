@@ -9,7 +9,8 @@ final class News: NSObject, ZoflMobileListenerProtocol, @unchecked Sendable {
     private var latest = Device.Progress()
 
     override init() {
-        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (stream, continuation) = AsyncStream<Device.Progress>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
     }
 
     func onState(_ state: Int, reason: String?) throws {

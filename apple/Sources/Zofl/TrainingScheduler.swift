@@ -52,11 +52,14 @@ open class TrainingScheduler: @unchecked Sendable {
     private func train(in task: BGTask) {
         let session = Task {
             var fault: Error?
+            var again = false
             do {
-                if try await self.session() { try self.schedule() }
+                again = try await self.session()
             } catch {
-                fault = error // what waiting cannot cure: another session would end the same
+                fault = error
+                again = (error as? ZoflError)?.mayPass ?? false
             }
+            do { if again { try self.schedule() } } catch { fault = error }
             self.finished(fault)
             task.setTaskCompleted(success: fault == nil)
         }

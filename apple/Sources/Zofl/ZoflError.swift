@@ -56,6 +56,16 @@ public enum ZoflError: Error, Equatable, Sendable {
     }
 }
 
+extension ZoflError {
+    /// Whether another session, later, may do without the error.
+    public var mayPass: Bool {
+        switch self {
+        case .connection, .occupied, .storage: return true
+        default: return false
+        }
+    }
+}
+
 extension ZoflError: LocalizedError {
     public var errorDescription: String? {
         switch self {
