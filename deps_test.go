@@ -28,8 +28,9 @@ var allowed = map[string][]string{
 	"mathx":             {module + "/internal/isa"},
 	"internal/isa":      {module + "/internal/isa/..."},
 	"internal/parallel": {},
+	"internal/half":     {},
 	"wire": {
-		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/internal/half",
 		"github.com/vmihailenco/msgpack/v5/msgpcode",
 	},
 	// The codec knows no frame.
@@ -183,7 +184,8 @@ func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
 		module + "/bus/...", module + "/internal/disk",
-		module + "/internal/dirstore", module + "/internal/parallel", module + "/" + own + "/...",
+		module + "/internal/dirstore", module + "/internal/parallel", module + "/internal/half",
+		module + "/" + own + "/...",
 		"github.com/nats-io/nats.go/...",
 	}
 }

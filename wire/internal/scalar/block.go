@@ -3,6 +3,8 @@ package scalar
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/zofl/zofl/internal/half"
 )
 
 // A Quantizer encodes the scalars of a block in few bits each, relative to a scale r that they
@@ -46,7 +48,7 @@ func (z Quantizer) Bytes(n int) int {
 func (z Quantizer) Append(dst []byte, block []float32) []byte {
 	r := scaleOf(block)
 	dst = binary.LittleEndian.AppendUint16(dst, r)
-	unit := z.step * float64(FromHalf(r)) // exact
+	unit := z.step * float64(half.Float32(r)) // exact
 	least, most := -math.Ldexp(1, z.bits-1), math.Ldexp(1, z.bits-1)-1
 	word, used := uint16(0), 0
 	for _, s := range block {
@@ -74,7 +76,7 @@ func scaleOf(block []float32) uint16 {
 	}
 	r := math.Sqrt(sum / float64(max(1, len(block))))
 	unit := spacing(r)
-	return Half(float32(math.RoundToEven(r/unit) * unit)) // exact, or infinite
+	return half.Of(float32(math.RoundToEven(r/unit) * unit)) // exact, or infinite
 }
 
 // spacing returns the distance of binary16s at r >= 0.
@@ -85,7 +87,7 @@ func spacing(r float64) float64 {
 
 // Decode sets dst to the scalars of block b, which has Bytes(len(dst)) bytes.
 func (z Quantizer) Decode(dst []float32, b []byte) {
-	r := float64(FromHalf(binary.LittleEndian.Uint16(b)))
+	r := float64(half.Float32(binary.LittleEndian.Uint16(b)))
 	for i := range dst {
 		dst[i] = float32(z.step * (float64(z.code(b, i)) + 0.5) * r)
 	}
@@ -118,9 +120,9 @@ func (z Quantizer) Sound(b []byte, n int) bool {
 // Scale appends to dst block b of n scalars times factor, of 0 to 1. The codes stay; the new scale
 // is the largest binary16 that is at most r times factor. If that is 0, so are the codes.
 func (z Quantizer) Scale(dst, b []byte, factor float64) []byte {
-	r := float64(FromHalf(binary.LittleEndian.Uint16(b))) * factor
+	r := float64(half.Float32(binary.LittleEndian.Uint16(b))) * factor
 	unit := spacing(r)
-	scale := Half(float32(math.Floor(r/unit) * unit))
+	scale := half.Of(float32(math.Floor(r/unit) * unit))
 	at := len(dst) + scaleLen
 	dst = append(binary.LittleEndian.AppendUint16(dst, scale), b[scaleLen:]...)
 	if scale == 0 {

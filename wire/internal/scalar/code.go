@@ -3,6 +3,8 @@ package scalar
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/zofl/zofl/internal/half"
 )
 
 // A Code is how scalars are encoded: wire.Precision, which documents it. Its methods are those of
@@ -12,7 +14,7 @@ type Code uint8
 // The codes by number; 2 is none.
 const (
 	single Code = 0
-	half   Code = 1
+	halves Code = 1
 	int8s  Code = 3
 	int4s  Code = 4
 	int2s  Code = 5
@@ -25,7 +27,7 @@ func (v Code) Quantized() bool { return v >= int8s }
 
 // width is the number of bytes of a scalar that is encoded by itself.
 func (v Code) width() int {
-	if v == half {
+	if v == halves {
 		return 2
 	}
 	return 4
@@ -68,9 +70,9 @@ func (v Code) Decode(dst []float32, s []byte, k int) {
 	switch {
 	case v.Quantized():
 		quantizers[v].Decode(dst, s)
-	case v == half:
+	case v == halves:
 		for i := range dst {
-			dst[i] = FromHalf(binary.LittleEndian.Uint16(s[2*i:]))
+			dst[i] = half.Float32(binary.LittleEndian.Uint16(s[2*i:]))
 		}
 	default:
 		for i := range dst {
@@ -85,8 +87,8 @@ func (v Code) Append(dst []byte, block []float32) []byte {
 		return quantizers[v].Append(dst, block)
 	}
 	for _, x := range block {
-		if v == half {
-			dst = binary.LittleEndian.AppendUint16(dst, Half(x))
+		if v == halves {
+			dst = binary.LittleEndian.AppendUint16(dst, half.Of(x))
 		} else {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
 		}
