@@ -30,14 +30,29 @@ type Source interface {
 type Point struct {
 	source Source
 	call   uint64
+
+	index, count int32 // of the step's points
 }
 
-// At returns the only point of a source's call.
-func At(s Source, call uint64) Point { return Point{s, call} }
+// At returns the only point of a source's call. It counts as the only one of its step, too.
+func At(s Source, call uint64) Point { return Point{s, call, 0, 1} }
+
+// Numbered returns p as the point with an index of count points of its step.
+func (p Point) Numbered(index, count int) Point {
+	p.index, p.count = int32(index), int32(count)
+	return p
+}
 
 // NewPoint returns the point x, so that an app can test its own LossAt. The point reads x
 // itself, not a copy, and is never revoked.
-func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0} }
+func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0, 0, 1} }
+
+// Index is the number of the point among those of its local step, from 0: as in the [Points] that
+// a [Batched] objective gets. The points of a step come in their order.
+func (p *Point) Index() int { return int(p.index) }
+
+// Count is how many points those are, see [Points.Len].
+func (p *Point) Count() int { return int(p.count) }
 
 // Dim is the number of parameters.
 func (p *Point) Dim() int { return p.source.Dim() }

@@ -33,6 +33,18 @@ func TestNewPoint(t *testing.T) {
 	}
 }
 
+// A point of an app's own is the only one of its step, until it is numbered.
+func TestNumbered(t *testing.T) {
+	p := objective.NewPoint([]float32{1, 2})
+	if p.Index() != 0 || p.Count() != 1 {
+		t.Errorf("point %d of %d, want 0 of 1", p.Index(), p.Count())
+	}
+	q, x := p.Numbered(3, 8), make([]float32, 2)
+	if err := q.Read(x, 0); q.Index() != 3 || q.Count() != 8 || x[1] != 2 || err != nil {
+		t.Errorf("point %d of %d, %v, %v", q.Index(), q.Count(), x, err)
+	}
+}
+
 // An app tests its own batched loss at vectors of its own.
 func TestNewPoints(t *testing.T) {
 	sums := func(_ context.Context, x *objective.Points, _ objective.Batch,

@@ -22,7 +22,7 @@ func (e *estimation) anyAt(i int, mu float32, p int) (f float64, err error) {
 	case pr.batched != nil:
 		f = e.losses[i]
 	case pr.streams != nil:
-		f, err = e.askStream(pr.source.point(e.replica, e.local.X, mu, e.place, p), p)
+		f, err = e.askStream(pr.source.point(e.replica, e.local.X, mu, e.place, p), i, p)
 	default:
 		probe, z := pr.flat(), e.directions(p, p+1)
 		e.replica.Perturb(probe, e.local.X, 0, mu, &z[0])
@@ -38,7 +38,7 @@ func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
 	case pr.batched != nil:
 		f = e.losses[i]
 	case pr.streams != nil:
-		f, err = e.askStream(pr.source.vector(x), p)
+		f, err = e.askStream(pr.source.vector(x), i, p)
 	default:
 		probe := pr.flat()
 		copy(probe, x)
@@ -59,8 +59,9 @@ func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
 	return f, e.leave(err)
 }
 
-// askStream calls a streaming objective at a point.
-func (e *estimation) askStream(x *objective.Point, p int) (f float64, err error) {
+// askStream calls a streaming objective at point i of those that a batched one would get together.
+func (e *estimation) askStream(x *objective.Point, i, p int) (f float64, err error) {
+	*x = x.Numbered(i, e.points)
 	if err := e.enter(e.place.k, p, 1); err != nil {
 		return 0, err
 	}

@@ -9,6 +9,9 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 		return e.differentiate(perturbations)
 	}
 	forward := e.plan.Difference == wire.Forward
+	if e.points = 2 * perturbations; forward {
+		e.points = 1 + perturbations
+	}
 	if e.prober.batched != nil {
 		if err := e.askStep(perturbations); err != nil {
 			return 0, err

@@ -31,6 +31,7 @@ type estimation struct {
 	block     wire.Scalars    // of the present step
 	vector    []float32       // with transport=dense: the vector to send
 	losses    []float64       // batched: at the points of the present step
+	points    int             // losses that a batched objective has in one call, of the present ones
 	loss      float64         // mean of the losses of step 0
 	heading   float32         // with step_auto: the slope along the momentum
 	place     place           // of the present step's directions

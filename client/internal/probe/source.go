@@ -41,7 +41,7 @@ type source struct {
 
 var _ objective.Source = (*source)(nil)
 
-// pointsAtOnce is how many points one allocation, of about 4 KiB, makes.
+// pointsAtOnce is how many points one allocation, of about 8 KiB, makes.
 const pointsAtOnce = 256
 
 // Dim implements [objective.Source].

@@ -4,6 +4,7 @@ package probe
 // adds them to the trajectory. It stops at a loss that is not finite. It returns the loss at the
 // first vector.
 func (e *estimation) measure(first int, xs [][]float32) (loss float64, err error) {
+	e.points = len(xs)
 	if e.prober.batched != nil {
 		if err := e.askAll(e.prober.source.vectors(xs), first); err != nil {
 			return 0, err

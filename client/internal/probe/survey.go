@@ -46,6 +46,7 @@ func (surveys) estimate(e *estimation) error {
 // surveyStep answers a survey of kind [survey.Step].
 func (e *estimation) surveyStep() (err error) {
 	lengths := append([]float32{0}, survey.Lengths()...)
+	e.points = len(lengths)
 	if pr := e.prober; pr.batched != nil {
 		call := pr.source.ahead(e.replica, lengths)
 		if err := e.askAll(pr.source.newPoints(call, len(lengths)), 0); err != nil {
@@ -76,7 +77,7 @@ func (e *estimation) ahead(i int, a float32) (f float64, err error) {
 	case pr.batched != nil:
 		return e.losses[i], nil
 	case pr.streams != nil:
-		return e.askStream(pr.source.newPoint(pr.source.ahead(e.replica, []float32{a})), i)
+		return e.askStream(pr.source.newPoint(pr.source.ahead(e.replica, []float32{a})), i, i)
 	default:
 		probe := pr.flat()
 		e.replica.Ahead(probe, 0, a)
@@ -130,6 +131,7 @@ func (e *estimation) surveyMu() error {
 
 // base returns the loss at x, which must be finite, and makes it the reply's loss.
 func (e *estimation) base() (f float64, err error) {
+	e.points = 1
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: 1} // forward: x alone
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 0), 0)
@@ -143,6 +145,7 @@ func (e *estimation) base() (f float64, err error) {
 
 // pair returns the losses at x + mu z and x - mu z, finite or not.
 func (e *estimation) pair(mu float32) (plus, minus float64, err error) {
+	e.points = 2
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 1), 0)
@@ -151,7 +154,7 @@ func (e *estimation) pair(mu float32) (plus, minus float64, err error) {
 	if plus, err = e.anyAt(0, mu, 0); err != nil {
 		return 0, 0, err
 	}
-	minus, err = e.anyAt(0, -mu, 0)
+	minus, err = e.anyAt(1, -mu, 0)
 	return plus, minus, err
 }
 
