@@ -77,27 +77,13 @@ func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 //		dst[4*i:4*i+4] = x[off+i]
 //	}
 func readInto(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
-	if len(dst)%floatBytes != 0 {
-		return 0, faultf(CodeConfig, "dst has %d bytes: give a multiple of 4, a parameter takes 4",
-			len(dst))
+	x := floatsOf(dst)
+	if x == nil {
+		return readConverted(dst, floatBytes, off, dim, read, putFloats)
 	}
-	if off < 0 || off > dim {
-		return 0, faultf(CodeConfig, "off = %d: parameters are numbered from 0 to %d", off, dim-1)
+	n, err := fitting(len(dst), floatBytes, off, dim)
+	if err != nil || n == 0 {
+		return 0, err
 	}
-	n := min(len(dst)/floatBytes, dim-off)
-	if n == 0 {
-		return 0, nil
-	}
-	if x := floatsOf(dst); x != nil {
-		return n, read(x[:n], off)
-	}
-	x := make([]float32, min(n, block))
-	for at := 0; at < n; at += len(x) {
-		x = x[:min(len(x), n-at)]
-		if err := read(x, off+at); err != nil {
-			return 0, err
-		}
-		putFloats(dst[floatBytes*at:], x)
-	}
-	return n, nil
+	return n, read(x[:n], off)
 }

@@ -18,7 +18,8 @@ type Evaluator interface {
 
 // An Evaluation is one call of an [Evaluator], and valid during that call.
 type Evaluation struct {
-	ctx context.Context
+	ctx  context.Context
+	plan *Plan
 
 	mu      sync.Mutex // guards what follows
 	x       []float32  // nil: the call is over
@@ -33,15 +34,35 @@ func (e *Evaluation) Dim() int {
 	return len(e.x)
 }
 
+// Plan is the run's plan. It stays valid after the evaluation.
+func (e *Evaluation) Plan() *Plan { return e.plan }
+
 // ReadParams is like [Round]'s, for the current model.
 func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
+	return e.write(readInto, off, dst)
+}
+
+// ReadHalf is like [Round]'s, for the current model.
+func (e *Evaluation) ReadHalf(off int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return e.write(readHalf, off, dst)
+}
+
+// ReadInt8 is like [Round]'s, for the current model.
+func (e *Evaluation) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return e.write(readInt8(scale), off, dst)
+}
+
+// write writes parameters off, off+1, ... into dst in a form.
+func (e *Evaluation) write(as form, off int, dst []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.x == nil {
 		return 0, coded(objective.ErrRevoked)
 	}
-	return readInto(dst, off, len(e.x), e.read)
+	return as(dst, off, len(e.x), e.read)
 }
 
 // Block is like [Round]'s, for the current model.
@@ -110,15 +131,15 @@ func (e *Evaluation) end() (values []float64, samples int) {
 }
 
 // evaluatorAdapter adapts an Evaluator to package client.
-type evaluatorAdapter struct{ callbacks *callbacks }
+type evaluatorAdapter struct{ device *device }
 
 func (v evaluatorAdapter) Evaluate(ctx context.Context, x []float32) (values []float64,
 	samples int, err error) {
-	evaluator := held(v.callbacks, func() Evaluator { return v.callbacks.evaluator })
+	evaluator := held(v.device.callbacks, func() Evaluator { return v.device.evaluator })
 	if evaluator == nil {
 		return nil, 0, errReleased
 	}
-	e := &Evaluation{ctx: ctx, x: x}
+	e := &Evaluation{ctx: ctx, plan: v.device.seen.Load(), x: x}
 	defer func() { values, samples = e.end() }() // after a panic too
 	return nil, 0, said(evaluator.Evaluate(e))
 }

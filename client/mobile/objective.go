@@ -121,13 +121,13 @@ func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.
 	if o == nil {
 		return 0, errReleased
 	}
-	loss, err := o.Loss(&Round{ctx: ctx, x: x, batch: batch})
+	loss, err := o.Loss(&Round{ctx, x, batch, b.seen.Load()})
 	return loss, said(err)
 }
 
 // objective returns the callbacks as package client takes them.
 func (d *device) objective() objective.Objective {
-	e := evaluatorAdapter{d.callbacks}
+	e := evaluatorAdapter{d}
 	switch {
 	case d.whole != nil && d.evaluator != nil:
 		return struct {

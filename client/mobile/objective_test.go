@@ -15,6 +15,11 @@ type evaluator func(*Evaluation) error
 
 func (f evaluator) Evaluate(e *Evaluation) error { return f(e) }
 
+// evaluating is a device with an evaluator.
+func evaluating(f evaluator) evaluatorAdapter {
+	return evaluatorAdapter{&device{callbacks: &callbacks{evaluator: f}}}
+}
+
 // Package client gets exactly what the app set: always a policy and samples, streaming in
 // block mode, and an evaluator if there is one.
 func TestObjectives(t *testing.T) {
@@ -98,7 +103,7 @@ func TestEvaluation(t *testing.T) {
 	x := numbers(10)
 	var stale *Evaluation
 	dst := make([]byte, 12)
-	v := evaluatorAdapter{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+	v := evaluating(func(e *Evaluation) error {
 		stale = e
 		if e.Dim() != 10 || e.Cancelled() {
 			t.Errorf("dim %d, cancelled %v", e.Dim(), e.Cancelled())
@@ -115,7 +120,7 @@ func TestEvaluation(t *testing.T) {
 		}
 		hasCode(t, "SetSamples", e.SetSamples(0), CodeConfig)
 		return errors.Join(e.AddMetric(0.5), e.AddMetric(-2), e.SetSamples(100))
-	})}}
+	})
 	values, samples, err := v.Evaluate(t.Context(), x)
 	if len(values) != 2 || values[0] != 0.5 || values[1] != -2 || samples != 100 || err != nil {
 		t.Errorf("%v of %d samples, %v", values, samples, err)
@@ -127,7 +132,7 @@ func TestEvaluation(t *testing.T) {
 	if stale.Dim() != 0 || stale.Block(0, 1) != nil {
 		t.Errorf("dim %d after it, a block %x", stale.Dim(), stale.Block(0, 1))
 	}
-	v.callbacks.release()
+	v.device.release()
 	if _, _, err := v.Evaluate(t.Context(), x); err != errReleased {
 		t.Errorf("after Stop: %v", err)
 	}
@@ -137,10 +142,10 @@ func TestEvaluation(t *testing.T) {
 // so nobody may read them any more.
 func TestEvaluationPanics(t *testing.T) {
 	var stale *Evaluation
-	v := evaluatorAdapter{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+	v := evaluating(func(e *Evaluation) error {
 		stale = e
 		panic("oh")
-	})}}
+	})
 	func() {
 		defer func() { recover() }()
 		v.Evaluate(t.Context(), numbers(10))

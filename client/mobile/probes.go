@@ -17,12 +17,13 @@ type BatchObjective interface {
 }
 
 // Probes are the parameters at which a [BatchObjective] is asked for losses, all on one minibatch.
-// They are valid during the call that they are passed to; after that ReadParams fails with
+// They are valid during the call that they are passed to; after that reads fail with
 // "revoked: ". They are numbered from 0 to Count-1.
 type Probes struct {
 	ctx   context.Context
 	x     *objective.Points
 	batch objective.Batch
+	plan  *Plan
 
 	mu     sync.Mutex // guards losses
 	losses []float64  // nil: the call is over
@@ -57,6 +58,9 @@ func (p *Probes) BatchSize() int { return p.batch.Size }
 // BatchSeed is like [Round]'s.
 func (p *Probes) BatchSeed() int64 { return int64(p.batch.Seed) }
 
+// Plan is the run's plan. It stays valid after the call.
+func (p *Probes) Plan() *Plan { return p.plan }
+
 // Cancelled says whether the round is over: return early, because the losses are discarded.
 func (p *Probes) Cancelled() bool { return p == nil || p.ctx == nil || p.ctx.Err() != nil }
 
@@ -71,10 +75,27 @@ func (p *Probes) RemainingMilliseconds() int64 {
 // ReadParams is like [Round]'s, for one probe. ReadAll costs less where all are read.
 func (p *Probes) ReadParams(probe, off int, dst []byte) (n int, err error) {
 	defer guard(&err)
+	return p.write(readInto, probe, off, dst)
+}
+
+// ReadHalf is like [Round]'s, for one probe.
+func (p *Probes) ReadHalf(probe, off int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return p.write(readHalf, probe, off, dst)
+}
+
+// ReadInt8 is like [Round]'s, for one probe.
+func (p *Probes) ReadInt8(probe, off int, scale float64, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return p.write(readInt8(scale), probe, off, dst)
+}
+
+// write writes parameters off, off+1, ... of a probe into dst in a form.
+func (p *Probes) write(as form, probe, off int, dst []byte) (int, error) {
 	if err := p.check(probe); err != nil {
 		return 0, err
 	}
-	n, err = readInto(dst, off, p.x.Dim(), p.one(probe))
+	n, err := as(dst, off, p.x.Dim(), p.one(probe))
 	return n, coded(err)
 }
 
@@ -186,7 +207,8 @@ func (b batches) LossesAt(ctx context.Context, x *objective.Points, batch object
 		return errReleased
 	}
 	// A thread of the app may set losses late, so they are not the runtime's.
-	p := &Probes{ctx: ctx, x: x, batch: batch, losses: make([]float64, len(losses))}
+	p := &Probes{ctx: ctx, x: x, batch: batch, plan: b.seen.Load(),
+		losses: make([]float64, len(losses))}
 	for i := range p.losses {
 		p.losses[i] = math.NaN()
 	}

@@ -117,6 +117,52 @@ func TestProbesMisused(t *testing.T) {
 	}
 }
 
+// noted is an objective of an app that keeps what it was called with.
+type noted struct {
+	round      *Round
+	evaluation *Evaluation
+}
+
+func (o *noted) Loss(r *Round) (float64, error) { o.round = r; return 0, nil }
+func (o *noted) Evaluate(e *Evaluation) error   { o.evaluation = e; return nil }
+
+// What an app is called with has the plan that the device was asked about, and a round its place
+// among the losses of its step.
+func TestPlanAndPlace(t *testing.T) {
+	var app noted
+	cfg := config()
+	cfg.SetBlockObjective(&app)
+	cfg.SetEvaluator(&app)
+	c := made(t, cfg)
+	if err := c.device.accept(&wire.Plan{Dim: 10, Batch: 12}); err != nil {
+		t.Fatal(err)
+	}
+	o := c.device.objective()
+	x := objective.NewPoint(make([]float32, 10)).Numbered(2, 5)
+	if _, err := o.(objective.Streaming).LossAt(t.Context(), &x, objective.Batch{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := o.(objective.Evaluator).Evaluate(t.Context(), make([]float32, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if r := app.round; r.Probe() != 2 || r.Probes() != 5 || r.Plan() != c.Plan() {
+		t.Errorf("loss %d of %d, plan %+v", r.Probe(), r.Probes(), r.Plan())
+	}
+	if app.evaluation.Plan() != c.Plan() || c.Plan().BatchSize() != 12 {
+		t.Errorf("an evaluation with the plan %+v", app.evaluation.Plan())
+	}
+	b := batches{&device{callbacks: &callbacks{byBatches: batcher(func(p *Probes) error {
+		if p.Plan() != c.Plan() {
+			t.Errorf("probes with the plan %+v", p.Plan())
+		}
+		return nil
+	})}}}
+	b.seen.Store(c.Plan())
+	if err := b.LossesAt(t.Context(), points(), objective.Batch{}, make([]float64, 3)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Segments have names, offsets and lengths; a plan without any has one of all parameters.
 func TestSegments(t *testing.T) {
 	cfg := config()

@@ -8,12 +8,12 @@ import (
 )
 
 // A Round is one loss that a [BlockObjective] is asked for: parameters and a minibatch. It
-// is valid during the call that it is passed to; after that ReadParams fails with "revoked:
-// ".
+// is valid during the call that it is passed to; after that its reads fail with "revoked: ".
 type Round struct {
 	ctx   context.Context
 	x     *objective.Point
 	batch objective.Batch
+	plan  *Plan
 }
 
 // Dim is the number of parameters.
@@ -37,6 +37,29 @@ func (r *Round) BatchSize() int { return r.batch.Size }
 // BatchSeed is the seed for drawing these samples. All evaluations of a step have the same
 // seed and must use the same samples. It is 64 bits, as a signed number.
 func (r *Round) BatchSeed() int64 { return int64(r.batch.Seed) }
+
+// Probe is the number of this loss among those of its local step, from 0. With central differences
+// losses 2p and 2p+1 are those of perturbation p; with forward ones the first is at the model
+// itself. What depends on the minibatch alone need be computed for loss 0 only.
+func (r *Round) Probe() int {
+	if r == nil || r.x == nil {
+		return 0
+	}
+	return r.x.Index()
+}
+
+// Probes is how many losses the local step takes: 2P with P perturbations and central differences,
+// 1+P with forward ones. With a surrogate it is 1, and then as many as it asks for around it; where
+// the coordinator looks for mu it is 1, and then 2 at a time.
+func (r *Round) Probes() int {
+	if r == nil || r.x == nil {
+		return 0
+	}
+	return r.x.Count()
+}
+
+// Plan is the run's plan. It stays valid after the round.
+func (r *Round) Plan() *Plan { return r.plan }
 
 // Cancelled says whether the round is over: Loss may return early, because its result is
 // discarded.
@@ -62,10 +85,33 @@ func (r *Round) RemainingMilliseconds() int64 {
 //	}
 func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
+	return r.write(readInto, off, dst)
+}
+
+// ReadHalf is ReadParams in IEEE 754 binary16, little-endian, 2 bytes a parameter, for engines
+// that take float16. Each parameter is rounded to the nearest, of two the even one; from 65520 on
+// it becomes infinite. The length of dst is a multiple of 2 bytes.
+func (r *Round) ReadHalf(off int, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return r.write(readHalf, off, dst)
+}
+
+// ReadInt8 is ReadParams in signed bytes, one a parameter, for engines that take int8: x/scale,
+// rounded to the nearest integer, of two the even one, and at most 127 or at least -127. The scale
+// is a positive finite number; 127*scale is the largest parameter that is not cut.
+//
+//	dst[i] = min(max(round(x[off+i]/scale), -127), 127)
+func (r *Round) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
+	defer guard(&err)
+	return r.write(readInt8(scale), off, dst)
+}
+
+// write writes parameters off, off+1, ... into dst in a form.
+func (r *Round) write(as form, off int, dst []byte) (int, error) {
 	if r == nil || r.x == nil {
 		return 0, coded(objective.ErrRevoked)
 	}
-	n, err = readInto(dst, off, r.x.Dim(), r.x.Read)
+	n, err := as(dst, off, r.x.Dim(), r.x.Read)
 	return n, coded(err)
 }
 

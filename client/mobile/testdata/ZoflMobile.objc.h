@@ -155,6 +155,9 @@
 - (NSData* _Nullable)block:(long)off count:(long)count;
 - (BOOL)cancelled;
 - (long)dim;
+- (ZoflMobilePlan* _Nullable)plan;
+- (BOOL)readHalf:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readInt8:(long)off scale:(double)scale dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)remainingMilliseconds;
 - (BOOL)setSamples:(long)n error:(NSError* _Nullable* _Nullable)error;
@@ -168,6 +171,8 @@
 - (nonnull instancetype)init;
 - (NSData* _Nullable)block:(long)off count:(long)count;
 - (long)dim;
+- (BOOL)readHalf:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readInt8:(long)off scale:(double)scale dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)record;
 @end
@@ -202,7 +207,10 @@
 - (BOOL)cancelled;
 - (long)count;
 - (long)dim;
+- (ZoflMobilePlan* _Nullable)plan;
 - (BOOL)readAll:(long)off count:(long)count dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readHalf:(long)probe off:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readInt8:(long)probe off:(long)off scale:(double)scale dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)readParams:(long)probe off:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)record;
 - (int64_t)remainingMilliseconds;
@@ -221,6 +229,11 @@
 - (NSData* _Nullable)block:(long)off count:(long)count;
 - (BOOL)cancelled;
 - (long)dim;
+- (ZoflMobilePlan* _Nullable)plan;
+- (long)probe;
+- (long)probes;
+- (BOOL)readHalf:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)readInt8:(long)off scale:(double)scale dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)record;
 - (int64_t)remainingMilliseconds;
