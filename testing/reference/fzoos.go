@@ -112,9 +112,6 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	points, y := query(client, at, x)
 	d.X, d.Y = append(d.X, points[0]), append(d.Y, y[0])
 	p := f.condition(d, x)
-	if f.FitsL {
-		p = p.Likeliest()
-	}
 	for i := 1; i < len(points); i++ {
 		d.X, d.Y = append(d.X, points[i]), append(d.Y, y[i])
 		p.X, p.Y = append(p.X, points[i]), append(p.Y, y[i])
@@ -124,7 +121,7 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	return p
 }
 
-// condition returns the process of the points that count at x.
+// condition returns the process of the points that count at x, with the l that it has there.
 func (f *FZooS) condition(d *Queries, x []float64) Posterior {
 	p := f.Posterior
 	p.X, p.Y = d.latest(f.kept())
@@ -144,6 +141,9 @@ func (f *FZooS) condition(d *Queries, x []float64) Posterior {
 		for _, i := range order {
 			p.X, p.Y = append(p.X, all.X[i]), append(p.Y, all.Y[i])
 		}
+	}
+	if f.FitsL {
+		p = p.Likeliest()
 	}
 	return p
 }

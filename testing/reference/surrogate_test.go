@@ -9,7 +9,8 @@ import (
 // through both points, and its gradient equals its finite differences.
 func TestPosteriorByHand(t *testing.T) {
 	for _, matern := range []bool{false, true} {
-		p := Posterior{Matern: matern, L: 0.7, X: [][]float64{{0}, {1}}, Y: []float64{0, 2}}
+		p := Posterior{Matern: matern, L: 0.7, Mean: true, X: [][]float64{{0}, {1}},
+			Y: []float64{0, 2}}
 		k := p.kernel(1)
 		mean := func(x float64) float64 { // K^-1 (-1, 1) is (-1, 1)/(1-k)
 			return 1 + (p.kernel(math.Abs(x-1))-p.kernel(math.Abs(x)))/(1-k)
@@ -20,6 +21,11 @@ func TestPosteriorByHand(t *testing.T) {
 			slope := (mean(x+h) - mean(x-h)) / (2 * h)
 			compare(t, "gradient", p.Gradient([]float64{x}), []float64{slope}, 1e-8)
 		}
+		zero := p // K^-1 (0, 2) is (-2 k, 2)/(1-k^2)
+		zero.Mean = false
+		away, near := -zero.slope(0.3)*0.3, zero.slope(0.7)*0.7
+		compare(t, "gradient without the mean", zero.Gradient([]float64{0.3}),
+			[]float64{(2*near - 2*k*away) / (1 - k*k)}, 1e-12)
 		// The covariance by hand, from the derivatives of k over x at both points.
 		const x = 0.3
 		a, b := -p.slope(x)*x, p.slope(1-x)*(1-x)
@@ -64,7 +70,7 @@ func TestRandomFeatures(t *testing.T) {
 // from that by what gamma says.
 func TestFZooSByHand(t *testing.T) {
 	f := &FZooS{
-		Posterior: Posterior{L: 1}, Dim: 1, K: 1, Eta: 0.1, Window: 2, Gamma: Always,
+		Posterior: Posterior{L: 1, Mean: true}, Dim: 1, K: 1, Eta: 0.1, Window: 2, Gamma: Always,
 		Origin: []float64{0},
 		Random: Random{V: [][]float64{{1}}, B: []float64{math.Pi}, L: 1},
 	}
