@@ -85,7 +85,11 @@ func (r *Round) RemainingMilliseconds() int64 {
 //	}
 func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return r.write(readInto, off, dst)
+	if r == nil || r.x == nil {
+		return 0, coded(objective.ErrRevoked)
+	}
+	n, err = readInto(dst, off, r.x.Dim(), r.x.Read) // write would allocate for each block
+	return n, coded(err)
 }
 
 // ReadHalf is ReadParams in IEEE 754 binary16, little-endian, 2 bytes a parameter, for engines

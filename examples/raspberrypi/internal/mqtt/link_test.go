@@ -106,7 +106,9 @@ func TestBrokerStartsAgain(t *testing.T) {
 	mqtttest.Each(t, mqtttest.Settings{}, func(t *testing.T, b *mqtttest.Broker) {
 		j, log := newJournal()
 		heard := make(chan string, 100)
-		mqtttest.Observe(t, b).Send("home/kitchen", "old", true)
+		first := mqtttest.Observe(t, b)
+		first.Send("home/kitchen", "old", true)
+		first.Until("home/kitchen", "old") // so the broker keeps it before the link comes
 		l := open(t, mqtt.Config{Address: b.Address, Client: "a", Will: will, Log: log,
 			Topics: map[string]func([]byte){"home/kitchen": func(p []byte) { heard <- string(p) }}})
 		l.Keep("zofl/a", []byte("1"))
