@@ -1,84 +1,14 @@
 package main
 
 import (
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
-	"golang.org/x/term"
-
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
-	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
-
-// A screen is a program on a terminal of 80 by 24.
-type screen struct {
-	t        *testing.T
-	ptm, tty *os.File
-	cmd      *exec.Cmd
-	text     await.Text    // what it has written
-	closed   chan struct{} // nobody has the terminal open
-}
-
-// onScreen runs the program, whose input and output are the terminal.
-func onScreen(t *testing.T, environment []string, args ...string) *screen {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &screen{t: t, closed: make(chan struct{})}
-	if s.ptm, s.tty, err = pty.Open(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = s.tty.Close(), s.ptm.Close() })
-	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
-		t.Fatal(err)
-	}
-	s.cmd = exec.CommandContext(t.Context(), self, args...)
-	s.cmd.Env = append(append(os.Environ(), asProgram+"=1"), environment...)
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.tty, s.tty, s.tty
-	go func() {
-		_, _ = io.Copy(&s.text, s.ptm) // ends with an error when nobody has it open
-		close(s.closed)
-	}()
-	return s
-}
-
-// until waits for a text after so many bytes, and returns how many there are then.
-func (s *screen) until(from int, text string) (to int) {
-	s.t.Helper()
-	if !s.text.Until(func(all string) bool {
-		to = len(all)
-		return strings.Contains(all[min(from, to):], text)
-	}) {
-		s.t.Fatalf("no %q: %q", text, s.text.String())
-	}
-	return to
-}
-
-func (s *screen) press(keys string) {
-	s.t.Helper()
-	if _, err := s.ptm.WriteString(keys); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// mode is that of the terminal.
-func (s *screen) mode() *term.State {
-	s.t.Helper()
-	state, err := term.GetState(int(s.tty.Fd()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return state
-}
 
 // painted finds a color or a weight.
 var painted = regexp.MustCompile("\x1b\\[[0-9;]*[1-9][0-9;]*m")
@@ -104,15 +34,15 @@ func TestWatch(t *testing.T) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.until(0, "pi-2")
+	s.shows("pi-2")
 	served.interrupt()
-	s.until(0, "asking again")
+	s.shows("asking again")
 	s.press("?")
-	away := s.until(0, "Any key closes this help")
+	s.shows("Any key closes this help")
 	start(t, serve...)
-	s.until(away, "round ") // in the header: it is back
+	s.until("it is back", func(shown string) bool { return !strings.Contains(shown, "asking again") })
 	s.press("xpy")
-	s.until(away, "pause: done")
+	s.shows("pause: done")
 	out, err := zofl(t, "status", "--url", url, "--run", "kitchen", "--json")
 	if err != nil || !strings.Contains(out, `"state":"paused"`) {
 		t.Errorf("status after p and y: %v: %s", err, out)
@@ -146,7 +76,7 @@ func TestWatchNeedsATerminal(t *testing.T) {
 	if err := dumb.cmd.Run(); err == nil {
 		t.Error("watch runs on a dumb terminal")
 	}
-	dumb.until(0, "zofl status")
+	dumb.shows("zofl status")
 	code, _, text := runs(t, args...)
 	if code != cli.ExitUsage || !strings.Contains(text, "zofl status") ||
 		!strings.Contains(text, "zofl history --json") {
