@@ -67,7 +67,8 @@ func kitchen() *desk {
 	devices := []operate.Device{
 		{ID: "pi-3", Slot: 2, State: "silent", Missed: 4},
 		{ID: "phone-of-somebody-with-a-name-longer-than-any-column-has-room-for", State: "present",
-			LastSeen: &seen, Silence: 0.3, Latency: 12.4, Declines: 1},
+			LastSeen: &seen, Silence: 0.3, Latency: 12.4, Declines: 1, Battery: 51, Power: "battery",
+			Network: "metered", Program: "pantry 1.4", Platform: "android/arm64"},
 		{ID: "pi-2", Slot: 1, State: "present", LastSeen: &seen, Silence: 75, Latency: 1830},
 	}
 	return &desk{answer: Answer{
