@@ -57,15 +57,22 @@ func (r *Run) Costs() []Fact {
 	}
 	if len(seconds) > 0 {
 		slices.Sort(seconds)
-		facts = append(facts, Fact{"a round, median", fmt.Sprintf("%s s",
-			chart.Number(seconds[len(seconds)/2]))}, Fact{"a round, longest", fmt.Sprintf("%s s",
-			chart.Number(seconds[len(seconds)-1]))})
+		facts = append(facts, Fact{"a round, median", took(seconds[len(seconds)/2])},
+			Fact{"a round, longest", took(seconds[len(seconds)-1])})
 	}
 	if epsilon > 0 {
 		facts = append(facts, Fact{"epsilon spent", fmt.Sprintf("%.3g, delta %g", epsilon,
 			r.Now.DPDelta)})
 	}
 	return facts
+}
+
+// took returns the seconds of a round, which a history has in milliseconds.
+func took(seconds float64) string {
+	if seconds == 0 {
+		return "less than 0.001 s"
+	}
+	return chart.Number(seconds) + " s"
 }
 
 func span(d time.Duration) string {
