@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/mobile/internal/shelf"
 	"github.com/zofl/zofl/wire/about"
 )
 
@@ -26,7 +27,7 @@ type Client struct {
 	device        device
 	policy        policy
 	link          link
-	shelf         *shelf // nil: memory only
+	shelf         *shelf.Shelf // nil: memory only
 	events        events
 	traffic       traffic
 	trust         *truster
@@ -84,7 +85,7 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		config.About = func() about.Device { return c.policy.about(name) }
 	}
 	if cfg.StateDir != "" {
-		c.shelf = &shelf{dir: cfg.StateDir}
+		c.shelf = shelf.New(cfg.StateDir)
 		config.Store = c.shelf
 	}
 	if c.inner, err = client.New(config); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/client/mobile/internal/creds"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/about"
 	"github.com/zofl/zofl/wire/signed"
@@ -163,9 +164,9 @@ func (c *Config) SetCA(pem string) (err error) {
 // `zofl device add` does, it sets Coordinator.
 func (c *Config) SetCredentials(text string) (err error) {
 	defer guard(&err)
-	option, err := credentials(text)
+	option, err := creds.Option(text)
 	if err != nil {
-		return err
+		return &fault{CodeCredentials, err}
 	}
 	keys, err := signed.KeysIn(text)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/client/enroll"
+	"github.com/zofl/zofl/client/mobile/internal/creds"
 )
 
 // Enroll sets the run, the device, the server, the authority of its certificate, the
@@ -22,7 +23,7 @@ func (c *Config) Enroll(line string) (err error) {
 	case err != nil:
 		return faultf(CodeConfig, "Enroll: %w", err)
 	case !strings.HasPrefix(card.JWT, "eyJ"): // else the seed alone would do
-		return badCredentials("the line has no JWT")
+		return &fault{CodeCredentials, creds.Refuse("the line has no JWT")}
 	}
 	var next Config
 	if err := next.AddServer(card.URL); err != nil {

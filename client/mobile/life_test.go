@@ -2,8 +2,6 @@ package mobile
 
 import (
 	"errors"
-	"io"
-	"io/fs"
 	"math"
 	"runtime"
 	"slices"
@@ -11,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/mobile/internal/shelf"
 )
 
 // patience is the time limit of every wait. No test takes that long unless it fails.
@@ -147,7 +145,7 @@ func TestStateDir(t *testing.T) {
 		clients[i] = made(t, cfg)
 	}
 	result := running(t, clients[0])
-	for clients[0].shelf.use(func(_ client.Store) error { return nil }) != nil {
+	for clients[0].shelf.Load("nothing", nil) == shelf.ErrClosed {
 		pause()
 	}
 	hasCode(t, "Run of another", clients[1].Run(), CodeLocked)
@@ -162,89 +160,13 @@ func TestStateDir(t *testing.T) {
 	if err := clients[1].RunFor(1); err != nil {
 		t.Errorf("RunFor after it: %v", err)
 	}
-	if err := clients[0].shelf.use(nil); err != errShelf {
+	if err := clients[0].shelf.Load("nothing", nil); err != shelf.ErrClosed {
 		t.Errorf("a closed directory: %v", err)
 	}
 
 	cfg := config()
 	cfg.StateDir = dir + "/store.lock/no/directory"
 	hasCode(t, "Run where a file is", made(t, cfg).Run(), CodeStore)
-}
-
-// Changed says whether another client saved something in the directory since.
-func TestStateDirChangesHands(t *testing.T) {
-	dir := t.TempDir()
-	a, b := &shelf{dir: dir}, &shelf{dir: dir}
-	for i, turn := range []struct {
-		s              *shelf
-		changed, saves bool
-	}{
-		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},
-		{s: b, changed: true}, {s: b}, {s: a}, // b only read
-		{s: a, saves: true}, {s: b, changed: true, saves: true}, {s: a, changed: true}, {s: a},
-	} {
-		if err := turn.s.open(); err != nil {
-			t.Fatal(err)
-		}
-		if changed := turn.s.Changed(); changed != turn.changed {
-			t.Errorf("turn %d: changed: %v, want %v", i, changed, turn.changed)
-		}
-		if turn.s.Changed() {
-			t.Errorf("turn %d: Changed twice in a row", i)
-		}
-		if turn.saves {
-			for range 2 {
-				if err := turn.s.Save("thing", nothing); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if err := turn.s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func nothing(io.Writer) error { return nil }
-
-// A fullStore has no room for one item.
-type fullStore struct {
-	client.Store
-	item string
-}
-
-var errFull = errors.New("disk full")
-
-func (s fullStore) Save(item string, write func(io.Writer) error) error {
-	if item == s.item {
-		return errFull
-	}
-	return s.Store.Save(item, write)
-}
-
-// Without a signature nothing is saved. A full disk does not look like another client, so
-// the client forgets nothing because of it.
-func TestStateDirFull(t *testing.T) {
-	s := &shelf{dir: t.TempDir()}
-	for range 3 {
-		if err := s.open(); err != nil {
-			t.Fatal(err)
-		}
-		if s.Changed() {
-			t.Error("a full disk looks like another client")
-		}
-		s.store = fullStore{s.store, itemUser}
-		if err := s.Save("thing", nothing); !errors.Is(err, errFull) {
-			t.Errorf("Save: %v, want %v", err, errFull)
-		}
-		if err := s.Load("thing",
-			func(*io.SectionReader) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("Load: %v: something was saved without a signature", err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // Without a model, Params, Model and Digest give none. Wrong lengths are refused.

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
 )
 
 // Reasons why a Run ends without an error.
@@ -199,7 +200,13 @@ func (c *Client) open() error {
 	if c.shelf == nil {
 		return nil
 	}
-	return c.shelf.open()
+	err := c.shelf.Open()
+	if errors.Is(err, client.ErrStoreLocked) {
+		return &fault{CodeLocked, err}
+	} else if err != nil {
+		return &fault{CodeStore, err}
+	}
+	return nil
 }
 
 func (c *Client) close() {

@@ -1,9 +1,11 @@
-package mobile
+// Package creds reads the credentials that an app gives as text.
+package creds
 
 import (
 	"crypto/ed25519"
 	"encoding/base32"
 	"encoding/binary"
+	"fmt"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -20,10 +22,10 @@ const (
 
 var nkeyText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// credentials returns the option for the text of a NATS credentials file or the seed of a
+// Option returns the option for the text of a NATS credentials file or the seed of a
 // user's nkey. It extracts the parts itself: NATS's reader sends a text that it does not
-// recognize, possibly a secret, to the server as the user's token.
-func credentials(text string) (nats.Option, error) {
+// recognize, possibly a secret, to the server as the user's token. Errors never contain the text.
+func Option(text string) (nats.Option, error) {
 	token, seed := "", ""
 	for line := range strings.Lines(text) {
 		switch line = strings.TrimSpace(line); {
@@ -36,11 +38,11 @@ func credentials(text string) (nats.Option, error) {
 	file := strings.Contains(text, "-----BEGIN")
 	switch {
 	case seed == "" && token == "" && !file:
-		return nil, badCredentials("the text is neither a credentials file nor a seed")
+		return nil, Refuse("the text is neither a credentials file nor a seed")
 	case seed == "":
-		return nil, badCredentials("the text has no seed")
+		return nil, Refuse("the text has no seed")
 	case token == "" && file:
-		return nil, badCredentials("the text has no JWT")
+		return nil, Refuse("the text has no JWT")
 	}
 	public, sign, err := parseSeed(seed)
 	if err != nil {
@@ -52,9 +54,10 @@ func credentials(text string) (nats.Option, error) {
 	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
 }
 
-// badCredentials never contains the text, which is a secret.
-func badCredentials(why string) error {
-	return faultf(CodeCredentials,
+// Refuse returns an error that says why a text is refused, and what to give. It never contains the
+// text, which is a secret.
+func Refuse(why string) error {
+	return fmt.Errorf(
 		"%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+
 			"or a user's nkey seed (SU...)", why)
 }
@@ -64,14 +67,14 @@ func badCredentials(why string) error {
 func parseSeed(text string) (public string, sign nats.SignatureHandler, err error) {
 	raw, err := nkeyText.DecodeString(text)
 	if err != nil {
-		return "", nil, badCredentials("the nkey seed is not base32")
+		return "", nil, Refuse("the nkey seed is not base32")
 	}
 	const body = 2 + ed25519.SeedSize
 	if len(raw) != seedBytes || binary.LittleEndian.Uint16(raw[body:]) != crc16(raw[:body]) {
-		return "", nil, badCredentials("the nkey seed is damaged: its checksum is wrong")
+		return "", nil, Refuse("the nkey seed is damaged: its checksum is wrong")
 	}
 	if raw[0]&0xf8 != seedPrefix || raw[0]&7<<5|raw[1]>>3 != userPrefix {
-		return "", nil, badCredentials("the nkey seed is not a user's")
+		return "", nil, Refuse("the nkey seed is not a user's")
 	}
 	key := ed25519.NewKeyFromSeed(raw[2:body])
 	name := append([]byte{userPrefix}, key.Public().(ed25519.PublicKey)...)

@@ -1,4 +1,5 @@
-package mobile
+// Package shelf has the directory of a device that trains now and then.
+package shelf
 
 import (
 	"crypto/rand"
@@ -10,12 +11,12 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A shelf is a Store that is open only while the client needs it, so that a client that
+// A Shelf is a Store that is open only while the client needs it, so that a client that
 // does not run holds no lock.
 //
 // Invariant: whoever saves anything in the directory signs first, with a new name each time
 // it opens the directory.
-type shelf struct {
+type Shelf struct {
 	dir string
 
 	mu      sync.Mutex   // guards what follows
@@ -25,15 +26,19 @@ type shelf struct {
 	changed bool
 }
 
-var _ client.SharedStore = (*shelf)(nil)
+var _ client.SharedStore = (*Shelf)(nil)
 
-var errShelf = errors.New("the StateDir is closed")
+// ErrClosed reports that the directory is not open.
+var ErrClosed = errors.New("the StateDir is closed")
 
-// open opens the directory until close is called.
-func (s *shelf) open() error {
+// New returns the shelf of a directory, closed.
+func New(dir string) *Shelf { return &Shelf{dir: dir} }
+
+// Open opens the directory until Close is called. Errors are those of [client.OpenStore].
+func (s *Shelf) Open() error {
 	store, err := client.OpenStore(s.dir)
 	if err != nil {
-		return &fault{storeCode(err), err}
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +52,7 @@ func (s *shelf) open() error {
 // itemUser holds the signature of whoever saved last.
 const itemUser = "user"
 
-func (s *shelf) lastUser() (name string, err error) {
+func (s *Shelf) lastUser() (name string, err error) {
 	err = s.store.Load(itemUser, func(r *io.SectionReader) error {
 		b, err := io.ReadAll(io.LimitReader(r, 64)) // rand.Text is shorter
 		name = string(b)
@@ -60,7 +65,7 @@ func (s *shelf) lastUser() (name string, err error) {
 }
 
 // sign signs, unless this shelf has done so since it was opened.
-func (s *shelf) sign() error {
+func (s *Shelf) sign() error {
 	if s.signed {
 		return nil
 	}
@@ -76,7 +81,7 @@ func (s *shelf) sign() error {
 }
 
 // Changed reports whether another shelf has saved anything since the last call.
-func (s *shelf) Changed() bool {
+func (s *Shelf) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed := s.changed
@@ -84,23 +89,17 @@ func (s *shelf) Changed() bool {
 	return changed
 }
 
-func storeCode(err error) string {
-	if errors.Is(err, client.ErrStoreLocked) {
-		return CodeLocked
-	}
-	return CodeStore
-}
-
-func (s *shelf) use(f func(client.Store) error) error {
+func (s *Shelf) use(f func(client.Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
-		return errShelf
+		return ErrClosed
 	}
 	return f(s.store)
 }
 
-func (s *shelf) Save(item string, write func(io.Writer) error) error {
+// Save is [client.Store]'s; on a closed directory it returns [ErrClosed].
+func (s *Shelf) Save(item string, write func(io.Writer) error) error {
 	return s.use(func(store client.Store) error {
 		if err := s.sign(); err != nil {
 			return err
@@ -109,16 +108,18 @@ func (s *shelf) Save(item string, write func(io.Writer) error) error {
 	})
 }
 
-func (s *shelf) Load(item string, read func(*io.SectionReader) error) error {
+// Load is [client.Store]'s; on a closed directory it returns [ErrClosed].
+func (s *Shelf) Load(item string, read func(*io.SectionReader) error) error {
 	return s.use(func(store client.Store) error { return store.Load(item, read) })
 }
 
-func (s *shelf) SetAside(item string) error {
+// SetAside is [client.Store]'s; on a closed directory it returns [ErrClosed].
+func (s *Shelf) SetAside(item string) error {
 	return s.use(func(store client.Store) error { return store.SetAside(item) })
 }
 
-// Close closes the directory; open opens it again.
-func (s *shelf) Close() error {
+// Close closes the directory; Open opens it again.
+func (s *Shelf) Close() error {
 	return s.use(func(store client.Store) error {
 		s.store = nil
 		return store.Close()

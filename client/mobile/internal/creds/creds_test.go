@@ -1,4 +1,4 @@
-package mobile
+package creds
 
 import (
 	"encoding/hex"
@@ -40,7 +40,7 @@ func TestCredentials(t *testing.T) {
 		"one from Windows":    {strings.ReplaceAll(credsFile(token, userSeed), "\n", "\r\n"), "", token},
 	} {
 		t.Run(name, func(t *testing.T) {
-			option, err := credentials(tt.text)
+			option, err := Option(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,12 +88,9 @@ func TestBadCredentials(t *testing.T) {
 		"a token that is no JWT": credsFile("correct horse", userSeed),
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := NewConfig().SetCredentials(text)
+			_, err := Option(text)
 			if err == nil {
 				t.Fatal("accepted")
-			}
-			if code := ErrorCode(err.Error()); code != CodeCredentials {
-				t.Errorf("%v: code %q, want %q", err, code, CodeCredentials)
 			}
 			for _, secret := range strings.Fields(text) {
 				if len(secret) > 8 && !strings.HasPrefix(secret, "-") &&
@@ -105,42 +102,5 @@ func TestBadCredentials(t *testing.T) {
 				t.Errorf("%q does not say what to give", err)
 			}
 		})
-	}
-}
-
-// Neither a Config nor an option shows a secret.
-func TestSecretsAreNotShown(t *testing.T) {
-	cfg := config()
-	if err := cfg.SetCredentials(userSeed); err != nil {
-		t.Fatal(err)
-	}
-	if err := cfg.SetRunKey([]byte(strings.Repeat("k", 32))); err != nil {
-		t.Fatal(err)
-	}
-	if s := cfg.String(); strings.Contains(s, userSeed) || strings.Contains(s, "kkkk") ||
-		!strings.Contains(s, "digits") {
-		t.Errorf("String shows %q", s)
-	}
-}
-
-// TestCredentialsNameTheCoordinator: a file of zofl device add pins the coordinator's key, and a
-// damaged one is refused, not left out.
-func TestCredentialsNameTheCoordinator(t *testing.T) {
-	key := "ed25519:iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w"
-	cfg := config()
-	if err := cfg.SetCredentials(credsFile(token, userSeed) + "zofl coordinator " + key + "\n"); err !=
-		nil || cfg.Coordinator != key {
-		t.Errorf("key %q, %v", cfg.Coordinator, err)
-	}
-	if err := cfg.SetCredentials(credsFile(token, userSeed)); err != nil || cfg.Coordinator != key {
-		t.Errorf("credentials without a key: %q, %v", cfg.Coordinator, err)
-	}
-	err := cfg.SetCredentials(credsFile(token, userSeed) + "zofl coordinator " + key[:30] + "\n")
-	if err == nil || ErrorCode(err.Error()) != CodeCredentials {
-		t.Errorf("a damaged key: %v", err)
-	}
-	cfg.Coordinator = "ed25519:x"
-	if _, err := NewClient(cfg); err == nil || ErrorCode(err.Error()) != CodeConfig {
-		t.Errorf("a Config with a damaged key: %v", err)
 	}
 }

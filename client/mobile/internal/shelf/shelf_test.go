@@ -1,0 +1,86 @@
+package shelf
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+)
+
+// Changed says whether another client saved something in the directory since.
+func TestStateDirChangesHands(t *testing.T) {
+	dir := t.TempDir()
+	a, b := New(dir), New(dir)
+	for i, turn := range []struct {
+		s              *Shelf
+		changed, saves bool
+	}{
+		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},
+		{s: b, changed: true}, {s: b}, {s: a}, // b only read
+		{s: a, saves: true}, {s: b, changed: true, saves: true}, {s: a, changed: true}, {s: a},
+	} {
+		if err := turn.s.Open(); err != nil {
+			t.Fatal(err)
+		}
+		if changed := turn.s.Changed(); changed != turn.changed {
+			t.Errorf("turn %d: changed: %v, want %v", i, changed, turn.changed)
+		}
+		if turn.s.Changed() {
+			t.Errorf("turn %d: Changed twice in a row", i)
+		}
+		if turn.saves {
+			for range 2 {
+				if err := turn.s.Save("thing", nothing); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := turn.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func nothing(io.Writer) error { return nil }
+
+// A fullStore has no room for one item.
+type fullStore struct {
+	client.Store
+	item string
+}
+
+var errFull = errors.New("disk full")
+
+func (s fullStore) Save(item string, write func(io.Writer) error) error {
+	if item == s.item {
+		return errFull
+	}
+	return s.Store.Save(item, write)
+}
+
+// Without a signature nothing is saved. A full disk does not look like another client, so
+// the client forgets nothing because of it.
+func TestStateDirFull(t *testing.T) {
+	s := New(t.TempDir())
+	for range 3 {
+		if err := s.Open(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Changed() {
+			t.Error("a full disk looks like another client")
+		}
+		s.store = fullStore{s.store, itemUser}
+		if err := s.Save("thing", nothing); !errors.Is(err, errFull) {
+			t.Errorf("Save: %v, want %v", err, errFull)
+		}
+		if err := s.Load("thing",
+			func(*io.SectionReader) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load: %v: something was saved without a signature", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
