@@ -139,7 +139,8 @@ var allowed = map[string][]string{
 	},
 	// It sees no frame: who is in which group is the coordinator's business.
 	"coordinator/internal/grouping": {module + "/wire", module + "/wire/grouping",
-		module + "/wire/survey", module + "/coordinator/report", module + "/prng"},
+		module + "/wire/survey", module + "/coordinator/report", module + "/prng",
+		module + "/coordinator/internal/steer"},
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report"},

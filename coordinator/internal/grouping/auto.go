@@ -3,6 +3,7 @@ package grouping
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	wiregroups "github.com/zofl/zofl/wire/grouping"
 )
@@ -20,8 +21,11 @@ import (
 //
 //	v < (M-1) |g|^2 / 4
 //
-// With weights, g is the weighted mean, M is 1/sum_i W_i^2 for the shares W_i of the weights, and
-// mean|g_i|^2 is weighted by W_i^2, as the noise of own directions is.
+// With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
+//
+// One device must not choose for all. So both means are [steer.Trimmed], without weights: among
+// three devices or more, large scalars and contrary ones are left out. Of two devices each can
+// choose. A claim of samples can lower M, as far as claim_bound lets it count.
 //
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
@@ -35,7 +39,7 @@ const (
 type contrast struct {
 	rounds      int
 	contributed float64 // M, the sum of all of them
-	each, mean  float64 // sums of |g_i|^2, the mean over devices, and of |g|^2
+	each, mean  float64 // sums of |g_i|^2, as devices have it, and of |g|^2
 	own         bool    // devices have directions of their own
 }
 
@@ -58,7 +62,9 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why st
 		return ""
 	}
 	k.rounds++
-	k.add(rows, sharesOf(weights))
+	k.add(rows)
+	shares := sharesOf(weights)
+	k.contributed += 1 / dot(shares, shares)
 	if k.rounds < measured {
 		return ""
 	}
@@ -72,20 +78,20 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why st
 		"grows as the model learns", noise)
 }
 
-// add adds the scalars of a round, the mean over its directions. shares are the rows' parts of
-// their mean.
-func (k *contrast) add(rows [][]float32, shares []float64) {
-	directions, devices := float64(len(rows[0])), 1/dot(shares, shares)
-	k.contributed += devices
+// add adds the scalars of a round, the mean over its directions.
+func (k *contrast) add(rows [][]float32) {
+	directions := float64(len(rows[0]))
+	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
 	for j := range rows[0] {
-		mean := 0.0
 		for i, row := range rows {
-			v := shares[i] * float64(row[j])
-			mean += v
-			k.each += v * v * devices / directions
+			c := float64(row[j])
+			column[i] = c
+			squares[i] += c * c / directions
 		}
+		mean := steer.Trimmed(column)
 		k.mean += mean * mean / directions
 	}
+	k.each += steer.Trimmed(squares)
 }
 
 // sharesOf returns weights divided by their sum.

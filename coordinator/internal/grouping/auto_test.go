@@ -64,7 +64,7 @@ func TestAuto(t *testing.T) {
 		unlike  float64
 		own     bool
 	}{{10, 0.1, true}, {10, 1, true}, {10, 4, false}, {10, 30, false}, {5, 0, true}, {5, 0.6, true},
-		{5, 2, false}, {3, 0.3, true}, {3, 1, false}, {2, 0.1, true}, {2, 0.5, false},
+		{5, 2, false}, {3, 0.3, true}, {3, 2, false}, {2, 0.1, true}, {2, 0.5, false},
 		{1, 0, false}} {
 		gradients := [][]float64{make([]float64, 400)}
 		if test.devices > 1 {
@@ -107,14 +107,13 @@ func TestAutoNoise(t *testing.T) {
 	if why := c.Heed(p, rows, ones(rows)); !strings.Contains(why, "their noise is 0.6 of that") {
 		t.Error(why)
 	}
-	// With shares 3/4 and 1/4 M is 1.6, each = 1.6 (9/16 (4+4) + 1/16 16)/2 = 4.4, and
-	// mean = (1.5^2 + 2.5^2)/2 = 4.25, and 4.4/(1.6*4.25) = 0.647.
+	// With shares 3/4 and 1/4 M is 1.6, and 6/(1.6*5) = 0.75.
 	c = New(1)
 	why := ""
 	for range measured {
 		why += c.Heed(p, rows, []uint32{30, 10})
 	}
-	if !strings.Contains(why, "their noise is 0.65 of that") {
+	if !strings.Contains(why, "the noise of their own is 0.75") {
 		t.Error(why)
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
@@ -125,6 +124,64 @@ func TestAutoNoise(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAutoDespiteALiar: what one device cannot change, whatever it sends. Devices that are alike
+// keep their own directions: three and four if they are the same, five if what makes them differ is
+// an eighth of the bound, ten if it is a quarter. Ten and more share on, if it is four times that.
+func TestAutoDespiteALiar(t *testing.T) {
+	for _, test := range []struct {
+		devices      int
+		alike, apart float64 // times the bound, (M-1)/4 of the square of the mean; 0 apart: no promise
+	}{{3, 0, 0}, {4, 0, 0}, {5, 0.125, 0}, {10, 0.25, 4}, {20, 0.25, 4}} {
+		bound := float64(test.devices-1) / 4
+		for name, lie := range lies {
+			for seed := range uint64(20) {
+				rng := rand.New(rand.NewPCG(seed, uint64(test.devices)))
+				if !ownDespite(rng, test.devices, bound*test.alike, lie) {
+					t.Errorf("%d devices, seed %d: %s had like ones share", test.devices, seed, name)
+				}
+				if test.apart > 0 && ownDespite(rng, test.devices, bound*test.apart, lie) {
+					t.Errorf("%d devices, seed %d: %s parted unlike ones", test.devices, seed, name)
+				}
+			}
+		}
+	}
+}
+
+// ownDespite returns whether some devices get directions of their own, of which one lies.
+func ownDespite(rng *rand.Rand, devices int, unlike float64,
+	lie func(others [][]float32) []float32) bool {
+	honest := gradientsOf(rng, devices-1, 400, unlike)
+	c, p := New(1), planOf(uint32(devices), 0, 10)
+	p.Groups = wiregroups.Auto
+	for range measured {
+		rows := slopesOf(rng, honest, 10)
+		rows = append(rows, lie(rows))
+		c.Heed(p, rows, ones(rows))
+	}
+	return c.contrast.own
+}
+
+// lies are scalars of a device that knows all others' of the round.
+var lies = map[string]func(others [][]float32) []float32{
+	"large":          func(others [][]float32) []float32 { return scaled(others, 1e6) },
+	"large contrary": func(others [][]float32) []float32 { return scaled(others, -1e6) },
+	"contrary":       func(others [][]float32) []float32 { return scaled(others, -1) },
+	"eightfold":      func(others [][]float32) []float32 { return scaled(others, -8) },
+	"agreeing":       func(others [][]float32) []float32 { return scaled(others, 3) },
+	"nothing":        func(others [][]float32) []float32 { return scaled(others, 0) },
+}
+
+// scaled returns the mean of rows times a number.
+func scaled(rows [][]float32, by float32) []float32 {
+	mean := make([]float32, len(rows[0]))
+	for _, row := range rows {
+		for j, v := range row {
+			mean[j] += v * by / float32(len(rows))
+		}
+	}
+	return mean
 }
 
 // Fewer devices than a round asks have groups, too.

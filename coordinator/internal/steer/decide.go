@@ -56,9 +56,9 @@ func median(v []float64) float64 {
 	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
-// trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
+// Trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
 // rounded down, but without one at either end of three or more.
-func trimmed(v []float64) float64 {
+func Trimmed(v []float64) float64 {
 	slices.Sort(v)
 	cut := len(v) / 4
 	if len(v) >= 3 {

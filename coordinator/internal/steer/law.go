@@ -78,7 +78,7 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	}
 	n, gain := round-1, past.gain(p)
 	if n >= firstToFix && len(slopes) > 0 {
-		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, trimmed(slopes))
+		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, Trimmed(slopes))
 		gain *= math.Exp(rate * (l.trend - target))
 		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}

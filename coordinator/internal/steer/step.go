@@ -20,7 +20,13 @@ const shortest = 4
 // at either end, so that a fifth of the devices cannot choose the step, whatever they send. Five
 // values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
 // chance. A loss that is not finite is infinite.
+//
+// Of two devices none can be left out. It then takes the shorter of what each finds alone: what is
+// too long destroys a model, and what is too short is corrected over the rounds.
 func step(values [][]float32) survey.Result {
+	if len(values) == 2 {
+		return shorter(step(values[:1]), step(values[1:]))
+	}
 	r := survey.Result{}
 	least, finite := 0.0, 0
 	losses := make([]float64, len(survey.Lengths()))
@@ -29,7 +35,7 @@ func step(values [][]float32) survey.Result {
 		for d, v := range values {
 			rises[d] = finiteOr(float64(v[1+i]))
 		}
-		losses[i] = trimmed(rises)
+		losses[i] = Trimmed(rises)
 		row := survey.Row{At: at}
 		if losses[i] <= math.MaxFloat32 {
 			row.Usable, row.Loss = true, float32(losses[i])
@@ -52,6 +58,18 @@ func step(values [][]float32) survey.Result {
 	return r
 }
 
+// shorter returns the result with the shorter step, of those that have one.
+func shorter(a, b survey.Result) survey.Result {
+	if a.Value == b.Value {
+		return a
+	}
+	if a.Value == 0 || b.Value > 0 && b.Value < a.Value {
+		a = b
+	}
+	a.Why += "; the other of two devices would have another step"
+	return a
+}
+
 // finiteOr returns v, or an infinity in place of what is not finite.
 func finiteOr(v float64) float64 {
 	if v-v != 0 {
@@ -69,7 +87,7 @@ func noise(values [][]float32) float64 {
 			variances[d] = each
 		}
 	}
-	return math.Sqrt(trimmed(variances) / float64(len(values)))
+	return math.Sqrt(Trimmed(variances) / float64(len(values)))
 }
 
 // variance returns the sum of squared distances from the mean, over one less than their number.

@@ -127,6 +127,29 @@ func TestStepDespiteLiars(t *testing.T) {
 	}
 }
 
+// One of two devices can have a shorter step than the other finds alone, and no longer one.
+func TestStepOfTwo(t *testing.T) {
+	lie := make([]float32, survey.Step.Values())
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		best := math.Pow(4, 6*rng.Float64()-4)
+		honest := along(func(a float64) float64 {
+			return 3 + (a-best)*(a-best) + 0.01*best*best*rng.NormFloat64()
+		})
+		alone := foundStep(t, honest)
+		for i := range lie {
+			lie[i] = []float32{0, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
+				math.MaxFloat32, -math.MaxFloat32, -1e30, -1}[rng.IntN(8)]
+		}
+		if got := foundStep(t, honest, lie); got > alone {
+			t.Errorf("seed %d: step %v with a liar, %v without", seed, got, alone)
+		}
+		if got := foundStep(t, honest, honest); got > alone || got < alone/4 {
+			t.Errorf("seed %d: step %v of two that are alike, %v of one", seed, got, alone)
+		}
+	}
+}
+
 // A loss that is infinite beyond some length, on most devices, has a shorter step; one that is
 // infinite everywhere has none.
 func TestStepOfInfiniteLoss(t *testing.T) {
