@@ -26,7 +26,7 @@ func All() []Experiment {
 		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
 	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
-		groups(), byzantine(), guards(), leakExperiment())
+		finish(), groups(), byzantine(), guards(), leakExperiment())
 	return screened(append(list, fzoosExperiments()...))
 }
 

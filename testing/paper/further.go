@@ -27,14 +27,7 @@ func further() Experiment {
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "arm"},
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			x, err := newFurtherRun(ctx, e, id)
-			if err != nil {
-				return nil, err
-			}
-			if err = x.all(); !e.Screen {
-				x.report.markScreened()
-			}
-			return x.report, err
+			return e.study(ctx, id, furtherStudy())
 		},
 	}
 }
@@ -159,37 +152,59 @@ func furtherArms() []furtherArm {
 	return list
 }
 
+// A study is what an experiment of ideas compares.
+type study struct {
+	tasks  []furtherTask
+	usual  int // tasks, from the first on, that run unless others are asked for
+	arms   []furtherArm
+	rounds int       // of the recipe with P=10
+	steps  []float64 // to choose from
+}
+
+func furtherStudy() study {
+	return study{tasks: furtherTasks(), usual: 2, arms: furtherArms(), rounds: 200,
+		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
+}
+
+// study runs a study and marks its report: it screens, whether asked to or not.
+func (e *Env) study(ctx context.Context, id string, s study) (*Report, error) {
+	x, err := newFurtherRun(ctx, e, id, s)
+	if err != nil {
+		return nil, err
+	}
+	if err = x.all(); !e.Screen {
+		x.report.markScreened()
+	}
+	return x.report, err
+}
+
 // A furtherRun is a running experiment.
 type furtherRun struct {
+	study  // with the tasks and arms that were chosen
 	ctx    context.Context
 	env    *Env
-	tasks  []furtherTask
-	arms   []furtherArm
-	steps  []float64
 	seeds  int
-	rounds int // of the recipe
 	report *Report
 }
 
-func newFurtherRun(ctx context.Context, e *Env, id string) (*furtherRun, error) {
-	x := &furtherRun{ctx: ctx, env: e, rounds: 200, seeds: e.seeds(3), report: &Report{ID: id},
-		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
+func newFurtherRun(ctx context.Context, e *Env, id string, s study) (*furtherRun, error) {
+	x := &furtherRun{study: s, ctx: ctx, env: e, seeds: e.seeds(3), report: &Report{ID: id}}
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}
-	all := furtherTasks()
 	var names []string
-	for _, t := range all {
+	for _, t := range s.tasks {
 		names = append(names, t.name)
 	}
 	tasks, err := chosen("tasks", e.Tasks, names)
 	if err == nil {
-		x.arms, err = chosenIdeas(e.Arms)
+		x.arms, err = chosenIdeas(s.arms, e.Arms)
 	}
 	if e.Tasks == nil {
-		tasks = names[:2]
+		tasks = names[:s.usual]
 	}
-	for _, t := range all {
+	x.tasks = nil
+	for _, t := range s.tasks {
 		if slices.Contains(tasks, t.name) {
 			x.tasks = append(x.tasks, t)
 		}
@@ -198,16 +213,19 @@ func newFurtherRun(ctx context.Context, e *Env, id string) (*furtherRun, error) 
 }
 
 // chosenIdeas returns the recipe, and the arms that are asked for.
-func chosenIdeas(asked []string) ([]furtherArm, error) {
-	all := furtherArms()
+func chosenIdeas(all []furtherArm, asked []string) ([]furtherArm, error) {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.name)
 	}
 	kept, err := chosen("arm", asked, names)
-	return slices.DeleteFunc(all, func(a furtherArm) bool {
-		return a.name != "recipe" && !slices.Contains(kept, a.name)
-	}), err
+	var list []furtherArm
+	for _, a := range all {
+		if a.name == "recipe" || slices.Contains(kept, a.name) {
+			list = append(list, a)
+		}
+	}
+	return list, err
 }
 
 // price returns the bytes of a device for a round, of which there are 100, and 10 contribute.

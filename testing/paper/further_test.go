@@ -81,14 +81,20 @@ func column(t *testing.T, rows map[string][]string, at int) map[string]float64 {
 
 // TestFurtherArms: names are one of a kind, and the ideas of every task's model can run.
 func TestFurtherArms(t *testing.T) {
-	var names []string
-	for _, a := range furtherArms() {
-		if slices.Contains(names, a.name) {
-			t.Errorf("two arms are %s", a.name)
+	for _, s := range []study{furtherStudy(), finishStudy()} {
+		var names []string
+		for _, a := range s.arms {
+			if slices.Contains(names, a.name) {
+				t.Errorf("two arms are %s", a.name)
+			}
+			names = append(names, a.name)
 		}
-		names = append(names, a.name)
+		if names[0] != "recipe" {
+			t.Errorf("the first arm is %s", names[0])
+		}
 	}
-	if _, err := newFurtherRun(t.Context(), &Env{Arms: []string{"nonsense"}}, "further"); err == nil {
+	if _, err := newFurtherRun(t.Context(), &Env{Arms: []string{"nonsense"}}, "further",
+		furtherStudy()); err == nil {
 		t.Error("an arm that is not there was taken")
 	}
 	e := &Env{Generated: 600, Short: true, Arms: []string{"more-b"}, Tasks: []string{"fashion-cnn"}}
@@ -123,5 +129,28 @@ func TestFurtherWins(t *testing.T) {
 	}
 	if v := of(0.5).reach(recipe); v == v {
 		t.Errorf("reached at %v", v)
+	}
+}
+
+// TestFinish: the ends of the same queries run, with P=19 unless an end says otherwise.
+func TestFinish(t *testing.T) {
+	e := &Env{Generated: 600, Short: true, Arms: []string{"auto", "fall-p"}}
+	r := experiment(t, "finish", e)
+	if len(r.Summary.Rows) != 3 || len(r.Summary.Columns) != 4 || !r.Screened {
+		t.Fatalf("%+v: want three rows of two tasks, marked as screened", r.Summary)
+	}
+	last := map[string][]string{}
+	for _, row := range r.Table.Rows {
+		last[row[1]] = row
+	}
+	rounds, queries := column(t, last, 4), column(t, last, 5)
+	for _, name := range []string{"recipe", "auto"} {
+		if queries[name] != 20*rounds[name] {
+			t.Errorf("%s: %v queries in %v rounds, want 20 in each", name, queries[name], rounds[name])
+		}
+	}
+	if most := queries["recipe"] + 20; rounds["fall-p"] >= rounds["recipe"]*2 ||
+		queries["fall-p"] > most {
+		t.Errorf("rounds %v, queries %v", rounds, queries)
 	}
 }

@@ -14,6 +14,7 @@ type Arm struct {
 	Shape      Shape
 	Layers     Layers
 	Memory     Memory
+	Finish     Finish
 }
 
 // Shape says what the directions' elements are multiplied by: the square root of D, which has the

@@ -77,7 +77,8 @@ func arms() map[string]Arm {
 		"moves":   {Shape: Shape{Of: Rounds, Power: -0.5, Moves: true}},
 		"floor":   {Shape: Shape{Of: Exact, Power: -0.5, Least: 10}},
 		"control": {Memory: Control}, "long": {Memory: LongControl}, "kalman": {Memory: Kalman},
-		"squares": {Memory: Squares},
+		"squares": {Memory: Squares}, "to-zero": {Finish: Finish{Fall: ToZero}},
+		"auto": {Finish: Finish{Fall: Auto}}, "mean": {Finish: Finish{Average: 0.1}},
 	}
 }
 
@@ -144,7 +145,7 @@ func TestRecipe(t *testing.T) {
 				}
 			}
 		}
-		step := 0.3 * share(float64(round*11)/cfg.Budget)
+		step := 0.3 * Cosine.share(float64(round*11)/cfg.Budget, round)
 		a.round()
 		x = rule.Step(x, g, u, step, nil)
 		for i := range x {

@@ -34,7 +34,7 @@ func (t *trial) estimate(list []summand) []float32 {
 	default:
 		g = t.controlled(list)
 	}
-	blend(t.m, beta1, g)
+	blend(t.m, float32(t.beta()), g)
 	if t.remembers.long == nil {
 		t.remembers.long = make([]float32, d)
 	}

@@ -56,7 +56,7 @@ func Train(ctx context.Context, cfg Config) ([]Point, error) {
 		done := t.used >= cfg.Budget || !t.finite()
 		if t.used*float64(cfg.Times) >= float64(next)*cfg.Budget || done {
 			next = 1 + int(t.used/cfg.Budget*float64(cfg.Times))
-			loss, accuracy := cfg.Test.Evaluate(t.x, 1)
+			loss, accuracy := cfg.Test.Evaluate(t.model(), 1)
 			points = append(points, Point{t.spent, t.n, loss, accuracy})
 		}
 		if done {
@@ -70,9 +70,10 @@ func Train(ctx context.Context, cfg Config) ([]Point, error) {
 type trial struct {
 	*Config
 	x, m      []float32
-	v         float64 // running mean square of scalars
-	b1, b2    float64 // powers of beta1 and beta2
-	n         int     // rounds
+	mean      []float32 // running mean of x; nil: none
+	v         float64   // running mean square of scalars
+	b1, b2    float64   // powers of beta1 and beta2
+	n         int       // rounds
 	used      float64
 	spent     Spent
 	keys      *prng.Keyring
@@ -105,11 +106,6 @@ func (t *trial) finite() bool {
 	return true
 }
 
-// share returns the cosine's share of the step for a part of the budget.
-func share(used float64) float64 {
-	return floor + (1-floor)*(1+math.Cos(math.Pi*min(used, 1)))/2
-}
-
 func (t *trial) round() {
 	part := t.used / t.Budget
 	t.survey(part)
@@ -118,19 +114,21 @@ func (t *trial) round() {
 	if t.Antithetic {
 		key /= 2 // slopes along -z times -z are those along z times z
 	}
-	a := t.Step * share(part)
+	a := t.Step * t.Finish.Fall.share(part, t.n)
 	f := newFrame(t.keys.Key(uint64(key+1)), &t.Arm, p, t.Asked, len(t.x))
 	var list []summand
 	for i, device := range t.rng.Perm(len(t.Shares))[:t.Asked] {
 		list = append(list, t.device(f, i, device, b, a)...)
 	}
 	t.n++
-	t.b1, t.b2 = t.b1*beta1, t.b2*beta2
+	t.b1, t.b2 = t.b1*t.beta(), t.b2*beta2
 	t.v = beta2*t.v + (1-beta2)*meanSquare(list)
 	t.move(a, t.estimate(list))
 	s := Spent{Queries: f.steps * (p + 1), Samples: f.steps * (p + 1) * b,
 		Bytes: t.Bytes(f.steps * p)}
-	t.used += t.Price(s)
+	price := t.Price(s)
+	t.used += price
+	t.average(price / t.Budget)
 	t.spent = Spent{t.spent.Queries + s.Queries, t.spent.Samples + s.Samples,
 		t.spent.Bytes + s.Bytes}
 }
@@ -173,7 +171,7 @@ func (t *trial) move(a float64, m []float32) {
 			scale = float64(t.layers[i])
 		}
 		x := float64(t.x[i])
-		t.x[i] = float32(x - scale*(decay*a*x+by*float64(v)))
+		t.x[i] = float32(x - scale*(t.decay()*a*x+by*float64(v)))
 	}
 }
 

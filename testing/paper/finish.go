@@ -1,0 +1,69 @@
+package paper
+
+import (
+	"context"
+
+	"github.com/zofl/zofl/testing/paper/ideas"
+)
+
+// finish asks what the last third of a run costs the recipe: each other end alone, against the
+// recipe at equal queries.
+func finish() Experiment {
+	const id = "finish"
+	return Experiment{
+		ID:    id,
+		Title: "other ends of a run, each against the recipe's, in a screening simulation",
+		Paper: "none: the baseline is zofl-mnist's recipe",
+		Long:  "half an hour on a core; --tasks and --arm choose",
+		Takes: []string{"tasks", "arm"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			return e.study(ctx, id, finishStudy())
+		},
+	}
+}
+
+// finishStudy has the recipe's directions and minibatches. Runs have 8,000 queries of a client
+// that is always asked, 400 rounds of the recipe.
+func finishStudy() study {
+	return study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728,
+		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}}
+}
+
+// finishTasks are two that end where minibatches are what limits them.
+func finishTasks() []furtherTask {
+	var list []furtherTask
+	for _, name := range []string{"mnist", "fashion-mnist"} {
+		list = append(list, furtherTask{defaultsTask: defaultsTask{name: name + "-mlp", data: name,
+			shrink: 2, scale: standardized, hidden: []int{32}, train: 60_000, test: 10_000}})
+	}
+	return list
+}
+
+// finishArms lists the ends, the recipe's first.
+func finishArms() []furtherArm {
+	list := []furtherArm{{name: "recipe", title: "the recipe, P=19, batch 200"}}
+	add := func(name, title, costs string, a ideas.Arm) {
+		if a.P == nil {
+			a.P = []int{19}
+		}
+		list = append(list, furtherArm{name: name, title: title, costs: costs, Arm: a})
+	}
+	end := func(name, title, costs string, f ideas.Finish) {
+		add(name, title, costs, ideas.Arm{Finish: f})
+	}
+	list[0].P = []int{19}
+	add("late-b", "batch 100, 100, 400", "", ideas.Arm{B: []int{100, 100, 400}})
+	add("fall-p", "P 38, 19, 9", "bytes", ideas.Arm{P: []int{38, 19, 9}})
+	end("to-zero", "cosine to 0", "", ideas.Finish{Fall: ideas.ToZero})
+	end("linear", "linear to 0", "", ideas.Finish{Fall: ideas.Linear})
+	end("auto", "the fall of step=auto", "", ideas.Finish{Fall: ideas.Auto})
+	end("calm", "momentum 0.5 in the last third", "", ideas.Finish{Late: 0.5})
+	end("long", "momentum 0.97 in the last third", "", ideas.Finish{Late: 0.97})
+	end("decay-0.01", "decay 0.01", "", ideas.Finish{Decay: 0.01})
+	end("decay-0.1", "decay 0.1", "", ideas.Finish{Decay: 0.1})
+	end("average", "mean of x over the last 20th", "d more", ideas.Finish{Average: 0.05})
+	add("grow-p", "P 9, 19, 38", "bytes", ideas.Arm{P: []int{9, 19, 38}})
+	add("late-b-free", "batch 200, 200, 600", "5/3 of the computing",
+		ideas.Arm{B: []int{200, 200, 600}})
+	return list
+}

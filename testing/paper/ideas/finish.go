@@ -1,0 +1,75 @@
+package ideas
+
+import "math"
+
+// Finish says how a run ends. The zero value is the recipe's end.
+type Finish struct {
+	Fall  Fall
+	Decay float64 // of x; 0: 0.03
+	Late  float64 // momentum of the last third of the budget; 0: 0.9, as before
+	// Average measures a running mean of x over about this part of the budget; 0: x.
+	Average float64
+}
+
+// A Fall is how the step falls until the budget ends.
+type Fall uint8
+
+const (
+	Cosine Fall = iota // to 0.05 of the first step
+	ToZero             // the cosine to 0
+	Linear             // to 0
+	Auto               // as step=auto: 1/sqrt(1 + n/30) in round n, and linear to 0 from the middle on
+)
+
+// share returns the part of the first step after n rounds and a part of the budget.
+func (f Fall) share(used float64, n int) float64 {
+	left := 1 - min(used, 1)
+	cosine := (1 - math.Cos(math.Pi*left)) / 2
+	switch f {
+	case ToZero:
+		return cosine
+	case Linear:
+		return left
+	case Auto:
+		return min(1, 2*left) / math.Sqrt(1+float64(n)/30)
+	}
+	return floor + (1-floor)*cosine
+}
+
+// beta returns the momentum's share of what it was.
+func (t *trial) beta() float64 {
+	if t.Finish.Late > 0 && 3*t.used >= 2*t.Budget {
+		return t.Finish.Late
+	}
+	return beta1
+}
+
+// decay returns what a step of length 1 takes from x, as a part of it.
+func (t *trial) decay() float64 {
+	if t.Finish.Decay > 0 {
+		return t.Finish.Decay
+	}
+	return decay
+}
+
+// average moves the running mean of x, after a part of the budget was used.
+func (t *trial) average(part float64) {
+	if t.Finish.Average == 0 {
+		return
+	}
+	if t.mean == nil {
+		t.mean = append(t.mean, t.x...)
+	}
+	w := float32(min(1, part/t.Finish.Average))
+	for i, v := range t.x {
+		t.mean[i] += w * (v - t.mean[i])
+	}
+}
+
+// model returns what is measured.
+func (t *trial) model() []float32 {
+	if t.mean != nil {
+		return t.mean
+	}
+	return t.x
+}
