@@ -27,7 +27,7 @@ func (b *narrowBus) MaxPayload() int64 { return b.most }
 // TestPayload: a broker that cannot carry the plan's records is refused before anything is sent,
 // with the values and the remedy; one that only takes no full frame is reported.
 func TestPayload(t *testing.T) {
-	plan, err := preset.New("fedzo", "r", 100)
+	plan, err := preset.Unbound("fedzo", "r", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,5 +13,5 @@ func warnUnbound(log *slog.Logger, p *wire.Plan) {
 		return
 	}
 	log.Warn("one device that lies can spoil this run: its plan has no bound",
-		"remedy", "new plans: preset.Guard; this run: change bound=8 claim_bound=8")
+		"remedy", "new plans: preset.New or Guard; this run: change bound=8 claim_bound=8")
 }

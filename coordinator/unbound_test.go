@@ -12,22 +12,22 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// TestUnbound: a coordinator says if one device can spoil a run, and a plan with preset.Guard has
+// TestUnbound: a coordinator says if one device can spoil a run, and a plan with its Guard has
 // nothing to be said of.
 func TestUnbound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		edit  func(*wire.Plan)
 		warns bool
 	}{
-		"as New made it": {func(*wire.Plan) {}, true},
-		"guarded":        {func(p *wire.Plan) { preset.Guard(p) }, false},
-		"one device":     {func(p *wire.Plan) { p.Members, p.Target, p.Quorum = 1, 1, 1 }, false},
+		"as Unbound made it": {func(*wire.Plan) {}, true},
+		"guarded":            {func(p *wire.Plan) { preset.Guard(p) }, false},
+		"one device":         {func(p *wire.Plan) { p.Members, p.Target, p.Quorum = 1, 1, 1 }, false},
 		"masked": {func(p *wire.Plan) {
 			p.Secure, p.MaxScalar, p.EvalEvery, p.EvalCount, p.Metrics = 1, 1000, 0, 0, nil
 			preset.Guard(p)
 		}, false},
 	} {
-		plan, err := preset.New("decomfl", "r", 100)
+		plan, err := preset.Unbound("decomfl", "r", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

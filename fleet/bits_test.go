@@ -88,7 +88,7 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 	held := draw(rand.New(rand.NewPCG(4, 4)), 2000)
 	trained := func(precision wire.Precision) (loss, right float64) {
 		for run := range byte(2) {
-			p, err := preset.New("fedzo", "bits", classes*(features+1))
+			p, err := preset.Unbound("fedzo", "bits", classes*(features+1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestScalarsAreCounted(t *testing.T) {
 	const rounds, devices, scalars = 4, 3, 7
 	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
 		wire.Int2} {
-		p, err := preset.New("fedzo", "bits", classes*(features+1))
+		p, err := preset.Unbound("fedzo", "bits", classes*(features+1))
 		if err != nil {
 			t.Fatal(err)
 		}

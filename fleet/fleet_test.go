@@ -70,7 +70,7 @@ func objectives[T objective.Objective](list []T) (out []objective.Objective) {
 
 func newPlan(t testing.TB, name string, dim uint64, rounds uint64) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "run", dim)
+	p, err := preset.Unbound(name, "run", dim)
 	if err != nil {
 		t.Fatal(err)
 	}

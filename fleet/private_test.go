@@ -18,7 +18,7 @@ func TestPrivateRuns(t *testing.T) {
 	for by, name := range map[uint8]string{noise.ByDevice: "device", noise.ByCoordinator: "lead"} {
 		losses := map[float32]float64{}
 		for _, sigma := range []float32{0.01, 300} {
-			p, err := preset.New("decomfl", "private", 30)
+			p, err := preset.Unbound("decomfl", "private", 30)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestPrivateRuns(t *testing.T) {
 func TestNoiseOfSum(t *testing.T) {
 	distances := map[uint8]float64{}
 	for _, of := range []uint8{noise.OfDevice, noise.OfSum} {
-		p, err := preset.New("decomfl", "shares", 2000)
+		p, err := preset.Unbound("decomfl", "shares", 2000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // securePlan is a plan that can have secure aggregation.
 func securePlan(t testing.TB, devices, rounds int, secure uint8) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "secure", 30)
+	p, err := preset.Unbound("decomfl", "secure", 30)
 	if err != nil {
 		t.Fatal(err)
 	}

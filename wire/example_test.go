@@ -12,7 +12,7 @@ import (
 // A plan starts from a preset, is changed and checked, and becomes record 1, whose
 // hash identifies the run's log from then on.
 func Example() {
-	plan, err := preset.New("decomfl", "mnist", 7850)
+	plan, err := preset.Unbound("decomfl", "mnist", 7850)
 	if err != nil {
 		fmt.Println(err)
 		return

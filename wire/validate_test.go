@@ -16,7 +16,7 @@ import (
 // plan returns a plan that can run.
 func plan(t testing.TB) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "mnist", 100)
+	p, err := preset.Unbound("decomfl", "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func plan(t testing.TB) *wire.Plan {
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
 func planOf(t testing.TB, name string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "mnist", 100)
+	p, err := preset.Unbound(name, "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestForeignStateDir(t *testing.T) {
 // checkpointOf returns the state file of a run after its first record.
 func checkpointOf(t *testing.T, run string, dim uint64) []byte {
 	t.Helper()
-	plan, err := preset.New("decomfl", run, dim)
+	plan, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		t.Fatal(err)
 	}

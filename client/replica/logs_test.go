@@ -81,7 +81,7 @@ func presetPlans(t *testing.T) (plans []*wire.Plan) {
 // presetPlan is the plan of a run of a preset over few parameters.
 func presetPlan(t *testing.T, name string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "preset-"+name, 4099)
+	p, err := preset.Unbound(name, "preset-"+name, 4099)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,7 +237,7 @@ func TestPhasesTakeTurns(t *testing.T) {
 
 // Rounds of two phases that are all alike, as with a surrogate, take one stretch.
 func TestPhasesExtendAStretch(t *testing.T) {
-	plan, err := preset.New("fzoos", "r", 6)
+	plan, err := preset.Unbound("fzoos", "r", 6)
 	if err != nil {
 		t.Fatal(err)
 	}

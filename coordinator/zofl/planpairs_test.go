@@ -52,7 +52,7 @@ func pairName(pair wiretest.Pair) string {
 // planOfPair is a plan of 3 devices and 3 rounds, and its secret if it has one.
 func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) {
 	t.Helper()
-	p, err := preset.New("decomfl", "pair", 40)
+	p, err := preset.Unbound("decomfl", "pair", 40)
 	if err != nil {
 		t.Fatal(err)
 	}

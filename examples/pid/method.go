@@ -41,7 +41,7 @@ var methods = []Method{
 // device has made this many experiments.
 func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error) {
 	start := Vector(SIMC(Nominal))
-	p, err := preset.New(m.preset, m.preset, uint64(len(start)))
+	p, err := preset.Unbound(m.preset, m.preset, uint64(len(start)))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	s := cfg.shape()
 	// The README says why it is not zofl-shared.
-	p, err := preset.NewDecomflAdam(cfg.Run, uint64(s.dim()))
+	p, err := preset.UnboundDecomflAdam(cfg.Run, uint64(s.dim()))
 	if err != nil {
 		return nil, err
 	}

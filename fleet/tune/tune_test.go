@@ -106,7 +106,7 @@ func asked(list []*softmax) (n uint64) {
 
 func plan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "run", dim)
+	p, err := preset.Unbound(name, "run", dim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestMu(t *testing.T) {
 			s := float64(x[0]) / c.scale
 			return s + s*s, nil
 		})
-		p, err := preset.New("decomfl", "run", 1)
+		p, err := preset.Unbound("decomfl", "run", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestMu(t *testing.T) {
 	flat := objective.Func(1, func(context.Context, []float32, objective.Batch) (float64, error) {
 		return 1, nil
 	})
-	p, _ := preset.New("decomfl", "run", 1)
+	p, _ := preset.Unbound("decomfl", "run", 1)
 	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: []objective.Objective{flat},
 		Fields: []string{"mu"}})
 	if err != nil || r.Plan.Mu != p.Mu || !strings.Contains(r.Reasons[0], "stays") {
@@ -445,7 +445,7 @@ func TestForms(t *testing.T) {
 			return err
 		}),
 	} {
-		p, err := preset.New("decomfl", "run", 8)
+		p, err := preset.Unbound("decomfl", "run", 8)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ import (
 // Plan returns the plan of a run of simulated devices on a listed roster, of which each round asks
 // target.
 func Plan(devices, target int, rounds uint64) (*wire.Plan, error) {
-	p, err := preset.New("decomfl", "fleet", 16)
+	p, err := preset.Unbound("decomfl", "fleet", 16)
 	if err != nil {
 		return nil, err
 	}

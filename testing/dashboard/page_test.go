@@ -26,7 +26,7 @@ var pictures = flag.String("pictures", "", "directory for screenshots of the pag
 // devices soon.
 func classifier(t *testing.T, devices int) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("zofl", "kitchen", 7850)
+	p, err := preset.Unbound("zofl", "kitchen", 7850)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // or few bits its announcements are lean.
 func relayPlan(t *testing.T, rounds uint64, rule wire.ServerRule, bits wire.Precision) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("fedzo", "relay", 30)
+	p, err := preset.Unbound("fedzo", "relay", 30)
 	if err != nil {
 		t.Fatal(err)
 	}

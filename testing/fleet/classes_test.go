@@ -51,7 +51,7 @@ func groupsByClass(p *wire.Plan) {
 
 // A device without losses by class declines, and the run goes on without it.
 func TestDeviceWithoutClasses(t *testing.T) {
-	p, err := preset.New("fedzo", "classes", 300)
+	p, err := preset.Unbound("fedzo", "classes", 300)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type denseRun struct {
 // phase.
 func densePlan(t *testing.T, method string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(method, "dense", wire.MaxPiece/4+500) // two pieces
+	p, err := preset.Unbound(method, "dense", wire.MaxPiece/4+500) // two pieces
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ const (
 // blowUpPlan is a plan of a preset that trains well with step.
 func blowUpPlan(t *testing.T, name string, step float32) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "blowup", blowUpDim)
+	p, err := preset.Unbound(name, "blowup", blowUpDim)
 	if err != nil {
 		t.Fatal(err)
 	}

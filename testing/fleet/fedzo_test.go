@@ -20,7 +20,7 @@ import (
 // fedzoOf20 is the preset fedzo with 20 devices, whose records have 20*400 scalars: 32 KB.
 func fedzoOf20(t *testing.T) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("fedzo", "wide", 40)
+	p, err := preset.Unbound("fedzo", "wide", 40)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func killPlan(
 	t *testing.T, dir, run string, target, quorum uint32, edits ...func(*wire.Plan),
 ) string {
 	t.Helper()
-	p, err := preset.New("decomfl", run, killDim)
+	p, err := preset.Unbound("decomfl", run, killDim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type denseKill struct {
 // has two phases with scaffold-1, and one of twice the length with scaffold-2.
 func denseKillPlan(t *testing.T, control wire.Control) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("fedzo-dense", "dense", denseDim)
+	p, err := preset.Unbound("fedzo-dense", "dense", denseDim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func denseKillPlan(t *testing.T, control wire.Control) *wire.Plan {
 // surrogatePlan is the plan of a run whose devices lose points when they are killed.
 func surrogatePlan(t *testing.T) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("fzoos", "dense", surrogateDim)
+	p, err := preset.Unbound("fzoos", "dense", surrogateDim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 func TestKilledMethods(t *testing.T) {
 	run := func(name, method string, edit func(*wire.Plan)) {
 		t.Run(name, func(t *testing.T) {
-			p, err := preset.New(method, "killed", 300)
+			p, err := preset.Unbound(method, "killed", 300)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -130,7 +130,7 @@ func init() { rand.Read(secret) }
 func TestMethods(t *testing.T) {
 	run := func(name, method string, edit func(*wire.Plan)) {
 		t.Run(name, func(t *testing.T) {
-			p, err := preset.New(method, "methods", 5000)
+			p, err := preset.Unbound(method, "methods", 5000)
 			if err != nil {
 				t.Fatal(err)
 			}

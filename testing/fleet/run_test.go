@@ -120,7 +120,7 @@ func (l *lead) witness(run string) *replica.Replica {
 // plan returns a plan for n devices in which every round waits for all of them.
 func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", run, dim)
+	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (s *slowPoke) poke(stop chan struct{}) {
 // to who can finish, and rounds go on.
 func TestSlowUploadsDoNotStopRounds(t *testing.T) {
 	const rounds = 2
-	p, err := preset.New("fedzo-dense", "slow", 100_000)
+	p, err := preset.Unbound("fedzo-dense", "slow", 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func (c *chain) next(step float32) []byte {
 	n := uint64(len(c.records)) + 1
 	r := wire.Record{N: n, Epoch: c.epoch, Prev: wire.Genesis(c.run)}
 	if n == 1 {
-		plan, err := preset.New("decomfl", c.run, 10)
+		plan, err := preset.Unbound("decomfl", c.run, 10)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func objects(t *testing.T, p place, run string) {
 func newDenseChain(t *testing.T, run string, log *jetlog.Log) vector {
 	t.Helper()
 	v := newVector(2, 9, 40)
-	plan, err := preset.New("decomfl", run, 10)
+	plan, err := preset.Unbound("decomfl", run, 10)
 	if err == nil {
 		err = errors.Join(planfile.Set(plan, "transport", "dense"), planfile.Set(plan, "dense_keep", "2"))
 	}
@@ -244,7 +244,7 @@ func objectSettings(t *testing.T, p place, run string) {
 // denseTakeover checks that a coordinator that takes over serves the vectors of its
 // predecessor, and that a device starts its interrupted upload again.
 func denseTakeover(t *testing.T, p place, run string) {
-	plan, err := preset.New("decomfl", run, 30_000)
+	plan, err := preset.Unbound("decomfl", run, 30_000)
 	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1",
 		"quorum=1", "deadline=600000", "reannounce=1000"} {
 		name, value, _ := strings.Cut(f, "=")

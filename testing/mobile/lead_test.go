@@ -44,7 +44,7 @@ type lead struct {
 // plan returns a plan for n devices. Each round waits for all of them, and needs quorum.
 func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", run, uint64(dim))
+	p, err := preset.Unbound("decomfl", run, uint64(dim))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestByzantine(t *testing.T) {
 // TestShields: what bounds liars can run.
 func TestShields(t *testing.T) {
 	for _, s := range shields {
-		p, err := preset.New("decomfl", "shield", 100)
+		p, err := preset.Unbound("decomfl", "shield", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

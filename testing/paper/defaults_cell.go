@@ -192,7 +192,7 @@ func stepOf(p *wire.Plan) (string, float32) {
 // rounds, and the number of its devices.
 func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Plan, int, error) {
 	devices := b.devices
-	probe, err := preset.New(name, "probe", uint64(b.task.Dim))
+	probe, err := preset.Unbound(name, "probe", uint64(b.task.Dim))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -128,7 +128,7 @@ func TestDefaultsPlans(t *testing.T) {
 			if err := plancheck.Validate(p); err != nil && tooMuch(p) == "" {
 				t.Errorf("%s on %s: %v", name, b.name, err)
 			}
-			untouched, err := preset.New(name, "probe", p.Dim)
+			untouched, err := preset.Unbound(name, "probe", p.Dim)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestDefaultsCell(t *testing.T) {
 // TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
 func TestDefaultsFinds(t *testing.T) {
 	x := newDefaultsRun(t.Context(), &Env{}, &defaultsSize{powers: []int{-1, 0, 1}})
-	p, err := preset.New("fedzo", "finds", 10)
+	p, err := preset.Unbound("fedzo", "finds", 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func chosenIdeas(all []furtherArm, asked []string) ([]furtherArm, error) {
 
 // price returns the bytes of a device for a round, of which there are 100, and 10 contribute.
 func (x *furtherRun) price(dim, scalars int) (float64, error) {
-	p, err := preset.New("zofl", "further", uint64(dim))
+	p, err := preset.Unbound("zofl", "further", uint64(dim))
 	if err != nil {
 		return 0, err
 	}

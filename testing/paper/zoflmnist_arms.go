@@ -117,7 +117,7 @@ func armOf(arms []contestant, name string) (contestant, error) {
 		}
 		names = append(names, c.name)
 	}
-	p, err := preset.New(name, "probe", 1)
+	p, err := preset.Unbound(name, "probe", 1)
 	if err != nil {
 		return contestant{}, &wire.PlanError{Field: "arm", Value: name,
 			Remedy: "choose among " + strings.Join(names, ", ") + ", or name a preset"}
@@ -131,7 +131,7 @@ func armOf(arms []contestant, name string) (contestant, error) {
 // leaves no other to choose from.
 func (c contestant) as(name string, fields []string) (contestant, error) {
 	c = c.with(name, name)
-	probe, err := preset.New("decomfl", "probe", 1)
+	probe, err := preset.Unbound("decomfl", "probe", 1)
 	if err != nil {
 		return c, err
 	}

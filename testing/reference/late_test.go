@@ -236,7 +236,7 @@ func (r *lateRun) near(t *testing.T, n uint64, before, got, want []float64) {
 
 func latePlan(t *testing.T, settings map[string]string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "late", 40)
+	p, err := preset.Unbound("decomfl", "late", 40)
 	if err != nil {
 		t.Fatal(err)
 	}

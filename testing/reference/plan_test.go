@@ -22,7 +22,7 @@ const (
 // presetPlan returns the plan of a preset, at a size that a test can run.
 func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
+	p, err := preset.Unbound(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func plan(t *testing.T) *wire.Plan { return planOf(t, "decomfl") }
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
 func planOf(t *testing.T, name string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "mnist", 100)
+	p, err := preset.Unbound(name, "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -368,7 +368,7 @@ func tipAt(a *lean.Announcement) int {
 func TestFor(t *testing.T) {
 	for _, name := range []string{"decomfl", "decomfl-adam", "fedzo", "fedzo-dense", "fzoos",
 		"scaffold-1", "scaffold-2", "zo-adafl", "zo-adafl-shared", "zofedht"} {
-		p, err := preset.New(name, "r", 100)
+		p, err := preset.Unbound(name, "r", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

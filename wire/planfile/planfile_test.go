@@ -49,7 +49,7 @@ func fullPlan(t testing.TB) *wire.Plan {
 // plan returns a plan that can run, the same at each call.
 func plan(t testing.TB) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "mnist", 100)
+	p, err := preset.Unbound("decomfl", "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

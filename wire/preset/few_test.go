@@ -28,7 +28,7 @@ func TestFew(t *testing.T) {
 		{4, 2, 1, func(p *wire.Plan) { p.Target, p.Quorum = 2, 1 }, []string{"target", "quorum"}},
 		{4, 10, 5, func(p *wire.Plan) { p.Roster = wire.OpenRoster }, nil},
 	} {
-		p, err := preset.New("zofl", "few", 100)
+		p, err := preset.Unbound("zofl", "few", 100)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,17 +9,18 @@ import (
 
 // Guard bounds what one device can do to a run: contributions count up to 8 times the length that
 // is usual, and claimed samples up to 8 median claims, see [wire.Plan].Bound and ClaimBound. Honest
-// devices are hardly ever cut. The bounds are not of a paper, so [New] leaves them out; the plans
-// of zofl plan and zofl demo have them. Noise has a bound of its own, and masks hide lengths and
-// claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual length, so a plan
-// with transport=dense gets no Bound.
+// devices are hardly ever cut. The bounds are not of a paper, so [Unbound] leaves them out; the
+// plans of [New], zofl plan and zofl demo have them. Noise has a bound of its own, and masks hide
+// lengths and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual
+// length, so a plan with transport=dense gets no Bound.
 //
 // With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum].
 // Against that, in private runs of up to 100 devices a round, Guard has devices agree on lists. In
 // others it raises Quorum to three quarters of the devices that a round asks, if these are so few
 // that it counts.
 //
-// A bound that a plan has stays, and so does a field whose name is in set: an author may want none.
+// Call it after your own fields. A bound that a plan has stays, and so does a field whose name is
+// in set: an author may want none.
 func Guard(p *wire.Plan, set ...string) {
 	if p.Secure > 0 {
 		guardSum(p, set)

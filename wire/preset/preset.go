@@ -46,21 +46,36 @@ func names(list []Info) (names []string) {
 }
 
 // New returns a plan of the named method for a run over dim parameters, with a
-// fresh random run key. Every other field can still be changed before the run
-// starts; after that, [Fit] adapts how devices of zofl share directions. The plan
-// asks 10 devices a round, closes a round at 10 contributors or after 30 seconds,
-// and needs at least 5; mezo has one device. [Few] adapts it to fewer members. An unknown
-// name is a [*wire.PlanError].
+// fresh random run key, and with the bounds of [Guard] on what one device can do.
+// Every other field can still be changed before the run starts; after that, [Fit]
+// adapts how devices of zofl share directions. The plan asks 10 devices a round,
+// closes a round at 10 contributors or after 30 seconds, and needs at least 5; mezo
+// has one device. [Few] adapts it to fewer members. An unknown name is a
+// [*wire.PlanError].
+//
+// For DPClip, Secure or transport=dense, which exclude bounds, begin with [Unbound] and call
+// Guard after your own fields.
 //
 // Only zofl and zofl-shared find their step. Others have one that was chosen for other models, and
 // may not train yours: [Warnings] says so.
 func New(name, run string, dim uint64) (*wire.Plan, error) {
+	p, err := Unbound(name, run, dim)
+	if err != nil {
+		return nil, err
+	}
+	Guard(p)
+	return p, nil
+}
+
+// Unbound is [New] without bounds: the method as its paper has it. With Bound 0 one device that
+// lies can spoil a run, so it is for devices that you trust, and for comparing methods.
+func Unbound(name, run string, dim uint64) (*wire.Plan, error) {
 	return newFrom(List(), name, run, dim)
 }
 
-// NewDecomflAdam is [New] of the preset decomfl-adam. A program that asks for no other does
+// UnboundDecomflAdam is [Unbound] of the preset decomfl-adam. A program that asks for no other does
 // not link their notes.
-func NewDecomflAdam(run string, dim uint64) (*wire.Plan, error) {
+func UnboundDecomflAdam(run string, dim uint64) (*wire.Plan, error) {
 	return newFrom(beyondPresets, "decomfl-adam", run, dim)
 }
 

@@ -1,6 +1,7 @@
 package preset_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -96,7 +97,7 @@ func numbersOf(p *wire.Plan) numbers {
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
 func planOf(t testing.TB, name string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "mnist", 100)
+	p, err := preset.Unbound(name, "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func planOf(t testing.TB, name string) *wire.Plan {
 // TestPresetsAreThePapers compares every preset with the numbers of its paper.
 func TestPresetsAreThePapers(t *testing.T) {
 	for _, info := range preset.List() {
-		p, err := preset.New(info.Name, "r1", 1000)
+		p, err := preset.Unbound(info.Name, "r1", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 	if len(preset.List()) != len(papers) {
 		t.Errorf("%d presets, %d papers", len(preset.List()), len(papers))
 	}
-	p, err := preset.New("zo-adafl", "r1", 1000)
+	p, err := preset.Unbound("zo-adafl", "r1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 
 // TestInverseSqrtIsThePapers: it is ZOFedHT's eta0/sqrt(r+1), whose r starts from 0.
 func TestInverseSqrtIsThePapers(t *testing.T) {
-	p, err := preset.New("zofedht", "r1", 1000)
+	p, err := preset.Unbound("zofedht", "r1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestInverseSqrtIsThePapers(t *testing.T) {
 func TestRelayedPresetsFit(t *testing.T) {
 	relayed := 0
 	for _, info := range preset.List() {
-		p, err := preset.New(info.Name, "r1", 1000)
+		p, err := preset.Unbound(info.Name, "r1", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestPresetsValidate(t *testing.T) {
 		t.Fatal("no presets")
 	}
 	for _, info := range preset.List() {
-		p, err := preset.New(info.Name, "r1", 1000)
+		p, err := preset.Unbound(info.Name, "r1", 1000)
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
 		}
@@ -258,19 +259,19 @@ func TestPresetsValidate(t *testing.T) {
 			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes,
 				p.Preset)
 		}
-		other, _ := preset.New(info.Name, "r1", 1000)
+		other, _ := preset.Unbound(info.Name, "r1", 1000)
 		if slices.Equal(p.RunKey, other.RunKey) {
 			t.Errorf("%s: two plans have one run key", info.Name)
 		}
 	}
-	if _, err := preset.New("nosuch", "r1", 1000); err == nil ||
+	if _, err := preset.Unbound("nosuch", "r1", 1000); err == nil ||
 		!strings.Contains(err.Error(), "decomfl") {
 		t.Errorf("unknown preset: got %v, want the names of those there are", err)
 	}
 }
 
-// TestGuard: every preset can have the bound, but those that send vectors; none has it from [New];
-// and a bound that a plan has stays.
+// TestGuard: every preset can have the bound, but those that send vectors; none has it from
+// [preset.Unbound]; and a bound that a plan has stays.
 func TestGuard(t *testing.T) {
 	for _, info := range preset.List() {
 		p := planOf(t, info.Name)
@@ -296,6 +297,29 @@ func TestGuard(t *testing.T) {
 	p.DPClip = 10
 	if preset.Guard(p); p.Bound != 0 || p.ClaimBound != 0 {
 		t.Errorf("a plan with noise gets bound=%v claim_bound=%v", p.Bound, p.ClaimBound)
+	}
+}
+
+// TestNewIsGuarded: who asks for a preset and no more has a plan in which one device cannot spoil a
+// run; the rest is the method's.
+func TestNewIsGuarded(t *testing.T) {
+	for _, info := range preset.List() {
+		got, err := preset.New(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := planOf(t, info.Name)
+		preset.Guard(want)
+		got.Run, got.RunKey, got.Dim = want.Run, want.RunKey, want.Dim
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", info.Name, got, want)
+		}
+		if err := valid.Plan(got); err != nil || got.ClaimBound == 0 {
+			t.Errorf("%s: claim_bound %v: %v", info.Name, got.ClaimBound, err)
+		}
+	}
+	if p, err := preset.New("nosuch", "r1", 1000); p != nil || err == nil {
+		t.Errorf("unknown preset: got %v and %v", p, err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // TestFrameBytes: the bound holds for the frames of late rounds, and is not far off.
 func TestFrameBytes(t *testing.T) {
 	for _, name := range preset.Names() {
-		p, err := preset.New(name, "r1", 1000)
+		p, err := preset.Unbound(name, "r1", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestFrameBytes(t *testing.T) {
 			t.Errorf("%s: a bound of %d bytes, and frames of %d", name, got, seen)
 		}
 	}
-	p, err := preset.New("decomfl", "r1", 1000)
+	p, err := preset.Unbound("decomfl", "r1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

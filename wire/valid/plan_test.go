@@ -10,7 +10,7 @@ import (
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
 func planOf(t testing.TB, name string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "mnist", 100)
+	p, err := preset.Unbound(name, "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

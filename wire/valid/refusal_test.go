@@ -163,7 +163,7 @@ var also = []struct{ field, settings string }{
 // planWith returns the plan of decomfl with settings.
 func planWith(t *testing.T, settings string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "r1", 100)
+	p, err := preset.Unbound("decomfl", "r1", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (e every) See(*Follower, uint64) error { return nil }
 // batchPlan is the plan of a run that compares states every so many records.
 func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "bench", dim)
+	p, err := preset.Unbound("decomfl", "bench", dim)
 	if err != nil {
 		t.Fatal(err)
 	}

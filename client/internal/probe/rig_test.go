@@ -214,7 +214,7 @@ func newSlopes(d, device int, spread float64) *slopes {
 // densePlan returns the plan of a preset, edited, for d parameters.
 func densePlan(t testing.TB, name string, d int, fields ...string) *wire.Plan {
 	t.Helper()
-	p, err := preset.New(name, "rig", uint64(d))
+	p, err := preset.Unbound(name, "rig", uint64(d))
 	if err != nil {
 		t.Fatal(err)
 	}

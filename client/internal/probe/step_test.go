@@ -134,7 +134,7 @@ type stepper struct {
 
 func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wire.Plan)) *stepper {
 	tb.Helper()
-	p, err := preset.New("decomfl", "bench", uint64(o.Dim()))
+	p, err := preset.Unbound("decomfl", "bench", uint64(o.Dim()))
 	if err != nil {
 		tb.Fatal(err)
 	}

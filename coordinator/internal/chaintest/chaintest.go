@@ -23,7 +23,7 @@ import (
 // Plan returns a small plan with a listed roster: 2 members, both asked, 2 scalars.
 func Plan(t testing.TB) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "r", 4)
+	p, err := preset.Unbound("decomfl", "r", 4)
 	if err != nil {
 		t.Fatal(err)
 	}

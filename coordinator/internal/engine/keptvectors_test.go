@@ -199,7 +199,7 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 // With a surrogate, rounds have two phases without control variates. The position after each record
 // must follow that, and so must a coordinator that continues there.
 func TestSurrogateRounds(t *testing.T) {
-	plan, err := preset.New("fzoos", "r", 6)
+	plan, err := preset.Unbound("fzoos", "r", 6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (s *scene) next(epoch uint64, scalars ...float32) []byte {
 	s.n++
 	r := wire.Record{N: s.n, Prev: s.prev, Epoch: epoch, Kind: wire.KindRound}
 	if s.n == 1 {
-		plan, err := preset.New("decomfl", s.run, 4)
+		plan, err := preset.Unbound("decomfl", s.run, 4)
 		s.ok(err, "plan")
 		r.Kind, r.Plan = wire.KindPlan, plan
 	} else {

@@ -26,7 +26,7 @@ var errOver = errors.New("the measurement is over")
 
 // plan returns the plan of a measurement.
 func plan(o *options) (*wire.Plan, error) {
-	p, err := preset.New(o.preset, "fleet", o.dim)
+	p, err := preset.Unbound(o.preset, "fleet", o.dim)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ var errFinished = errors.New("the measurement is over")
 // those of DeComFL with K = 1, P = 10.
 func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 	run = fmt.Sprintf("run-%d", l.last.Add(1))
-	p, err := preset.New("decomfl", run, uint64(dim))
+	p, err := preset.Unbound("decomfl", run, uint64(dim))
 	if err != nil {
 		return "", nil, err
 	}

@@ -71,7 +71,7 @@ func (c Config) withDefaults() Config {
 
 // plan returns the plan of a crowd's run. Round 1 waits until everybody has joined.
 func (c *Config) plan() (*wire.Plan, error) {
-	p, err := preset.New("decomfl", "crowd", 16)
+	p, err := preset.Unbound("decomfl", "crowd", 16)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const runName = "day"
 // at most a minute that wants a tenth of all phones and accepts a fiftieth. The run key depends
 // on the seed. Change what you compare, and give the plan to [Config].
 func NewPlan(seed uint64, devices int) (*wire.Plan, error) {
-	p, err := preset.New("decomfl", runName, Dim)
+	p, err := preset.Unbound("decomfl", runName, Dim)
 	if err != nil {
 		return nil, err
 	}

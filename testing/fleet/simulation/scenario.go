@@ -90,7 +90,7 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
 // drawPlan draws the plan.
 func (s *scenario) drawPlan(rng *rand.Rand) error {
-	p, err := preset.New("decomfl", runName, uint64(3+rng.IntN(7)))
+	p, err := preset.Unbound("decomfl", runName, uint64(3+rng.IntN(7)))
 	if err != nil {
 		return err
 	}

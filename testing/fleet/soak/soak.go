@@ -88,7 +88,7 @@ func newSoak(cfg Config) (*soak, error) {
 // plan returns the plan of the run. Rounds ask all devices and close with the first half, or at
 // the deadline with a quarter.
 func plan(devices int) (*wire.Plan, error) {
-	p, err := preset.New("decomfl", run, dim)
+	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		return nil, err
 	}

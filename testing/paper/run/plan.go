@@ -17,7 +17,7 @@ import (
 //
 // The caller may change the rest of the preset: estimator, update, schedules.
 func Plan(method, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
-	p, err := preset.New(method, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
+	p, err := preset.Unbound(method, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
 	if err != nil {
 		return nil, err
 	}

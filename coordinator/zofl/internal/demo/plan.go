@@ -25,7 +25,7 @@ func Metrics() []string { return append([]string(nil), metrics...) }
 func plan(cfg Config) (p *wire.Plan, note string, err error) {
 	r := recipeOf(cfg.Method)
 	dim := classifierDim(r.shrink)
-	if p, err = preset.New(cfg.Method, "demo", dim); err != nil {
+	if p, err = preset.Unbound(cfg.Method, "demo", dim); err != nil {
 		return nil, "", err
 	}
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl demo"), cfg.Seed))

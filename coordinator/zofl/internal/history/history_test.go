@@ -29,7 +29,7 @@ func newRun(t testing.TB) *fakeRun {
 }
 
 func makeRun() (*fakeRun, error) {
-	p, err := preset.New("decomfl", "kitchen", 20)
+	p, err := preset.Unbound("decomfl", "kitchen", 20)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ type log struct {
 }
 
 func newLog(dim int) (*log, error) {
-	plan, err := preset.New("decomfl", runName, uint64(dim))
+	plan, err := preset.Unbound("decomfl", runName, uint64(dim))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // A trial has as many rounds as fit its share, runs only those that surely fit what is left, and
 // every member that was asked counts, once a record.
 func TestBudget(t *testing.T) {
-	p, err := preset.New("decomfl", "kitchen", 20)
+	p, err := preset.Unbound("decomfl", "kitchen", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (r *fakeRun) Status() report.Status {
 // newMeter returns the metrics of a run that has seen everything that a run can see.
 func newMeter(t testing.TB) (*Meter, *fakeRun) {
 	t.Helper()
-	p, err := preset.New("decomfl", "kitchen", 20)
+	p, err := preset.Unbound("decomfl", "kitchen", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestTenThousandDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := preset.New("decomfl", "kitchen", 3)
+	p, err := preset.Unbound("decomfl", "kitchen", 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (l *lab) connect(name string) *nats.Conn {
 // serve runs a coordinator and its device until the test ends.
 func (l *lab) serve() {
 	l.t.Helper()
-	p, err := preset.New("decomfl", "kitchen", 3)
+	p, err := preset.Unbound("decomfl", "kitchen", 3)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	p, err := preset.New("decomfl", "kitchen", 3)
+	p, err := preset.Unbound("decomfl", "kitchen", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 func TestChangePends(t *testing.T) {
 	l := newLab(t)
 	nc := l.connect("coordinator")
-	p, err := preset.New("decomfl", "kitchen", 3)
+	p, err := preset.Unbound("decomfl", "kitchen", 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 // round. Rounds 11 to 15 were undone by a rollback to record 11 and made again.
 func sample(t *testing.T, name string, rate float64) *Run {
 	t.Helper()
-	plan, err := preset.New("decomfl", name, 10)
+	plan, err := preset.Unbound("decomfl", name, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func BenchmarkThousand(b *testing.B) {
 }
 
 func benchmark(b *testing.B, dim int) {
-	p, err := preset.New("decomfl", "bench", uint64(dim))
+	p, err := preset.Unbound("decomfl", "bench", uint64(dim))
 	if err != nil {
 		b.Fatal(err)
 	}

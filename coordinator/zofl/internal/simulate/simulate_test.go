@@ -49,7 +49,7 @@ func bowls(p *wire.Plan, _ uint64) (list []objective.Objective, err error) {
 // bowlPlan is of four devices and eight rounds, which it evaluates after every fourth.
 func bowlPlan(t *testing.T) *wire.Plan {
 	t.Helper()
-	p, err := preset.New("decomfl", "bowl", 20)
+	p, err := preset.Unbound("decomfl", "bowl", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type chain struct {
 
 func newChain(t *testing.T) *chain {
 	t.Helper()
-	p, err := preset.New("decomfl", "kitchen", 5)
+	p, err := preset.Unbound("decomfl", "kitchen", 5)
 	if err != nil {
 		t.Fatal(err)
 	}

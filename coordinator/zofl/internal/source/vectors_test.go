@@ -25,7 +25,7 @@ type denseChain struct {
 
 func newDenseChain(t *testing.T) *denseChain {
 	t.Helper()
-	p, err := preset.New("fzoos", "kitchen", 5)
+	p, err := preset.Unbound("fzoos", "kitchen", 5)
 	if err != nil {
 		t.Fatal(err)
 	}

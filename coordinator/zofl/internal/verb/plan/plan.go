@@ -198,7 +198,7 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 		return nil, cli.Usage(errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +
 			"its layers with --segments, or a model with --initial"))
 	}
-	return preset.New(f.preset, f.run, f.dim)
+	return preset.Unbound(f.preset, f.run, f.dim)
 }
 
 // show writes the plan to its file, explains it, and prints its cost.
