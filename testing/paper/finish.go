@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/ideas"
 )
@@ -15,18 +16,22 @@ func finish() Experiment {
 		Title: "other ends of a run, each against the recipe's, in a screening simulation",
 		Paper: "none: the baseline is zofl-mnist's recipe",
 		Long:  "half an hour on a core; --tasks and --arm choose",
-		Takes: []string{"tasks", "arm"},
+		Takes: []string{"tasks", "rounds", "arm"},
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			return e.study(ctx, id, finishStudy())
+			return e.study(ctx, id, finishStudy(e.Rounds))
 		},
 	}
 }
 
-// finishStudy has the recipe's directions and minibatches. Runs have 8,000 queries of a client
-// that is always asked, 400 rounds of the recipe.
-func finishStudy() study {
-	return study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728,
+// finishStudy has the recipe's directions and minibatches, for a number of its rounds, of 20
+// queries each; 0: some 8,000 queries.
+func finishStudy(rounds uint64) study {
+	s := study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728,
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}}
+	if rounds > 0 {
+		s.rounds = int(rounds * 20 / 11)
+	}
+	return s
 }
 
 // finishTasks are two that end where minibatches are what limits them.
@@ -59,11 +64,13 @@ func finishArms() []furtherArm {
 	end("auto", "the fall of step=auto", "", ideas.Finish{Fall: ideas.Auto})
 	end("calm", "momentum 0.5 in the last third", "", ideas.Finish{Late: 0.5})
 	end("long", "momentum 0.97 in the last third", "", ideas.Finish{Late: 0.97})
-	end("decay-0.01", "decay 0.01", "", ideas.Finish{Decay: 0.01})
-	end("decay-0.1", "decay 0.1", "", ideas.Finish{Decay: 0.1})
+	for _, decay := range []float64{0.003, 0.01, 0.1} {
+		end(fmt.Sprint("decay-", decay), fmt.Sprint("decay ", decay), "", ideas.Finish{Decay: decay})
+	}
 	end("average", "mean of x over the last 20th", "d more", ideas.Finish{Average: 0.05})
 	add("grow-p", "P 9, 19, 38", "bytes", ideas.Arm{P: []int{9, 19, 38}})
 	add("late-b-free", "batch 200, 200, 600", "5/3 of the computing",
 		ideas.Arm{B: []int{200, 200, 600}})
+	add("b600", "batch 600", "3 times the computing", ideas.Arm{B: []int{600}})
 	return list
 }

@@ -81,7 +81,7 @@ func column(t *testing.T, rows map[string][]string, at int) map[string]float64 {
 
 // TestFurtherArms: names are one of a kind, and the ideas of every task's model can run.
 func TestFurtherArms(t *testing.T) {
-	for _, s := range []study{furtherStudy(), finishStudy()} {
+	for _, s := range []study{furtherStudy(), finishStudy(0)} {
 		var names []string
 		for _, a := range s.arms {
 			if slices.Contains(names, a.name) {
@@ -152,5 +152,20 @@ func TestFinish(t *testing.T) {
 	if most := queries["recipe"] + 20; rounds["fall-p"] >= rounds["recipe"]*2 ||
 		queries["fall-p"] > most {
 		t.Errorf("rounds %v, queries %v", rounds, queries)
+	}
+}
+
+// TestFinishRounds: a run has as many rounds as are asked for.
+func TestFinishRounds(t *testing.T) {
+	e := &Env{Generated: 600, Seeds: 1, Rounds: 6, Tasks: []string{"mnist-mlp"},
+		Arms: []string{"calm"}}
+	r := experiment(t, "finish", e)
+	for _, row := range r.Table.Rows {
+		if n, err := strconv.Atoi(row[4]); err != nil || n > 6 {
+			t.Fatalf("%v: want at most 6 rounds", row)
+		}
+	}
+	if last := r.Table.Rows[len(r.Table.Rows)-1]; last[4] != "6" {
+		t.Errorf("the last is %v, want 6 rounds", last)
 	}
 }
