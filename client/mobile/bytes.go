@@ -64,26 +64,8 @@ func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 		return nil
 	}
 	b := make([]byte, floatBytes*min(count, dim-off, MaxBlock))
-	if _, err := readInto(b, off, dim, read); err != nil {
+	if _, err := floats.read(b, off, dim, read); err != nil {
 		return nil
 	}
 	return b
-}
-
-// readInto writes parameters off, off+1, ... to dst, as many as fit and exist, and returns
-// how many. It gets them from read.
-//
-//	for i := range min(len(dst)/4, dim-off) {
-//		dst[4*i:4*i+4] = x[off+i]
-//	}
-func readInto(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
-	x := floatsOf(dst)
-	if x == nil {
-		return readConverted(dst, floatBytes, off, dim, read, putFloats)
-	}
-	n, err := fitting(len(dst), floatBytes, off, dim)
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	return n, read(x[:n], off)
 }

@@ -54,7 +54,7 @@ func TestReadInto(t *testing.T) {
 				t.Run(fmt.Sprintf("%d from %d, shifted by %d", count, off, shift), func(t *testing.T) {
 					dst, memory := shifted(floatBytes*count, shift)
 					before := bytes.Clone(memory)
-					n, err := readInto(dst, off, dim, read)
+					n, err := floats.read(dst, off, dim, read)
 					if n != min(count, dim-off) || err != nil {
 						t.Fatalf("got %d, %v, want %d", n, err, min(count, dim-off))
 					}
@@ -81,7 +81,7 @@ func TestReadIntoRefuses(t *testing.T) {
 		{8, math.MaxInt, fmt.Sprintf("config: off = %d: parameters are numbered from 0 to 9",
 			math.MaxInt)},
 	} {
-		if n, err := readInto(make([]byte, tt.bytes), tt.off, 10, read); n != 0 || err == nil ||
+		if n, err := floats.read(make([]byte, tt.bytes), tt.off, 10, read); n != 0 || err == nil ||
 			err.Error() != tt.want {
 			t.Errorf("%d bytes from %d: %d, %v, want %q", tt.bytes, tt.off, n, err, tt.want)
 		}
@@ -99,7 +99,7 @@ func TestReadIntoFails(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := readInto(dst, 0, 3*block, read); err != broken {
+		if _, err := floats.read(dst, 0, 3*block, read); err != broken {
 			t.Errorf("shifted by %d: got %v, want the source's error", shift, err)
 		}
 	}

@@ -3,6 +3,7 @@ package mobile
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 
 	"github.com/zofl/zofl/internal/half"
 )
@@ -12,31 +13,34 @@ import (
 
 const halfBytes = 2
 
-// A form is how parameters are written: [readInto], [readHalf] or what [readInt8] returns.
-type form func(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error)
-
-// readHalf is readInto for binary16.
-func readHalf(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
-	return readConverted(dst, halfBytes, off, dim, read, putHalves)
+// A form is how parameters are written. It is no function, so that what it calls is known to the
+// compiler, and reading a block allocates nothing.
+type form struct {
+	width int     // bytes a parameter
+	scale float64 // of multiples in a signed byte each
 }
 
-func putHalves(dst []byte, x []float32) {
-	for i, v := range x {
-		binary.LittleEndian.PutUint16(dst[halfBytes*i:], half.Of(v))
-	}
-}
+var (
+	floats = form{width: floatBytes}
+	halves = form{width: halfBytes}
+)
 
-// readInt8 returns readInto for multiples of a scale, a signed byte each.
-func readInt8(scale float64) form {
-	return func(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
-		if !(scale > 0 && scale <= math.MaxFloat64) {
-			return 0, faultf(CodeConfig, "scale = %v: give a positive finite number", scale)
+// multiples is the form of multiples of a scale.
+func multiples(scale float64) form { return form{1, scale} }
+
+// put writes x to dst.
+func (f form) put(dst []byte, x []float32) {
+	switch f.width {
+	case floatBytes:
+		putFloats(dst, x)
+	case halfBytes:
+		for i, v := range x {
+			binary.LittleEndian.PutUint16(dst[halfBytes*i:], half.Of(v))
 		}
-		return readConverted(dst, 1, off, dim, read, func(dst []byte, x []float32) {
-			for i, v := range x {
-				dst[i] = byte(int8Of(float64(v) / scale))
-			}
-		})
+	default:
+		for i, v := range x {
+			dst[i] = byte(int8Of(float64(v) / f.scale))
+		}
 	}
 }
 
@@ -51,28 +55,42 @@ func int8Of(x float64) int8 {
 	return int8(math.RoundToEven(min(max(x, -mostInt8), mostInt8)))
 }
 
-// readConverted writes parameters off, off+1, ... to dst, of width bytes each: as many as fit and
-// exist. It returns how many. It gets them from read, a block at a time, and put converts them.
-func readConverted(dst []byte, width, off, dim int, read func(x []float32, off int) error,
-	put func(dst []byte, x []float32)) (int, error) {
-	n, err := fitting(len(dst), width, off, dim)
+// read writes parameters off, off+1, ... to dst, as many as fit and exist, and returns how many. It
+// gets them from read: floats where they go to, other forms a block at a time.
+//
+//	for i := range min(len(dst)/width, dim-off) {
+//		dst[width*i:width*(i+1)] = x[off+i]
+//	}
+func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
+	n, err := f.fitting(len(dst), off, dim)
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	room := make([]float32, min(n, block))
+	if x := floatsOf(dst); f.width == floatBytes && x != nil {
+		return n, read(x[:n], off)
+	}
+	room := rooms.Get().(*[block]float32)
+	defer rooms.Put(room)
 	for at, count := 0, 0; at < n; at += count {
 		count = min(n-at, block-(off+at)%block) // to begin within a block is slow, so do so once
 		x := room[:count]
 		if err := read(x, off+at); err != nil {
 			return 0, err
 		}
-		put(dst[width*at:], x)
+		f.put(dst[f.width*at:], x)
 	}
 	return n, nil
 }
 
+// rooms has blocks to convert from.
+var rooms = sync.Pool{New: func() any { return new([block]float32) }}
+
 // fitting returns how many parameters from off on exist and fit in length bytes.
-func fitting(length, width, off, dim int) (n int, err error) {
+func (f form) fitting(length, off, dim int) (n int, err error) {
+	width := f.width
+	if width == 1 && !(f.scale > 0 && f.scale <= math.MaxFloat64) {
+		return 0, faultf(CodeConfig, "scale = %v: give a positive finite number", f.scale)
+	}
 	if length%width != 0 {
 		return 0, faultf(CodeConfig, "dst has %d bytes: give a multiple of %d, a parameter takes %[2]d",
 			length, width)

@@ -70,14 +70,14 @@ func TestReadConverted(t *testing.T) {
 		return nil
 	}
 	whole := make([]byte, halfBytes*dim)
-	putHalves(whole, x)
+	halves.put(whole, x)
 	for _, off := range []int{0, 1, block - 1, block, 2 * block, dim - 1, dim} {
 		for _, count := range []int{0, 1, 3, block, block + 1, dim, dim + 2} {
 			t.Run(fmt.Sprintf("%d from %d", count, off), func(t *testing.T) {
 				dst := bytes.Repeat([]byte{7}, halfBytes*count)
 				want := bytes.Clone(dst)
 				starts = nil
-				n, err := readHalf(dst, off, dim, read)
+				n, err := halves.read(dst, off, dim, read)
 				copy(want, whole[halfBytes*off:])
 				if n != min(count, dim-off) || err != nil || !bytes.Equal(dst, want) {
 					t.Errorf("%d, %v, or other bytes than those of the whole", n, err)
@@ -91,7 +91,7 @@ func TestReadConverted(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	n, err := readHalf(whole, 0, dim, func([]float32, int) error { return broken })
+	n, err := halves.read(whole, 0, dim, func([]float32, int) error { return broken })
 	if n != 0 || err != broken {
 		t.Errorf("%d, %v, want the source's error", n, err)
 	}
@@ -157,6 +157,31 @@ func TestCompact(t *testing.T) {
 	p := &Probes{ctx: t.Context(), x: points()}
 	hasCode(t, "ReadHalf of probe 3", second(p.ReadHalf(3, 0, nil)), CodeConfig)
 	hasCode(t, "ReadInt8 of probe -1", second(p.ReadInt8(-1, 0, 1, nil)), CodeConfig)
+}
+
+// An app reads a million blocks a day: reading one allocates nothing, whatever it is read of.
+func TestReadsAllocateNothing(t *testing.T) {
+	x := []float32{10, 11, 12, 13, 14}
+	dst, all := make([]byte, 8), make([]byte, 24)
+	round := &Round{ctx: t.Context(), x: objective.NewPoint(x)}
+	evaluation := &Evaluation{ctx: t.Context(), x: x}
+	model := &Model{x: x}
+	probes := &Probes{ctx: t.Context(), x: points()}
+	for name, read := range map[string]func() (int, error){
+		"round":      func() (int, error) { return round.ReadParams(2, dst) },
+		"evaluation": func() (int, error) { return evaluation.ReadParams(2, dst) },
+		"model":      func() (int, error) { return model.ReadParams(2, dst) },
+		"a probe":    func() (int, error) { return probes.ReadParams(1, 2, dst) },
+		"all probes": func() (int, error) { return probes.ReadAll(2, 2, all) },
+	} {
+		if got := testing.AllocsPerRun(100, func() {
+			if n, err := read(); n != 2 || err != nil {
+				t.Errorf("%s: %d, %v", name, n, err)
+			}
+		}); got != 0 {
+			t.Errorf("%s: %v allocations a block, want 0", name, got)
+		}
+	}
 }
 
 // revoked is a source whose call is over.

@@ -40,19 +40,19 @@ func (e *Evaluation) Plan() *Plan { return e.plan }
 // ReadParams is like [Round]'s, for the current model.
 func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return e.write(readInto, off, dst)
+	return e.write(floats, off, dst)
 }
 
 // ReadHalf is like [Round]'s, for the current model.
 func (e *Evaluation) ReadHalf(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return e.write(readHalf, off, dst)
+	return e.write(halves, off, dst)
 }
 
 // ReadInt8 is like [Round]'s, for the current model.
 func (e *Evaluation) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return e.write(readInt8(scale), off, dst)
+	return e.write(multiples(scale), off, dst)
 }
 
 // write writes parameters off, off+1, ... into dst in a form.
@@ -62,7 +62,7 @@ func (e *Evaluation) write(as form, off int, dst []byte) (int, error) {
 	if e.x == nil {
 		return 0, coded(objective.ErrRevoked)
 	}
-	return as(dst, off, len(e.x), e.read)
+	return as.read(dst, off, len(e.x), e.read)
 }
 
 // Block is like [Round]'s, for the current model.

@@ -42,19 +42,19 @@ func (m *Model) Dim() int {
 // ReadParams is like [Round]'s.
 func (m *Model) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return readInto(dst, off, m.Dim(), m.read)
+	return floats.read(dst, off, m.Dim(), m.read)
 }
 
 // ReadHalf is like [Round]'s.
 func (m *Model) ReadHalf(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return readHalf(dst, off, m.Dim(), m.read)
+	return halves.read(dst, off, m.Dim(), m.read)
 }
 
 // ReadInt8 is like [Round]'s.
 func (m *Model) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return readInt8(scale)(dst, off, m.Dim(), m.read)
+	return multiples(scale).read(dst, off, m.Dim(), m.read)
 }
 
 // Block is like [Round]'s.

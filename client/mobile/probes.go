@@ -25,8 +25,9 @@ type Probes struct {
 	batch objective.Batch
 	plan  *Plan
 
-	mu     sync.Mutex // guards losses
-	losses []float64  // nil: the call is over
+	mu     sync.Mutex    // guards what follows
+	losses []float64     // nil: the call is over
+	lists  [][][]float32 // what reads of one probe left for the next: Count times nil
 }
 
 // Count is the number of probes, 2P in a round of P perturbations with central differences and 1+P
@@ -75,19 +76,19 @@ func (p *Probes) RemainingMilliseconds() int64 {
 // ReadParams is like [Round]'s, for one probe. ReadAll costs less where all are read.
 func (p *Probes) ReadParams(probe, off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return p.write(readInto, probe, off, dst)
+	return p.write(floats, probe, off, dst)
 }
 
 // ReadHalf is like [Round]'s, for one probe.
 func (p *Probes) ReadHalf(probe, off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return p.write(readHalf, probe, off, dst)
+	return p.write(halves, probe, off, dst)
 }
 
 // ReadInt8 is like [Round]'s, for one probe.
 func (p *Probes) ReadInt8(probe, off int, scale float64, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return p.write(readInt8(scale), probe, off, dst)
+	return p.write(multiples(scale), probe, off, dst)
 }
 
 // write writes parameters off, off+1, ... of a probe into dst in a form.
@@ -95,7 +96,7 @@ func (p *Probes) write(as form, probe, off int, dst []byte) (int, error) {
 	if err := p.check(probe); err != nil {
 		return 0, err
 	}
-	n, err := as(dst, off, p.x.Dim(), p.one(probe))
+	n, err := as.read(dst, off, p.x.Dim(), p.one(probe))
 	return n, coded(err)
 }
 
@@ -111,10 +112,32 @@ func (p *Probes) Block(probe, off, count int) (params []byte) {
 // one returns a function that reads one probe.
 func (p *Probes) one(probe int) func(to []float32, off int) error {
 	return func(to []float32, off int) error {
-		all := make([][]float32, p.x.Len())
+		all := p.list()
 		all[probe] = to
+		defer p.leave(all)
 		return p.x.Read(all, off)
 	}
+}
+
+// list returns an element for each probe, all nil. Reads leave them for the next, because several
+// threads of the app may read many blocks.
+func (p *Probes) list() [][]float32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.lists) - 1
+	if last < 0 {
+		return make([][]float32, p.x.Len())
+	}
+	all := p.lists[last]
+	p.lists = p.lists[:last]
+	return all
+}
+
+func (p *Probes) leave(all [][]float32) {
+	clear(all)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lists = append(p.lists, all)
 }
 
 // ReadAll writes parameters off, off+1, ... of all probes into dst as little-endian float32: count
@@ -142,7 +165,8 @@ func (p *Probes) ReadAll(off, count int, dst []byte) (n int, err error) {
 	if n = min(count, dim-off); n == 0 {
 		return 0, nil
 	}
-	x, all := floatsOf(dst), make([][]float32, probes)
+	x, all := floatsOf(dst), p.list()
+	defer p.leave(all)
 	aligned := x != nil
 	if !aligned {
 		x = getFloats(dst) // where n < count, the rest of dst keeps its bytes

@@ -85,11 +85,7 @@ func (r *Round) RemainingMilliseconds() int64 {
 //	}
 func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	if r == nil || r.x == nil {
-		return 0, coded(objective.ErrRevoked)
-	}
-	n, err = readInto(dst, off, r.x.Dim(), r.x.Read) // write would allocate for each block
-	return n, coded(err)
+	return r.write(floats, off, dst)
 }
 
 // ReadHalf is ReadParams in IEEE 754 binary16, little-endian, 2 bytes a parameter, for engines
@@ -97,7 +93,7 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 // it becomes infinite. The length of dst is a multiple of 2 bytes.
 func (r *Round) ReadHalf(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return r.write(readHalf, off, dst)
+	return r.write(halves, off, dst)
 }
 
 // ReadInt8 is ReadParams in signed bytes, one a parameter, for engines that take int8: x/scale,
@@ -107,7 +103,7 @@ func (r *Round) ReadHalf(off int, dst []byte) (n int, err error) {
 //	dst[i] = min(max(round(x[off+i]/scale), -127), 127)
 func (r *Round) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
 	defer guard(&err)
-	return r.write(readInt8(scale), off, dst)
+	return r.write(multiples(scale), off, dst)
 }
 
 // write writes parameters off, off+1, ... into dst in a form.
@@ -115,7 +111,7 @@ func (r *Round) write(as form, off int, dst []byte) (int, error) {
 	if r == nil || r.x == nil {
 		return 0, coded(objective.ErrRevoked)
 	}
-	n, err := as(dst, off, r.x.Dim(), r.x.Read)
+	n, err := as.read(dst, off, r.x.Dim(), r.x.Read)
 	return n, coded(err)
 }
 
