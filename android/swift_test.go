@@ -235,8 +235,8 @@ func TestSwift(t *testing.T) {
 			t.Errorf("%s of the header is not named in %s", name, swiftFolder)
 		}
 	}
-	if c.calls < 50 || c.classes != 4 || c.symbols < 80 {
-		t.Errorf("compared %d calls, %d classes, %d symbols, want at least 50, 4, 80",
+	if c.calls < 80 || c.classes != 6 || c.symbols < 80 {
+		t.Errorf("compared %d calls, %d classes, %d symbols, want at least 80, 6, 80",
 			c.calls, c.classes, c.symbols)
 	}
 }

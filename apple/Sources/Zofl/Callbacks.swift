@@ -37,6 +37,33 @@ final class EvaluatorCallback: NSObject, ZoflMobileEvaluatorProtocol {
     }
 }
 
+/// Asks the app from Go whether it trusts a server.
+final class TrustCallback: NSObject, ZoflMobileTrustProtocol {
+    private let body: Trust
+
+    init(_ body: @escaping Trust) { self.body = body }
+
+    func check(_ chain: ZoflMobileChain?) throws {
+        guard let chain else { throw missing }
+        let list = (0..<chain.len()).compactMap { chain.certificate($0) }
+        let sent = ServerChain(
+            certificates: list, host: chain.host(), authType: chain.authType())
+        try described { try body(sent) }
+    }
+}
+
+/// Asks the app from Go whether it takes part in a plan.
+final class ConsentCallback: NSObject, ZoflMobileConsentProtocol {
+    private let body: Consent
+
+    init(_ body: @escaping Consent) { self.body = body }
+
+    func accept(_ plan: ZoflMobilePlan?) throws {
+        guard let plan else { throw missing }
+        try described { try body(Plan(plan: plan)) }
+    }
+}
+
 /// Go has no memory for the argument of a callback.
 private let missing = NSError(
     domain: "zofl", code: 1, userInfo: [NSLocalizedDescriptionKey: "a callback got nil"])

@@ -23,19 +23,25 @@ public final class Device: @unchecked Sendable {
     }
 
     /// Makes a device, on a thread of its own because that may read the disk. `credentials` is
-    /// the text of a creds file or an nkey seed; nil for none. Throws ``ZoflError``.
+    /// the text of a creds file or an nkey seed; nil for none. `line` is what `zofl device add
+    /// --qr` prints: it names run, device, server, its authority and the credentials. `runKey` has
+    /// the 32 bytes of a private run. `consent` is asked before the device takes part; nil: it
+    /// does. Throws ``ZoflError``.
     public static func open(
-        _ config: DeviceConfig, credentials: String?, objective: Objective,
-        evaluator: Evaluator? = nil
+        _ config: DeviceConfig, credentials: String? = nil, line: String? = nil,
+        runKey: Data? = nil, objective: Objective, evaluator: Evaluator? = nil,
+        consent: Consent? = nil
     ) async throws -> Device {
         try await onOwnThread("zofl-open") {
             try translate {
-                let native: ZoflMobileConfig = try config.native(credentials)
+                let native: ZoflMobileConfig = try config.native(
+                    credentials, line: line, runKey: runKey)
                 switch objective {
                 case .loss(let body): native.setBlockObjective(LossCallback(body))
                 case .batch(let body): native.setBatchObjective(BatchCallback(body))
                 }
                 if let evaluator { native.setEvaluator(EvaluatorCallback(evaluator)) }
+                if let consent { native.setConsent(ConsentCallback(consent)) }
                 let news = News()
                 native.setListener(news)
                 return Device(try made(native), news)
@@ -49,6 +55,12 @@ public final class Device: @unchecked Sendable {
     public var state: DeviceState { DeviceState(code: client.state()) }
     /// Whether the coordinator has ended the run.
     public var ended: Bool { client.ended() }
+
+    /// The run's plan; nil before the run has asked this device to take part.
+    public var plan: Plan? {
+        guard let plan: ZoflMobilePlan = client.plan() else { return nil }
+        return Plan(plan: plan)
+    }
 
     /// Trains until the run ends. Throws ``ZoflError`` for what waiting cannot cure, and
     /// `CancellationError` when the task was canceled.

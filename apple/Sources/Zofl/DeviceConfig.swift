@@ -1,3 +1,4 @@
+import Foundation
 import ZoflMobile
 
 /// What the owner of the phone allows.
@@ -26,6 +27,8 @@ public struct DeviceConfig: Sendable {
     /// PEM of the authority that signed the server's certificate; nil: the system's, as Go
     /// finds them.
     public var ca: String?
+    /// Decides about the server in place of ``ca``; nil: that authority does.
+    public var trust: Trust?
     /// Keys of which the server, or an authority above it, must have one: `sha256/` and base64.
     public var pins: [String] = []
     /// Number of training samples here, this device's weight in a mean; 0 counts as 1.
@@ -35,6 +38,10 @@ public struct DeviceConfig: Sendable {
     /// Allows a connection without TLS, to this machine only, for trying things out.
     public var plaintext = false
     public var limits = Limits()
+    /// What the run's operator sees of this app and its version, such as `pantry 1.4`: at most 48
+    /// characters of ASCII. With it the operator also sees the platform, the battery and whether
+    /// the network is metered. Empty: nothing of all that.
+    public var about = ""
 
     public init(run: String, device: String, dim: Int, servers: [String], stateDir: String) {
         self.run = run
@@ -44,8 +51,15 @@ public struct DeviceConfig: Sendable {
         self.stateDir = stateDir
     }
 
-    /// Makes the native library's configuration. `credentials` is a text of `zofl device add`.
-    func native(_ credentials: String?) throws -> ZoflMobileConfig {
+    /// For a device that is given the line of `zofl device add --qr`, which names run, device and
+    /// server.
+    public init(dim: Int, stateDir: String) {
+        self.init(run: "", device: "", dim: dim, servers: [], stateDir: stateDir)
+    }
+
+    /// Makes the native library's configuration. `credentials` and `line` are texts of
+    /// `zofl device add`.
+    func native(_ credentials: String?, line: String?, runKey: Data?) throws -> ZoflMobileConfig {
         guard let config: ZoflMobileConfig = ZoflMobileNewConfig() else {
             throw ZoflError(code: ZoflMobileCodeFault, detail: "no memory for a configuration")
         }
@@ -59,9 +73,13 @@ public struct DeviceConfig: Sendable {
         config.unmeteredOnly = limits.unmeteredOnly
         config.chargingOnly = limits.chargingOnly
         config.minBattery = limits.minBattery
+        config.about = about
+        if let line { try config.enroll(line) } // before what the app sets besides
         for server in servers { try config.addServer(server) }
         if let credentials { try config.setCredentials(credentials) }
         if let ca { try config.setCA(ca) }
+        if let trust { config.setTrust(TrustCallback(trust)) }
+        if let runKey { try config.setRunKey(runKey) }
         for pin in pins { try config.addPin(pin) }
         return config
     }

@@ -21,6 +21,17 @@ public struct Round {
     /// How long the result is still needed, in seconds; zero once it is not.
     public var remaining: TimeInterval { TimeInterval(round.remainingMilliseconds()) / 1000 }
 
+    /// Number of this loss among those of its local step, from 0. What depends on the minibatch
+    /// alone need be computed for loss 0 only.
+    public var probe: Int { round.probe() }
+    /// How many losses the local step takes.
+    public var probes: Int { round.probes() }
+    /// The plan's segments, in their order; a plan without any has one, `all`.
+    public var segments: [Segment] {
+        guard let plan: ZoflMobilePlan = round.plan() else { return [] }
+        return Plan(plan: plan).segments
+    }
+
     /// Writes parameters from `offset` on into `block`, as many as fit and exist; returns how many.
     public func read(_ offset: Int, into block: Block) throws -> Int {
         var n = 0
@@ -49,6 +60,12 @@ public struct Step {
     public var cancelled: Bool { native.cancelled() }
     /// How long the losses are still needed, in seconds; zero once they are not.
     public var remaining: TimeInterval { TimeInterval(native.remainingMilliseconds()) / 1000 }
+
+    /// The plan's segments, in their order; a plan without any has one, `all`.
+    public var segments: [Segment] {
+        guard let plan: ZoflMobilePlan = native.plan() else { return [] }
+        return Plan(plan: plan).segments
+    }
 
     /// Writes parameters of one point, as ``Round/read(_:into:)`` does.
     public func read(_ probe: Int, from offset: Int, into block: Block) throws -> Int {
@@ -82,6 +99,12 @@ public struct Evaluation {
     public var cancelled: Bool { evaluation.cancelled() }
     /// How long the metrics are still needed, in seconds; zero once they are not.
     public var remaining: TimeInterval { TimeInterval(evaluation.remainingMilliseconds()) / 1000 }
+
+    /// The plan's segments, in their order; a plan without any has one, `all`.
+    public var segments: [Segment] {
+        guard let plan: ZoflMobilePlan = evaluation.plan() else { return [] }
+        return Plan(plan: plan).segments
+    }
 
     /// Writes parameters from `offset` on into `block`, as many as fit and exist; returns how many.
     public func read(_ offset: Int, into block: Block) throws -> Int {
