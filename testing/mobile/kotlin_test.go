@@ -123,6 +123,10 @@ func TestKotlin(t *testing.T) {
 	end := phone.next("end")
 	phone.done()
 	l.agree(map[string]line{"phone": end}, []*client.Client{finished()})
+	if told := l.toldBy("phone"); told != "digits 1.0" || end["wrong"] != 0.0 {
+		t.Errorf("the coordinator knows the app as %q, and %v reads of float16 and int8 were wrong",
+			told, end["wrong"])
+	}
 	if loaded["n"] != session["record"] || end["ended"] != true {
 		t.Errorf("loaded %v, ended with %v", loaded, end)
 	}
@@ -159,6 +163,9 @@ func inOneCall(t *testing.T, saw line, p *wire.Plan) {
 	left, _ := saw["remaining"].(float64)
 	if saw["probes"] != float64(p.Perturbations+1) && saw["probes"] != float64(2*p.Perturbations) {
 		t.Errorf("a step had %v probes, with %d perturbations", saw["probes"], p.Perturbations)
+	}
+	if saw["compact"] != true {
+		t.Error("a step's points as float16 or int8 are not the parameters rounded")
 	}
 	if saw["same"] != true || left < 1 || left > float64(p.Deadline) {
 		t.Errorf("a step was %v, want the same parameters in both ways, and a time", saw)

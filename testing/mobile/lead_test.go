@@ -32,6 +32,7 @@ type lead struct {
 	dim   int
 	site  *site
 	log   runlog.Log
+	leads *coordinator.Coordinator
 	round chan uint64 // rounds as they are done; dropped if nobody reads
 
 	evaluation atomic.Pointer[report.Evaluation] // the last that a device reported for
@@ -86,6 +87,7 @@ func (s *site) told(p *wire.Plan) (*lead, <-chan report.Event) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	l.leads = c
 	l.all.Go(func() { l.judge("coordinator", c.Run(l.ctx)) })
 	s.t.Cleanup(l.stop)
 	return l, events
@@ -116,6 +118,16 @@ func (l *lead) record(e report.Event) error {
 		l.evaluation.Store(&e.Evaluation)
 	}
 	return nil
+}
+
+// toldBy returns the name of the app that a device told last.
+func (l *lead) toldBy(device string) string {
+	for _, d := range l.leads.Devices() {
+		if d.ID == device {
+			return d.About.Program
+		}
+	}
+	return ""
 }
 
 // after waits until a round is done.

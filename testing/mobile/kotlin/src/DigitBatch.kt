@@ -29,19 +29,21 @@ internal class DigitBatch(private val set: DigitSet) : BatchLoss {
             points.get(x)
             step.loss(probe, classifier.loss(x, set, batch))
         }
-        seen.set(noted(step, remaining, same = last(step).contentEquals(x)))
+        val last = lastOf(step)
+        val same = ParameterReader(step.dim).read(last).contentEquals(x)
+        seen.set(noted(step, remaining, same) + ("compact" to compact(last)))
     }
 
-    /** The last point, read by itself. */
-    private fun last(step: StepView): FloatArray {
-        val alone = object : ParameterView {
-            override val dim = step.dim
-            override val cancelled get() = step.cancelled
-            override val remaining get() = step.remaining
-            override val segments get() = step.segments
-            override fun read(offset: Int, into: ByteArray) = step.read(step.probes - 1, offset, into)
-        }
-        return ParameterReader(step.dim).read(alone)
+    /** The last point, as if it were alone. */
+    private fun lastOf(step: StepView) = object : ParameterView {
+        override val dim = step.dim
+        override val cancelled get() = step.cancelled
+        override val remaining get() = step.remaining
+        override val segments get() = step.segments
+        override fun read(offset: Int, into: ByteArray) = step.read(step.probes - 1, offset, into)
+        override fun readHalf(offset: Int, into: ByteArray) = step.readHalf(step.probes - 1, offset, into)
+        override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+            step.readInt8(step.probes - 1, offset, scale, into)
     }
 
     private fun noted(step: StepView, remaining: Duration, same: Boolean) = mapOf(

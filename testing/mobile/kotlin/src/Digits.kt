@@ -1,4 +1,5 @@
 import java.io.File
+import java.util.concurrent.atomic.AtomicInteger
 import kotlin.system.exitProcess
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineScope
@@ -12,6 +13,7 @@ import kotlinx.coroutines.runBlocking
 import org.zofl.android.ConditionsHub
 import org.zofl.android.DeviceConfig
 import org.zofl.android.DeviceState
+import org.zofl.android.Evaluator
 import org.zofl.android.Limits
 import org.zofl.android.Loss
 import org.zofl.android.MemorySettings
@@ -49,10 +51,21 @@ private class Phone(private val arguments: Map<String, String>) {
         run = arguments.getValue("run"), device = name, dim = DigitClassifier.DIM,
         servers = listOf(arguments.getValue("url")), ca = arguments["ca"], stateDir = store.path,
         samples = mine.size, limits = Limits(unmeteredOnly = false, chargingOnly = false, minBattery = 0),
+        about = ABOUT,
     )
 
+    /** Calls that read parameters in a shorter form than it promises. */
+    private val wrong = AtomicInteger()
+
+    private val evaluator = DigitEvaluator(strangers).let { digits ->
+        Evaluator { evaluation ->
+            if (!compact(evaluation)) wrong.incrementAndGet()
+            digits.evaluate(evaluation)
+        }
+    }
+
     private suspend fun open(loss: Objective = DigitLoss(mine), config: DeviceConfig = this.config) =
-        ZoflClient.open(config, arguments["credentials"], loss, DigitEvaluator(strangers))
+        ZoflClient.open(config, arguments["credentials"], loss, evaluator)
 
     /** Nothing is sent to a server whose key is another, or that the platform does not trust. */
     suspend fun mistrust() {
@@ -63,7 +76,7 @@ private class Phone(private val arguments: Map<String, String>) {
         )) {
             val client = open(config = with)
             val run = start { client.run() }
-            val fault = client.progress.mapNotNull { it.fault }.first()
+            val fault = client.progress.mapNotNull { it.fault }.first { it.code == "tls" } // a slow server is another
             run.cancelAndJoin()
             say(event, "class" to fault.javaClass.simpleName, "code" to fault.code, "detail" to fault.detail.lineSequence().first(),
                 "record" to client.progress.value.record)
@@ -77,7 +90,11 @@ private class Phone(private val arguments: Map<String, String>) {
     suspend fun cancelInMidRound(rounds: Long) {
         val loss = DigitLoss(mine)
         val asked = java.util.concurrent.Semaphore(0)
-        val client = open(Loss { round -> asked.release(); loss.loss(round) })
+        val client = open(Loss { round ->
+            asked.release()
+            if (round.step == 0 && !compact(round)) wrong.incrementAndGet()
+            loss.loss(round)
+        })
         val run = start { client.run() }
         client.progress.first { it.contributions >= rounds }
         asked.drainPermits()
@@ -129,7 +146,7 @@ private class Phone(private val arguments: Map<String, String>) {
         }
         val training = Training(
             DigitTask(), NativeDevice, settings, hub, MemoryVault(arguments["credentials"]), StateFolder(store.parentFile),
-            ModelFile(File(store.parentFile, "model")), plaintext = false,
+            ModelFile(File(store.parentFile, "model")), plaintext = false, about = ABOUT,
         )
         check(StateFolder(store.parentFile).of(config.run).path == store.path)
         val outcome = training.run(1.seconds, attempt = 0, byHand = false)
@@ -147,12 +164,15 @@ private class Phone(private val arguments: Map<String, String>) {
         client.run()
         val p = client.progress.value
         say("batch", *batch.seen.get().toList().toTypedArray(), "names" to client.segments.joinToString { it.name })
-        say("end", "n" to client.params()!!.record, "digest" to client.digest()!!, "ended" to client.ended,
+        say("end", "n" to client.params()!!.record, "digest" to client.digest()!!, "ended" to client.ended, "wrong" to wrong.get(),
             "contributions" to p.contributions, "accuracy" to accuracy(client),
             "sent" to p.traffic.sent, "received" to p.traffic.received)
         client.close()
     }
 }
+
+/** What the operator sees of this app. */
+private const val ABOUT = "digits 1.0"
 
 private fun start(what: suspend () -> Unit): Job = CoroutineScope(Dispatchers.Default).launch { what() }
 
@@ -167,9 +187,11 @@ private fun codes() {
 
 @Synchronized
 private fun say(event: String, vararg values: Pair<String, Any>) {
-    println("{\"event\":\"$event\"" + values.joinToString("") { (k, v) -> ",\"$k\":" + if (v is String) "\"$v\"" else "$v" } + "}")
+    println("{\"event\":\"$event\"" + values.joinToString("") { (k, v) -> ",\"$k\":" + if (v is String) quoted(v) else "$v" } + "}")
     System.out.flush()
 }
+
+private fun quoted(text: String) = "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\""
 
 fun main(args: Array<String>) {
     Thread.setDefaultUncaughtExceptionHandler { _, e ->

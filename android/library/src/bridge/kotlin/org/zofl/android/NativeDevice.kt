@@ -64,6 +64,7 @@ private fun Config.take(config: DeviceConfig) {
     unmeteredOnly = config.limits.unmeteredOnly
     chargingOnly = config.limits.chargingOnly
     minBattery = config.limits.minBattery.toLong()
+    about = config.about
     config.servers.forEach(this::addServer)
     config.trust?.let { trust -> setTrust { trust.check(it.toServerChain()) } }
     config.ca?.let(this::setCA) // which replaces trust

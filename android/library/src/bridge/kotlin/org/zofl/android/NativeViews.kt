@@ -21,6 +21,11 @@ internal class NativeRound(private val round: Round, segments: () -> List<Segmen
     override val segments by lazy(segments)
 
     override fun read(offset: Int, into: ByteArray) = round.readParams(offset.toLong(), into).toInt()
+
+    override fun readHalf(offset: Int, into: ByteArray) = round.readHalf(offset.toLong(), into).toInt()
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+        round.readInt8(offset.toLong(), scale, into).toInt()
 }
 
 internal class NativeStep(private val native: Probes, segments: () -> List<Segment>) : StepView {
@@ -37,6 +42,12 @@ internal class NativeStep(private val native: Probes, segments: () -> List<Segme
     override fun read(probe: Int, offset: Int, into: ByteArray) =
         native.readParams(probe.toLong(), offset.toLong(), into).toInt()
 
+    override fun readHalf(probe: Int, offset: Int, into: ByteArray) =
+        native.readHalf(probe.toLong(), offset.toLong(), into).toInt()
+
+    override fun readInt8(probe: Int, offset: Int, scale: Double, into: ByteArray) =
+        native.readInt8(probe.toLong(), offset.toLong(), scale, into).toInt()
+
     override fun readAll(offset: Int, count: Int, into: ByteArray) =
         native.readAll(offset.toLong(), count.toLong(), into).toInt()
 
@@ -52,6 +63,11 @@ internal class NativeEvaluation(
     override val segments by lazy(segments)
 
     override fun read(offset: Int, into: ByteArray) = evaluation.readParams(offset.toLong(), into).toInt()
+
+    override fun readHalf(offset: Int, into: ByteArray) = evaluation.readHalf(offset.toLong(), into).toInt()
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+        evaluation.readInt8(offset.toLong(), scale, into).toInt()
 
     override fun metric(value: Double) = evaluation.addMetric(value)
 

@@ -28,4 +28,10 @@ data class DeviceConfig(
     /** Allows a connection without TLS, to this machine only, for trying things out. */
     val plaintext: Boolean = false,
     val limits: Limits = Limits(),
+    /**
+     * What the run's operator sees of this app and its version, such as `pantry 1.4`: at most 48
+     * characters of ASCII. With it the operator also sees the platform, the battery and whether the
+     * network is metered. Empty: nothing of all that.
+     */
+    val about: String = "",
 )

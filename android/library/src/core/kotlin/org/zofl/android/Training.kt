@@ -26,6 +26,8 @@ class Training(
     private val trust: ServerTrust? = null,
     /** See [DeviceConfig.pins]. */
     private val pins: List<String> = emptyList(),
+    /** See [DeviceConfig.about]. */
+    private val about: String = "",
 ) {
     private val current = MutableStateFlow<Progress?>(null)
 
@@ -57,7 +59,7 @@ class Training(
         val config = DeviceConfig(
             run = now.run, device = now.device, dim = task.dim, servers = listOf(now.server),
             stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, trust = trust, pins = pins,
-            samples = lesson.samples, plaintext = plaintext, limits = limits,
+            samples = lesson.samples, plaintext = plaintext, limits = limits, about = about,
         )
         return ZoflClient.open(opener, config, credentials, lesson.objective, lesson.evaluator)
     }

@@ -21,6 +21,19 @@ interface WorkView {
 interface ParameterView : WorkView {
     /** Writes parameters from [offset] into [into], little-endian float32; returns how many. */
     fun read(offset: Int, into: ByteArray): Int
+
+    /**
+     * [read] for an engine that takes float16: IEEE binary16, little-endian, 2 bytes a parameter.
+     * Each is rounded to the nearest, of two the even one; from 65520 on it becomes infinite.
+     */
+    fun readHalf(offset: Int, into: ByteArray): Int
+
+    /**
+     * [read] for an engine that takes int8: the nearest multiples of [scale], from -127 to 127
+     * times, a byte each. [scale] is positive and finite; `127 * scale` is the largest parameter
+     * that is not cut.
+     */
+    fun readInt8(offset: Int, scale: Double, into: ByteArray): Int
 }
 
 /** The minibatch that losses are computed on. */
@@ -48,6 +61,12 @@ interface StepView : MinibatchView {
 
     /** Writes parameters of one point, as [ParameterView.read] does. */
     fun read(probe: Int, offset: Int, into: ByteArray): Int
+
+    /** Writes parameters of one point, as [ParameterView.readHalf] does. */
+    fun readHalf(probe: Int, offset: Int, into: ByteArray): Int
+
+    /** Writes parameters of one point, as [ParameterView.readInt8] does. */
+    fun readInt8(probe: Int, offset: Int, scale: Double, into: ByteArray): Int
 
     /**
      * Writes parameters from [offset] of every point, the first point's first: [count] of each,

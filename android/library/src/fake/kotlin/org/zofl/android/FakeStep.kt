@@ -26,6 +26,10 @@ class FakeStep(private val points: List<FloatArray>) : StepView {
         return n
     }
 
+    override fun readHalf(probe: Int, offset: Int, into: ByteArray) = notCompact()
+
+    override fun readInt8(probe: Int, offset: Int, scale: Double, into: ByteArray) = notCompact()
+
     override fun readAll(offset: Int, count: Int, into: ByteArray): Int {
         require(count in 1..dim && into.size == 4 * count * probes) { "${into.size} bytes for $count" }
         reads++
@@ -38,6 +42,9 @@ class FakeStep(private val points: List<FloatArray>) : StepView {
         val to = ByteBuffer.wrap(into, at, 4 * n).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()
         to.put(points[probe], offset, n)
     }
+
+    private fun notCompact(): Nothing =
+        throw UnsupportedOperationException("only native code rounds parameters: call read")
 
     override fun loss(probe: Int, value: Double) {
         losses[probe] = value

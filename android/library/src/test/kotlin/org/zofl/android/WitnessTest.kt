@@ -25,6 +25,8 @@ class WitnessTest {
         override val segments = emptyList<Segment>()
 
         override fun read(offset: Int, into: ByteArray) = 0
+        override fun readHalf(offset: Int, into: ByteArray) = 0
+        override fun readInt8(offset: Int, scale: Double, into: ByteArray) = 0
     }
 
     private fun deep(n: Int): Int = 1 + deep(n + 1)

@@ -47,6 +47,8 @@ class Zofl(
     trust: ServerTrust = PlatformTrust(),
     /** Keys of which a server must have one: see [org.zofl.android.DeviceConfig.pins]. */
     pins: List<String> = emptyList(),
+    /** What the run's operator sees of this app: see [org.zofl.android.DeviceConfig.about]. */
+    about: String = "",
 ) {
     private val preferences by lazy { PreferencesSettings(context, versionOf(context)) }
 
@@ -64,7 +66,7 @@ class Zofl(
 
     /** Progress, outcome and model, for a screen. */
     val training by lazy {
-        Training(task, opener, settings, hub, vault, state, models, debuggable(context), trust, pins)
+        Training(task, opener, settings, hub, vault, state, models, debuggable(context), trust, pins, about)
     }
     private val myData by lazy { MyData(settings, vault, state, models, ::stop) }
     private val watch = Watch {

@@ -27,6 +27,11 @@ class Measurement(private val x: FloatArray) : EvaluationView {
         return n
     }
 
+    override fun readHalf(offset: Int, into: ByteArray) = throw UnsupportedOperationException("call read")
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+        throw UnsupportedOperationException("call read")
+
     override fun metric(value: Double) {
         metrics += value
     }

@@ -34,6 +34,11 @@ private class Fixed(
         ByteBuffer.wrap(into).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().put(x, offset, n)
         return n
     }
+
+    override fun readHalf(offset: Int, into: ByteArray) = throw UnsupportedOperationException("call read")
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+        throw UnsupportedOperationException("call read")
 }
 
 class DigitsTest {
