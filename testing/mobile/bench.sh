@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 android=../../android
-"$android/hostjvm.sh" _bench ./crossing >/dev/null
+TAGS=jni "$android/hostjvm.sh" _bench ./crossing >/dev/null
 out=$android/_bench
 mkdir "$out/bench"
 javac --release 8 -Xlint:-options -cp "$out/gobind.jar" -d "$out/bench" bench/Bench.java
