@@ -133,8 +133,10 @@ func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	}
 	c.outbox.Joined(reply.Slot)
 	c.follower.Heard(reply.Last)
+	if !c.member.joined || c.member.slot != reply.Slot {
+		c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
+	}
 	c.member.slot, c.member.joined = reply.Slot, true
-	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	return nil
 }
 

@@ -57,6 +57,9 @@ func TestDiscovery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := device.Flush(); err != nil { // the broker knows what the service listens to
+		t.Fatal(err)
+	}
 	answer, err := operator.Request("$SRV.INFO.zofl-kitchen-device", nil, patience)
 	if err != nil {
 		t.Fatal(err)

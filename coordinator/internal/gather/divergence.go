@@ -47,8 +47,13 @@ func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
 	if p.ServerRule >= wire.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
 		field, step = "server_step", p.ServerStep
 	}
-	return text + fmt.Sprintf(": `zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`",
-		w.wayBack(log), field, step/10)
+	back := fmt.Sprintf("`zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`", w.wayBack(log),
+		field, step/10)
+	if w.failures >= hopeless && w.at(1) < w.first {
+		return text + ": the model got better, so look at the devices' losses first, whose logs have " +
+			"the errors, then `zofl resume`; if it is the model: " + back
+	}
+	return text + ": " + back
 }
 
 // wayBack returns the record after which the loss was lowest: the state with the lowest level, or

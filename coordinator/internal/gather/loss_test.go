@@ -209,6 +209,17 @@ func TestWayBack(t *testing.T) {
 			t.Errorf("vectors from record %d: %q, want %q", log, got, want)
 		}
 	}
+	w.failures, w.infinite = hopeless, 1
+	if got := w.Diverged(plan, whole(0)); strings.Contains(got, "losses first") {
+		t.Errorf("a loss of 500 that was 9: %q blames the devices", got)
+	}
+	for i := range 9 {
+		w.Observe(1, uint64(30+i), []float32{1})
+	}
+	if got := w.Diverged(plan, whole(0)); !strings.Contains(got, "the devices' losses first") ||
+		!strings.Contains(got, "`zofl rollback") {
+		t.Errorf("a loss of 1 that was 9: %q does not name the devices, then the way back", got)
+	}
 	plan.ServerRule, plan.ServerStep = wire.ServerAdam, 1
 	if got := w.Diverged(plan, whole(0)); !strings.Contains(got, "`zofl change server_step=0.1`") {
 		t.Errorf("adam: %q, want its step", got)

@@ -27,15 +27,17 @@ func (a *absence) Record(p client.Progress) error {
 	case p.Err == nil && a.told && p.State != client.Joining:
 		a.told = false
 		a.log.Info("a coordinator answers", "run", a.run)
-	case !a.told && a.nc.IsConnected() && unanswered(p.Err):
+	case !a.told && a.nc.IsConnected() && unanswered(&p):
 		a.told = true
-		a.log.Warn("no coordinator answers, trying again: is zofl serve running, on this broker?",
-			"run", a.run, "broker", a.nc.ConnectedUrlRedacted())
+		a.log.Warn("no coordinator answers, trying again: is zofl serve running, on this broker, and is "+
+			"this the run of its plan?", "run", a.run, "broker", a.nc.ConnectedUrlRedacted())
 	}
 	return a.next.Record(p)
 }
 
-// unanswered says whether an error is that of a request that nobody answered.
-func unanswered(err error) bool {
-	return errors.Is(err, bus.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded)
+// unanswered says whether no coordinator answered. A request for a snapshot tells nothing of it:
+// witnesses answer that.
+func unanswered(p *client.Progress) bool {
+	return errors.Is(p.Err, client.ErrQuiet) || p.State == client.Joining &&
+		(errors.Is(p.Err, bus.ErrNoResponders) || errors.Is(p.Err, context.DeadlineExceeded))
 }

@@ -39,6 +39,7 @@ type progress struct {
 	live  *terminal.Live
 	meter terminal.Meter
 	pace  terminal.Pace
+	stood string // what was last said of a device that stands still
 }
 
 func (d *deviceFlags) progress(out io.Writer) *progress {
@@ -66,10 +67,26 @@ func (s *progress) show(p *client.Progress, at time.Time) (err error) {
 	switch {
 	case s.live.Moves():
 		s.live.Set(s.text(p))
-	case p.Round > 0 && !s.quiet && s.pace.Due(at):
+	case s.quiet:
+	case s.stands(p), p.Round > 0 && s.pace.Due(at):
 		_, err = fmt.Fprintln(s.out, s.text(p))
 	}
 	return err
+}
+
+// stands says whether the device has begun to stand still, or does so for another reason: the run
+// is paused or has ended, or its first round has not begun.
+func (s *progress) stands(p *client.Progress) bool {
+	before := s.stood
+	switch {
+	case p.Err != nil: // what it tells is in the log
+		return false
+	case p.State == client.Paused, p.State == client.Ended, p.State == client.Waiting && p.Round == 0:
+		s.stood = p.State.String() + p.Reason
+	default:
+		s.stood = ""
+	}
+	return s.stood != "" && s.stood != before
 }
 
 // text says how the device does.
