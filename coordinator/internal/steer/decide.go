@@ -2,6 +2,7 @@ package steer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zofl/zofl/wire"
@@ -59,14 +60,36 @@ func median(v []float64) float64 {
 // Trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
 // rounded down, but without one at either end of three or more.
 func Trimmed(v []float64) float64 {
+	mean, _ := trimmedError(v)
+	return mean
+}
+
+// trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: that of v with
+// the nearest that stays in place of what is left out, times len(v) over how many stay. It is 0 for
+// one value, and for what is not finite.
+func trimmedError(v []float64) (mean, error float64) {
 	slices.Sort(v)
-	cut := len(v) / 4
-	if len(v) >= 3 {
+	n, cut := len(v), len(v)/4
+	if n >= 3 {
 		cut = max(cut, 1)
 	}
-	rest, sum := v[cut:len(v)-cut], 0.0
+	rest := v[cut : n-cut]
 	for _, e := range rest {
-		sum += e
+		mean += e / float64(len(rest))
 	}
-	return sum / float64(len(rest))
+	if n == 1 || mean-mean != 0 {
+		return mean, 0
+	}
+	kept := slices.Clone(v)
+	for i := range cut {
+		kept[i], kept[n-1-i] = rest[0], rest[len(rest)-1]
+	}
+	middle, squares := 0.0, 0.0
+	for _, e := range kept {
+		middle += e / float64(n)
+	}
+	for _, e := range kept {
+		squares += (e - middle) * (e - middle)
+	}
+	return mean, math.Sqrt(squares/float64(n-1)/float64(n)) * float64(n) / float64(len(rest))
 }

@@ -10,14 +10,22 @@ import (
 const shortest = 4
 
 // step returns the longest step a that does not raise the loss beyond its noise. With F(a) the loss
-// at x - a w,
+// at x - a w, and M devices,
 //
-//	s^2 = the variance of a device's losses at x and at the four shortest steps, mean over the
-//	      M devices, /M
-//	a*  = the largest a with F(a) <= min F + 2 s
+//	s^2    = the variance of a device's losses at x and at the four shortest steps, mean over the
+//	         devices, /M
+//	e(a)^2 = the variance of the devices' F(a), /M
+//	a*     = the largest a with F(a) <= min F + 2 s
 //
-// and the shortest if there is none. F and s^2 are means over the devices without a quarter of them
-// at either end, so that a fifth of the devices cannot choose the step, whatever they send. Five
+// A loss that rises by 4 s from its least has a hump there. Beyond it a* only lies if F is lower by
+// 2 e of the difference: what else is low there, later moves along other lines would not find.
+//
+// If F falls nowhere below -2 e, as near an optimum, then where it is the least says nothing. a* is
+// then the largest a with F(a) <= e(a), or 2 or 4 e if no a has that: what the devices' samples
+// might do alone.
+//
+// F and s^2 are means over the devices without a quarter of them at either end, and e is the error
+// of that mean, so that a fifth of the devices cannot choose the step, whatever they send. Five
 // values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
 // chance. A loss that is not finite is infinite.
 //
@@ -27,32 +35,23 @@ func step(values [][]float32) survey.Result {
 	if len(values) == 2 {
 		return shorter(step(values[:1]), step(values[1:]))
 	}
-	r := survey.Result{}
-	least, finite := 0.0, 0
-	losses := make([]float64, len(survey.Lengths()))
-	for i, at := range survey.Lengths() {
-		rises := make([]float64, len(values))
-		for d, v := range values {
-			rises[d] = finiteOr(float64(v[1+i]))
-		}
-		losses[i] = Trimmed(rises)
-		row := survey.Row{At: at}
-		if losses[i] <= math.MaxFloat32 {
-			row.Usable, row.Loss = true, float32(losses[i])
-			least = min(least, losses[i])
-			finite++
-		}
-		r.Rows = append(r.Rows, row)
-	}
-	if finite == 0 {
+	l := lineOf(values)
+	r := survey.Result{Rows: l.rows()}
+	if !l.finite() {
 		r.Why = "the loss is not finite anywhere along the averaged move: set step"
 		return r
 	}
-	most := least + 2*noise(values)
-	for i, row := range r.Rows {
-		if row.Usable && (r.Value == 0 || losses[i] <= most) {
-			r.Value = row.At
+	s := noise(values)
+	if !l.fallsForSure() {
+		if r.Value = l.within(); r.Value > 0 {
+			r.Why = "devices differ in whether the loss falls: the longest that raises it by less"
+			return r
 		}
+	}
+	least, end := l.valley(4 * s)
+	most := min(0, l.mean[least]) + 2*s
+	if r.Value = l.longest(least, end, func(i int) bool { return l.mean[i] <= most }); r.Value == 0 {
+		r.Value = l.longest(least, least+1, func(int) bool { return true })
 	}
 	r.Why = "the longest that keeps the loss within its noise of the least"
 	return r

@@ -150,6 +150,47 @@ func TestStepOfTwo(t *testing.T) {
 	}
 }
 
+// Where devices do not agree that the loss falls along the first move, as near an optimum, its
+// least is by chance at a step of any length. The step is as long as they still might be right.
+func TestStepNearOptimum(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var values [][]float32
+		for d := range 8 {
+			slope := []float64{-0.1, 0.11}[d%2] * (1 + 0.1*rng.Float64()) // on the whole uphill
+			values = append(values, along(func(a float64) float64 { return 5 + slope*a + a*a }))
+		}
+		if got := foundStep(t, values...); got != 1./64 && got != 1./16 {
+			t.Errorf("seed %d: step %v, want 1/64 or 1/16", seed, got)
+		}
+	}
+}
+
+// A loss that is bounded, such as that of a controller that fails, may be low again far beyond a
+// hump. That is believed only where devices agree that it is lower.
+func TestStepBeyondHump(t *testing.T) {
+	for _, test := range []struct {
+		deep float64 // what the loss is far beyond the hump
+		want float32
+	}{{3.99, 1}, {2, 1024}} {
+		var values [][]float32
+		for d := range 8 {
+			values = append(values, along(func(a float64) float64 {
+				switch {
+				case a <= 1:
+					return 5 - a
+				case a <= 16:
+					return 5
+				}
+				return test.deep + 0.1*float64(d%2*2-1)
+			}))
+		}
+		if got := foundStep(t, values...); got != test.want {
+			t.Errorf("%v beyond the hump: step %v, want %v", test.deep, got, test.want)
+		}
+	}
+}
+
 // A loss that is infinite beyond some length, on most devices, has a shorter step; one that is
 // infinite everywhere has none.
 func TestStepOfInfiniteLoss(t *testing.T) {

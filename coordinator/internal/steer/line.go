@@ -1,0 +1,104 @@
+package steer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A line is the loss along the first averaged move, at each of [survey.Lengths].
+type line struct {
+	each        [][]float64 // by length: the devices' rises above the loss at x
+	mean, error []float64   // of these, without the devices at either end
+}
+
+func lineOf(values [][]float32) *line {
+	l := &line{}
+	for i := range survey.Lengths() {
+		rises := make([]float64, len(values))
+		for d, v := range values {
+			rises[d] = finiteOr(float64(v[1+i]))
+		}
+		l.each = append(l.each, rises)
+		mean, error := trimmedError(slices.Clone(rises))
+		l.mean, l.error = append(l.mean, mean), append(l.error, error)
+	}
+	return l
+}
+
+// rows returns what people see of the line.
+func (l *line) rows() (rows []survey.Row) {
+	for i, at := range survey.Lengths() {
+		row := survey.Row{At: at}
+		if row.Usable = l.mean[i] <= math.MaxFloat32; row.Usable {
+			row.Loss = float32(l.mean[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// finite reports whether the loss is finite anywhere.
+func (l *line) finite() bool { return slices.Min(l.mean) <= math.MaxFloat32 }
+
+// longest returns the longest length from..to-1 that is finite and good; 0: none.
+func (l *line) longest(from, to int, good func(i int) bool) (value float32) {
+	for i, at := range survey.Lengths()[:to] {
+		if i >= from && l.mean[i] <= math.MaxFloat32 && good(i) {
+			value = at
+		}
+	}
+	return value
+}
+
+// within returns the longest length that raises the loss by at most e, or twice or four times that
+// where none does; 0: there is none.
+func (l *line) within() (value float32) {
+	for k := 1.0; k <= 4 && value == 0; k *= 2 {
+		value = l.longest(0, len(l.mean), func(i int) bool {
+			return l.error[i] > 0 && l.mean[i] <= k*l.error[i]
+		})
+	}
+	return value
+}
+
+// fallsForSure reports whether some length brings the loss below that at x by twice e.
+func (l *line) fallsForSure() bool {
+	for i, mean := range l.mean {
+		if mean < -2*l.error[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// valley returns the length with the least loss, and the first one beyond it where the loss is
+// above that by most, or how many there are. What is low beyond such a hump is taken for the least
+// only if devices agree that it is.
+func (l *line) valley(most float64) (least, end int) {
+	hump := false
+	for i, mean := range l.mean {
+		switch {
+		case mean < l.mean[least] && (!hump || l.below(i, least)):
+			least, hump = i, false
+		case mean > l.mean[least]+most && !hump:
+			end, hump = i, true
+		}
+	}
+	if !hump {
+		end = len(l.mean)
+	}
+	return least, end
+}
+
+// below reports whether the loss at one length is below that at another by twice the error of the
+// devices' differences.
+func (l *line) below(at, other int) bool {
+	falls := make([]float64, len(l.each[at]))
+	for d := range falls {
+		falls[d] = finiteOr(l.each[at][d] - l.each[other][d])
+	}
+	mean, error := trimmedError(falls)
+	return mean < -2*error
+}
