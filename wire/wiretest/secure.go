@@ -18,7 +18,7 @@ func securePlans(s *set) {
 	add("secure-zero", "form", "a zero written out", field{106, Uint(0)})
 	add("secure-unknown", "upgrade", "another way of aggregation", field{106, Uint(2)})
 	add("secure-lists", "ok", "devices agree on who takes part in a sum", append(secure(), lists())...)
-	s.add("plan-all-111", "ok", "no field is zero, with agreement on lists",
+	s.add("plan-all-111", "ok", "no field is zero but cohort, with agreement on lists",
 		recordOf(kindPlan, 1, planMap(merge(merge(allClasses(), roots()), []field{lists()}))).value())
 	add("secure-lists-unknown", "upgrade", "another way to agree", field{111, Uint(2)})
 }
