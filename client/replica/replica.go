@@ -32,6 +32,15 @@ var (
 	ErrRollback = errors.New("replica: rollback")
 )
 
+// A DimError is an [ErrDim] that says both numbers of parameters: the plan's, and the model's.
+type DimError struct{ Plan, Model uint64 }
+
+func (e *DimError) Error() string {
+	return fmt.Sprintf("%v: the plan has %d, this model %d", ErrDim, e.Plan, e.Model)
+}
+
+func (e *DimError) Unwrap() error { return ErrDim }
+
 // Config says which run and model a replica belongs to.
 type Config struct {
 	// Run is the name of the run; its first record must belong to it.
@@ -291,7 +300,7 @@ func (r *Replica) begin(p *wire.Plan) error {
 	case err != nil:
 		return err
 	case r.cfg.Dim != 0 && p.Dim != r.cfg.Dim:
-		return fmt.Errorf("%w: the plan has %d, this model %d", ErrDim, p.Dim, r.cfg.Dim)
+		return &DimError{Plan: p.Dim, Model: r.cfg.Dim}
 	case p.Dim > maxDim:
 		return fmt.Errorf("%w: %d do not fit this machine's memory", ErrDim, p.Dim)
 	}

@@ -20,7 +20,10 @@ func MakeDir(fsys FS, path string) error {
 		}
 	default:
 		if _, bad := fsys.ReadDir(path); bad != nil {
-			return errors.Join(err, bad)
+			if errors.Is(err, fs.ErrExist) {
+				return bad // something is there, but no folder that can be read
+			}
+			return err
 		}
 		return syncName(fsys, path)
 	}

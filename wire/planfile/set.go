@@ -59,8 +59,12 @@ func find(name, value string) (wire.Field, error) {
 	fields := wire.Fields()
 	at := slices.IndexFunc(fields, func(f wire.Field) bool { return f.Name == name })
 	if at < 0 {
-		return wire.Field{}, &wire.PlanError{Field: name, Value: value,
-			Remedy: "no field has this name; `zofl plan --fields` lists them"}
+		remedy := "no field has this name; `zofl plan --fields` lists them"
+		if like := nearest(name, fields); like != "" {
+			remedy = "no field has this name: did you mean " + like +
+				"? `zofl plan --fields` lists them"
+		}
+		return wire.Field{}, &wire.PlanError{Field: name, Value: value, Remedy: remedy}
 	}
 	return fields[at], nil
 }
@@ -70,7 +74,11 @@ func set(f wire.Field, p *wire.Plan, text string) error {
 	auto := autoOf(f, p)
 	if auto == nil || text != autoText {
 		if err := parse(f, &one.Values, text); err != nil {
-			return &wire.PlanError{Field: f.Name, Value: text, Remedy: err.Error()}
+			remedy := err.Error()
+			if auto != nil {
+				remedy = "give auto, or a number " + f.Range()
+			}
+			return &wire.PlanError{Field: f.Name, Value: text, Remedy: remedy}
 		}
 	} else {
 		*auto = 1

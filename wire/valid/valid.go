@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -35,9 +37,17 @@ func fault(field string, value any, remedy string) error {
 	return &wire.PlanError{Field: field, Value: value, Remedy: remedy}
 }
 
+// nameRemedy is the error of [wire.CheckName] without the name, which a PlanError has already.
+func nameRemedy(name string, err error) string {
+	if len(name) == 0 || len(name) > wire.MaxName {
+		return fmt.Sprintf("name the run with 1..%d characters", wire.MaxName)
+	}
+	return strings.TrimPrefix(err.Error(), strconv.Quote(name)+": ")
+}
+
 func checkNames(p *wire.Plan) error {
 	if err := wire.CheckName(p.Run); err != nil {
-		return fault("run", p.Run, "name the run: "+err.Error())
+		return fault("run", p.Run, nameRemedy(p.Run, err))
 	}
 	if p.Preset != "" && wire.CheckName(p.Preset) != nil {
 		return fault("preset", p.Preset, "leave it as the preset set it, or empty")

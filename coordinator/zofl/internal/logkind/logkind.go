@@ -99,7 +99,7 @@ func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
 		return nil, cli.Usage(fmt.Errorf("--store %s: no log there: %w", spec.Place, err))
 	}
 	if err != nil {
-		return nil, err
+		return nil, cli.Store(spec.Place, err)
 	}
 	return log, nil
 }

@@ -78,8 +78,8 @@ func exchange(ctx context.Context, nc *nats.Conn, run, verb string, r Request, a
 	m, err := nc.RequestWithContext(ctx, subjects.Operator(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker?",
-			ErrNobody, run, nc.ConnectedUrlRedacted())
+		return fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker, "+
+			"and is %q the `run` of its plan?", ErrNobody, run, nc.ConnectedUrlRedacted(), run)
 	case err != nil:
 		return err
 	}

@@ -112,7 +112,8 @@ func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 			return nil, context.Cause(ctx)
 		case errors.Is(err, bus.ErrNoResponders):
 			return nil, fmt.Errorf("no coordinator answers for run %q at %s: is `zofl serve` running, "+
-				"on this broker? (%w)", l.run, l.nc.ConnectedUrlRedacted(), err)
+				"on this broker, and is %q the `run` of its plan? (%w)", l.run,
+				l.nc.ConnectedUrlRedacted(), l.run, err)
 		case try == requestTries, errors.Is(err, signed.ErrUnsigned):
 			return nil, err
 		}

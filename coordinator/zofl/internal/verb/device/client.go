@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
@@ -126,7 +125,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	}
 	if d.store != "" {
 		if cfg.Store, err = client.OpenStore(d.store); err != nil {
-			return err
+			return cli.Store(d.store, err)
 		}
 		defer cfg.Store.Close()
 	}
@@ -206,11 +205,8 @@ This is for trying a run. An app gives its own loss to the library instead.`,
 				return cli.AsUsage(err)
 			}
 			err = d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
-			if errors.Is(err, replica.ErrDim) {
-				err = cli.Usage(fmt.Errorf("%w: give --objective bowl with the plan's dim as --dim, "+
-					"or make a plan with --dim %d", err, o.Dim()))
-			}
-			return err
+			return wrongDim(err, "this device's model %[2]d: give --objective bowl --dim %[1]d, "+
+				"or make a plan with --dim %[2]d")
 		},
 	}
 	d.flags(cmd)

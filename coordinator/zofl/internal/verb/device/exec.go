@@ -2,15 +2,11 @@ package device
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 )
 
@@ -44,10 +40,8 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 			}()
 			cmd.SetContext(ctx)
 			err = d.take(cmd, client.Config{Objective: program.Objective(d.id)})
-			if errors.Is(err, replica.ErrDim) {
-				err = cli.Usage(fmt.Errorf("%w: the program said dim=%d", err, program.Dim()))
-			}
-			return err
+			return wrongDim(err, "and the program said dim=%[2]d: give a program for the plan, "+
+				"or make a plan with --dim %[2]d")
 		},
 	}
 	d.flags(cmd)

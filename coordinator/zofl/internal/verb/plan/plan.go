@@ -86,6 +86,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	cli.Choices(cmd, "preset", preset.Names()...)
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
+	cli.Positive(flags, "dim")
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
 	flags.StringVar(&f.layers, "segments", "", "layers of a network, inputs x outputs, with random "+
 		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+

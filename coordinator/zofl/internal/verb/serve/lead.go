@@ -45,26 +45,11 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	var log runlog.Log
-	var err error
-	if !f.jetstream { // before the connection, whose inbox has the run's name
-		if log, err = f.openDirectory(ctx, logger); err != nil {
-			return cli.Classify(err)
-		}
-	}
-	nc, hangUp, err := f.broker(logger)
-	if err != nil && log != nil {
-		return errors.Join(err, log.Close())
-	}
+	log, nc, hangUp, err := f.open(ctx, logger)
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	if f.jetstream {
-		if log, err = f.openLog(ctx, nc, logger); err != nil {
-			return cli.Classify(err)
-		}
-	}
 	if jet, ok := log.(*jetlog.Log); ok && f.beginAnew && jet.Last() == 0 {
 		if log, err = f.anew(ctx, jet, nc, logger); err != nil {
 			return cli.Classify(err)

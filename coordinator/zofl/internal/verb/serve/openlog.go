@@ -9,10 +9,41 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire/masked"
 )
+
+// open opens the log, and connects to the broker or starts one. What may fail comes before what
+// makes a log: a broker that finds its port taken leaves none behind. Without a plan, the log is
+// there already and has the name of the run, which the connection needs.
+func (f *serveFlags) open(ctx context.Context, logger *slog.Logger) (log runlog.Log,
+	nc *nats.Conn, hangUp func(), err error) {
+	logFirst := !f.jetstream && (f.plan == nil || f.URL != "")
+	if logFirst {
+		if log, err = f.openDirectory(ctx, logger); err != nil {
+			return nil, nil, nil, cli.Classify(err)
+		}
+	}
+	if nc, hangUp, err = f.broker(logger); err != nil {
+		if logFirst {
+			err = errors.Join(err, log.Close())
+		}
+		return nil, nil, nil, err
+	}
+	switch {
+	case f.jetstream:
+		log, err = f.openLog(ctx, nc, logger)
+	case !logFirst:
+		log, err = f.openDirectory(ctx, logger)
+	}
+	if err != nil {
+		hangUp()
+		return nil, nil, nil, cli.Classify(err)
+	}
+	return log, nc, hangUp, nil
+}
 
 // openDirectory opens the log in a directory, and learns the name of the run that it continues.
 func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// leastOf is the annotation of a flag with the least number that it takes.
+const leastOf = "zofl-least"
+
+// Positive marks the flag of a number that has no use for 0, for what [FlagValue] says.
+func Positive(flags *pflag.FlagSet, name string) {
+	flags.Lookup(name).Annotations = map[string][]string{leastOf: {"1"}}
+}
+
+// FlagValue says which number to give in place of one that a flag refuses, without the words of
+// package strconv. It returns other errors unchanged.
+func FlagValue(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) || !errors.As(err, new(*strconv.NumError)) {
+		return err
+	}
+	flag, want := bad.GetFlag(), "a number"
+	switch kind := flag.Value.Type(); {
+	case strings.HasPrefix(kind, "uint"):
+		least := "0"
+		if marked := flag.Annotations[leastOf]; len(marked) > 0 {
+			least = marked[0]
+		}
+		want = "a whole number, " + least + " or more"
+	case strings.HasPrefix(kind, "int"):
+		want = "a whole number"
+	case kind == "bool":
+		want = "true or false"
+	}
+	return fmt.Errorf("--%s %s: give %s", flag.Name, bad.GetValue(), want)
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
+
+// Store says what is wrong with the directory of --store, if opening it failed because of its
+// place. It returns other errors unchanged.
+func Store(dir string, err error) error {
+	var at *fs.PathError
+	switch {
+	case !errors.As(err, &at):
+		return err
+	case errors.Is(at, syscall.ENOTDIR) && at.Op == "mkdir":
+		return Usage(fmt.Errorf("--store %s: %s is a file: name a directory that can be made", dir,
+			filepath.Dir(at.Path)))
+	case errors.Is(at, syscall.ENOTDIR):
+		return Usage(fmt.Errorf("--store %s is a file: name a directory", dir))
+	case at.Op == "mkdir":
+		return Usage(fmt.Errorf("--store %s: cannot make this directory: %w: name one that this "+
+			"user may write", dir, at.Err))
+	case errors.Is(at, fs.ErrPermission):
+		return Usage(fmt.Errorf("--store %s: %w: name a directory that this user may write", dir, at))
+	}
+	return err
+}
