@@ -51,12 +51,16 @@ func TestStoreRefuses(t *testing.T) {
 	client := []string{"client", "--run", "r", "--id", "a", "--url", "nats://127.0.0.1:1",
 		"--objective", "bowl", "--dim", "1", "--store"}
 	for _, c := range []struct{ store, want string }{
-		{file, " is a file: name a directory"},
-		{filepath.Join(file, "z"), ": " + file + " is a file: name a directory that can be made"},
+		{file, ": " + file + " is a file: name a directory"},
+		{filepath.Join(file, "y", "z"), ": " + file + " is a file: name a directory"},
 		{filepath.Join(dir, strings.Repeat("n", 1000)),
 			": cannot make this directory: file name too long: name one that this user may write"},
 	} {
-		for _, args := range [][]string{serve, client} {
+		commands := [][]string{serve, client}
+		if strings.HasPrefix(c.store, file) { // a log that is not there is another matter
+			commands = append(commands, []string{"log", "--store"})
+		}
+		for _, args := range commands {
 			_, err := zofl(t, append(args, c.store)...)
 			if want := "--store " + c.store + c.want; err == nil || err.Error() != want {
 				t.Errorf("%s: got %v, want %s", args[0], err, want)
@@ -94,11 +98,18 @@ func TestClientOfAnotherDim(t *testing.T) {
 	}
 }
 
+// TestFlagTimes: a time without its unit is answered with one that has it.
+func TestFlagTimes(t *testing.T) {
+	_, err := zofl(t, "client", "--delay", "3")
+	refused(t, err, []string{"--delay 3: give a time with its unit, such as 3s; see zofl client"})
+}
+
 func TestPlanMessages(t *testing.T) {
 	for _, c := range []struct{ flag, value, want string }{
 		{"--set", "step=abc", "step = abc: give auto, or a number 1e-18..1e+18"},
 		{"--set", "mu=x", "mu = x: give auto, or a number 1e-18..1e+18"},
 		{"--set", "mu=-1", "choose 1e-18..1e+18; or set mu=auto, and devices find it"},
+		{"--set", "step=-1", "choose 1e-18..1e+18; or set step=auto server_rule=normalized, and devices"},
 		{"--set", "memebrs=1", "memebrs = 1: no field has this name: did you mean members?"},
 		{"--dim", "-2", "--dim -2: give a whole number, 1 or more; see zofl plan --help"},
 		{"--id-length", "x", "--id-length x: give a whole number; see"},

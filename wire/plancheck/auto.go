@@ -8,6 +8,11 @@ var autoReasons = []reason{
 		do:    "or set mu=auto, and devices find it",
 	},
 	{
+		field: "step",
+		what:  "eta, step size: choose 1e-18..1e+18",
+		do:    "or set step=auto server_rule=normalized, and devices find it",
+	},
+	{
 		field: "mu_auto",
 		what:  "only estimator=differences has a mu to find",
 		why:   "a surrogate probes no directions",

@@ -17,15 +17,19 @@ func Positive(flags *pflag.FlagSet, name string) {
 	flags.Lookup(name).Annotations = map[string][]string{leastOf: {"1"}}
 }
 
-// FlagValue says which number to give in place of one that a flag refuses, without the words of
-// package strconv. It returns other errors unchanged.
+// FlagValue says which number or time to give in place of one that a flag refuses, without the
+// words of Go's packages. It returns other errors unchanged.
 func FlagValue(err error) error {
 	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) || !errors.As(err, new(*strconv.NumError)) {
+	if !errors.As(err, &bad) {
 		return err
 	}
 	flag, want := bad.GetFlag(), "a number"
 	switch kind := flag.Value.Type(); {
+	case kind == "duration":
+		want = "a time with its unit, such as 3s"
+	case !errors.As(err, new(*strconv.NumError)):
+		return err
 	case strings.HasPrefix(kind, "uint"):
 		least := "0"
 		if marked := flag.Annotations[leastOf]; len(marked) > 0 {

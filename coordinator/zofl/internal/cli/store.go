@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 )
@@ -15,11 +16,8 @@ func Store(dir string, err error) error {
 	switch {
 	case !errors.As(err, &at):
 		return err
-	case errors.Is(at, syscall.ENOTDIR) && at.Op == "mkdir":
-		return Usage(fmt.Errorf("--store %s: %s is a file: name a directory that can be made", dir,
-			filepath.Dir(at.Path)))
 	case errors.Is(at, syscall.ENOTDIR):
-		return Usage(fmt.Errorf("--store %s is a file: name a directory", dir))
+		return Usage(fmt.Errorf("--store %s: %s is a file: name a directory", dir, existing(dir)))
 	case at.Op == "mkdir":
 		return Usage(fmt.Errorf("--store %s: cannot make this directory: %w: name one that this "+
 			"user may write", dir, at.Err))
@@ -27,4 +25,15 @@ func Store(dir string, err error) error {
 		return Usage(fmt.Errorf("--store %s: %w: name a directory that this user may write", dir, at))
 	}
 	return err
+}
+
+// existing returns the longest beginning of a path that is there.
+func existing(path string) string {
+	for {
+		parent := filepath.Dir(path)
+		if _, err := os.Stat(path); err == nil || parent == path {
+			return path
+		}
+		path = parent
+	}
 }
