@@ -301,7 +301,7 @@ elsewhere() {
 		go -C testing test -race -count=1 -run 'TestSeeds|TestSame' ./fleet/simulation
 	step "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost
 	step "devices of other architectures in one run" \
-		env ZOFL_QEMU=1 go -C testing test -count=1 -run TestMixedArchitectures ./fleet
+		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|RaspberryProcessors)$' ./fleet
 	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
 	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .

@@ -183,12 +183,12 @@ func TestKillRaspberry(t *testing.T) {
 		t.Errorf("got the windows %q, want one: %v", kept, err)
 	}
 	all[2].start()
-	agree(t, all, log, lead)
+	agree(t, all, log, lead, agentRounds)
 	seen.judge(t)
 }
 
-// agree waits for the agents to end and compares their models with the log's.
-func agree(t *testing.T, all []*agent, log string, lead *party) {
+// agree waits for the agents to end, and compares their models with that of a log of these rounds.
+func agree(t *testing.T, all []*agent, log string, lead *party, rounds uint64) {
 	t.Helper()
 	var ends []string
 	for i, a := range all {
@@ -204,8 +204,8 @@ func agree(t *testing.T, all []*agent, log string, lead *party) {
 	command(t, &v, "verify", "--json", "--store", log)
 	want := fmt.Sprintf("%d %s", v.Records, v.Digest)
 	if got := strings.Join(ends, ", "); got != strings.Join([]string{want, want, want}, ", ") ||
-		v.Rounds != agentRounds {
-		t.Errorf("agents ended with %s, want the log's %s after %d rounds", got, want, v.Rounds)
+		v.Rounds != rounds {
+		t.Errorf("agents ended with %s, want the log's %s after %d rounds", got, want, rounds)
 	}
 }
 
