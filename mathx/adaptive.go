@@ -1,8 +1,8 @@
 package mathx
 
-// Adaptive has the coefficients of [AdaptiveStep], [AdamStep] and [YogiStep], named as
-// in ZO-AdaFL, whose section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
-// 1e-8.
+// Adaptive has the coefficients of [AdaptiveStep], [AdamStep], [YogiStep] and
+// [AdaGradStep], named as in ZO-AdaFL, whose section 5.2 has Alpha 0.02, Beta1 0.9, Beta2
+// 0.99 and Epsilon 1e-8.
 type Adaptive struct {
 	// Alpha is the global step size, alpha_t.
 	Alpha float32
@@ -91,4 +91,25 @@ func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 		panic(badLength)
 	}
 	yogiStep(x, m, v, &c, delta)
+}
+
+// AdaGradStep is [AdamStep] with the second moment of FedAdagrad (Reddi et al., Adaptive
+// Federated Optimization, Algorithm 2), the sum of all squares. Epsilon is under the root,
+// while that paper adds it to the root. Beta2 has no part in it.
+//
+//	gain1 := 1-c.Beta1
+//	for i, d := range delta {
+//		m[i] = float32(c.Beta1*m[i]) + float32(gain1*d)
+//		v[i] += float32(d*d)
+//		root := float32(math.Sqrt(float64(v[i] + c.Epsilon)))
+//		x[i] += float32(c.Alpha * (m[i] / root))
+//	}
+//
+// Rounding and initial values are those of AdaptiveStep. It panics if the lengths differ.
+func AdaGradStep(x, m, v []float32, c Adaptive, delta []float32) {
+	n := len(x)
+	if len(m) != n || len(v) != n || len(delta) != n {
+		panic(badLength)
+	}
+	adaGradStepGeneric(x, m, v, &c, delta)
 }

@@ -58,3 +58,17 @@ func yogiStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
 		x[i] += float32(alpha * (first / root))
 	}
 }
+
+func adaGradStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
+	m, v, delta = m[:len(x)], v[:len(x)], delta[:len(x)]
+	alpha, beta1, epsilon := c.Alpha, c.Beta1, c.Epsilon
+	gain1 := 1 - beta1
+	for i := range x {
+		d := delta[i]
+		first := float32(beta1*m[i]) + float32(gain1*d)
+		second := v[i] + float32(d*d)
+		m[i], v[i] = first, second
+		root := float32(math.Sqrt(float64(second + epsilon)))
+		x[i] += float32(alpha * (first / root))
+	}
+}

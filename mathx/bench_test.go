@@ -39,6 +39,7 @@ func benchCases(n int) []benchCase {
 		{"AdaptiveStep", 36, func() { AdaptiveStep(v[0], v[1], v[2], v[3], adaptive, v[4]) }},
 		{"AdamStep", 28, func() { AdamStep(v[0], v[1], v[2], adaptive, v[4]) }},
 		{"YogiStep", 28, func() { YogiStep(v[0], v[1], v[2], adaptive, v[4]) }},
+		{"AdaGradStep", 28, func() { AdaGradStep(v[0], v[1], v[2], adaptive, v[4]) }},
 		{"SignStep", 12, func() { SignStep(v[0], 1e-3, v[4]) }},
 		{"Scale", 8, func() { Scale(v[0], 0.5, v[4]) }},
 		{"Sub", 12, func() { Sub(v[0], v[1], v[4]) }},

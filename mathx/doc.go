@@ -24,6 +24,7 @@
 //	sign       0  SignStep(x, alpha, delta)
 //	Adam       2  AdamStep(x, m, v, c, delta)
 //	Yogi       2  YogiStep(x, m, v, c, delta)
+//	AdaGrad    2  AdaGradStep(x, m, v, c, delta)
 //	AMSGrad    3  AdaptiveStep(x, m, v, vhat, c, delta)
 //
 // # History subspace

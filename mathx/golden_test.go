@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-const goldenCount = 86
+const goldenCount = 91
 
 // lcg is Knuth's 64-bit linear congruential generator. It uses only integers, so that
 // inputs are the same everywhere, and easy to generate in another language.
@@ -78,6 +78,8 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 		return goldenMoments(&g, n, exp, AdamStep)
 	case "yogistep":
 		return goldenMoments(&g, n, exp, YogiStep)
+	case "adagradstep":
+		return goldenMoments(&g, n, exp, AdaGradStep)
 	case "dot":
 		return bytesOf64(Dot(g.vector(n, exp), g.vector(n, exp)))
 	case "norm":

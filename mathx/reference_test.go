@@ -30,6 +30,9 @@ var operations = []operation{
 	{"YogiStep", 4, func(v [][]float32, c []float32) {
 		YogiStep(v[0], v[1], v[2], Adaptive{c[0], c[1], c[2], c[3]}, v[3])
 	}, naiveYogiStep},
+	{"AdaGradStep", 4, func(v [][]float32, c []float32) {
+		AdaGradStep(v[0], v[1], v[2], Adaptive{c[0], c[1], c[2], c[3]}, v[3])
+	}, naiveAdaGradStep},
 	{"SignStep", 2, func(v [][]float32, c []float32) { SignStep(v[0], c[0], v[1]) }, naiveSignStep},
 	{"Scale", 2, func(v [][]float32, c []float32) { Scale(v[0], c[0], v[1]) }, naiveScale},
 	{"Sub", 3, func(v [][]float32, c []float32) { Sub(v[0], v[1], v[2]) }, naiveSub},
@@ -124,6 +127,16 @@ func naiveYogiStep(vectors [][]float32, c []float32) {
 		case sign < 0:
 			v[i] = sum(v[i], change)
 		}
+		root := float32(math.Sqrt(float64(sum(v[i], c[3]))))
+		x[i] = sum(x[i], product(c[0], float32(float64(m[i])/float64(root))))
+	}
+}
+
+func naiveAdaGradStep(vectors [][]float32, c []float32) {
+	x, m, v, delta := vectors[0], vectors[1], vectors[2], vectors[3]
+	for i, d := range delta {
+		m[i] = sum(product(c[1], m[i]), product(sum(1, -c[1]), d))
+		v[i] = sum(v[i], product(d, d))
 		root := float32(math.Sqrt(float64(sum(v[i], c[3]))))
 		x[i] = sum(x[i], product(c[0], float32(float64(m[i])/float64(root))))
 	}

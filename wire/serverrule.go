@@ -31,7 +31,10 @@ const (
 	//	x = (1 - l a) x - a (m/(1-p1)) / sqrt(V/(1-p2))
 	//
 	// V, p1 and p2 are single numbers. Only with one local step, of rule sgd.
-	ServerNormalized ServerRule = 8 // 7 is never assigned: a test vector has it as unknown
+	ServerNormalized ServerRule = 8
+	// ServerAdaGrad: like ServerAdam, with v += delta^2, which never forgets: FedAdagrad of
+	// Reddi et al., Adaptive Federated Optimization, with ZO-AdaFL's root (4).
+	ServerAdaGrad ServerRule = 10 // 7 and 9 are never assigned: test vectors have them as unknown
 )
 
 // Steps reports whether Plan.ServerStep sets the length of the rule's move. That of the others
@@ -43,7 +46,7 @@ func (v ServerRule) Moments() int {
 	switch v {
 	case ServerMomentum, ServerNormalized:
 		return 1
-	case ServerAdam, ServerYogi:
+	case ServerAdam, ServerYogi, ServerAdaGrad:
 		return 2
 	case ServerAMSGrad:
 		return 3
@@ -52,6 +55,6 @@ func (v ServerRule) Moments() int {
 }
 
 var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign",
-	"", "normalized"}
+	"", "normalized", "", "adagrad"}
 
 func (v ServerRule) String() string { return enumName(serverRuleNames, int(v)) }

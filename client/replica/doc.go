@@ -37,7 +37,7 @@
 // Beyond x, and K*P directions and K*P scalars a record (4 bytes each, or 2 as halves):
 //
 //	momentum       1 d
-//	server rules   momentum, normalized 1 d; adam, yogi 2 d; amsgrad 3 d; sgd, sign none
+//	server rules   momentum, normalized 1 d; adam, yogi, adagrad 2 d; amsgrad 3 d; sgd, sign none
 //	prox           none; a pass over x and its start a step
 //	sphere         a pass over each direction for its norm, made once by a device that
 //	               probed it

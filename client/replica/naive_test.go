@@ -73,7 +73,7 @@ func newNaive(s *script) *naive {
 		f.moment = vector(0)
 	case wire.ServerNormalized:
 		f.moment, f.products = vector(0), []float64{0, 1, 1}
-	case wire.ServerAdam, wire.ServerYogi:
+	case wire.ServerAdam, wire.ServerYogi, wire.ServerAdaGrad:
 		f.moment, f.second = vector(0), vector(p.ServerV0)
 	case wire.ServerAMSGrad:
 		f.moment, f.second, f.peak = vector(0), vector(p.ServerV0), vector(p.ServerV0)

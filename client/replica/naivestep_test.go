@@ -254,6 +254,8 @@ func (f *naive) serve(i int, base float32, r *wire.Round) {
 		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + float32((1-p.ServerBeta1)*d)
 		square := float32(d * d)
 		switch {
+		case p.ServerRule == wire.ServerAdaGrad:
+			f.second[i] += square
 		case p.ServerRule != wire.ServerYogi:
 			f.second[i] = float32(p.ServerBeta2*f.second[i]) + float32((1-p.ServerBeta2)*square)
 		case f.second[i] > square:

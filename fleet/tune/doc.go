@@ -27,8 +27,8 @@
 // With step_auto=on and no step, the devices find one by themselves in six rounds, stage survey, in
 // place of line and bracket. It is then compared with a quarter and four times of it.
 //
-// The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi or sign:
-// for those a longer mean move is no longer step.
+// The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi,
+// adagrad or sign: for those a longer mean move is no longer step.
 //
 // # What it does not do
 //

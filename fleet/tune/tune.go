@@ -198,7 +198,7 @@ type stepField struct {
 // move, so that only theirs counts.
 func stepOf(p *wire.Plan) stepField {
 	switch p.ServerRule {
-	case wire.ServerAdam, wire.ServerAMSGrad, wire.ServerYogi, wire.ServerSign:
+	case wire.ServerAdam, wire.ServerAMSGrad, wire.ServerYogi, wire.ServerAdaGrad, wire.ServerSign:
 		return stepField{"server_step", true}
 	}
 	return stepField{"step", false}

@@ -69,6 +69,8 @@ func TestServerRules(t *testing.T) {
 		{Server{Rule: AMSGrad, Alpha: 3, Beta1: 0.5, Beta2: 0.75, V0: 9}, [2]float64{1, 0}},
 		{Server{Rule: Yogi, Alpha: 3, Beta1: 0.5, Beta2: 0.75, V0: 5, Epsilon: 1},
 			[2]float64{3 / math.Sqrt(5), 3/math.Sqrt(5) - 3/math.Sqrt(7.25)}},
+		{Server{Rule: AdaGrad, Alpha: 3, Beta1: 0.5, V0: 4, Epsilon: 1}, // v = 8, then 17
+			[2]float64{1, 1 - 3/math.Sqrt(18)}},
 	} {
 		s := NewMoments(1, c.rule.V0)
 		first := c.rule.Step([]float64{0}, s, []float64{2})

@@ -22,7 +22,8 @@ const (
 	Yogi                 // Adam with v - (1-beta2) delta^2 sign(v - delta^2): FedYogi
 	Sign                 // x + alpha sign(delta)
 
-	NormalizedRule Rule = 8 // [Normalized], of no delta
+	NormalizedRule Rule = 8  // [Normalized], of no delta
+	AdaGrad        Rule = 10 // Adam with v + delta^2: FedAdagrad
 )
 
 // Times returns the rule with another alpha, by a factor.
@@ -55,9 +56,12 @@ func (r *Server) Step(x []float64, s Moments, delta []float64) []float64 {
 // adaptive returns the step of element i for a rule with a second moment.
 func (r *Server) adaptive(s Moments, i int, d float64) float64 {
 	s.M[i] = r.Beta1*s.M[i] + (1-r.Beta1)*d
-	if r.Rule == Yogi {
+	switch r.Rule {
+	case Yogi:
 		s.V[i] -= (1 - r.Beta2) * d * d * sign(s.V[i]-d*d)
-	} else {
+	case AdaGrad:
+		s.V[i] += d * d
+	default:
 		s.V[i] = r.Beta2*s.V[i] + (1-r.Beta2)*d*d
 	}
 	s.VHat[i] = max(s.VHat[i], s.V[i])

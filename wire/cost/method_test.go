@@ -43,6 +43,7 @@ func TestCostOfVectors(t *testing.T) {
 		{"normalized", wire.Plan{Rule: wire.SGD, Steps: 1, ServerRule: wire.ServerNormalized}, 2,
 			0, 1, 0},
 		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 2, 0},
+		{"adagrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdaGrad}, 3, 1, 2, 0},
 		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2,
 			0},
 		{"subspace",

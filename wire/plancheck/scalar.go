@@ -160,7 +160,7 @@ var scalarReasons = []reason{
 	},
 	{
 		field: "server_beta1",
-		what:  "momentum, adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none",
+		what:  "rules with a moment, which mean, sgd and sign lack, need 0 or more, below 1; others none",
 		do:    "set server_beta1=0.9, or server_beta1=0",
 	},
 	{
@@ -176,13 +176,13 @@ var scalarReasons = []reason{
 	},
 	{
 		field: "server_epsilon",
-		what:  "adam, amsgrad and yogi need one above 0, other rules have none",
+		what:  "adam, amsgrad, yogi and adagrad need one above 0, other rules have none",
 		why:   "the move is divided by the root of it and the second moment, which can be 0",
 		do:    "set server_epsilon=1e-8, as ZO-AdaFL does, or server_epsilon=0",
 	},
 	{
 		field: "server_v0",
-		what:  "only adam, amsgrad and yogi have a second moment",
+		what:  "only adam, amsgrad, yogi and adagrad have a second moment",
 		do:    "set server_v0=0",
 	},
 	{

@@ -141,23 +141,24 @@ var scalarRefusals = []refusal{
 	{"server_beta1", onAll, func(p *wire.Plan) bool {
 		return p.ServerBeta1 >= 1 || p.ServerBeta1 != 0 && p.ServerRule.Moments() < 1
 	},
-		"momentum, adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none"},
+		"rules with a moment, which mean, sgd and sign lack, need 0 or more, below 1; others none"},
 	{"server_beta1", onAll, func(p *wire.Plan) bool {
 		return p.ServerRule == wire.ServerMomentum && p.ServerBeta1 == 0
 	},
 		"server_rule=momentum needs one above 0"},
 	{"server_beta2", onAll, func(p *wire.Plan) bool {
-		second := p.ServerRule.Moments() > 1 || p.ServerRule == wire.ServerNormalized
+		second := p.ServerRule.Moments() > 1 && p.ServerRule != wire.ServerAdaGrad ||
+			p.ServerRule == wire.ServerNormalized
 		return p.ServerBeta2 >= 1 || p.ServerBeta2 != 0 && !second
 	},
 		"adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none"},
 	{"server_epsilon", onAll, func(p *wire.Plan) bool {
 		return (p.ServerRule.Moments() > 1) != (p.ServerEpsilon > 0)
 	},
-		"adam, amsgrad and yogi need one above 0, other rules have none"},
+		"adam, amsgrad, yogi and adagrad need one above 0, other rules have none"},
 	{"server_v0", onAll,
 		func(p *wire.Plan) bool { return p.ServerV0 != 0 && p.ServerRule.Moments() < 2 },
-		"only adam, amsgrad and yogi have a second moment"},
+		"only adam, amsgrad, yogi and adagrad have a second moment"},
 	{"server_decay", onAll, func(p *wire.Plan) bool {
 		return p.ServerDecay != 0 && p.ServerRule != wire.ServerNormalized
 	},

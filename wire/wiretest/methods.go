@@ -86,6 +86,9 @@ func methodPlans(s *set) {
 	add("control", "ok", "scaffold-2 with a server's momentum: a plan that can run",
 		field{2, Str("scaffold-2")}, field{13, Uint(10)}, field{53, Uint(2)}, field{54, Uint(2)},
 		field{55, Float(1)}, field{56, Float(0.5)})
+	add("adagrad", "ok", "the server rule adagrad, which has no second factor: a plan that can run",
+		field{13, Uint(10)}, field{54, Uint(10)}, field{55, Float(0.02)}, field{56, Float(0.9)},
+		field{58, Float(1e-8)}, field{59, Float(1e-5)})
 	s.add("plan-all", "ok",
 		"none of the fields 1 to 62 is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all())).value())

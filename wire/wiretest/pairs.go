@@ -61,6 +61,7 @@ var choices = [][]string{
 	{"rule=sign"},
 	{"prior=mean", "prior=zero"},
 	{"length_fit=off", "length_fit=on"},
+	{"server_rule=adagrad"},
 }
 
 // secret stands for a secret run key.
@@ -79,6 +80,7 @@ var needs = map[string][]string{
 	"server_rule=amsgrad":     adaptive,
 	"server_rule=yogi":        adaptive,
 	"server_rule=sign":        {"server_step=0.001"},
+	"server_rule=adagrad":     adaGrad,
 	"server_rule=normalized":  {"steps=1", "server_beta1=0.9", "server_beta2=0.99"},
 	"step_auto=on":            {"steps=1", "server_rule=normalized"},
 	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
@@ -147,6 +149,9 @@ var surrogate = slices.Concat(dense,
 	[]string{"perturbations=1", "estimator=surrogate", "features=32", "length_scale=1",
 		"noise=1e-6",
 		"window=12", "active=1", "around=2", "candidates=4", "radius=0.1"})
+
+var adaGrad = []string{"server_step=0.02", "server_beta1=0.9", "server_epsilon=1e-8",
+	"server_v0=1e-5"}
 
 var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99",
 	"server_epsilon=1e-8", "server_v0=1e-5"}

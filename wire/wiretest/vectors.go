@@ -3,7 +3,7 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 548
+const Count = 549
 
 // Vectors generates all vectors.
 func Vectors() []Vector {

@@ -75,6 +75,8 @@ func (s *State) Move(p *wire.Plan, factor float32, x, base, delta []float32) {
 		mathx.AdaptiveStep(x, s.Moment, s.Second, s.Peak, c, delta)
 	case wire.ServerYogi:
 		mathx.YogiStep(x, s.Moment, s.Second, c, delta)
+	case wire.ServerAdaGrad:
+		mathx.AdaGradStep(x, s.Moment, s.Second, c, delta)
 	case wire.ServerSign:
 		mathx.SignStep(x, alpha, delta)
 	}

@@ -53,7 +53,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "stop_when": {0: "above", 1: "below"},
     "control": {0: "none", 1: "scaffold-1", 2: "scaffold-2"},
     "server_rule": {0: "mean", 1: "sgd", 2: "momentum", 3: "adam", 4: "amsgrad", 5: "yogi",
-                    6: "sign", 8: "normalized"},
+                    6: "sign", 8: "normalized", 10: "adagrad"},
     "precision": {0: "single", 1: "half", 3: "int8", 4: "int4", 5: "int2"},
     "estimator": {0: "differences", 1: "surrogate"},
     "kernel": {0: "squared-exponential", 1: "matern"},

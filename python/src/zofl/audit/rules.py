@@ -24,7 +24,7 @@ def adaptive_step(
     rule: str, x: F32, moments: Sequence[F32], alpha: np.float32, beta1: np.float32,
     beta2: np.float32, epsilon: np.float32, delta: F32,
 ) -> None:
-    """adam, amsgrad and yogi; moments are m, v and, for amsgrad, the largest v."""
+    """adam, amsgrad, yogi and adagrad; moments are m, v and, for amsgrad, the largest v."""
     m, v = moments[0], moments[1]
     momentum(m, beta1, ONE - beta1, delta)
     gain, square = ONE - beta2, delta * delta
@@ -33,6 +33,8 @@ def adaptive_step(
         down, up = v > square, v < square
         np.subtract(v, move, out=v, where=down)
         np.add(v, move, out=v, where=up)
+    elif rule == "adagrad":
+        v += square
     else:
         v *= beta2
         v += gain * square

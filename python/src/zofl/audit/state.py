@@ -76,7 +76,8 @@ def local_moment(plan: Plan) -> bool:
 def server_moments(plan: Plan) -> list[str]:
     """The vectors of the server rule, in the order of a state."""
     return {"momentum": ["sm"], "normalized": ["sm"], "adam": ["sm", "sv"],
-            "yogi": ["sm", "sv"], "amsgrad": ["sm", "sv", "sl"]}.get(plan.server_rule, [])
+            "yogi": ["sm", "sv"], "adagrad": ["sm", "sv"],
+            "amsgrad": ["sm", "sv", "sl"]}.get(plan.server_rule, [])
 
 
 def names(plan: Plan) -> list[str]:
