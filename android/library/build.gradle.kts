@@ -42,6 +42,7 @@ dependencies {
     api(files("libs/zofl-mobile.jar")) // the AAR has its classes
     api(libs.coroutines.android)
     api(libs.work)
+    implementation(libs.annotation)
 
     testImplementation(libs.kotlin.test)
     testImplementation(libs.coroutines.test)
@@ -63,6 +64,24 @@ publishing {
     publications {
         register<MavenPublication>("release") {
             artifactId = "zofl-android"
+            pom {
+                name = "Zofl for Android"
+                description = "Devices that evaluate a loss train one model together"
+                url = "https://github.com/zofl/zofl"
+                licenses {
+                    license {
+                        name = "Apache-2.0"
+                        url = "https://www.apache.org/licenses/LICENSE-2.0.txt"
+                    }
+                }
+                developers {
+                    developer { name = "The Zofl authors" }
+                }
+                scm {
+                    url = "https://github.com/zofl/zofl"
+                    connection = "scm:git:https://github.com/zofl/zofl.git"
+                }
+            }
             afterEvaluate { from(components["release"]) }
         }
     }

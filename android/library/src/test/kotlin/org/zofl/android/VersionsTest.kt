@@ -45,6 +45,36 @@ class VersionsTest {
         assertEquals(emptySet(), versions - catalog.keys)
     }
 
+    /** An app names what Gradle publishes. */
+    @Test
+    fun `the coordinates are the same`() {
+        val library = File(project, "library/build.gradle.kts").readText()
+        fun said(name: String) = Regex("""\b$name = "([^"]+)"""").find(library)!!.groupValues[1]
+        val coordinates = "${said("group")}:${said("artifactId")}"
+        val example = File(project, "../examples/android/app/build.gradle.kts").readText()
+        assertTrue("\"$coordinates:\${libs.versions.zofl.get()}\"" in example, coordinates)
+        val page = File(project, "../docs/android.md").readText()
+        assertTrue("\"$coordinates:${catalog["zofl"]}\"" in page, coordinates)
+        val maven = Regex("<version>([^<]+)<").find(File(project, "pom.xml").readText())!!.groupValues[1]
+        assertEquals(catalog["zofl"], maven)
+    }
+
+    /** robolectric.sh compiles the library beside what the app needs, so that it hides what is not named here. */
+    @Test
+    fun `the library imports what its POM names`() {
+        val groups = Regex("""^([\w-]+) = \{ module = "([^:"]+):""", RegexOption.MULTILINE)
+            .findAll(File(project, "gradle/libs.versions.toml").readText())
+            .associate { it.groupValues[1].replace('-', '.') to it.groupValues[2].removePrefix("org.jetbrains.") }
+        val named = Regex("""^    (?:api|implementation)\(libs\.([\w.]+)\)""", RegexOption.MULTILINE)
+            .findAll(File(project, "library/build.gradle.kts").readText())
+            .map { groups.getValue(it.groupValues[1]).replace("kotlinx", "kotlinx.coroutines") }.toSet()
+        val outside = Regex("""^import ((?:androidx|kotlinx|com|org)\.\w+)\.""", RegexOption.MULTILINE)
+        val imported = listOf("core", "bridge", "system", "work")
+            .flatMap { File(project, "library/src/$it/kotlin").walk().filter(File::isFile) }
+            .flatMap { file -> outside.findAll(file.readText()).map { it.groupValues[1] } }.toSet()
+        assertEquals(named, imported - "org.zofl")
+    }
+
     /** Gradle publishes the checksum of each version's wrapper: https://gradle.org/release-checksums */
     @Test
     fun `the wrapper is Gradle's own`() {
