@@ -131,8 +131,10 @@ func TestFzoosMetric(t *testing.T) {
 	if err := x.improve(table, blackbox.F1, 0.7); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 2 || !strings.HasPrefix(x.report.Claims[0].Figures, "1 - f1") {
-		t.Errorf("%+v", x.report.Claims)
+	claims := x.report.Claims
+	if len(claims) != 4 || !strings.HasPrefix(claims[0].Figures, "1 - f1") ||
+		!strings.Contains(claims[2].Claim, "l fitted") {
+		t.Errorf("%+v", claims)
 	}
 }
 
