@@ -29,7 +29,10 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 // the loss near x.
 func (e *estimation) difference(base float64, p int) (g, mean float64, err error) {
 	d, mean, err := e.derivative(base, p)
-	return e.inUnits(d), mean, err
+	if err != nil { // after a call that was given up the plan may be another one's
+		return 0, 0, err
+	}
+	return e.inUnits(d), mean, nil
 }
 
 // inUnits divides a derivative by the plan's unit of losses.
