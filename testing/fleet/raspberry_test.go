@@ -146,6 +146,16 @@ func (m *metricsOf) after(t *testing.T, round float64) {
 	}
 }
 
+// startAgent starts the agent of a room by a command, until the test ends.
+func startAgent(t *testing.T, rooms string, room int, address string, command ...string) *agent {
+	t.Helper()
+	a := &agent{t: t, args: append(command,
+		filepath.Join(rooms, fmt.Sprintf("room-%d.conf", room+1)), "url=nats://"+address)}
+	a.start()
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
+	return a
+}
+
 var stoppedAt = regexp.MustCompile(`msg=stopped .*record=(\d+) digest=([0-9a-f]+)`)
 
 // TestKillRaspberry trains agents on the readings of three rooms. One agent is killed,
@@ -162,11 +172,7 @@ func TestKillRaspberry(t *testing.T) {
 	lead.begin()
 	var all []*agent
 	for i := range agents {
-		a := &agent{t: t, args: []string{program,
-			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address}}
-		a.start()
-		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
-		all = append(all, a)
+		all = append(all, startAgent(t, rooms, i, address, program))
 	}
 	seen.after(t, 100)
 	if _, err := all[1].end(syscall.SIGKILL); err == nil {

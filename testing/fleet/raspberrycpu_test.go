@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
@@ -45,11 +46,7 @@ func TestRaspberryProcessors(t *testing.T) {
 		if cpu.env != nil {
 			program = sensorFor(t, cpu)
 		}
-		a := &agent{t: t, args: append(append([]string{}, cpu.exec...), program,
-			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://"+address)}
-		a.start()
-		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
-		all = append(all, a)
+		all = append(all, startAgent(t, rooms, i, address, append(slices.Clone(cpu.exec), program)...))
 	}
 	agree(t, all, log, lead, rounds)
 }

@@ -67,7 +67,7 @@ func Trimmed(v []float64) float64 {
 // trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: that of v with
 // the nearest that stays in place of what is left out, times len(v) over how many stay. It is 0 for
 // one value, and for what is not finite.
-func trimmedError(v []float64) (mean, error float64) {
+func trimmedError(v []float64) (mean, doubt float64) {
 	slices.Sort(v)
 	n, cut := len(v), len(v)/4
 	if n >= 3 {

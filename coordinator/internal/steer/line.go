@@ -10,7 +10,7 @@ import (
 // A line is the loss along the first averaged move, at each of [survey.Lengths].
 type line struct {
 	each        [][]float64 // by length: the devices' rises above the loss at x
-	mean, error []float64   // of these, without the devices at either end
+	mean, doubt []float64   // of these, without the devices at either end
 }
 
 func lineOf(values [][]float32) *line {
@@ -21,8 +21,8 @@ func lineOf(values [][]float32) *line {
 			rises[d] = finiteOr(float64(v[1+i]))
 		}
 		l.each = append(l.each, rises)
-		mean, error := trimmedError(slices.Clone(rises))
-		l.mean, l.error = append(l.mean, mean), append(l.error, error)
+		mean, doubt := trimmedError(slices.Clone(rises))
+		l.mean, l.doubt = append(l.mean, mean), append(l.doubt, doubt)
 	}
 	return l
 }
@@ -57,7 +57,7 @@ func (l *line) longest(from, to int, good func(i int) bool) (value float32) {
 func (l *line) within() (value float32) {
 	for k := 1.0; k <= 4 && value == 0; k *= 2 {
 		value = l.longest(0, len(l.mean), func(i int) bool {
-			return l.error[i] > 0 && l.mean[i] <= k*l.error[i]
+			return l.doubt[i] > 0 && l.mean[i] <= k*l.doubt[i]
 		})
 	}
 	return value
@@ -66,7 +66,7 @@ func (l *line) within() (value float32) {
 // fallsForSure reports whether some length brings the loss below that at x by twice e.
 func (l *line) fallsForSure() bool {
 	for i, mean := range l.mean {
-		if mean < -2*l.error[i] {
+		if mean < -2*l.doubt[i] {
 			return true
 		}
 	}
@@ -99,6 +99,6 @@ func (l *line) below(at, other int) bool {
 	for d := range falls {
 		falls[d] = finiteOr(l.each[at][d] - l.each[other][d])
 	}
-	mean, error := trimmedError(falls)
-	return mean < -2*error
+	mean, doubt := trimmedError(falls)
+	return mean < -2*doubt
 }
