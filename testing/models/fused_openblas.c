@@ -16,7 +16,7 @@
 #define WIDE __attribute__((target("avx512f")))
 #define INLINE static inline __attribute__((always_inline)) WIDE
 
-int fused_supported(void) { return __builtin_cpu_supports("avx512f") != 0; }
+int fused_avx512_supported(void) { return __builtin_cpu_supports("avx512f") != 0; }
 
 // row computes a row of a convolution before rectifier and pooling: dst is
 // [positions][16*vectors]. line is the length of a row of frame.
@@ -71,17 +71,11 @@ INLINE __m512 pool(const float *above, const float *below, int next, uint8_t *to
 	return _mm512_max_ps(most, _mm512_setzero_ps());
 }
 
-static void frameImage(const struct fused *f, float *frame, const float *image) {
-	for (int y = 0; y < f->rows; y++)
-		memcpy(frame + (y + f->pad) * (28 + 2 * f->pad) + f->pad, image + y * 28,
-		       28 * sizeof(float));
-}
-
 WIDE static void first(const struct fused *f, const float *image, const float *weights,
                        const float *bias, float *scratch, float *frame2, uint8_t *top, int *nan) {
 	int line = 28 + 2 * f->pad, line2 = (14 + 2 * f->pad) * 16;
 	float wide[2][28 * 16];
-	frameImage(f, scratch, image);
+	fused_frame(f, scratch, image);
 	for (int y = 0; y < f->rows / 2; y++) {
 		for (int k = 0; k < 2; k++)
 			row(wide[k], scratch + (2 * y + k) * line, line, f->kernel, weights, bias, 28, 1, 1);
@@ -246,7 +240,7 @@ WIDE void fused_backward(struct fused f, int n, const float *images, const float
 	int area = f.rows / 2 * 14, flat = f.rows / 4 * 7 * 32;
 	for (int i = 0; i < n; i++) {
 		const float *frame2 = frames + (size_t)i * frame;
-		frameImage(&f, scratch, images + (size_t)i * f.rows * 28);
+		fused_frame(&f, scratch, images + (size_t)i * f.rows * 28);
 		backSecond(&f, frame2, flats + (size_t)i * flat, dFlats + (size_t)i * flat,
 		           tops2 + (size_t)i * flat, packed, dPacked, dBias2, dFrame);
 		backFirst(&f, scratch, frame2, dFrame, tops1 + (size_t)i * area * 16, dWeights1, dBias1);

@@ -19,20 +19,25 @@ const parts = 2
 // hasTiles reports whether the processor multiplies tiles of bfloat16, and asks for them.
 var hasTiles = sync.OnceValue(func() bool { return C.fused_tiles_supported() != 0 })
 
-// canFuse reports whether the convolutions of a CNN are those of fused_openblas.c, and the
-// processor has what they take.
-func (m *CNN) canFuse() bool {
+// hasAVX512 reports whether the processor has what fused_openblas.c takes. With AVX2 alone it
+// has fused_avx2_openblas.c, which computes losses.
+func hasAVX512() bool { return C.fused_avx512_supported() != 0 }
+
+// canFuse reports whether the convolutions of a CNN are those that are fused, and the processor
+// has what a loss or a gradient takes.
+func (m *CNN) canFuse(gradients bool) bool {
 	one, two := m.one, m.two
-	return C.fused_supported() != 0 && one.in == 1 && one.out == 16 && two.out == 32 &&
-		one.cols == 28 && one.rows >= 4 && one.pool && two.pool &&
+	return (hasAVX512() || C.fused_avx2_supported() != 0 && !gradients) && one.in == 1 &&
+		one.out == 16 && two.out == 32 && one.cols == 28 && one.rows >= 4 && one.pool && two.pool &&
 		one.kernel == two.kernel && one.pad == two.pad && one.kernel == 2*one.pad+1
 }
 
-// A fused holds what fused_openblas.c computes on its way. Padding is 0 and never written.
+// A fused holds what the fused convolutions compute on their way. Padding is 0 and never written.
 type fused struct {
+	short    bool      // by AVX2, although there may be AVX-512
 	scratch  []float32 // an image, framed
 	weights1 []float32 // [kernel][kernel][out]
-	weights2 []float32 // [kernel][kernel][in][out]
+	weights2 []float32 // [kernel][kernel][in][out], short: [half of out][kernel][kernel][in][]
 	frames   []float32 // input of the second layer, framed: of one image, or of a chunk
 
 	// Of processors with tiles alone: the frame and weights of the second layer in bfloat16.
@@ -45,10 +50,11 @@ type fused struct {
 
 // newFused returns what a pass takes, or nil if it cannot be fused.
 func (m *CNN) newFused(gradients bool) *fused {
-	if !m.canFuse() {
+	if !m.canFuse(gradients) {
 		return nil
 	}
 	f := &fused{
+		short:    !hasAVX512(),
 		scratch:  make([]float32, (m.one.rows+2*m.one.pad)*(m.one.cols+2*m.one.pad)),
 		weights1: make([]float32, m.one.out*m.one.fan()),
 		weights2: make([]float32, m.two.out*m.two.fan()),
@@ -75,7 +81,13 @@ func (f *fused) plane(m *CNN) int { return m.two.frame() + 16*m.two.in }
 // [convolution.pack] leaves them.
 func (f *fused) pack(m *CNN, packed, params []float32) {
 	transpose(f.weights1, params[m.one.weight:m.one.bias()], m.one.out)
-	transpose(f.weights2, packed, m.two.out)
+	if f.short {
+		half := len(packed) / 2
+		transpose(f.weights2[:half], packed[:half], m.two.out/2)
+		transpose(f.weights2[half:], packed[half:], m.two.out/2)
+	} else {
+		transpose(f.weights2, packed, m.two.out)
+	}
 	clear(f.dWeights1)
 	if f.tiles != nil {
 		C.fused_tiles_pack(C.int(m.two.kernel), floats(packed), shorts(f.tiles))
@@ -108,6 +120,11 @@ func (f *fused) apart(m *CNN) C.int {
 // forward takes the first n images of ws, at most chunk, to the input of its dense layers, and
 // reports whether a number on the way was NaN.
 func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
+	if f.short {
+		return C.fused_avx2_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
+			floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
+			floats(f.scratch), floats(f.frames), floats(ws.dense[0])) != 0
+	}
 	return C.fused_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
 		floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
 		floats(f.scratch), floats(f.frames), f.apart(m),

@@ -1,4 +1,5 @@
 #include <stdint.h>
+#include <string.h>
 
 // A fused is what the two convolutions have in common: the images' rows, of 28 pixels, and the
 // kernels' sides and padding.
@@ -6,8 +7,23 @@ struct fused {
 	int rows, kernel, pad;
 };
 
-// fused_supported reports whether the processor has AVX-512.
-int fused_supported(void);
+// fused_frame puts an image into the middle of a frame.
+static inline void fused_frame(const struct fused *f, float *frame, const float *image) {
+	for (int y = 0; y < f->rows; y++)
+		memcpy(frame + (y + f->pad) * (28 + 2 * f->pad) + f->pad, image + y * 28,
+		       28 * sizeof(float));
+}
+
+// fused_avx512_supported reports whether the processor has what all but fused_avx2_forward take,
+// fused_avx2_supported whether it has what that takes.
+int fused_avx512_supported(void);
+int fused_avx2_supported(void);
+
+// fused_avx2_forward is fused_forward for losses, with weights2 [2][kernel][kernel][16][16] and
+// one frame.
+int fused_avx2_forward(struct fused f, int n, const float *images, const float *weights1,
+                       const float *bias1, const float *weights2, const float *bias2,
+                       float *scratch, float *frame, float *flats);
 
 // fused_forward takes n images through both convolutions, into flats [n][32][rows/4][7], and
 // returns whether a number on the way was NaN. weights1 is [kernel][kernel][16], weights2

@@ -16,7 +16,7 @@ func TestTiles(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	m := NewCNNMNIST(data.Digits(70, 1), data.MNISTMean, data.MNISTStd)
-	if !m.canFuse() || !hasTiles() {
+	if !m.canFuse(true) || !hasTiles() {
 		t.Skip("this processor has no AVX-512, or no tiles of bfloat16")
 	}
 	plain := NewCNNMNIST(m.images, data.MNISTMean, data.MNISTStd)
@@ -36,5 +36,36 @@ func TestTiles(t *testing.T) {
 	slope, exact := (m.Loss(x, batch)-at)/mu, (plain.Loss(x, batch)-want)/mu
 	if math.Abs(slope-exact) > 1e-3*math.Abs(exact) {
 		t.Errorf("with tiles the slope is %v, without %v", slope, exact)
+	}
+}
+
+// TestShort: losses by AVX2 alone are those of the definition, on a processor with AVX-512, too.
+func TestShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	for _, name := range []string{"mnist", "mnist 10x28"} {
+		m := networks()[name]
+		if !m.canFuse(false) {
+			t.Skip("this processor has no AVX2")
+		}
+		ws := m.newForward()
+		ws.fused.short, ws.fused.tiles = true, nil
+		m.forward.put(ws)
+		x := Initial(m, 1)
+		for _, at := range []int{0, 69} {
+			got, want := m.Loss(x, []int{at}), m.slow(x, []int{at})
+			if !(math.Abs(got-want) < 1e-6*want) {
+				t.Errorf("%s, image %d: the loss is %v, want %v", name, at, got, want)
+			}
+		}
+		for _, at := range []int{m.one.bias() + 15, m.two.bias() + 31, m.two.weight} {
+			old := x[at]
+			x[at] = float32(math.NaN())
+			if loss := m.Loss(x, sequence(70)); !math.IsNaN(loss) {
+				t.Errorf("%s: parameter %d is NaN, the loss %v", name, at, loss)
+			}
+			x[at] = old
+		}
 	}
 }
