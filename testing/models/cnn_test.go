@@ -257,7 +257,8 @@ func TestCNNGradient(t *testing.T) {
 		params, batch := Initial(m, 1), sequence(6)
 		grad := make([]float32, m.Dim())
 		loss := m.Gradient(grad, params, batch)
-		if want := m.Loss(params, batch); math.Abs(loss-want) > 1e-12 {
+		// Of the two, a processor with AVX2 alone fuses the loss only.
+		if want := m.Loss(params, batch); math.Abs(loss-want) > 1e-7 {
 			t.Errorf("%s: Gradient gives loss %v, Loss %v", name, loss, want)
 		}
 		at := uint64(0)

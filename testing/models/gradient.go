@@ -33,8 +33,9 @@ func (m *CNN) newGradient() *workspace {
 }
 
 // Gradient returns the mean cross-entropy over the images named by batch, and
-// adds its gradient to grad, which is Dim long. Like Loss it allocates nothing
-// once it is warm, and panics where Loss does.
+// adds its gradient to grad, which is Dim long. The mean is that of Loss to a
+// ten-millionth. Like Loss it allocates nothing once it is warm, and panics
+// where Loss does.
 func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)
