@@ -1,11 +1,14 @@
 #!/bin/bash
 # Runs every fuzz target of the repository for a while, one after the other on one core:
 #
-#	testing/fuzz.sh [-l | -k] [TIME] [PATTERN]
+#	testing/fuzz.sh [-k] [-d FILE] [TIME] [PATTERN]
+#	testing/fuzz.sh -l
 #
 # TIME is that of each target, 1m by default; PATTERN chooses by "package target". -l lists them. -k
 # keeps the shortest new inputs of each target in testdata/fuzz, where later runs and every test
-# begin with them: 20 of at most 600 bytes, and none that is there.
+# begin with them: 20 of at most 600 bytes, and none that is there. -d writes each target that
+# passed to FILE, with its time and executions, and passes over those that are there with this time:
+# so a run that was stopped goes on where it was.
 # What fails is written to the package's testdata/fuzz, as Go does, and the exit code is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,28 +36,40 @@ keep() {
 		while read -r _ file; do cp -n "$file" "$to/"; done
 }
 
-if [ "${1:-}" = -l ]; then
-	targets
-	exit
-fi
-keeps=false
-if [ "${1:-}" = -k ]; then
-	keeps=true
-	shift
-fi
-time=${1:-1m} pattern=${2:-.} failed=0
-while read -r module dir name; do
-	[[ "$dir $name" =~ $pattern ]] || continue
-	printf '== %s %s: ' "$dir" "$name"
-	folder=$dir
-	[ "$module" = . ] || dir=.${dir#"$module"}
-	if out=$(GOMAXPROCS=1 nice -n 19 go -C "$module" test "./$dir" -run '^$' -fuzz "^$name\$" \
+# fuzz MODULE DIR TARGET: prints the number of executions, or what failed.
+fuzz() {
+	local dir=$2 out execs
+	[ "$1" = . ] || dir=.${2#"$1"}
+	if ! out=$(GOMAXPROCS=1 nice -n 19 go -C "$1" test "./$dir" -run '^$' -fuzz "^$3\$" \
 		-fuzztime "$time" -parallel 1 2>&1 </dev/null); then
-		grep -o 'execs: [0-9]*' <<<"$out" | tail -n 1 || true
-		if $keeps; then keep "$folder" "$name"; fi
-	else
 		printf 'FAILED\n%s\n' "$out"
-		failed=1
+		return 1
 	fi
-done < <(targets)
+	execs=$(grep -o 'execs: [0-9]*' <<<"$out" | tail -n 1) || execs='execs: 0'
+	echo "$execs"
+	echo "$2 $3 $time ${execs#execs: }" >>"$passed"
+	if $keeps; then keep "$2" "$3"; fi
+}
+
+keeps=false passed=/dev/null
+while getopts lkd: option; do
+	case $option in
+	l) targets; exit ;;
+	k) keeps=true ;;
+	d) passed=$OPTARG; touch "$passed" ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+time=${1:-1m} pattern=${2:-.} failed=0 at=0
+mapfile -t chosen < <(targets | while read -r module dir name; do
+	[[ "$dir $name" =~ $pattern ]] && echo "$module $dir $name"
+done)
+for target in "${chosen[@]}"; do
+	read -r module dir name <<<"$target"
+	at=$((at + 1))
+	grep -q "^$dir $name $time " "$passed" && continue
+	printf '== %d of %d: %s %s: ' "$at" "${#chosen[@]}" "$dir" "$name"
+	fuzz "$module" "$dir" "$name" || failed=1
+done
 exit "$failed"
