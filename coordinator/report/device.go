@@ -39,6 +39,7 @@ type Device struct {
 	Doubt    float64       // share of its weight that it lost, with Plan.Trust
 	Refused  uint64        // messages that were not looked at, because it sent too many
 	Faulty   uint64        // messages that no honest device sends
+	SameID   bool          // two devices send as this one, each with its own answers
 	Record   uint64        // the last one that it contributed to, 0 if none since this one began
 	Behind   uint64        // records of the log since that one
 	About    about.Device  // what it tells about itself; it may be wrong

@@ -32,11 +32,13 @@ const (
 	JoinRefused   EventKind = 18 // device ID may not join; Reason says why
 	Retired       EventKind = 19 // member ID was retired by an operator
 	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
+	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
-	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey"}
+	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
+	"same id"}
 
 func (k EventKind) String() string { return eventNames[k] }
 

@@ -65,6 +65,7 @@ type Status struct {
 	// Offenders caused most of what was refused or faulty, at most 8. Only ID, Refused and Faulty are
 	// set. An ID of the form _INBOX.X is a connection that asks by ids without a slot.
 	Offenders []Device
+	SameID    []string // members as which two devices send, at most 8
 }
 
 // A Reference is the digest that the state after record N must have.

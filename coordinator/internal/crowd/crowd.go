@@ -47,6 +47,7 @@ type Member struct {
 	stalls   uint8  // how often vain was too high, at most mostStalls
 	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
+	twins    twins
 }
 
 // A Crowd is all members, by slot.
@@ -54,6 +55,7 @@ type Crowd struct {
 	Members []Member
 	absent  []uint32 // slots
 	owing   int      // members with a debt
+	twins   []uint32 // slots as which two devices send
 }
 
 // Grow adds members. Those whom this coordinator has not heard of yet are given one deadline.

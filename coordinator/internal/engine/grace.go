@@ -50,8 +50,12 @@ func (c *Core) goesOn() bool {
 // state is no answer.
 func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
-	open := r.N == c.N+1 && r.Tip == c.Hash.Tip() || r.N == c.N && r.Tip == c.prev
-	if !c.roster.Open && answers && open {
+	if !c.roster.Open && answers && c.timely(r.N, r.Tip) {
 		c.crowd.Redeem(m.Slot, r.N)
 	}
+}
+
+// timely says whether a message is about the record that is being made, or the one before.
+func (c *Core) timely(n uint64, tip wire.Tip) bool {
+	return n == c.N+1 && tip == c.Hash.Tip() || n == c.N && tip == c.prev
 }

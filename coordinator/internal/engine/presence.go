@@ -239,7 +239,7 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []Times) {
 		p := &c.crowd.Members[slot]
 		m := gather.Member{Slot: uint32(slot), ID: c.roster.IDs[slot]}
 		d := report.Device{ID: m.ID, Slot: m.Slot, State: p.State(now), Declines: p.Declines,
-			Awaited: c.awaits(m), Record: p.Record}
+			Awaited: c.awaits(m), Record: p.Record, SameID: p.Twin()}
 		if 0 < p.Record && p.Record < c.N {
 			d.Behind = c.N - p.Record
 		}

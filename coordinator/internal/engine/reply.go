@@ -33,6 +33,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if !c.witness(id) {
 		c.heard(m)
 		c.redeem(m, &r)
+		c.compare(m, &r)
 	}
 	switch r.Kind {
 	case wire.Contribution:

@@ -34,6 +34,7 @@ func (c *Core) maskedStep(in Input) {
 		return
 	}
 	c.heard(m)
+	c.compareKeys(m, &r)
 	if c.phase != collecting || c.halted() {
 		c.vault.Over()
 	}

@@ -24,6 +24,7 @@ func (c *Core) upload(in Input) {
 		c.counters.Malformed++
 	default:
 		c.heard(m)
+		c.compareVector(m, &u)
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N

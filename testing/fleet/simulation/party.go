@@ -107,6 +107,9 @@ func (b *broker) record(p *process, e *report.Event) error {
 		return errDead
 	}
 	b.w.count("event " + e.Kind.String())
+	if e.Kind == report.SameID {
+		b.w.find("every device has an id of its own", "%v says that two send as %s", p, e.ID)
+	}
 	b.w.note(p, "event: %v n=%d attempt=%d contributors=%d %s",
 		e.Kind, e.N, e.Attempt, e.Contributors, e.Reason)
 	return nil

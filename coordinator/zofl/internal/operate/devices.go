@@ -29,6 +29,7 @@ type Device struct {
 	Doubt    float64    `json:"doubt,omitempty"`      // share of its weight that it lost, by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond its share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
+	SameID   bool       `json:"same_id,omitempty"`    // two devices send as this one
 	Record   uint64     `json:"record,omitempty"`     // the last one that it contributed to
 	Behind   uint64     `json:"behind,omitempty"`     // records of the log since that one
 
@@ -49,6 +50,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
 		Cut: d.Cut, Doubt: d.Doubt, Refused: d.Refused, Faulty: d.Faulty,
+		SameID: d.SameID,
 		Record: d.Record, Behind: d.Behind,
 		Program: d.About.Program, Platform: d.About.Platform, Battery: d.About.Battery,
 		Power: d.About.Power.String(), Network: d.About.Network.String(),

@@ -57,6 +57,8 @@ type Status struct {
 	TurnedAway map[string]uint64 `json:"turned_away,omitempty"`
 	// Offenders sent most of what was turned away or faulty.
 	Offenders []Offender `json:"offenders,omitempty"`
+	// SameID names members as which two devices send.
+	SameID []string `json:"same_id,omitempty"`
 }
 
 // An Offender is a sender of messages that were refused, or that no honest device sends: an id, or
@@ -105,7 +107,7 @@ func StatusOf(s report.Status) Status {
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
-		TurnedAway: s.TurnedAway,
+		TurnedAway: s.TurnedAway, SameID: s.SameID,
 	}
 	for i := range s.Offenders {
 		o := &s.Offenders[i]

@@ -261,6 +261,7 @@ export function facts(d) {
   add("Cut", d.cut && `${d.cut} contributions, by bound`);
   add("Doubt", d.doubt && `${number(100 * d.doubt)} % of its weight lost, by trust`);
   add("Refused", d.refused && `${number(d.refused)} messages beyond its share`);
+  add("Same id", d.same_id && "two devices use this id: give one of them another");
   add("Faulty", d.faulty && `${number(d.faulty)} messages that no honest device sends`);
   add("Program", d.program);
   add("Platform", d.platform);

@@ -131,6 +131,9 @@ func noteOn(d *operate.Device) string {
 	if d.Doubt > 0.5 {
 		notes = append(notes, fmt.Sprintf("contradicts the others: counts %.0f %%", 100*(1-d.Doubt)))
 	}
+	if d.SameID {
+		notes = append(notes, "two devices use this id")
+	}
 	if text := misdeeds(d.Refused, d.Faulty); text != "" {
 		notes = append(notes, text)
 	}

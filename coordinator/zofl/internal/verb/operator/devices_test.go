@@ -20,20 +20,24 @@ func TestNoteNamesLiars(t *testing.T) {
 	}
 }
 
-// zofl status and zofl devices name who sends too much.
+// zofl status and zofl devices name who sends too much, and ids of two devices.
 func TestOffendersAreShown(t *testing.T) {
 	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
-		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}}
+		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}, SameID: []string{"d2"}}
 	var text []string
 	for _, row := range turnedAwayOf(s) {
 		text = append(text, row[0].(string)+": "+row[1].(string))
 	}
 	want := "turned away: 5 joins, 7 records\n" +
-		"offender: d1: 12 messages turned away, 3 faulty messages"
+		"offender: d1: 12 messages turned away, 3 faulty messages\n" +
+		"two devices as: d2: give one of them an id and a state directory of its own"
 	if got := strings.Join(text, "\n"); got != want {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 	if note := noteOn(&operate.Device{Faulty: 3}); note != "3 faulty messages" {
+		t.Errorf("note %q", note)
+	}
+	if note := noteOn(&operate.Device{SameID: true}); note != "two devices use this id" {
 		t.Errorf("note %q", note)
 	}
 	if rows := turnedAwayOf(&operate.Status{}); rows != nil {

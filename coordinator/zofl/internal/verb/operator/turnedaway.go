@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// turnedAwayOf returns the rows about messages that were not looked at, by kind, and about who sent
-// them or faulty ones; none if there were none.
+// turnedAwayOf returns the rows about messages that were not looked at, by kind, about who sent
+// them or faulty ones, and about ids of two devices; none if there were none.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -23,6 +23,10 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	}
 	for _, o := range s.Offenders {
 		rows = append(rows, table.Row{"offender", o.ID + ": " + misdeeds(o.Refused, o.Faulty)})
+	}
+	if len(s.SameID) > 0 {
+		rows = append(rows, table.Row{"two devices as", strings.Join(s.SameID, ", ") +
+			": give one of them an id and a state directory of its own"})
 	}
 	return rows
 }

@@ -73,6 +73,8 @@ func eventOf(e report.Event) event {
 		out.ID, out.Present = e.ID, &e.Members
 	case report.SteppedOut:
 		out.ID, out.Present, out.Reason, out.Seconds = e.ID, &e.Members, e.Reason, e.Seconds
+	case report.SameID:
+		out.ID = e.ID
 	case report.JoinRefused:
 		out.ID, out.Reason = e.ID, e.Reason
 	}
