@@ -145,6 +145,8 @@ var allowed = map[string][]string{
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report"},
 	"coordinator/internal/crowd": {module + "/wire", module + "/wire/about",
+		module + "/wire/grouping", module + "/wire/masked", module + "/wire/secagg",
+		module + "/wire/survey",
 		module + "/coordinator/report",
 		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},

@@ -10,14 +10,9 @@ const (
 	twinsAfter = 3
 	// aloneAfter is how many records in a row with one answer make one device of it again.
 	aloneAfter = 16
+	// mostTwins bounds how many of them are named.
+	mostTwins = 8
 )
-
-// An Answer is a member's to a record, as far as it can be compared with another one.
-type Answer struct {
-	Record  uint64
-	Form    uint32 // what was asked; answers of two forms are not compared
-	Numbers uint32 // a checksum of what it answered
-}
 
 // twins are the signs that two devices send as one member.
 type twins struct {
@@ -64,8 +59,15 @@ func (t *twins) next(any bool) (alone bool) {
 	return !t.found
 }
 
-// Twins returns the slots of the members as which two devices send. The crowd owns them.
-func (w *Crowd) Twins() []uint32 { return w.twins }
+// Twins returns the names of the first members as which two devices send, by the names of all.
+func (w *Crowd) Twins(names []string) (list []string) {
+	for _, slot := range w.twins {
+		if !w.Members[slot].Retired && len(list) < mostTwins {
+			list = append(list, names[slot])
+		}
+	}
+	return list
+}
 
 // Twin says whether two devices send as this member.
 func (p *Member) Twin() bool { return p.twins.found }

@@ -1,6 +1,9 @@
 package crowd
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Two answers to each of three records are two devices. One answer to each of 16 in a row is one
 // device again.
@@ -12,12 +15,14 @@ func TestTwins(t *testing.T) {
 		second := w.Compare(1, Answer{Record: n, Numbers: 8})
 		third := w.Compare(1, Answer{Record: n, Numbers: 9})
 		if first || third || second != (n == 3) {
-			t.Errorf("record %d: found %t, %t, %t, want it once, with record 3", n, first, second, third)
+			t.Errorf("record %d: found %t, %t, %t, want the second of record 3", n, first, second,
+				third)
 		}
 		w.Compare(0, Answer{Record: n, Numbers: 7})
 	}
-	if s := w.Twins(); len(s) != 1 || s[0] != 1 || !w.Members[1].Twin() || w.Members[0].Twin() {
-		t.Fatalf("twins are %v, want slot 1", s)
+	named := w.Twins([]string{"a", "b"})
+	if !slices.Equal(named, []string{"b"}) || !w.Members[1].Twin() || w.Members[0].Twin() {
+		t.Fatalf("twins are %v, want b", named)
 	}
 	for n := uint64(11); n <= 11+aloneAfter; n++ {
 		if !w.Members[1].Twin() {
@@ -25,8 +30,8 @@ func TestTwins(t *testing.T) {
 		}
 		w.Compare(1, Answer{Record: n})
 	}
-	if len(w.Twins()) != 0 || w.Members[1].Twin() {
-		t.Errorf("after %d records with one answer twins are %v", aloneAfter, w.Twins())
+	if len(w.twins) != 0 || w.Members[1].Twin() {
+		t.Errorf("after %d records with one answer twins are %v", aloneAfter, w.twins)
 	}
 }
 
@@ -46,7 +51,7 @@ func TestNoTwins(t *testing.T) {
 			}
 		}
 	}
-	if len(w.Twins()) != 0 {
-		t.Errorf("twins are %v", w.Twins())
+	if len(w.twins) != 0 {
+		t.Errorf("twins are %v", w.twins)
 	}
 }

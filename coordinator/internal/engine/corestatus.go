@@ -26,7 +26,7 @@ func (c *Core) Status() report.Status {
 		Counters:   c.counters,
 		Uploads:    uint32(c.uploads.Count()),
 		Digests:    c.booth.Reports(),
-		SameID:     c.sameID(),
+		SameID:     c.crowd.Twins(c.roster.IDs),
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
 	if c.roster.Open {

@@ -31,6 +31,13 @@ func (c *Core) heard(m gather.Member) {
 	}
 }
 
+// same tells when a member's answers to timely records show that two devices send as this member.
+func (c *Core) same(m gather.Member, a crowd.Answer, timely bool) {
+	if timely && !c.roster.Open && c.crowd.Compare(m.Slot, a) {
+		c.emitEvent(report.Event{Kind: report.SameID, ID: m.ID})
+	}
+}
+
 // joinedAgain notes that a member joined again, which also ends the time that it stepped out, and
 // what it tells about itself.
 func (c *Core) joinedAgain(m gather.Member, r *wire.JoinRequest) {

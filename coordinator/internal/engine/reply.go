@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/intake"
 	"github.com/zofl/zofl/wire"
@@ -33,7 +34,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if !c.witness(id) {
 		c.heard(m)
 		c.redeem(m, &r)
-		c.compare(m, &r)
+		c.same(m, crowd.OfReply(&r), c.timely(r.N, r.Tip))
 	}
 	switch r.Kind {
 	case wire.Contribution:

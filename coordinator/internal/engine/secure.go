@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -34,7 +35,7 @@ func (c *Core) maskedStep(in Input) {
 		return
 	}
 	c.heard(m)
-	c.compareKeys(m, &r)
+	c.same(m, crowd.OfStep(&r), r.N == c.N+1)
 	if c.phase != collecting || c.halted() {
 		c.vault.Over()
 	}

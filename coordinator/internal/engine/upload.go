@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -24,7 +25,7 @@ func (c *Core) upload(in Input) {
 		c.counters.Malformed++
 	default:
 		c.heard(m)
-		c.compareVector(m, &u)
+		c.same(m, crowd.OfUpload(&u), c.timely(u.N, u.Tip))
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N
