@@ -183,6 +183,7 @@ func besiege(t *testing.T, rounds int) *siege {
 		s.beset = append(s.beset, s.times(max(1, rounds/blocks))...)
 		s.devices = s.c.Devices()
 		stop()
+		s.leave(run, evil)
 		s.lasted += time.Since(began)
 		close(watched)
 		s.grown = max(s.grown, max(<-peak, before)-before)
@@ -206,6 +207,28 @@ func (s *siege) attack(list []*hostile) (stop func()) {
 		all.Go(func() { h.run(&s.heard, uint64(i), end) })
 	}
 	return func() { close(end); all.Wait() }
+}
+
+// leave says goodbye for the attacker, until it is heard: rounds would wait for one that went
+// silent, because some of its replays were answers, and what it sends waits behind its own flood.
+func (s *siege) leave(run string, evil *nats.Conn) {
+	s.t.Helper()
+	bye := wire.Reply{Kind: wire.Decline, N: 1, Reason: wire.DeclineLeaving}
+	for begun := time.Now(); s.present("evil"); time.Sleep(10 * time.Millisecond) {
+		if err := evil.Publish(subjects.Reply(run, 0, "evil"), bye.Append(nil)); err != nil {
+			s.t.Fatal(err)
+		}
+		if time.Since(begun) > patience {
+			s.t.Fatalf("the attacker cannot leave: %+v", s.c.Status())
+		}
+	}
+}
+
+// present says whether rounds wait for a member.
+func (s *siege) present(id string) bool {
+	return slices.ContainsFunc(s.c.Devices(), func(d report.Device) bool {
+		return d.ID == id && d.State == report.DevicePresent
+	})
 }
 
 // times returns how long each of so many rounds takes, from the end of the one that is open.

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// SilentAfter is how many deadlines in a row a device lets pass before no round waits for it.
+	// SilentAfter is how many rounds in a row wait for a device in vain before none does any more.
 	SilentAfter = 3
 	// stepOutAfter is how many declines in a row leave a device present.
 	stepOutAfter = 1
@@ -18,9 +18,13 @@ const (
 	stepOutFirst     = 1000      // milliseconds
 	stepOutMost      = 60 * 1000 // milliseconds
 	stepOutDeadlines = 16
-	// vainMiss is how many answers make up for a deadline that a round waited for a member in vain.
+	// vainMiss is how many answers make up for a round that waited for a member in vain.
 	// Whoever lets SilentAfter of them pass, in a row or nearly so, is doubtful.
 	vainMiss = 8
+	// patience is how many times its usual latency a round with a quorum waits for a member.
+	patience = 8
+	// mostSlack bounds how often a member's patience doubles.
+	mostSlack = 16
 	// firstDebt is how many answers make a member reliable again, and a newcomer for the first time.
 	// It doubles each time that a member becomes doubtful, at most mostStalls times.
 	firstDebt  = 8
@@ -43,11 +47,13 @@ type Member struct {
 	Until    uint64        // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
-	vain     uint8  // rises by vainMiss with each deadline missed, sinks by 1 with each answer
+	vain     uint8  // rises by vainMiss with each round that waits in vain, sinks by 1 with each answer
 	stalls   uint8  // how often vain was too high, at most mostStalls
 	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
 	twins    twins
+	timed    bool   // Latency is of answers
+	slack    uint8  // how often its patience has doubled, because rounds waited for it in vain
 }
 
 // A Crowd is all members, by slot.
@@ -129,8 +135,17 @@ func (w *Crowd) Pardon(now uint64) {
 // Heard notes that the member sent something.
 func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left = now, 0, false }
 
+// Patience is for how many milliseconds a round with a quorum waits for the member, and at least
+// for least: it doubles with each round that waited in vain, so that a member which has become
+// slower is heard again. Of a member that has not answered yet nobody knows how long it takes:
+// ok is false.
+func (p *Member) Patience(least uint64) (wait uint64, ok bool) {
+	return max(uint64(patience*p.Latency), least) << p.slack, p.timed
+}
+
 // Took smooths the latency with another answer's, in milliseconds.
 func (p *Member) Took(latency float64) {
+	p.slack, p.timed = 0, true
 	if p.Latency == 0 {
 		p.Latency = latency
 	}
@@ -158,10 +173,12 @@ func (w *Crowd) Doubtful() int { return w.owing }
 // Doubt makes a newcomer doubtful until it has answered firstDebt records.
 func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], firstDebt) }
 
-// Stalled notes that a round waited for a member until its deadline. When that happens too often,
-// the member owes answers: first firstDebt, then twice as many, and so on.
+// Stalled notes that a round waited for a member in vain, until its deadline or as long as its
+// [Member.Patience]. When that happens too often, the member owes answers: first firstDebt, then
+// twice as many, and so on.
 func (w *Crowd) Stalled(slot uint32) {
 	p := &w.Members[slot]
+	p.slack = min(p.slack+1, mostSlack)
 	if p.vain += vainMiss; p.vain < SilentAfter*vainMiss {
 		return
 	}

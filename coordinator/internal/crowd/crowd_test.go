@@ -93,3 +93,32 @@ func TestDoubt(t *testing.T) {
 		t.Errorf("a newcomer owes %d answers, want %d", got, firstDebt)
 	}
 }
+
+// A round waits longer for who usually takes longer, and twice as long each time that it waited in
+// vain, until the member answers.
+func TestPatience(t *testing.T) {
+	var w Crowd
+	w.Grow(1, true)
+	p := &w.Members[0]
+	if _, ok := p.Patience(100); ok {
+		t.Error("a member that never answered has a known latency")
+	}
+	p.Took(0)
+	want := func(most uint64) {
+		t.Helper()
+		if got, ok := p.Patience(100); !ok || got != most {
+			t.Errorf("patience %d, %v, want %d", got, ok, most)
+		}
+	}
+	want(100)
+	w.Stalled(0)
+	want(200)
+	w.Stalled(0)
+	want(400)
+	p.Took(20)
+	want(8 * 20)
+	for range 2 * mostSlack {
+		w.Stalled(0)
+	}
+	want(8 * 20 << mostSlack)
+}

@@ -1,23 +1,34 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
-// leastGrace is the least time that the doubtful have after the quorum, in milliseconds.
-const leastGrace = 25
+const (
+	// leastGrace is the least time that the doubtful have after the quorum, in milliseconds.
+	leastGrace = 25
+	// A round with a quorum waits for a reliable member at least so many times as long as the quorum
+	// took, and at least this part of the deadline.
+	leastQuorums, leastPart = 3, 8
+)
 
-// A round that has its quorum waits for who may be relied on until its deadline, and for the
-// doubtful half as long again as the quorum took. So silent members cost a grace, and not a
-// deadline each time.
+// A round that has its quorum waits for the doubtful half as long again as the quorum took. For
+// who may be relied on it waits some times as long as he usually takes. So a silent member costs a
+// grace, or part of a deadline, and not a deadline each time.
 
-// grants gives the doubtful their time, once there is a quorum.
+// grants gives those who have not answered their time, once there is a quorum.
 func (c *Core) grants() {
-	r := &c.round
-	if r.grace == 0 && c.crowd.Doubtful() > 0 && c.enough() {
-		r.grace = c.now + max((c.now-r.asked)/2, leastGrace)
+	if r := &c.round; r.grace == 0 && c.enough() {
+		r.quorate = c.now - r.asked
+		c.lookAgain()
 	}
+}
+
+// lookAgain sets when the attempt looks whom it waits for.
+func (c *Core) lookAgain() {
+	c.round.grace = c.now + max((c.now-c.round.asked)/2, leastGrace)
 }
 
 func (r *round) graceIsOver(now uint64) bool { return r.grace > 0 && now >= r.grace }
@@ -30,20 +41,31 @@ func (r *round) ends() uint64 {
 	return r.closes
 }
 
-// goesOn says whether an attempt whose grace is over waits for somebody who may be relied on. Then
-// it looks again later.
+// goesOn says whether an attempt whose grace is over waits for somebody who may be relied on and is
+// not overdue. Then it looks again later.
 func (c *Core) goesOn() bool {
-	r := &c.round
-	if c.now >= r.closes {
+	if c.now >= c.round.closes {
 		return false
 	}
 	for slot := range c.slotsAsked() {
-		if !c.crowd.Members[slot].Doubtful() && c.waitsFor(gather.Member{Slot: slot}, true) {
-			r.grace = c.now + max((c.now-r.asked)/2, leastGrace)
+		if c.waitsFor(gather.Member{Slot: slot}, true) && c.relies(&c.crowd.Members[slot]) {
+			c.lookAgain()
 			return true
 		}
 	}
 	return false
+}
+
+// relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
+// and the steps of secure aggregation have until the deadline: they take longer than an answer.
+func (c *Core) relies(p *crowd.Member) bool {
+	r := &c.round
+	if p.Doubtful() || c.transport.vectors() || c.vault.On() {
+		return !p.Doubtful()
+	}
+	least := max(leastQuorums*r.quorate, uint64(c.Plan.Deadline)/leastPart)
+	wait, known := p.Patience(least)
+	return !known || c.now < r.asked+wait
 }
 
 // redeem notes that a member answers the open record, or late the one before. What is of another

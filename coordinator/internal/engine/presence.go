@@ -190,7 +190,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 	return wire.MissingOf(slots)
 }
 
-// missed notes who let the deadline of the current attempt pass.
+// missed notes for whom the current attempt waited in vain.
 func (c *Core) missed() {
 	if c.roster.Open {
 		return
@@ -201,7 +201,7 @@ func (c *Core) missed() {
 		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == crowd.SilentAfter {
 			continue
 		}
-		if c.now >= c.round.closes {
+		if c.now >= c.round.closes || !p.Doubtful() {
 			c.crowd.Stalled(slot)
 		}
 		if p.Misses++; p.Misses == crowd.SilentAfter {

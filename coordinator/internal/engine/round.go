@@ -19,7 +19,8 @@ type round struct {
 	asked    uint64 // when the current attempt was announced first
 	deadline uint64 // of the current attempt
 	closes   uint64 // when it closes, at the latest at its deadline
-	grace    uint64 // when to look whether it waits for the doubtful only; 0: not
+	quorate  uint64 // milliseconds that its quorum took, where grace is set
+	grace    uint64 // when to look whom it waits for, where it has its quorum; 0: not
 	serial   uint32 // of the current attempt, over all rounds of this coordinator
 	calls    uint32 // announcements
 	attempt  uint32
