@@ -11,7 +11,7 @@ type DeviceState uint8
 
 const (
 	DevicePresent DeviceState = 0 // it answers, or was not asked yet
-	DeviceSilent  DeviceState = 1 // it let several deadlines pass
+	DeviceSilent  DeviceState = 1 // three rounds waited for it in vain
 	DeviceAway    DeviceState = 2 // it keeps declining, and stepped out for a while
 	DeviceLeft    DeviceState = 3 // it said goodbye
 	DeviceRetired DeviceState = 4 // an operator retired it
@@ -32,7 +32,7 @@ type Device struct {
 	LastSeen time.Time     // zero: not heard of since this coordinator began
 	Latency  time.Duration // from an announcement to its answer, smoothed; 0: none yet
 	Declines uint32        // since this coordinator began
-	Missed   uint32        // deadlines in a row
+	Missed   uint32        // rounds in a row that waited for it in vain
 	Until    time.Time     // DeviceAway: when it is asked for again
 	Awaited  bool          // the open round waits for it
 	Cut      uint32        // contributions and control variates that Plan.Bound cut

@@ -26,7 +26,7 @@ const (
 	Referred      EventKind = 12 // Digests has a reference, or another one; once for each digest
 	PhaseDone     EventKind = 13 // the first phase of a round of two was committed as record N
 	Left          EventKind = 14 // member ID said goodbye
-	Lost          EventKind = 15 // member ID let several deadlines pass: no round waits for it
+	Lost          EventKind = 15 // three rounds waited for member ID in vain, and none does any more
 	SteppedOut    EventKind = 16 // member ID keeps declining, for Reason: no round waits for it
 	Returned      EventKind = 17 // member ID, which had left or was lost, is back
 	JoinRefused   EventKind = 18 // device ID may not join; Reason says why

@@ -52,8 +52,8 @@ type Member struct {
 	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
 	twins    twins
-	timed    bool   // Latency is of answers
-	slack    uint8  // how often its patience has doubled, because rounds waited for it in vain
+	timed    bool  // Latency is of answers
+	slack    uint8 // how often its patience has doubled, because rounds waited for it in vain
 }
 
 // A Crowd is all members, by slot.

@@ -48,7 +48,7 @@ func TestCrowdKeepsCount(t *testing.T) {
 	}
 }
 
-// Who lets deadlines pass again and again is doubtful, for longer each time, whatever it sends
+// Whom rounds wait for in vain again and again is doubtful, for longer each time, whatever it sends
 // between. Who answers most of the time is not, and an answer pays once.
 func TestDoubt(t *testing.T) {
 	var w Crowd

@@ -22,7 +22,7 @@ type Device struct {
 	Silence  float64    `json:"silence_seconds,omitempty"`
 	Latency  float64    `json:"latency_ms,omitempty"` // from an announcement to its answer, smoothed
 	Declines uint32     `json:"declines,omitempty"`   // since the coordinator began
-	Missed   uint32     `json:"missed,omitempty"`     // deadlines in a row
+	Missed   uint32     `json:"missed,omitempty"`     // rounds in a row that waited in vain
 	Until    *time.Time `json:"until,omitempty"`      // away: when it is asked for again
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
 	Cut      uint32     `json:"cut,omitempty"`        // contributions that bound cut

@@ -256,7 +256,7 @@ export function facts(d) {
   add("Answers in", d.latency_ms && `${seconds(d.latency_ms / 1000)}, smoothed`);
   add("Awaited", d.awaited && "the open round waits for it");
   add("Declined", d.declines && `${d.declines} times`);
-  add("Missed", d.missed && `${d.missed} deadlines in a row`);
+  add("Missed", d.missed && `${d.missed} rounds waited in vain`);
   add("Digest", d.digest === "differs" ? "differs from the reference" : d.digest);
   add("Cut", d.cut && `${d.cut} contributions, by bound`);
   add("Doubt", d.doubt && `${number(100 * d.doubt)} % of its weight lost, by trust`);

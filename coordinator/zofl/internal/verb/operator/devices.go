@@ -25,7 +25,7 @@ func devicesCommand() *cobra.Command {
 		Long: `Lists the members of a run, the absent ones first. A device is
 
   present  if it answers, or was not asked yet
-  silent   if it let several deadlines pass
+  silent   if three rounds waited for it in vain
   away     if it keeps declining, and stepped out for a while
   left     if it said goodbye
   retired  if zofl retire removed it
@@ -120,7 +120,7 @@ func noteOn(d *operate.Device) string {
 		notes = append(notes, "the open round waits for it")
 	}
 	if d.Missed > 0 {
-		notes = append(notes, fmt.Sprintf("let %d deadlines pass", d.Missed))
+		notes = append(notes, fmt.Sprintf("%d rounds waited in vain", d.Missed))
 	}
 	if d.Until != nil {
 		notes = append(notes, "asked again at "+d.Until.Local().Format("15:04:05"))
