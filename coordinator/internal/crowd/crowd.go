@@ -23,7 +23,7 @@ const (
 	vainMiss = 8
 	// patience is how many times its usual latency a round with a quorum waits for a member.
 	patience = 8
-	// mostSlack bounds how often a member's patience doubles.
+	// mostSlack bounds how often patience doubles.
 	mostSlack = 16
 	// firstDebt is how many answers make a member reliable again, and a newcomer for the first time.
 	// It doubles each time that a member becomes doubtful, at most mostStalls times.
@@ -47,13 +47,13 @@ type Member struct {
 	Until    uint64        // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
-	vain     uint8  // rises by vainMiss with each round that waits in vain, sinks by 1 with each answer
+	vain     uint8  // rises by vainMiss with each round in vain, sinks by 1 with each answer
 	stalls   uint8  // how often vain was too high, at most mostStalls
 	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
 	twins    twins
 	timed    bool  // Latency is of answers
-	slack    uint8 // how often its patience has doubled, because rounds waited for it in vain
+	slack    uint8 // rounds that waited for it in vain since it last answered in time
 }
 
 // A Crowd is all members, by slot.
@@ -135,12 +135,12 @@ func (w *Crowd) Pardon(now uint64) {
 // Heard notes that the member sent something.
 func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left = now, 0, false }
 
-// Patience is for how many milliseconds a round with a quorum waits for the member, and at least
-// for least: it doubles with each round that waited in vain, so that a member which has become
-// slower is heard again. Of a member that has not answered yet nobody knows how long it takes:
-// ok is false.
-func (p *Member) Patience(least uint64) (wait uint64, ok bool) {
-	return max(uint64(patience*p.Latency), least) << p.slack, p.timed
+// Relied says whether a round with a quorum still counts on the member after waited milliseconds.
+// It does for a while that doubles with each round that waited in vain, so that a member which has
+// become slower is heard again, and is at least least. Of a member that has not answered yet nobody
+// knows how long it takes.
+func (p *Member) Relied(waited, least uint64) bool {
+	return !p.Doubtful() && (!p.timed || waited < max(uint64(patience*p.Latency), least)<<p.slack)
 }
 
 // Took smooths the latency with another answer's, in milliseconds.
@@ -174,7 +174,7 @@ func (w *Crowd) Doubtful() int { return w.owing }
 func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], firstDebt) }
 
 // Stalled notes that a round waited for a member in vain, until its deadline or as long as its
-// [Member.Patience]. When that happens too often, the member owes answers: first firstDebt, then
+// [Member.Relied] says. When that happens too often, the member owes answers: first firstDebt, then
 // twice as many, and so on.
 func (w *Crowd) Stalled(slot uint32) {
 	p := &w.Members[slot]

@@ -100,14 +100,14 @@ func TestPatience(t *testing.T) {
 	var w Crowd
 	w.Grow(1, true)
 	p := &w.Members[0]
-	if _, ok := p.Patience(100); ok {
+	if !p.Relied(1<<40, 100) {
 		t.Error("a member that never answered has a known latency")
 	}
 	p.Took(0)
 	want := func(most uint64) {
 		t.Helper()
-		if got, ok := p.Patience(100); !ok || got != most {
-			t.Errorf("patience %d, %v, want %d", got, ok, most)
+		if !p.Relied(most-1, 100) || p.Relied(most, 100) {
+			t.Errorf("a round waits not %d ms", most)
 		}
 	}
 	want(100)
@@ -117,8 +117,8 @@ func TestPatience(t *testing.T) {
 	want(400)
 	p.Took(20)
 	want(8 * 20)
-	for range 2 * mostSlack {
-		w.Stalled(0)
+	p.debt = 1
+	if p.Relied(0, 100) {
+		t.Error("a doubtful member is relied on")
 	}
-	want(8 * 20 << mostSlack)
 }

@@ -6,13 +6,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-const (
-	// leastGrace is the least time that the doubtful have after the quorum, in milliseconds.
-	leastGrace = 25
-	// A round with a quorum waits for a reliable member at least so many times as long as the quorum
-	// took, and at least this part of the deadline.
-	leastQuorums, leastPart = 3, 8
-)
+// leastGrace is the least time that the doubtful have after the quorum, in milliseconds. For
+// reliable members a round with a quorum waits at least leastQuorums times as long as the quorum
+// took, and at least a leastPart-th of the deadline.
+const leastGrace, leastQuorums, leastPart = 25, 3, 8
 
 // A round that has its quorum waits for the doubtful half as long again as the quorum took. For
 // who may be relied on it waits some times as long as he usually takes. So a silent member costs a
@@ -59,13 +56,11 @@ func (c *Core) goesOn() bool {
 // relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
 // and the steps of secure aggregation have until the deadline: they take longer than an answer.
 func (c *Core) relies(p *crowd.Member) bool {
-	r := &c.round
-	if p.Doubtful() || c.transport.vectors() || c.vault.On() {
+	if c.transport.vectors() || c.vault.On() {
 		return !p.Doubtful()
 	}
-	least := max(leastQuorums*r.quorate, uint64(c.Plan.Deadline)/leastPart)
-	wait, known := p.Patience(least)
-	return !known || c.now < r.asked+wait
+	least := max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)
+	return p.Relied(c.now-c.round.asked, least)
 }
 
 // redeem notes that a member answers the open record, or late the one before. What is of another
