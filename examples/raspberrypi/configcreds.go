@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // checkCredentials uses the files of systemd's LoadCredential= if they exist and are not
@@ -31,9 +32,32 @@ func (c *Config) checkCredentials() error {
 		if err == nil {
 			err = f.use(b)
 		}
+		if err == nil && (f.name != "creds" || c.Enrolled.seed != "") { // certificates are no secret
+			err = checkMode(*f.at)
+		}
 		if err != nil {
 			return &FieldError{f.name, f.option + *f.at, "name a file that can be read: " + err.Error()}
 		}
+	}
+	return nil
+}
+
+// handed is where systemd keeps the credentials of units. It alone lets the unit's user read them,
+// by modes that are wider or by access lists.
+const handed = "/run/credentials/"
+
+// checkMode returns an error if others than its owner can use a file that holds a secret.
+func checkMode(name string) error {
+	clean := filepath.Clean(name)
+	if strings.HasPrefix(clean, handed) || filepath.Dir(clean) == os.Getenv("CREDENTIALS_DIRECTORY") {
+		return nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("others can use this secret (mode %04o): chmod 600 %s", mode, name)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/mqtttest"
 )
 
 // given returns the line and the file of a user, as zofl device add writes them.
@@ -84,5 +86,46 @@ func TestEnrollRefuses(t *testing.T) {
 		if b, err := os.ReadFile(to); err != nil || string(b) != "as it was" {
 			t.Errorf("%s: wrote %q, %v", name, b, err)
 		}
+	}
+}
+
+// TestModes: a file with a secret that others can read is refused, and says what to do. One of
+// certificates alone is public, and systemd sees to its own.
+func TestModes(t *testing.T) {
+	_, file, seed := given(t)
+	public, err := os.ReadFile(mqtttest.NewAuthority(t).CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		field, text string
+		secret      bool
+	}{
+		{"creds = ", file, true},
+		{"secret = ", strings.Repeat("k", runKeyLen), true},
+		{"mqtt = mqtts://x user=u password=", "pw", true},
+		{"creds = ", string(public), false},
+	} {
+		path := textFile(t, c.text)
+		lines := []string{"id = a", "state = /s", "source = csv f", "channel = x", c.field + path}
+		if _, err := parseConfig(lines); err != nil {
+			t.Errorf("%sa file of mode 0600: %v", c.field, err)
+		}
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		_, err := parseConfig(lines)
+		refused := err != nil && strings.Contains(err.Error(), "chmod 600 "+path)
+		if refused != c.secret {
+			t.Errorf("%sa file of mode 0640: %v, want it refused: %t", c.field, err, c.secret)
+		}
+		if err != nil && strings.Contains(err.Error(), seed) {
+			t.Errorf("the seed is told: %v", err)
+		}
+		t.Setenv("CREDENTIALS_DIRECTORY", filepath.Dir(path))
+		if _, err := parseConfig(lines); err != nil {
+			t.Errorf("%sa file of systemd's: %v", c.field, err)
+		}
+		t.Setenv("CREDENTIALS_DIRECTORY", "")
 	}
 }

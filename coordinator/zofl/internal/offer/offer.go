@@ -34,8 +34,9 @@ var ErrOther = errors.New("another SHA-256")
 type File struct {
 	SHA256 string
 
-	file *os.File
-	size int64
+	file   *os.File
+	size   int64
+	shares *shares
 }
 
 // Open opens a file and hashes it. It must not change while it is offered.
@@ -48,8 +49,12 @@ func Open(name string) (*File, error) {
 	if f.SHA256, f.size, err = hash(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
+	f.shares = newShares(f.pieces())
 	return f, nil
 }
+
+// pieces is how many make up the file.
+func (f *File) pieces() int { return int((f.size + wire.MaxPiece - 1) / wire.MaxPiece) }
 
 func hash(r io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
@@ -73,13 +78,14 @@ func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 	}, nil
 }
 
-// answer sends a piece. A request that is none has no answer.
+// answer sends a piece. A request that is none has no answer, nor has one beyond the share of its
+// device.
 func (f *File) answer(m *nats.Msg) {
 	if len(m.Data) != numberLen || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		return
 	}
 	at := binary.LittleEndian.Uint64(m.Data)
-	if at > uint64(f.size) {
+	if at > uint64(f.size) || !f.shares.take(subjects.ID(m.Subject)) {
 		return
 	}
 	b := make([]byte, numberLen+min(f.size-int64(at), wire.MaxPiece))
@@ -178,7 +184,8 @@ func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []by
 		return 0, nil, errors.New("nobody offers the model: give zofl serve its file as --offer")
 	case errors.Is(err, context.DeadlineExceeded):
 		return 0, nil, errors.New("no piece of the model comes: does zofl serve run with --offer, and " +
-			"may this device ask for it (zofl permissions --model)?")
+			"may this device ask for it (zofl permissions --model)? It may fetch it four times, " +
+			"and then once an hour")
 	case err != nil:
 		return 0, nil, err
 	}

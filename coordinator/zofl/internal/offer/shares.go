@@ -1,0 +1,40 @@
+package offer
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// models is how many whole models a device may take at once: it may begin again, or lose pieces.
+	models = 4
+	// again is after how long it may take one more.
+	again = time.Hour
+	// mostDevices bounds how many are remembered.
+	mostDevices = 1 << 16
+)
+
+// shares bound what each device may take, so that one that asks for pieces forever does not fill
+// the coordinator's line. One goroutine uses them.
+type shares struct {
+	pieces int // of a model
+	of     map[string]*rate.Limiter
+}
+
+func newShares(pieces int) *shares {
+	return &shares{pieces: max(pieces, 1), of: map[string]*rate.Limiter{}}
+}
+
+// take says whether a device may have another piece.
+func (s *shares) take(id string) bool {
+	l := s.of[id]
+	if l == nil {
+		if len(s.of) >= mostDevices {
+			clear(s.of)
+		}
+		l = rate.NewLimiter(rate.Limit(float64(s.pieces)/again.Seconds()), models*s.pieces)
+		s.of[id] = l
+	}
+	return l.Allow()
+}

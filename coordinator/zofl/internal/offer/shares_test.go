@@ -1,0 +1,77 @@
+package offer
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// A device that asks for pieces as fast as it can gets four models' worth, and then next to
+// nothing. Another one has its model meanwhile.
+func TestGreedyDevice(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "model")
+	if err := os.WriteFile(name, bytes.Repeat([]byte("zofl"), wire.MaxPiece/2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := broker.Run(broker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Shutdown)
+	stop, err := f.Serve(connect(t, b, "coordinator"), "share")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stop() })
+	greedy := connect(t, b, "greedy")
+	inbox := nats.NewInbox()
+	sub, err := greedy.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const asked = 1000
+	for range asked {
+		err := greedy.PublishRequest(subjects.File("share", "greedy"), inbox, make([]byte, numberLen))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := greedy.FlushTimeout(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	r := Request{Conn: connect(t, b, "modest"), Run: "share", ID: "modest", SHA256: f.SHA256,
+		Name: filepath.Join(t.TempDir(), "fetched")}
+	if err := r.Get(t.Context()); err != nil { // behind all that the greedy one asked for
+		t.Fatal(err)
+	}
+	if err := greedy.FlushTimeout(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := sub.Pending()
+	if err != nil || got < models*f.pieces() || got > models*f.pieces()+asked/10 {
+		t.Errorf("%d answers to %d requests, error %v, want about %d", got, asked, err,
+			models*f.pieces())
+	}
+}
+
+func connect(t *testing.T, b *broker.Broker, name string) *nats.Conn {
+	t.Helper()
+	nc, _, err := b.Connect(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
