@@ -6,6 +6,7 @@
 #   - Go gets class, message and stack of what an app throws, not its message alone.
 #   - Where Java's heap has no room for an array, the app gets null instead of the end of its
 #     process.
+#   - Parameters can be read into direct buffers, see direct/Direct.java.
 #
 # hostjvm.sh and bind.sh call it after gobind. It fails if gobind generates other code than this
 # script knows.
@@ -39,3 +40,5 @@ change seq_android.c \
 	'LOG_FATAL("NewByteArray failed");' \
 	'(*env)->ExceptionClear(env); if (copy) { free(s.ptr); } return NULL;'
 cp "$here/Thrown.java" "$1/java/go/"
+cp "$here/direct/Direct.java" "$1/java/zofl/mobile/"
+cp "$here/direct/direct_android.c" "$glue/"

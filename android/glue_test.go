@@ -22,6 +22,11 @@ func TestGlueRefuses(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "another than the script knows") {
 		t.Errorf("a second time: %v, says %q", err, out)
 	}
+	for _, added := range []string{"java/zofl/mobile/Direct.java", "src/gobind/direct_android.c"} {
+		if _, err := os.Stat(filepath.Join(dir, added)); err != nil {
+			t.Error(err)
+		}
+	}
 	file := filepath.Join(dir, "src/gobind/universe_android.c")
 	text, err := os.ReadFile(file)
 	if err != nil || strings.Contains(string(text), "getMessage") {

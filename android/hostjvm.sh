@@ -15,8 +15,6 @@
 # gobind skips a declaration, which an app would then lack. Tests use the result so:
 #
 #   ZOFL_JVM=$PWD/OUT go -C ../testing test ./mobile
-#
-# TAGS are Go's build tags, for PACKAGEs that have some.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -58,7 +56,7 @@ stubs() {
 
 # generate PACKAGE...: makes the Java, C and Go code.
 generate() {
-	go tool gobind -tags="${TAGS:-}" -lang=java,go -javapkg=zofl -outdir="$out" github.com/zofl/zofl/client/mobile "$@"
+	go tool gobind -lang=java,go -javapkg=zofl -outdir="$out" github.com/zofl/zofl/client/mobile "$@"
 	if grep -rn skipped "$out/java"; then
 		fail "gobind skips these declarations of client/mobile: keep to types that it binds, or do not export them"
 	fi
@@ -81,7 +79,7 @@ generate "$@"
 port
 export CGO_ENABLED=1
 export CGO_CFLAGS="-O2 -g0 -D__GOBIND_ANDROID__ -I$home/include -I$home/include/linux -I$PWD/$out/stub"
-go build -tags="${TAGS:-}" -trimpath -buildmode=c-shared -ldflags="-s -w" -o "$out/libgojni.so" "./$glue"
+go build -trimpath -buildmode=c-shared -ldflags="-s -w" -o "$out/libgojni.so" "./$glue"
 find "$out/java" -name '*.java' >"$out/sources"
 mkdir "$out/classes"
 javac --release 8 -Xlint:-options -d "$out/classes" @"$out/sources"

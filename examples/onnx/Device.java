@@ -18,6 +18,7 @@ import java.util.Random;
 import zofl.mobile.BatchObjective;
 import zofl.mobile.Client;
 import zofl.mobile.Config;
+import zofl.mobile.Direct;
 import zofl.mobile.Listener;
 import zofl.mobile.Mobile;
 import zofl.mobile.Probes;
@@ -35,8 +36,9 @@ public final class Device implements BatchObjective, Listener {
 	private final OrtSession session;
 	private final byte[] images, labels;
 	private final int dim, pixels;
-	private byte[] points = {};
-	private FloatBuffer adapters; // direct: the engine reads it where it is
+	/** The points of a step, direct: Go writes them in place, and the engine reads them there. */
+	private ByteBuffer points = ByteBuffer.allocateDirect(0);
+	private FloatBuffer adapters;
 	private double speed; // losses a second, in the quickest step: others wait for the machine
 
 	private Device(Path dir, String camera) throws IOException, OrtException {
@@ -58,14 +60,11 @@ public final class Device implements BatchObjective, Listener {
 	public void losses(Probes probes) throws Exception {
 		long began = System.nanoTime();
 		int count = (int) probes.count();
-		if (points.length != 4 * count * dim) {
-			points = new byte[4 * count * dim];
-			ByteBuffer memory = ByteBuffer.allocateDirect(points.length);
-			adapters = memory.order(ByteOrder.nativeOrder()).asFloatBuffer();
+		if (points.capacity() != 4 * count * dim) {
+			points = ByteBuffer.allocateDirect(4 * count * dim).order(ByteOrder.nativeOrder());
+			adapters = points.asFloatBuffer();
 		}
-		probes.readAll(0, dim, points);
-		FloatBuffer little = ByteBuffer.wrap(points).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
-		adapters.clear().put(little).flip();
+		Direct.readAll(probes, 0, dim, points);
 		int[] some = draw((int) probes.batchSize(), probes.batchSeed());
 		for (int probe = 0; probe < count; ) {
 			for (double loss : measure(probe, Math.min(MOST, count - probe), some)) {

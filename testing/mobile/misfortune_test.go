@@ -58,6 +58,9 @@ var misfortunes = map[string]line{
 		"ca":     "config", "credentials": "credentials", "runKey": "config", "initial": "config",
 	}),
 	"released": stopped(line{"released": 3.0}),
+	"direct":   stopped(line{"contributed": true, "wrong": "", "late": "revoked"}),
+	"notDirect": stopped(line{"contributed": true, "wrong": "", "unmade": "revoked",
+		"codes": "config config config config config config config config 0"}),
 	// Servers.
 	"authority": stopped(line{"fault": "*certificate signed by unknown authority*",
 		"while": "offline"}),

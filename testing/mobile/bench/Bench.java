@@ -1,9 +1,5 @@
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.util.Arrays;
 import zofl.crossing.Crossing;
-import zofl.crossing.Memory;
 import zofl.crossing.Source;
 import zofl.mobile.Objective;
 
@@ -66,44 +62,6 @@ public final class Bench {
 		});
 	}
 
-	/** Java gets bytes by blocks in its own array, and puts them into a direct buffer for an engine. */
-	private static Row copied(String name, int bytes) {
-		Source source = new Source(bytes);
-		byte[] block = new byte[16 << 10];
-		FloatBuffer from = ByteBuffer.wrap(block).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
-		FloatBuffer to = ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder()).asFloatBuffer();
-		return new Row(name, bytes, n -> {
-			long began = System.nanoTime();
-			for (long i = 0; i < n; i++) {
-				to.clear();
-				for (int at = 0; at < bytes; at += block.length) {
-					source.read(at, block);
-					from.rewind();
-					to.put(from);
-				}
-			}
-			return System.nanoTime() - began;
-		});
-	}
-
-	private static native ByteBuffer direct(long address, long bytes);
-
-	/** Go writes bytes into a direct buffer in place. */
-	private static Row inPlace(String name, int bytes) {
-		Source source = new Source(bytes);
-		Memory memory = new Memory(bytes);
-		if (!direct(memory.address(), bytes).isDirect()) {
-			throw new AssertionError("the buffer is not direct");
-		}
-		return new Row(name, bytes, n -> {
-			long began = System.nanoTime();
-			for (long i = 0; i < n; i++) {
-				memory.fill(source);
-			}
-			return System.nanoTime() - began;
-		});
-	}
-
 	private static Row nothing() {
 		Source source = new Source(1);
 		return new Row("Java to Go, nothing", 0, n -> {
@@ -125,8 +83,6 @@ public final class Bench {
 			blocks("readParams of 4,096 parameters", 16 << 10),
 			blocks("readParams of 16,384 parameters", 64 << 10),
 			blocks("readParams of 1,048,576 parameters", 4 << 20),
-			copied("the same by 4,096, into a direct buffer", 4 << 20),
-			inPlace("the same, in place in a direct buffer", 4 << 20),
 		};
 		for (int round = 0; round < ROUNDS; round++) {
 			for (Row row : rows) {

@@ -1,3 +1,4 @@
+import java.nio.ByteBuffer
 import java.util.concurrent.atomic.AtomicReference
 import kotlin.time.Duration
 import org.zofl.android.BatchLoss
@@ -12,7 +13,7 @@ import org.zofl.digits.Minibatch
 
 /** The losses of a step's points in one call. It notes what it saw. */
 internal class DigitBatch(private val set: DigitSet) : BatchLoss {
-    private val reader = StepReader(DigitClassifier.DIM, block = 500)
+    private val reader = StepReader(DigitClassifier.DIM)
     private val x = FloatArray(DigitClassifier.DIM)
     private val classifier = DigitClassifier()
     private val batch = Minibatch()
@@ -43,6 +44,10 @@ internal class DigitBatch(private val set: DigitSet) : BatchLoss {
         override fun read(offset: Int, into: ByteArray) = step.read(step.probes - 1, offset, into)
         override fun readHalf(offset: Int, into: ByteArray) = step.readHalf(step.probes - 1, offset, into)
         override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
+            step.readInt8(step.probes - 1, offset, scale, into)
+        override fun read(offset: Int, into: ByteBuffer) = step.read(step.probes - 1, offset, into)
+        override fun readHalf(offset: Int, into: ByteBuffer) = step.readHalf(step.probes - 1, offset, into)
+        override fun readInt8(offset: Int, scale: Double, into: ByteBuffer) =
             step.readInt8(step.probes - 1, offset, scale, into)
     }
 

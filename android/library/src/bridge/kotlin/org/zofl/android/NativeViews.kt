@@ -1,11 +1,13 @@
 package org.zofl.android
 
 import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
 import java.security.cert.CertificateFactory
 import java.security.cert.X509Certificate
 import kotlin.time.Duration.Companion.milliseconds
 import zofl.mobile.Chain
 import zofl.mobile.Client
+import zofl.mobile.Direct
 import zofl.mobile.Evaluation
 import zofl.mobile.Probes
 import zofl.mobile.Round
@@ -22,10 +24,19 @@ internal class NativeRound(private val round: Round, segments: () -> List<Segmen
 
     override fun read(offset: Int, into: ByteArray) = round.readParams(offset.toLong(), into).toInt()
 
+    override fun read(offset: Int, into: ByteBuffer) =
+        Direct.readParams(round, offset.toLong(), into).toInt()
+
     override fun readHalf(offset: Int, into: ByteArray) = round.readHalf(offset.toLong(), into).toInt()
 
     override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
         round.readInt8(offset.toLong(), scale, into).toInt()
+
+    override fun readHalf(offset: Int, into: ByteBuffer) =
+        Direct.readHalf(round, offset.toLong(), into).toInt()
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteBuffer) =
+        Direct.readInt8(round, offset.toLong(), scale, into).toInt()
 }
 
 internal class NativeStep(private val native: Probes, segments: () -> List<Segment>) : StepView {
@@ -51,6 +62,18 @@ internal class NativeStep(private val native: Probes, segments: () -> List<Segme
     override fun readAll(offset: Int, count: Int, into: ByteArray) =
         native.readAll(offset.toLong(), count.toLong(), into).toInt()
 
+    override fun read(probe: Int, offset: Int, into: ByteBuffer) =
+        Direct.readParams(native, probe.toLong(), offset.toLong(), into).toInt()
+
+    override fun readHalf(probe: Int, offset: Int, into: ByteBuffer) =
+        Direct.readHalf(native, probe.toLong(), offset.toLong(), into).toInt()
+
+    override fun readInt8(probe: Int, offset: Int, scale: Double, into: ByteBuffer) =
+        Direct.readInt8(native, probe.toLong(), offset.toLong(), scale, into).toInt()
+
+    override fun readAll(offset: Int, count: Int, into: ByteBuffer) =
+        Direct.readAll(native, offset.toLong(), count.toLong(), into).toInt()
+
     override fun loss(probe: Int, value: Double) = native.setLoss(probe.toLong(), value)
 }
 
@@ -64,10 +87,19 @@ internal class NativeEvaluation(
 
     override fun read(offset: Int, into: ByteArray) = evaluation.readParams(offset.toLong(), into).toInt()
 
+    override fun read(offset: Int, into: ByteBuffer) =
+        Direct.readParams(evaluation, offset.toLong(), into).toInt()
+
     override fun readHalf(offset: Int, into: ByteArray) = evaluation.readHalf(offset.toLong(), into).toInt()
 
     override fun readInt8(offset: Int, scale: Double, into: ByteArray) =
         evaluation.readInt8(offset.toLong(), scale, into).toInt()
+
+    override fun readHalf(offset: Int, into: ByteBuffer) =
+        Direct.readHalf(evaluation, offset.toLong(), into).toInt()
+
+    override fun readInt8(offset: Int, scale: Double, into: ByteBuffer) =
+        Direct.readInt8(evaluation, offset.toLong(), scale, into).toInt()
 
     override fun metric(value: Double) = evaluation.addMetric(value)
 
