@@ -225,6 +225,12 @@ phones() {
 	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -timeout 30m -count=1 ./mobile
 }
 
+# swift: the package for Apple's systems, by a compiler for Linux. android/swift.sh brings it.
+swift() {
+	[ -e android/_swift/complete ] || fail "a Swift compiler is missing: android/swift.sh"
+	ZOFL_SWIFT=$PWD/android/_swift go -C android test -count=1 -run TestSwift .
+}
+
 # python prints an interpreter that has what the Python package's tests need. Debian's may not
 # be the first.
 python() {
@@ -306,6 +312,7 @@ elsewhere() {
 	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	step "Java and Kotlin devices, the Android library" phones
+	[ "$host" != amd64 ] || step "the Swift package, on Linux" swift
 	step "the Python package" package
 	step "ONNX example" examples/onnx/run.sh
 	step "language model example" examples/lora/run.sh

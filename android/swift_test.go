@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// swiftFolder has the package for Apple's systems, which nothing here can compile.
+// swiftFolder has the package for Apple's systems. TestSwiftRuns compiles it where Swift is.
 const swiftFolder = "../apple"
 
 var (

@@ -20,5 +20,6 @@ let package = Package(
         .target(
             name: "Zofl", dependencies: ["ZoflBridge", "ZoflMobile"],
             resources: [.copy("PrivacyInfo.xcprivacy")]),
+        .testTarget(name: "ZoflTests", dependencies: ["Zofl", "ZoflMobile"]),
     ]
 )

@@ -16,7 +16,7 @@ public final class Device: @unchecked Sendable {
     private let client: ZoflMobileClient
     private let news: News
 
-    private init(_ client: ZoflMobileClient, _ news: News) {
+    init(_ client: ZoflMobileClient, _ news: News) {
         self.client = client
         self.news = news
         progress = news.stream

@@ -38,6 +38,8 @@ public struct DeviceConfig: Sendable {
     /// Allows a connection without TLS, to this machine only, for trying things out.
     public var plaintext = false
     public var limits = Limits()
+    /// First parameters, `dim` of them, for a plan that leaves them to the app; nil: none.
+    public var initial: [Float]?
     /// What the run's operator sees of this app and its version, such as `pantry 1.4`: at most 48
     /// characters of ASCII. With it the operator also sees the platform, the battery and whether
     /// the network is metered. Empty: nothing of all that.
@@ -80,6 +82,9 @@ public struct DeviceConfig: Sendable {
         if let ca { try config.setCA(ca) }
         if let trust { config.setTrust(TrustCallback(trust)) }
         if let runKey { try config.setRunKey(runKey) }
+        if let initial {
+            try config.setInitial(initial.withUnsafeBytes { Data($0) }) // little-endian, as Go reads
+        }
         for pin in pins { try config.addPin(pin) }
         return config
     }

@@ -38,6 +38,23 @@ public struct Round {
         try check(ZoflReadRound(round, offset, block.bytes, &n))
         return n
     }
+
+    /// ``read(_:into:)`` for an engine that takes float16: each parameter is rounded to the
+    /// nearest, of two the even one; from 65520 on it becomes infinite.
+    public func readHalf(_ offset: Int, into block: HalfBlock) throws -> Int {
+        var n = 0
+        try check(ZoflReadRoundHalf(round, offset, block.bytes, &n))
+        return n
+    }
+
+    /// ``read(_:into:)`` for an engine that takes int8: the nearest multiples of `scale`, from
+    /// -127 to 127 times. `scale` is positive and finite; `127 * scale` is the largest parameter
+    /// that is not cut.
+    public func readInt8(_ offset: Int, scale: Double, into block: Int8Block) throws -> Int {
+        var n = 0
+        try check(ZoflReadRoundInt8(round, offset, scale, block.bytes, &n))
+        return n
+    }
 }
 
 /// All points of a local step, on the same minibatch. It is valid until the callback returns.
@@ -71,6 +88,22 @@ public struct Step {
     public func read(_ probe: Int, from offset: Int, into block: Block) throws -> Int {
         var n = 0
         try check(ZoflReadProbe(native, probe, offset, block.bytes, &n))
+        return n
+    }
+
+    /// Writes parameters of one point, as ``Round/readHalf(_:into:)`` does.
+    public func readHalf(_ probe: Int, from offset: Int, into block: HalfBlock) throws -> Int {
+        var n = 0
+        try check(ZoflReadProbeHalf(native, probe, offset, block.bytes, &n))
+        return n
+    }
+
+    /// Writes parameters of one point, as ``Round/readInt8(_:scale:into:)`` does.
+    public func readInt8(
+        _ probe: Int, from offset: Int, scale: Double, into block: Int8Block
+    ) throws -> Int {
+        var n = 0
+        try check(ZoflReadProbeInt8(native, probe, offset, scale, block.bytes, &n))
         return n
     }
 
@@ -110,6 +143,23 @@ public struct Evaluation {
     public func read(_ offset: Int, into block: Block) throws -> Int {
         var n = 0
         try check(ZoflReadEvaluation(evaluation, offset, block.bytes, &n))
+        return n
+    }
+
+    /// ``read(_:into:)`` for an engine that takes float16: each parameter is rounded to the
+    /// nearest, of two the even one; from 65520 on it becomes infinite.
+    public func readHalf(_ offset: Int, into block: HalfBlock) throws -> Int {
+        var n = 0
+        try check(ZoflReadEvaluationHalf(evaluation, offset, block.bytes, &n))
+        return n
+    }
+
+    /// ``read(_:into:)`` for an engine that takes int8: the nearest multiples of `scale`, from
+    /// -127 to 127 times. `scale` is positive and finite; `127 * scale` is the largest parameter
+    /// that is not cut.
+    public func readInt8(_ offset: Int, scale: Double, into block: Int8Block) throws -> Int {
+        var n = 0
+        try check(ZoflReadEvaluationInt8(evaluation, offset, scale, block.bytes, &n))
         return n
     }
 

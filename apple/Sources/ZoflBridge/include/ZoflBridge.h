@@ -6,7 +6,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-// Each returns nil, or the error. Parameters are little-endian float32.
+// Each returns nil, or the error. Parameters are little-endian float32, binary16 (Half), or
+// multiples of a scale in a signed byte each (Int8).
 
 FOUNDATION_EXPORT NSError *_Nullable ZoflReadRound(
     ZoflMobileRound *round, long off, NSMutableData *dst, long *n);
@@ -14,6 +15,18 @@ FOUNDATION_EXPORT NSError *_Nullable ZoflReadEvaluation(
     ZoflMobileEvaluation *evaluation, long off, NSMutableData *dst, long *n);
 FOUNDATION_EXPORT NSError *_Nullable ZoflReadProbe(
     ZoflMobileProbes *probes, long probe, long off, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadRoundHalf(
+    ZoflMobileRound *round, long off, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadRoundInt8(
+    ZoflMobileRound *round, long off, double scale, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadEvaluationHalf(
+    ZoflMobileEvaluation *evaluation, long off, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadEvaluationInt8(
+    ZoflMobileEvaluation *evaluation, long off, double scale, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadProbeHalf(
+    ZoflMobileProbes *probes, long probe, long off, NSMutableData *dst, long *n);
+FOUNDATION_EXPORT NSError *_Nullable ZoflReadProbeInt8(
+    ZoflMobileProbes *probes, long probe, long off, double scale, NSMutableData *dst, long *n);
 FOUNDATION_EXPORT NSError *_Nullable ZoflReadAll(
     ZoflMobileProbes *probes, long off, long count, NSMutableData *dst, long *n);
 FOUNDATION_EXPORT NSError *_Nullable ZoflReadModel(
