@@ -25,7 +25,7 @@ const (
 // These are over a limit, and why.
 const (
 	// A name for each frame, field and choice of a plan, which refer to each other.
-	wirePackage, mostWireNames = "wire", 230
+	wirePackage, mostWireNames = "wire", 231
 	// A name for each event and state, which every recorder and screen refers to.
 	reportPackage, mostReportNames = "coordinator/report", 50
 	// A code for each of 26 errors, as gobind has no error values.

@@ -68,6 +68,10 @@
 // phase 1, or lost its store since, makes those queries in phase 2: the model and the
 // minibatch are the same, and so are the numbers.
 //
+// With control=svrg phase 1 asks for P scalars on all of the device's data, and phase 2 for K
+// steps: how the slopes of a minibatch differ from those at the round's model, along the same
+// directions. The device steps by these differences and by the fleet's scalars of phase 1.
+//
 // With control=scaffold-2 a device corrects by its last contribution that a record counted.
 // Its store keeps up to 16 of them for runs that roll back. After a restart or a snapshot,
 // the device asks the log for the one record that it did not see, and sits out until it

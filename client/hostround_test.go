@@ -75,7 +75,7 @@ func (h *host) commit(scalars ...float32) []byte {
 		if h.plan.Weights == wire.BySamples {
 			r.Weights = []uint32{3}
 		}
-	case phase == 2:
+	case phase == 2 && h.plan.SendsControl():
 		scalars = nil
 		r.Terms = append(r.Terms, wire.Term{Back: h.last() + 1 - point, Scalars: made(int(p))})
 	}

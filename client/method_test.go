@@ -44,6 +44,11 @@ var methods = []struct {
 		p.Precision, p.MaxScalar = wire.Half, 65504
 	}},
 	{"scaffold-1, K=1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
+	{"svrg", func(p *wire.Plan) { p.Control, p.Steps, p.Cohort = wire.SVRG, 3, 1 }},
+	{"svrg, sphere, half", func(p *wire.Plan) {
+		p.Control, p.Steps, p.Distribution, p.Difference = wire.SVRG, 2, wire.Sphere, wire.Central
+		p.Precision, p.MaxScalar = wire.Half, 65504
+	}},
 	{"scaffold-2", func(p *wire.Plan) { p.Control, p.Steps = wire.ScaffoldMean, 3 }},
 	{"scaffold-2, momentum", func(p *wire.Plan) {
 		p.Control, p.Steps, p.Rule, p.Beta = wire.ScaffoldMean, 2, wire.TorchMomentum, 0.5
@@ -191,7 +196,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 		source = prng.Slot(h.slots[r.id])
 	}
 	switch {
-	case w.Phase() == 2:
+	case w.Phase() == 2 && p.Control == wire.ScaffoldPoint:
 		want = wire.ControlVariate{N: v.first, Scalars: v.point[i]}
 	case p.Control == wire.ScaffoldMean:
 		want = v.of[i]

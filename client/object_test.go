@@ -22,6 +22,7 @@ var denseMethods = []struct {
 	{"model", func(p *wire.Plan) {}},
 	{"scaffold-1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
 	{"scaffold-2", func(p *wire.Plan) { p.Control = wire.ScaffoldMean }},
+	{"svrg", func(p *wire.Plan) { p.Control, p.Steps = wire.SVRG, 2 }},
 	{"surrogate", surrogatePlan},
 }
 

@@ -27,6 +27,7 @@
 //     point, and one of phase 2 with the mean of K*P scalars and the mean of the control variates
 //     that its contributions bring. A change or a rollback may stand between the two. The round's
 //     number is that of the second.
+//   - control=svrg: the same two records, the second with its mean alone.
 //   - control=scaffold-2: the mean; for each older round along which there are control variates,
 //     their sum divided by the weight of all contributors; the contributors' slots; and the number
 //     of members.

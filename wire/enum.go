@@ -159,7 +159,18 @@ const (
 	// last contribution, and c the mean of c_i over all devices. SCAFFOLD type II,
 	// FZooS (6) with the vectors below algorithm 2.
 	ScaffoldMean Control = 2
+	// SVRG: a local step moves by how the device's estimate on a minibatch differs from that
+	// at the round's first point, along the same directions, and by c, the mean of the
+	// estimates on all data there, made in a phase of its own:
+	//
+	//	x = x - eta (grad_B f(x) - grad_B f(x_0) + c)
+	//
+	// ZO-SVRG, Liu et al. 2018, algorithm 2.
+	SVRG Control = 4 // 3 is never assigned: test vectors have it as unknown
 )
+
+// point reports whether a round's first phase estimates gradients at its first point.
+func (v Control) point() bool { return v == ScaffoldPoint || v == SVRG }
 
 // Weights are the contributors' weights in the mean.
 type Weights uint8
@@ -197,7 +208,7 @@ var (
 	fillNames         = []string{"zero", "uniform", "normal"}
 	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
-	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
+	controlNames      = []string{"none", "scaffold-1", "scaffold-2", "", "svrg"}
 	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}

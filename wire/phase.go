@@ -2,7 +2,7 @@ package wire
 
 // Phases returns the number of records that make up a round of the plan, 1 or 2.
 func (p *Plan) Phases() int {
-	if p.Control == ScaffoldPoint || p.Estimator == Surrogate {
+	if p.Control.point() || p.Estimator == Surrogate {
 		return 2
 	}
 	return 1
@@ -28,15 +28,18 @@ func (p *Plan) Queries(perturbations uint32) uint64 {
 }
 
 // PhaseQueries returns the loss evaluations of one device for a record of a phase,
-// [Round.Phase]. With [ScaffoldPoint], phase 1 makes one estimate, at the round's first
-// point. With [Surrogate], phase 2 evaluates the loss at and around the round's x. All
-// other phases make the local steps.
+// [Round.Phase]. With [ScaffoldPoint] and [SVRG], phase 1 makes one estimate, at the round's
+// first point. With SVRG, phase 2 estimates at two points in each local step but the first,
+// where both are the same. With [Surrogate], phase 2 evaluates the loss at and around the
+// round's x. All other phases make the local steps.
 func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
 	switch {
 	case p.Estimator == Surrogate && phase == 2:
 		return 1 + uint64(p.Around)
-	case p.Control == ScaffoldPoint && phase == 1:
+	case p.Control.point() && phase == 1:
 		return p.stepQueries(perturbations)
+	case p.Control == SVRG && phase == 2:
+		return 2 * uint64(p.Steps-1) * p.stepQueries(perturbations)
 	}
 	return p.Queries(perturbations)
 }

@@ -37,8 +37,10 @@ func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
 func (p *Plan) RelaysWeights() bool { return p.Transport.Relays() && p.Weights != Equal }
 
 // SendsControl reports whether contributions have the scalars of a [ControlVariate].
-// With vectors the control variate is in the vector, or is one.
-func (p *Plan) SendsControl() bool { return p.Control != NoControl && !p.SendsVectors() }
+// With vectors the control variate is in the vector, or is one. With [SVRG] a device has none.
+func (p *Plan) SendsControl() bool {
+	return p.Control != NoControl && p.Control != SVRG && !p.SendsVectors()
+}
 
 // HoldsReplies reports whether the coordinator must hold the scalars of every
 // contributor until the round closes; otherwise it only adds them to sums.
@@ -50,9 +52,9 @@ func (p *Plan) HoldsReplies() bool {
 // phase, and whose mean the record names, with transport=dense; 0 with others:
 //
 //	phase 0: x; with ScaffoldMean 2d, x and then c_i, the mean of the device's estimates
-//	phase 1: with ScaffoldPoint c_i, the estimate at the round's first point; with
+//	phase 1: with ScaffoldPoint and SVRG c_i, the estimate at the round's first point; with
 //	         Surrogate x
-//	phase 2: with ScaffoldPoint x; with Surrogate w, of [Plan.Features] elements
+//	phase 2: with ScaffoldPoint and SVRG x; with Surrogate w, of [Plan.Features] elements
 func (p *Plan) Object(phase uint8) uint64 {
 	switch {
 	case !p.SendsVectors():

@@ -48,7 +48,7 @@ func (w *worker) apply() {
 func (w *worker) round() {
 	for r, before := w.r, w.r.Rounds(); r.Rounds() == before; w.apply() {
 		var own wire.ControlVariate
-		if r.Phase() == 2 {
+		if r.Phase() == 2 && r.plan.Control == wire.ScaffoldPoint {
 			own = wire.ControlVariate{N: r.pending.n, Scalars: w.own}
 		}
 		if r.plan.Control != wire.NoControl && r.Phase() != 1 && !r.dense() {

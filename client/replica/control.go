@@ -21,7 +21,10 @@ import (
 //
 // for m contributors, because each contributor takes its new estimate as its c_i.
 
-// With transport=dense, in both variants, records replace the vector c, and each device
+// SVRG (Liu et al. 2018): c is the combination of the P directions of the phase-1 record, as
+// above, and there is no c_i: what a device would subtract is in its scalars already.
+
+// With transport=dense, in all variants, records replace the vector c, and each device
 // keeps its own c_i.
 
 // pending is a phase-1 record that still waits for phase 2.
@@ -30,7 +33,7 @@ type pending struct {
 	scalars []float32 // its mean scalars; empty with transport=dense
 }
 
-// Phase returns the phase of the next round: 1 or 2 with control=scaffold-1 or
+// Phase returns the phase of the next round: 1 or 2 with control=scaffold-1 or svrg, or
 // estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
@@ -67,9 +70,9 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	return r.plan.Control == wire.ScaffoldMean && scalars%int(r.plan.Steps) == 0
 }
 
-// olderPerturbations returns P of the older record whose directions t uses.
-func (r *Replica) olderPerturbations(t *wire.Term) int {
-	count := r.plan.Precision.Len(t.Scalars)
+// olderPerturbations returns P of the older record along whose directions scalars are.
+func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
+	count := r.plan.Precision.Len(scalars)
 	if r.plan.Control == wire.ScaffoldPoint {
 		return count
 	}
@@ -82,6 +85,7 @@ func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 		return
 	}
 	before := len(r.terms)
+	r.addPoint()
 	for _, t := range round.Terms[min(1, len(round.Terms)):] {
 		if t.Back > 0 {
 			r.addVariate(n-t.Back, t.Scalars)
@@ -89,7 +93,7 @@ func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 	}
 	mv.older = len(r.terms) - before
 	switch r.plan.Control {
-	case wire.ScaffoldPoint:
+	case wire.ScaffoldPoint, wire.SVRG:
 		r.pending.n, r.pending.scalars = 0, r.pending.scalars[:0]
 	case wire.ScaffoldMean:
 		mv.inverse, mv.contributors = inverse(r.population), float32(round.Contributors)
@@ -105,29 +109,35 @@ func inverse(population uint32) float32 {
 	return 1 / float32(population)
 }
 
+// addPoint adds the terms of c with SVRG, c_p/P.
+func (r *Replica) addPoint() {
+	if r.plan.Control == wire.SVRG {
+		r.addMean(r.pending.n, r.pending.scalars, len(r.pending.scalars))
+	}
+}
+
+// addMean adds the terms of the mean of scalars along record n's directions, p of each step.
+func (r *Replica) addMean(n uint64, scalars []float32, p int) {
+	for i, s := range scalars {
+		r.addTerm(s/float32(len(scalars)), r.tempDirection(n, i/p, i%p, prng.Shared), i == 0)
+	}
+}
+
 // addVariate adds the terms of a control variate of record n. With ScaffoldPoint these are
 // the correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
 func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
-	count := r.plan.Precision.Len(scalars)
-	p := count
-	if r.plan.Control == wire.ScaffoldMean {
-		p = count / int(r.plan.Steps)
+	if r.decode(scalars, r.plan.Precision.Len(scalars), 0); r.plan.Control == wire.ScaffoldPoint {
+		mathx.Sub(r.values, r.pending.scalars, r.values)
 	}
-	r.decode(scalars, count, 0)
-	for i, s := range r.values {
-		if r.plan.Control == wire.ScaffoldPoint {
-			s = r.pending.scalars[i] - s
-		}
-		r.addTerm(s/float32(count), r.tempDirection(n, i/p, i%p, prng.Shared), i == 0)
-	}
+	r.addMean(n, r.values, r.olderPerturbations(scalars))
 }
 
 // Correct sets dst, of d elements, to c - c_i for the next round; own is the device's
 // control variate. With control=scaffold-1 own holds the device's scalars for the record
 // that [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last
-// contribution that counted, or none. The error matches wire.ErrValue if own does not fit,
-// and always with transport=dense: there a device subtracts its own c_i from
-// [Replica.Control].
+// contribution that counted, or none. With svrg there is none, and dst is c. The error
+// matches wire.ErrValue if own does not fit, and always with transport=dense: there a device
+// subtracts its own c_i from [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
 		panic(lengthMismatch)
@@ -139,14 +149,15 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 			wire.ErrValue)
 	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n &&
 		count == len(r.pending.scalars):
-	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count):
+	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count),
+		r.plan.Control == wire.SVRG && r.Phase() == 2 && own.N == 0 && count == 0:
 	default:
 		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w",
 			count, own.N, wire.ErrValue)
 	}
-	mv := move{inverse: inverse(r.population), hasBasis: r.hasBasis()}
+	r.addPoint()
 	r.addVariate(own.N, own.Scalars)
-	mv.older = len(r.terms)
+	mv := move{inverse: inverse(r.population), hasBasis: r.hasBasis(), older: len(r.terms)}
 	r.allocateScratch()
 	r.correctionMove, r.correction = mv, dst
 	r.teamFor(r.plan.Dim*uint64(max(1, mv.older))).Do(blocksOf(len(dst)), r.correctTask)
@@ -175,7 +186,7 @@ func (r *Replica) correctBlock(worker, i int) {
 // older to the mean of c_i; control is the block of S.
 func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.Term,
 	coefs []float32, i int) {
-	if r.plan.Control == wire.ScaffoldPoint {
+	if r.plan.Control != wire.ScaffoldMean {
 		r.sum(dst, terms[:mv.older], coefs, mv.hasBasis, i)
 		return
 	}

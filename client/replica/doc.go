@@ -45,6 +45,7 @@
 //	               an element each tau rounds
 //	relay          C K P directions and scalars a record, of C contributors
 //	scaffold-1     2 P scalars and P directions a round more, of two records
+//	svrg           P scalars and P directions a round more, of two records
 //	scaffold-2     1 d; up to C K P scalars and directions more, for C contributors
 //	               whose last contributions are of C records
 //	pool           8 (N+1) bytes, twice of a rule with momentum, as much again to work
@@ -53,7 +54,7 @@
 //	late           a term more for each older record with late contributions, of relay
 //	               for each late contribution: as many scalars and directions again
 //	dense          no directions; 4 d bytes beside a record, 8 d of scaffold-2; of
-//	               either control 1 d; of a surrogate M numbers, and 4 M bytes beside
+//	               any control 1 d; of a surrogate M numbers, and 4 M bytes beside
 //	               each other record
 //
 // A device has [Local] besides: 1 d for K > 1, 1 d with momentum, 1 d with control.

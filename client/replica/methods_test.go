@@ -161,14 +161,16 @@ func TestMethodsDevice(t *testing.T) {
 			if p.Control == wire.ScaffoldMean {
 				round.Population = 2 + uint32(n)
 			}
-			if p.Control == wire.ScaffoldPoint {
+			if p.Phases() == 2 {
 				first := round
 				first.Phase, round.Phase = 1, 2
 				first.Terms = []wire.Term{{Scalars: s.random.travel(p.Precision, int(round.Perturbations))}}
 				s.add(first)
 				mustApply(t, d.r, s.records[len(s.records)-1])
-				d.own = wire.ControlVariate{N: d.r.N(),
-					Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
+				if p.Control == wire.ScaffoldPoint {
+					d.own = wire.ControlVariate{N: d.r.N(),
+						Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
+				}
 			}
 			term := wire.Term{Source: d.local.Source,
 				Scalars: s.scalars(p.Steps, round.Perturbations)}

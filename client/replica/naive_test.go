@@ -62,7 +62,7 @@ func newNaive(s *script) *naive {
 	if p.Rule != wire.SGD && !dense {
 		f.m = vector(0)
 	}
-	if p.Control == wire.ScaffoldMean || p.Control == wire.ScaffoldPoint && dense {
+	if p.Control == wire.ScaffoldMean || p.Control != wire.NoControl && dense {
 		f.control = vector(0)
 	}
 	if p.Estimator == wire.Surrogate {

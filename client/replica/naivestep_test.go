@@ -85,6 +85,11 @@ func (f *naive) dense(n uint64, r *wire.Round) {
 
 // older returns the terms of a round's correction.
 func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
+	if f.p.Control == wire.SVRG {
+		for i, c := range f.pending {
+			terms = append(terms, f.term(c/float32(len(f.pending)), f.pendingN, 0, i, 0))
+		}
+	}
 	for _, t := range r.Terms {
 		if t.Back == 0 || f.p.Control == wire.NoControl {
 			continue

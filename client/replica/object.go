@@ -18,7 +18,7 @@ type Object struct {
 }
 
 // An objectState is the part of the state that one kind of object replaces: x (for scaffold-2
-// together with c), or else c of scaffold-1 or w of a surrogate.
+// together with c), or else c of scaffold-1 or svrg, or w of a surrogate.
 //
 // Invariant: its contents are valid after every record in [from, missingFrom), or in
 // [from, n] if no object is missing.
@@ -37,7 +37,7 @@ const (
 
 // kindOf returns which kind of object a phase's record names.
 func kindOf(p *wire.Plan, phase uint8) int {
-	if p.Estimator == wire.Surrogate && phase == 2 || p.Control == wire.ScaffoldPoint && phase == 1 {
+	if (p.Estimator == wire.Surrogate) == (phase == 2) && phase > 0 {
 		return ofOther
 	}
 	return ofParams

@@ -19,7 +19,7 @@ func hasRegisters(p *wire.Plan) bool {
 // digest, any NaN canonical:
 //   - Surrogate: the pending phase-1 record or 0, then the bits of w.
 //   - ScaffoldMean: N, except with transport=dense.
-//   - ScaffoldPoint between its phases: the phase-1 record, then the bits of its scalars.
+//   - ScaffoldPoint, SVRG between their phases: the phase-1 record, then the bits of its scalars.
 //   - Pool: the bits of a, then those of b.
 //   - ServerNormalized: the bits of V, p1 and p2.
 func (r *Replica) registers() []uint64 {
@@ -61,10 +61,10 @@ func canHave(p *wire.Plan, registers int) bool {
 	case p.Estimator == wire.Surrogate:
 		return registers == 1+int(p.Features)
 	case dense:
-		return registers == 0 || registers == 1 && p.Control == wire.ScaffoldPoint
+		return registers == 0 || registers == 1 && p.Phases() == 2
 	case p.Control == wire.ScaffoldMean:
 		return registers == 1
-	case p.Control == wire.ScaffoldPoint:
+	case p.Phases() == 2:
 		return registers == 0 || registers >= 2 && registers <= 1+wire.MaxScalars
 	case p.Pool > 0 && p.Rule == wire.SGD:
 		return registers == int(p.Pool)+1
@@ -89,7 +89,7 @@ func (r *Replica) restore(list []uint64) bool {
 	case r.plan.Control == wire.ScaffoldMean && len(list) > 0:
 		r.population = uint32(min(list[0], math.MaxUint32))
 		return list[0] <= wire.MaxMembers
-	case r.plan.Control == wire.ScaffoldPoint && len(list) > 0:
+	case r.plan.Phases() == 2 && len(list) > 0:
 		r.pending.n = list[0]
 		for _, bits := range list[1:] {
 			r.pending.scalars = append(r.pending.scalars, math.Float32frombits(uint32(bits)))

@@ -32,7 +32,7 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 		r.setPending(n, round)
 		return
 	}
-	terms := 0
+	terms := len(r.pending.scalars) // of SVRG's c
 	for i := range round.Terms {
 		terms += r.scalarsOf(round, &round.Terms[i])
 	}
@@ -119,7 +119,7 @@ func (r *Replica) measureRound(n uint64, round *wire.Round) {
 func (r *Replica) wantTerm(n uint64, round *wire.Round, t *wire.Term) {
 	p := int(round.Perturbations)
 	if t.Back > 0 {
-		p = r.olderPerturbations(t)
+		p = r.olderPerturbations(t.Scalars)
 	}
 	for i := range r.scalarsOf(round, t) {
 		r.wantNorm(r.address(n-t.Back, i/p, i%p, t.Source))
@@ -179,9 +179,9 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 				i, scalars, t.Back, t.Source, wire.ErrValue)
 		}
 	}
-	alone := !relayed && r.plan.Control == wire.NoControl && r.plan.Late == 0
-	if len(round.Terms) == 0 || len(round.Terms) > 1 && alone ||
-		(len(round.Terms) != 2) && round.Phase == 2 || len(round.Terms) != 1 && round.Phase == 1 {
+	alone := !relayed && !r.plan.SendsControl() && r.plan.Late == 0
+	if len(round.Terms) == 0 || len(round.Terms) > 1 && (alone || round.Phase == 1) ||
+		len(round.Terms) != 2 && round.Phase == 2 && !alone {
 		return fmt.Errorf("%d terms: %w", len(round.Terms), wire.ErrValue)
 	}
 	return nil

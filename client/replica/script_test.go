@@ -99,7 +99,7 @@ func (s *script) round(n uint64) {
 		return
 	case p.Transport == wire.Relay:
 		s.relay(&r, scalars)
-	case p.Control == wire.ScaffoldPoint:
+	case p.Control == wire.ScaffoldPoint, p.Control == wire.SVRG:
 		first, back := r, uint64(1)
 		first.Phase, first.Terms = 1, []wire.Term{{Scalars: scalars(1)}}
 		s.add(first)
@@ -108,6 +108,9 @@ func (s *script) round(n uint64) {
 			back++
 		}
 		r.Phase, r.Terms = 2, []wire.Term{{Scalars: scalars(p.Steps)}, {Back: back, Scalars: scalars(1)}}
+		if p.Control == wire.SVRG {
+			r.Terms = r.Terms[:1]
+		}
 	case p.Control == wire.ScaffoldMean:
 		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
 		s.variates(&r)

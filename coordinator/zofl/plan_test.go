@@ -45,7 +45,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
 		"fzoos": {"81", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
 		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"},
-		"scaffold-2": {"210", "400", "1", "2"},
+		"scaffold-2": {"210", "400", "1", "2"}, "zo-svrg": {"99", "60", "2", "1"},
 	}
 	for _, info := range preset.List() {
 		dim := "1000000"

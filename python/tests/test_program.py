@@ -29,6 +29,7 @@ RUNS = {
     "zo-adafl": ["warmup=4", "late=2"],
     "zo-adafl-shared": [],
     "scaffold-1": [],
+    "zo-svrg": [],
     "scaffold-2": ["perturbations=4"],
     "decomfl": ["pool=64", "rebase=3", "precision=half", "max_scalar=65504"],
     "fedzo-dense": ["control=scaffold-2"],

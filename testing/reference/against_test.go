@@ -147,6 +147,30 @@ func TestSignAgainstReference(t *testing.T) {
 	}
 }
 
+// TestSVRGAgainstReference does the same with control=svrg, by scalars and whole vectors, and by
+// losses and, of scalars, gradients.
+func TestSVRGAgainstReference(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range small(48) {
+		dense := seed%3 == 2
+		p := svrgPlan(t, rand.New(rand.NewPCG(seed, 10)), dense)
+		for _, v := range []any{p.Transport, p.Distribution, p.Difference, p.Cohort, p.Rule} {
+			seen[fmt.Sprintf("%T %v", v, v)] = true
+		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			if r := produceBy(t, p, seed%5 == 4 && !dense); !t.Failed() {
+				r.agree(t)
+				r.restore(t)
+				r.follow(t)
+			}
+		})
+	}
+	if all := 2 + 4 + 2 + 2 + 4; len(seen) < all && !testing.Short() {
+		t.Errorf("%d choices, want %d: %v", len(seen), all, seen)
+	}
+}
+
 // TestProjectionAgainstReference does the same with clients that give gradients: DeComFL's
 // Algorithm 5, and what else their scalars may go through.
 func TestProjectionAgainstReference(t *testing.T) {

@@ -53,13 +53,14 @@ type Fleet struct {
 	Origin []float64 // where Decay pulls to; nil: 0
 }
 
-// Control is the kind of correction: SCAFFOLD's types.
+// Control is the kind of correction: SCAFFOLD's types, or ZO-SVRG's.
 type Control int
 
 const (
-	NoControl Control = iota
-	TypeI
-	TypeII
+	NoControl Control = 0
+	TypeI     Control = 1
+	TypeII    Control = 2
+	Reduced   Control = 4
 )
 
 // A State is the state between rounds.
@@ -98,7 +99,7 @@ type Round struct {
 	Factor  float64   // on Server.Alpha; 0 means 1
 	Clients []int     // contributors
 	Weights []float64 // of the contributors; nil: equal
-	Point   *Round    // TypeI: the phase before, of which N, Clients and Weights are used
+	Point   *Round    // TypeI, Reduced: the phase before, of which N, Clients, Weights are used
 }
 
 // weight returns the weight of contributor j in the mean.
@@ -161,8 +162,11 @@ func (f *Fleet) mean(s *State, r *Round) Iterate {
 // corrections returns c - c_i of each contributor, and their mean.
 func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []float64) {
 	middle = make([]float64, f.Dim)
-	if f.Control == TypeI {
+	switch f.Control {
+	case TypeI:
 		return f.points(s, r)
+	case Reduced:
+		return f.whole(s, r)
 	}
 	for j, client := range r.Clients {
 		correction := make([]float64, f.Dim)
@@ -200,6 +204,32 @@ func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) 
 	return each, f.estimate(s, r.Clients[0], at, along(c, -1, own))
 }
 
+// whole returns the c of Reduced for each contributor, from estimates at the round's first point on
+// all data.
+func (f *Fleet) whole(s *State, r *Round) (each [][]float64, middle []float64) {
+	all, at := *f, At{r.Point.N, 0}
+	all.Loss = func(client int, _ At, x []float64) float64 { return f.Loss(client, At{}, x) }
+	if f.Gradient != nil {
+		all.Gradient = func(client int, _ At, x []float64) []float64 {
+			return f.Gradient(client, At{}, x)
+		}
+	}
+	g, c := make([]float64, r.P), make([]float64, f.Dim)
+	for j, client := range r.Point.Clients {
+		own := all.scalars(s, client, at, s.X, r.P)
+		add(g, r.Point.weight(j), own)
+		add(c, r.Point.weight(j), all.estimate(s, client, at, own))
+	}
+	if !f.Dense {
+		f.travel(g)
+		c = all.estimate(s, 0, at, g)
+	}
+	for range r.Clients {
+		each = append(each, c)
+	}
+	return each, c
+}
+
 // vectors is points for estimates that travel whole.
 func (f *Fleet) vectors(s *State, r *Round, at0 func(client int) []float64) (each [][]float64) {
 	c := make([]float64, f.Dim)
@@ -225,7 +255,11 @@ func (f *Fleet) average(s *State, r *Round, client int, g [][]float64) []float64
 func (f *Fleet) local(s *State, r *Round, client int,
 	correction []float64) (g [][]float64, end Iterate) {
 	end = f.walk(s, r, client, correction, func(k int, x []float64) []float64 {
-		g = append(g, f.scalars(s, client, At{r.N, k}, x, r.P))
+		g = append(g, f.slopes(s, client, At{r.N, k}, x, r.P))
+		if f.Control == Reduced {
+			add(g[k], -1, f.slopes(s, client, At{r.N, k}, s.X, r.P))
+		}
+		f.rounded(g[k])
 		return g[k]
 	})
 	return g, end
@@ -270,6 +304,21 @@ func (f *Fleet) walk(s *State, r *Round, client int, correction []float64,
 
 // scalars returns a client's g[p] at x, as they travel.
 func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations int) []float64 {
+	g := f.slopes(s, client, at, x, perturbations)
+	f.rounded(g)
+	return g
+}
+
+// rounded rounds what a client sends of a step.
+func (f *Fleet) rounded(g []float64) {
+	f.travel(g)
+	if f.Block != nil {
+		f.Block(g)
+	}
+}
+
+// slopes returns a client's g[p] at x before any rounding.
+func (f *Fleet) slopes(s *State, client int, at At, x []float64, perturbations int) []float64 {
 	g, inside := make([]float64, perturbations), f.within(f.Domain)
 	for p := range g {
 		z := scaled(f.direction(s, client, at, p), f.MuScale)
@@ -281,10 +330,6 @@ func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations 
 		default:
 			g[p] = inside.forward(client, at, x, z, f.Mu)
 		}
-	}
-	f.travel(g)
-	if f.Block != nil {
-		f.Block(g)
 	}
 	return g
 }

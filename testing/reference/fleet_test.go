@@ -96,6 +96,15 @@ func TestFleetIsThePapers(t *testing.T) {
 				return x
 			}
 		},
+		"zo-svrg": func() (Fleet, func(int, uint64) []float64) {
+			f, x := plain(shared), start
+			f.Control = Reduced
+			reduced := ZOSVRG{shared, steps, directions, mu, eta}
+			return f, func(r int, n uint64) []float64 {
+				x = reduced.Round(x, n-1, sampled(r+1), sampled(r))
+				return x
+			}
+		},
 		"scaffold-2": func() (Fleet, func(int, uint64) []float64) {
 			f, x := plain(shared), start
 			f.Control = TypeII

@@ -34,6 +34,27 @@ func TestByHand(t *testing.T) {
 	// c = 4.5; no client drifts
 	is("scaffold-1", one.Round(start, 2, []int{0, 2}, []int{0, 1}), 5-3*0.1*4.5)
 
+	// Minibatches have a slope one above that of all data, at both points of a difference.
+	reduced := ZOSVRG{line(1, 3, 8), k, 2, mu, eta}
+	exactly := reduced.Loss
+	reduced.Loss = func(client int, at At, x []float64) float64 {
+		if at == (At{}) {
+			return exactly(client, at, x)
+		}
+		return exactly(client, at, x) + x[0]
+	}
+	is("zo-svrg", reduced.Round(start, 2, []int{0, 2}, []int{0, 1}), 5-3*0.1*4.5)
+	// With curvature 2 instead, a step multiplies the distance to where c + 2 (x-5) = 0 by 1-eta 2.
+	reduced.Loss = func(client int, at At, x []float64) float64 {
+		if at == (At{}) {
+			return exactly(client, at, x)
+		}
+		return (x[0] - 5) * (x[0] - 5)
+	}
+	reduced.Mu = 1e-9 // a parabola has a bias by mu
+	compare(t, "zo-svrg, curved", reduced.Round(start, 2, []int{0, 2}, []int{0, 1}),
+		[]float64{5 - 4.5/2*(1-math.Pow(1-0.1*2, 3))}, 1e-5)
+
 	two := Scaffold2{line(1, 3), k, 2, mu, eta, [][]float64{{0}, {0}}}
 	x = two.Round(start, 2, []int{0})
 	is("scaffold-2, nobody before", x, 5-3*0.1)

@@ -125,6 +125,28 @@ func normalizedPlan(t *testing.T, random *rand.Rand) *wire.Plan {
 	return nil
 }
 
+// svrgPlan returns a random valid plan of ZO-SVRG.
+func svrgPlan(t *testing.T, random *rand.Rand, dense bool) *wire.Plan {
+	t.Helper()
+	for range 10000 {
+		p := combination(t, random)
+		if p.Sharing, p.Transport = wire.SharedDirections, wire.Mean; dense {
+			if p = denseCombination(t, random); p.Estimator == wire.Surrogate {
+				continue
+			}
+		}
+		p.Control, p.Cohort, p.Batch, p.OverSample = wire.SVRG, uint8(random.UintN(2)), 2, 1
+		p.Aggregator, p.Trim, p.Clip = wire.WeightedMean, 0, 0
+		p.Steps += 1 // two at the least
+		size(p)
+		if valid.Plan(p) == nil {
+			return p
+		}
+	}
+	t.Fatal("no random plan is valid")
+	return nil
+}
+
 // bitsPlan draws a plan of relayed scalars of a precision.
 func bitsPlan(t *testing.T, random *rand.Rand, precision wire.Precision) *wire.Plan {
 	t.Helper()

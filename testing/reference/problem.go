@@ -3,14 +3,14 @@
 // on the production code.
 //
 // Each paper has its own type, with the paper's inputs and no more: [DeComFL], [FedZO],
-// [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2], [MeZO], and for models that
-// travel whole [Federated] and [FZooS]. A [Fleet] has all of them but FZooS as fields that
+// [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2], [ZOSVRG], [MeZO], and for models
+// that travel whole [Federated] and [FZooS]. A [Fleet] has all of them but FZooS as fields that
 // can be combined, with the options that no paper has. Tests compare it with each paper's
 // type, and production with it and with FZooS.
-// hold it to each paper's type, and production to it and to FZooS.
 package reference
 
-// An At is a local step of a record, both counted as in the log: K from 0.
+// An At is a local step of a record, both counted as in the log: K from 0. As a minibatch, the zero
+// At is all of a client's data.
 type At struct {
 	N uint64
 	K int

@@ -54,6 +54,15 @@ type (
 type device struct {
 	objective.Flat
 	index int
+	plan  *wire.Plan
+}
+
+// minibatch names a minibatch, or all data in the first phase of ZO-SVRG.
+func (d device) minibatch(b objective.Batch) At {
+	if d.plan.Control == wire.SVRG && b.N%2 == 0 { // record 1 is the plan
+		return At{}
+	}
+	return At{b.N, b.Step}
 }
 
 func (d device) Samples() int { return int(samples(d.index)) }
@@ -64,7 +73,7 @@ type differentiable struct{ device }
 // Gradient implements [objective.Differentiable].
 func (d differentiable) Gradient(ctx context.Context, x []float32, b objective.Batch,
 	g []float32) (float64, error) {
-	for i, v := range slope(d.index, At{b.N, b.Step}, widen(x)) {
+	for i, v := range slope(d.index, d.minibatch(b), widen(x)) {
 		g[i] = float32(v)
 	}
 	return d.Loss(ctx, x, b)
@@ -74,13 +83,16 @@ func (d differentiable) Gradient(ctx context.Context, x []float32, b objective.B
 // plan's, or all of its samples where the plan's is larger, so that the round misses its quorum.
 func (r *run) objective(i int) device {
 	p := r.plan
-	size := int(min(p.Batch, samples(i)))
-	return device{objective.Func(int(p.Dim),
+	d := device{index: i, plan: p}
+	d.Flat = objective.Func(int(p.Dim),
 		func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+			at, size := d.minibatch(b), int(min(p.Batch, samples(i)))
+			if at == (At{}) {
+				size = 0
+			}
 			if b.Size != size || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
 				return 0, fmt.Errorf("minibatch %+v", b)
 			}
-			at := At{b.N, b.Step}
 			y := loss(i, at, widen(x))
 			if p.Estimator == wire.Surrogate {
 				r.mu.Lock()
@@ -88,7 +100,8 @@ func (r *run) objective(i int) device {
 				r.queries[query{i, at}] = append(r.queries[query{i, at}], queried{slices.Clone(x), y})
 			}
 			return y, nil
-		}), i}
+		})
+	return d
 }
 
 func id(i int) string { return fmt.Sprint("c", i) }

@@ -15,8 +15,8 @@ func scalarBytes(p *wire.Plan, scalars uint64) uint64 {
 	return exactSumBytes * scalars
 }
 
-// controlBytes returns the coordinator's bytes for control variates: one sum for each
-// record along whose directions they lie, which with ScaffoldPoint is one record.
+// controlBytes returns the coordinator's bytes for control variates, which SVRG has none of: one
+// sum for each record along whose directions they lie, which with ScaffoldPoint is one record.
 func controlBytes(p *wire.Plan, scalars uint64) uint64 {
 	if p.Control == wire.ScaffoldMean {
 		return exactSumBytes * scalars * uint64(p.Target)

@@ -34,6 +34,7 @@ func TestCostOfVectors(t *testing.T) {
 		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3,
 			0},
 		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 3, 0},
+		{"svrg", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.SVRG}, 1, 2, 3, 0},
 		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 2, 0},
 		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 2,
 			0},
@@ -76,6 +77,8 @@ func TestCostOfVectors(t *testing.T) {
 		{"dense adam", with(func(p *wire.Plan) { p.Rule = wire.LocalAdam }), 1, 4, 1, vector},
 		{"dense scaffold-1",
 			with(func(p *wire.Plan) { p.Rule, p.Control = wire.SGD, wire.ScaffoldPoint }), 2, 4, 1,
+			vector},
+		{"dense svrg", with(func(p *wire.Plan) { p.Rule, p.Control = wire.SGD, wire.SVRG }), 2, 3, 1,
 			vector},
 		{"dense scaffold-2",
 			with(func(p *wire.Plan) { p.Rule, p.Control = wire.LocalAdam, wire.ScaffoldMean }), 2,
@@ -273,6 +276,29 @@ func TestCostOfTwoPhases(t *testing.T) {
 	p.Difference = wire.Central
 	if got := cost.Of(p, cost.Input{}).Queries; got != 2*20+2*10*20 {
 		t.Errorf("central: %d queries", got)
+	}
+}
+
+// TestCostOfSVRG: no control variate travels, and phase 2 estimates at two points in each step but
+// the first.
+func TestCostOfSVRG(t *testing.T) {
+	p := planOf(t, "zo-svrg")
+	first := wire.Round{Round: 8, StepSize: 1e-3, Perturbations: 10, Contributors: 10, Phase: 1,
+		Terms: []wire.Term{{Scalars: make(wire.Scalars, 4*10)}}}
+	second := first
+	second.Phase, second.Terms = 2, []wire.Term{{Scalars: make(wire.Scalars, 4*50)}}
+	one := wire.Record{N: 16, Epoch: 1, Kind: wire.KindRound, Round: &first}
+	two := wire.Record{N: 17, Epoch: 1, Kind: wire.KindRound, Round: &second}
+	checkCost(t, p, 8, 11+2*4*11, 10+50, roundFrames{
+		[]wire.Announcement{announce(p, 16, two), announce(p, 17, one)},
+		[]wire.Reply{
+			{Kind: wire.Contribution, N: 16, Weight: 1, Values: make(wire.Scalars, 4*10)},
+			{Kind: wire.Contribution, N: 17, Weight: 1, Values: make(wire.Scalars, 4*50)},
+		},
+		[]wire.Record{one, two},
+	})
+	if got, want := cost.Of(p, cost.Input{}).Coordinator, uint64(48*(10+50)); got != want {
+		t.Errorf("the coordinator has %d bytes, want %d", got, want)
 	}
 }
 

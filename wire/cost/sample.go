@@ -48,7 +48,7 @@ func (s *sample) blocks(phase uint8) uint64 {
 // variate returns the number of blocks of a contribution's control variate.
 func (s *sample) variate(phase uint8) uint64 {
 	switch {
-	case phase == 2:
+	case phase == 2 && s.plan.SendsControl():
 		return 1
 	case s.plan.Control == wire.ScaffoldMean && s.round > 1:
 		return s.blocks(phase)

@@ -30,7 +30,7 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 	p := s.plan
 	r.Terms = []wire.Term{{Scalars: s.blob(s.blocks(r.Phase))}}
 	switch {
-	case r.Phase == 2:
+	case r.Phase == 2 && p.SendsControl():
 		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(r.Phase))})
 	case p.Control == wire.ScaffoldMean:
 		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)

@@ -64,7 +64,7 @@ func poolBytes(p *wire.Plan) uint64 {
 
 // localDense returns the number of vectors of d float32 that a device's local steps take
 // with DenseVectors: the iterate, which it sends; the estimate; the rule's; with control
-// variates c - c_i and c_i; with ScaffoldMean also the next c_i.
+// variates c - c_i and c_i; with ScaffoldMean also the next c_i; with SVRG c.
 func localDense(p *wire.Plan) uint64 {
 	if p.Estimator == wire.Surrogate {
 		// In float64 the iterate, the round's first point, the gradient, its correction,
@@ -72,11 +72,13 @@ func localDense(p *wire.Plan) uint64 {
 		return 2*(5+momenta(p)) + 2
 	}
 	n := 2 + momenta(p)
-	if p.Control != wire.NoControl {
-		n += 2
-	}
-	if p.Control == wire.ScaffoldMean {
+	switch p.Control {
+	case wire.SVRG:
 		n++
+	case wire.ScaffoldPoint:
+		n += 2
+	case wire.ScaffoldMean:
+		n += 3
 	}
 	return n
 }

@@ -146,10 +146,16 @@ var scalarReasons = []reason{
 		do:    "set aggregator=weighted-mean, or control=none",
 	},
 	{
+		field: "control",
+		what:  "control=svrg needs steps above 1",
+		why:   "the first step of a round moves along the first phase's estimate alone",
+		do:    "set steps=2 or more, or control=none",
+	},
+	{
 		field: "cohort",
-		what:  "only control=scaffold-1 keeps a cohort",
+		what:  "only control=scaffold-1 and svrg keep a cohort",
 		why:   "the phases of other rounds do not correct each other's devices",
-		do:    "set cohort=record, or control=scaffold-1",
+		do:    "set cohort=record, or control=scaffold-1 or control=svrg",
 	},
 	{
 		field: "server_step",

@@ -45,6 +45,35 @@ Memory: a correction, d more on a device. Work: P directions more a round.`,
 		},
 	},
 	{
+		Name:   "zo-svrg",
+		Source: "ZO-SVRG (Liu et al. 2018), Algorithm 2; DeComFL's appendix A.1 names it",
+		Notes: `decomfl with variance reduction. A round is one epoch of the paper. Phase 1: on
+all of its data each device estimates the gradient at the round's x_0 along P shared
+directions; c is the mean. Phase 2: K local steps
+x -= eta (grad_B f(x) - grad_B f(x_0) + c),
+where both estimates grad_B are of one minibatch and along the same directions. So a
+step has the noise of a minibatch only as far as the gradients at x and x_0 differ, and
+with x_0 near the optimum that noise goes away. That of few directions stays: c has it in
+all K steps.
+The paper draws a direction for each sample, which leaves an error of order 1/b for
+minibatches of b (its theorem 1); here all samples and devices share them, as scalars
+can be summed only along the same direction, and there is no such error. c is the
+mean over the devices asked, as in federated SVRG, and phase 2 asks them again
+(cohort=round). The paper has directions on the sphere; distribution=sphere has them,
+with mu times sqrt(d).
+Exact: all is linear, so the replay is the mean of the local models.
+Defaults are decomfl's but K = 5, which no paper gives. rule=sgd.
+Trap: phase 1 evaluates P + 1 losses of all data, and each local step but the first
+2(P + 1) losses of a minibatch. A device whose minibatches have most of its samples has
+nothing to gain.
+Memory: a correction, d more on a device. Work: P directions more a round.`,
+		apply: func(p *wire.Plan) {
+			differences(p)
+			p.Mu, p.Steps, p.Perturbations, p.Batch, p.StepSize = 1e-3, 5, 10, 32, 1e-3
+			p.Control, p.Cohort = wire.SVRG, 1
+		},
+	},
+	{
 		Name:   "scaffold-2",
 		Source: "SCAFFOLD type II with finite differences: FZooS (7) and (93), appendix F",
 		Notes: differenceNotes + `Each step adds c - c_i, where c_i is the mean of the device's

@@ -53,6 +53,8 @@ var papers = map[string]numbers{
 		mu: 0.01, step: 0.01, prox: 1},
 	"scaffold-1": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
 		mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
+	"zo-svrg": {distribution: wire.Normal, difference: wire.Forward, k: 5, p: 10, batch: 32,
+		mu: 1e-3, step: 1e-3, control: wire.SVRG},
 	"decomfl-adam": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19,
 		batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
 	"zofl": {sharing: wire.GroupDirections, transport: wire.Relay, distribution: wire.Rademacher,

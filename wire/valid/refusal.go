@@ -128,10 +128,13 @@ var scalarRefusals = []refusal{
 	},
 		"control variates need aggregator=weighted-mean"},
 
+	{"control", onAll, func(p *wire.Plan) bool { return p.Control == wire.SVRG && p.Steps == 1 },
+		"control=svrg needs steps above 1"},
+
 	{"cohort", onAll, func(p *wire.Plan) bool {
-		return p.Cohort > 0 && p.Control != wire.ScaffoldPoint
+		return p.Cohort > 0 && p.Control != wire.ScaffoldPoint && p.Control != wire.SVRG
 	},
-		"only control=scaffold-1 keeps a cohort"},
+		"only control=scaffold-1 and svrg keep a cohort"},
 
 	// Server rule.
 	{"server_step", onAll, func(p *wire.Plan) bool {

@@ -79,6 +79,7 @@ var refusedSeeded = rows([][2]string{
 	{"control", "control=scaffold-2 roster=open"},
 	{"control", "control=scaffold-2 weights=samples"},
 	{"control", "control=scaffold-1 aggregator=median"},
+	{"control", "control=svrg"},
 	{"cohort", "cohort=round"},
 
 	{"server_step", "server_rule=sgd"},
@@ -262,6 +263,8 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"step_decay=slow-sqrt warmup=1000000", "warmup=5", "step_decay=inverse-sqrt warmup=5",
 		"server_rule=adam server_step=1 server_epsilon=1e-8 step_decay=cosine rounds=1 floor=0.1",
 		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
+		"control=svrg steps=2 cohort=round weights=samples roster=open",
+		overDense + "control=svrg steps=2 sharing=per-client",
 		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
 		overDense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535",
 		overDense + "control=scaffold-2 dim=8388608",

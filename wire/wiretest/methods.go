@@ -89,6 +89,8 @@ func methodPlans(s *set) {
 	add("adagrad", "ok", "the server rule adagrad, which has no second factor: a plan that can run",
 		field{13, Uint(10)}, field{54, Uint(10)}, field{55, Float(0.02)}, field{56, Float(0.9)},
 		field{58, Float(1e-8)}, field{59, Float(1e-5)})
+	add("svrg", "ok", "ZO-SVRG, both phases ask one cohort: a plan that can run",
+		field{2, Str("zo-svrg")}, field{13, Uint(5)}, field{53, Uint(4)}, field{110, Uint(1)})
 	s.add("plan-all", "ok",
 		"none of the fields 1 to 62 is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all())).value())

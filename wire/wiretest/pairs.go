@@ -62,6 +62,7 @@ var choices = [][]string{
 	{"prior=mean", "prior=zero"},
 	{"length_fit=off", "length_fit=on"},
 	{"server_rule=adagrad"},
+	{"control=svrg"},
 }
 
 // secret stands for a secret run key.

@@ -22,7 +22,7 @@ func stateSize(plan *wire.Plan) (least, most uint64) {
 	case plan.Estimator == wire.Surrogate:
 		vectors += 8 * (1 + uint64(plan.Features))
 		return vectors, vectors
-	case plan.Control == wire.ScaffoldPoint:
+	case plan.Phases() == 2:
 		return vectors, vectors + 8*(wire.MaxScalars+1)
 	}
 	return vectors, vectors

@@ -6,17 +6,20 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // UntoldBatch bounds the minibatches of an objective that does not tell how many samples it has.
 const UntoldBatch = 1 << 16
 
-// batchSize returns the size of a task's minibatches, 0 for all of the device's data: the plan's,
-// but no more than the samples that the objective tells of, nor than MaxBatch. The plan comes from
-// the coordinator, and what the app allocates for a minibatch is the device's.
-func (p *Prober) batchSize(ctx context.Context, plan *wire.Plan) (int, error) {
+// batchSize returns the size of a task's minibatches, 0 for all of the device's data, as in the
+// first phase of ZO-SVRG: the plan's, but no more than the samples that the objective tells of, nor
+// than MaxBatch. The plan comes from the coordinator, and what the app allocates for a minibatch is
+// the device's.
+func (p *Prober) batchSize(ctx context.Context, plan *wire.Plan, t *Task) (int, error) {
 	most := uint64(p.cfg.MaxBatch)
-	if plan.Batch == 0 {
+	whole := plan.Control == wire.SVRG && t.Phase == 1 && t.Survey == survey.None
+	if plan.Batch == 0 || whole {
 		return 0, nil
 	}
 	samples, err := p.samples(ctx)

@@ -33,6 +33,8 @@ func (e *estimation) phaseVector() (own []float32, err error) {
 		return e.vector, e.queryAround()
 	case surrogate:
 		return nil, e.surrogateSteps()
+	case e.Phase == 1 && e.plan.Control == wire.SVRG:
+		return nil, e.firstPoint()
 	case e.Phase == 1:
 		return e.vector, e.firstPoint()
 	}

@@ -32,7 +32,7 @@ type estimation struct {
 	vector    []float32       // with transport=dense: the vector to send
 	losses    []float64       // batched: at the points of the present step
 	points    int             // losses that a batched objective has in one call, of the present ones
-	loss      float64         // mean of the losses of step 0
+	loss      float64         // mean of the losses of step 0, with svrg of step 1, at the round's x
 	heading   float32         // with step_auto: the slope along the momentum
 	place     place           // of the present step's directions
 	size      int             // of minibatches, 0: all of the data
@@ -44,7 +44,7 @@ type Result struct {
 	Scalars []float32           // g[k*P+p] as others read them, or a survey's values
 	Sent    wire.Scalars        // g[k*P+p], a block a step; none with a vector
 	Vector  []float32           // with transport=dense: the vector to send
-	Loss    float64             // mean of the losses of step 0
+	Loss    float64             // mean of the losses of the first step that has some, at the round's x
 	Control wire.ControlVariate // sent with the scalars; N = 0: none
 	Slope   float32             // with step_auto: of the loss along the momentum
 }
@@ -53,7 +53,7 @@ type Result struct {
 // change the replica before Run returns. The error is one of this package, the cause of ctx, or
 // says what the app's loss did.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
-	size, err := p.batchSize(ctx, r.Plan())
+	size, err := p.batchSize(ctx, r.Plan(), &t)
 	if err != nil {
 		return Result{}, err
 	}
@@ -145,24 +145,37 @@ func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	}
 }
 
-// step estimates g[p] of local step k of record n, all on one minibatch, and encodes them in
-// e.block.
-func (e *estimation) step(n uint64, k int, g []float32) error {
+// slopes sets g[p] to the slope along direction p of local step k of record n at the local
+// iterate, all on one minibatch, and returns the mean of the losses near it.
+func (e *estimation) slopes(n uint64, k int, g []float32) (loss float64, err error) {
 	e.place = place{n, k, e.Source}
 	e.batch = e.minibatch(n, k)
 	e.began = time.Now()
 	base, err := e.start(len(g))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	sum := 0.0
 	for p := range g {
 		d, mean, err := e.difference(base, p)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		g[p] = e.within(d)
 		sum += mean
+	}
+	return sum / float64(len(g)), nil
+}
+
+// step estimates g[p] of local step k of record n, and encodes them in e.block.
+func (e *estimation) step(n uint64, k int, g []float32) error {
+	estimate, first := e.slopes, 0
+	if e.reduces() {
+		estimate, first = e.changes, 1
+	}
+	loss, err := estimate(n, k, g)
+	if err != nil {
+		return err
 	}
 	// The local iterate moves by the scalars that the others will read. They are encoded once: of
 	// scalars that share a scale, what was decoded is not encoded as before.
@@ -174,8 +187,8 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 				ErrTooLarge, v, e.plan.MaxScalar, k, p)
 		}
 	}
-	if k == 0 {
-		e.loss = sum / float64(len(g))
+	if k == first {
+		e.loss = loss
 	}
 	return nil
 }

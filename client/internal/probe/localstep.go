@@ -12,7 +12,7 @@ type localStepper struct {
 	rule       localRule[float32]
 	sides      []side
 	gradient   []float32
-	correction []float32 // c - c_i; empty: none
+	correction []float32 // c - c_i, or with svrg c; empty: none
 }
 
 // localSteps makes the K local steps of a round. The vector is x_K. With scaffold-2, c_i, the mean
@@ -42,7 +42,7 @@ func (e *estimation) localSteps() error {
 		if err != nil {
 			return err
 		}
-		if k == 0 {
+		if k == 0 && !e.reduces() {
 			e.prober.watchZeros(e.prober.buffers.scalars)
 		}
 		for i := range found {
@@ -70,7 +70,8 @@ func (e *estimation) gradientAt(n uint64, k int) ([]float32, error) {
 	return s.gradient, nil
 }
 
-// firstPoint is phase 1 of scaffold-1: the vector is c_i, the estimate at the round's first point.
+// firstPoint is phase 1 of scaffold-1 and svrg: the vector is c_i, the estimate at the round's
+// first point.
 func (e *estimation) firstPoint() error {
 	v, err := e.gradientAt(e.N, 0)
 	if err != nil {
@@ -80,15 +81,19 @@ func (e *estimation) firstPoint() error {
 	return nil
 }
 
-// setCorrection computes what the device adds to its estimates, c - c_i: FZooS (91) and (93). There
-// is no correction without control variates. There is none for a device without c_i, because
-// nothing would cancel c in the mean, and none after a rollback took c away. With scaffold-1, a
-// device that missed phase 1 now computes the c_i that it would have computed then: neither x nor
-// the minibatch has changed.
+// setCorrection computes what the device adds to its estimates, c - c_i: FZooS (91) and (93). With
+// svrg it is c, as the estimates have c_i subtracted already. There is no correction without
+// control variates. There is none for a device without c_i, because nothing would cancel c in the
+// mean, and none after a rollback took c away. With scaffold-1, a device that missed phase 1 now
+// computes the c_i that it would have computed then: neither x nor the minibatch has changed.
 func (e *estimation) setCorrection() error {
 	s, own := &e.prober.stepper, &e.prober.memory.own
 	s.correction = s.correction[:0]
-	if e.plan.Control == wire.NoControl {
+	switch e.plan.Control {
+	case wire.NoControl:
+		return nil
+	case wire.SVRG:
+		s.correction = append(s.correction, e.replica.Control()...)
 		return nil
 	}
 	if point, _ := e.replica.Pending(); e.plan.Control == wire.ScaffoldPoint && own.n != point {

@@ -57,10 +57,11 @@ type Prober struct {
 type buffers struct {
 	probe      []float32 // flat: the vector that the app sees
 	x, m       []float32 // K > 1: the local iterate and its momentum
-	correction []float32 // K > 1 with control variates: c - c_i
+	correction []float32 // K > 1 with control variates: c - c_i, or with svrg c
 	z          []replica.Direction
 	scalars    []float32
 	firstPhase []float32 // scaffold-1: scalars of a phase 1 that this device missed
+	reference  []float32 // svrg: scalars of a step at the round's first point
 	losses     []float64 // batched: at the points of a step
 	vector     []float32 // with transport=dense: the vector to send
 }

@@ -56,7 +56,7 @@ func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
 	if t.Survey != survey.None || !p.slopes.serves(plan) {
 		return Calls{Queries: t.Queries(plan)}
 	}
-	calls := uint64(t.Steps) * p.slopes.calls(t.Perturbations)
+	calls := uint64(t.estimates(plan)) * p.slopes.calls(t.Perturbations)
 	if t.Missed.N > 0 {
 		calls += p.slopes.calls(t.Missed.Perturbations)
 	}
@@ -67,7 +67,7 @@ func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
 func (p *Prober) Usual(r *replica.Replica) Calls {
 	plan := r.Plan()
 	t := Task{Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(plan.Perturbations)}
-	if plan.Control == wire.ScaffoldPoint && t.Phase == 1 {
+	if plan.Estimator == wire.Differences && t.Phase == 1 {
 		t.Steps = 1
 	}
 	return p.Calls(plan, &t)
@@ -98,12 +98,10 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 		}
 		t.Source = prng.Slot(t.Group)
 	}
-	if plan.Control != wire.ScaffoldPoint || t.Survey != survey.None {
-		return t
-	}
-	if t.Phase == 1 {
+	switch point := plan.Estimator == wire.Differences && t.Survey == survey.None; {
+	case point && t.Phase == 1:
 		t.Steps = 1
-	} else {
+	case point && plan.Control == wire.ScaffoldPoint:
 		t.Missed = transportOf(plan).missed(p, r, t.Perturbations)
 	}
 	return t

@@ -8,7 +8,7 @@ import (
 // controlOf reads a contribution's control variate into c.control and returns its record, 0 if
 // there is none. fault is the counter of what is wrong with it.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
-	if c.Plan.Control == wire.NoControl || c.round.phase == 1 || c.round.survey != survey.None {
+	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
 	}
 	v, fault := c.desk().Control(&c.control, r, c.round.phase, c.controlScalars)

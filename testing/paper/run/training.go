@@ -94,7 +94,8 @@ func (t *training) train(ctx context.Context) error {
 // corrections that nobody makes, or the points of surrogates.
 func (t *training) anew(ctx context.Context) error {
 	p := t.cfg.Plan
-	if p.Control == wire.NoControl && p.Estimator != wire.Surrogate || t.watch.replica.N() == 0 {
+	variates := p.Control != wire.NoControl && p.Control != wire.SVRG
+	if !variates && p.Estimator != wire.Surrogate || t.watch.replica.N() == 0 {
 		return nil
 	}
 	t.close()

@@ -43,6 +43,7 @@ var recipes = map[string]recipe{
 	"fedprox":             {rounds: 200, settings: "batch=32 step=3e-3" + local},
 	"scaffold-1":          {rounds: 200, settings: "batch=32 step=3e-3" + local},
 	"scaffold-2":          {rounds: 200, settings: "batch=32 step=3e-3" + local},
+	"zo-svrg":             {rounds: 60, settings: "step=3e-3"},
 	// A surrogate of thousands of parameters takes hundreds of MiB and minutes a round.
 	"fzoos": {rounds: 20, settings: "features=500 window=100", shrink: 4},
 }

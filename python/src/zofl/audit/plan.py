@@ -51,7 +51,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "weights": {0: "equal", 1: "samples"},
     "roster": {0: "dense", 1: "open"},
     "stop_when": {0: "above", 1: "below"},
-    "control": {0: "none", 1: "scaffold-1", 2: "scaffold-2"},
+    "control": {0: "none", 1: "scaffold-1", 2: "scaffold-2", 4: "svrg"},
     "server_rule": {0: "mean", 1: "sgd", 2: "momentum", 3: "adam", 4: "amsgrad", 5: "yogi",
                     6: "sign", 8: "normalized", 10: "adagrad"},
     "precision": {0: "single", 1: "half", 3: "int8", 4: "int4", 5: "int2"},

@@ -55,7 +55,7 @@ class Applied:
 
     def apply(self) -> None:
         plan, state = self.plan, self.state
-        if plan.control == "scaffold-1" and self.r.phase == 1:
+        if plan.control in ("scaffold-1", "svrg") and self.r.phase == 1:
             state.means = self.part(0, 1).g[0].copy()
             state.phase = state.n
             return
@@ -106,7 +106,7 @@ class Applied:
             return self.parts()[0], None, None, None
         own = self.part(0)
         own.a = own.g / np.float32(own.g.shape[1])
-        if self.plan.control == "scaffold-1":
+        if self.plan.control in ("scaffold-1", "svrg"):
             return [own], self.point(), None, None
         older = np.zeros(self.plan.dim, np.float32)
         parts = [self.part(i) for i in range(1, len(self.r.terms))]
@@ -121,9 +121,13 @@ class Applied:
         return [own], correction, older if parts else None, share
 
     def point(self) -> F32:
-        """scaffold-1's correction, along the directions of phase 1."""
-        t = self.part(1, 1)
+        """The correction of scaffold-1 or svrg, along the directions of phase 1."""
         c = self.state.means
+        if self.plan.control == "svrg":
+            g = c.reshape(1, -1)
+            t = Part(self.state.phase, 0, g, g / np.float32(len(c)))
+            return next(self.terms.sums([t], 1))
+        t = self.part(1, 1)
         if t.n != self.state.phase or t.g.shape[1] != len(c):
             raise LogError("phase 2 does not have the scalars of its phase 1")
         t.a = (c - t.g) / np.float32(len(c))

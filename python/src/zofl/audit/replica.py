@@ -185,9 +185,9 @@ def check_terms(plan: Plan, r: Round) -> None:
         own = (t.back == 0 or not late) if relay else i == 0
         if (own and t.back) or (t.source > 0) != relay:
             raise LogError(f"term {i} along {t.back} records back, of source {t.source}")
-        if not own and (t.back == 0 or (plan.control == "none" and not late)):
+        if not own and (t.back == 0 or (plan.control in ("none", "svrg") and not late)):
             raise LogError(f"term {i} along {t.back} records back")
-    if r.phase and len(r.terms) != r.phase:
+    if r.phase and len(r.terms) != (1 if plan.control == "svrg" else r.phase):
         raise LogError(f"{len(r.terms)} terms in phase {r.phase}")
     if len(r.weights) != (len(r.terms) if weighted else 0):
         raise LogError(f"{len(r.weights)} weights")
@@ -199,4 +199,4 @@ def check_terms(plan: Plan, r: Round) -> None:
 
 
 def two_phases(plan: Plan) -> bool:
-    return bool(plan.control == "scaffold-1" or plan.estimator == "surrogate")
+    return bool(plan.control in ("scaffold-1", "svrg") or plan.estimator == "surrogate")

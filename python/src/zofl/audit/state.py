@@ -155,7 +155,7 @@ class State:
         out: list[int] = []
         if plan.control == "scaffold-2" and not dense:
             out.append(self.population)
-        if plan.control == "scaffold-1" and self.phase:
+        if plan.control in ("scaffold-1", "svrg") and self.phase:
             out.append(self.phase)
             out += [] if dense else [digest.bits32(c) for c in self.means]
         if plan.estimator == "surrogate":

@@ -161,7 +161,7 @@ def _registers(state: State, words: list[int]) -> None:
 
     if plan.control == "scaffold-2" and not dense:
         state.population = int(floats64(1).view(np.uint64)[0])
-    if plan.control == "scaffold-1" and left:
+    if plan.control in ("scaffold-1", "svrg") and left:
         state.phase = left.pop(0)
         state.means = np.array(left, np.uint64).astype(np.uint32).view(np.float32)
         left.clear()

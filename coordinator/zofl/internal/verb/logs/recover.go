@@ -140,7 +140,7 @@ func recoverable(r *replica.Replica) error {
 	switch {
 	case r.Ended() != nil:
 		return fmt.Errorf("run %s has ended with record %d: nothing can follow", plan.Run, r.N())
-	case plan.Control != wire.NoControl:
+	case plan.Control != wire.NoControl && plan.Control != wire.SVRG:
 		return fmt.Errorf("with control=%v, devices refer to records that are lost: restore the "+
 			"log from a copy", plan.Control)
 	case r.Phase() == 2:
