@@ -13,7 +13,7 @@ import (
 )
 
 // config returns a small configuration of one channel with these lines added.
-func config(t *testing.T, lines ...string) *Config {
+func config(t testing.TB, lines ...string) *Config {
 	t.Helper()
 	all := append([]string{
 		"id = a", "state = " + t.TempDir(), "channel = temperature center=20 scale=5 change=0.5",

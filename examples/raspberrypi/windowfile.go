@@ -25,6 +25,9 @@ import (
 // whole: see [client.OpenStore].
 const windowMagic = "zofl window 1\n"
 
+// lastSlot is later than any slot of a clock. It leaves room to count.
+const lastSlot = math.MaxInt64 / 2
+
 // item returns the name of the file in its store. Each period and set of channels has its
 // own file, so that a temporarily wrong configuration does not cost the earlier readings.
 func (s *station) item() string {
@@ -90,7 +93,8 @@ func (s *station) decode(b []byte) error {
 	if period != uint64(s.window.period) || string(b[:names]) != s.names() {
 		return errOther
 	}
-	if b = b[names:]; int64(len(b)) != 4*held*int64(s.channels) {
+	if b = b[names:]; int64(len(b)) != 4*held*int64(s.channels) || last < -lastSlot ||
+		last > lastSlot {
 		return errDamaged
 	}
 	s.take(last, held, b)

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"errors"
+	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/client"
@@ -73,6 +76,33 @@ func TestTornWindowBeginsAnew(t *testing.T) {
 			t.Errorf("%s: the next start: %v", name, err)
 		}
 	}
+}
+
+// FuzzWindowFile: what is read is written as a file that is read alike, and what is not read leaves
+// the window empty. The fuzzer need not make a checksum.
+func FuzzWindowFile(f *testing.F) {
+	cfg := config(f, "window = 40 least=1", "model = lags=2 ahead=2")
+	s := newStation(cfg)
+	put(s, 1000, 1, 2, 3)
+	whole := s.encode()
+	f.Add(whole[:len(whole)-4])
+	f.Add(whole[:20])
+	at := len(windowMagic) + 8
+	f.Add(slices.Concat(whole[:at], windowOrder.AppendUint64(nil, math.MaxInt64),
+		whole[at+8:len(whole)-4]))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = windowOrder.AppendUint32(slices.Clip(b), crc32.ChecksumIEEE(b))
+		if err := s.decode(b); err != nil {
+			if s.window.held != 0 {
+				t.Errorf("%v, but %d slots are held", err, s.window.held)
+			}
+			return
+		}
+		once := s.encode()
+		if err := s.decode(once); err != nil || !bytes.Equal(s.encode(), once) {
+			t.Errorf("%x is read, but its copy is not: %v", b, err)
+		}
+	})
 }
 
 func TestWindowOfAnotherConfiguration(t *testing.T) {

@@ -106,7 +106,9 @@ func readTrajectory(
 	if own.n > 0 {
 		wanted = plan.Features
 	}
-	if weights != wanted || size != trajectoryHead+4*int64(weights)+int64(count)*(4*d+8) {
+	point := 4*d + 8
+	if weights != wanted || int64(count) > size/point || // or the product would overflow
+		size != trajectoryHead+4*int64(weights)+int64(count)*point {
 		return own, points, fmt.Errorf("%w: %d weights and %d points in %d bytes",
 			ErrMemory, weights, count, size)
 	}

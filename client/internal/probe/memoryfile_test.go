@@ -44,6 +44,48 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
+// A number of points whose bytes overflow is refused, too.
+func TestTrajectoryOverflow(t *testing.T) {
+	p := *smallFZooS(t, 5, "")
+	p.Dim = 1<<40 - 2 // a point has 2^42 bytes
+	var b bytes.Buffer
+	put(&b, uint64(0), uint32(0), uint32(1<<22))
+	if _, _, err := readTrajectory(&b, int64(b.Len()), &p); !errors.Is(err, ErrMemory) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzMemoryFile: what is loaded is written as the same bytes, and what is not changes nothing.
+func FuzzMemoryFile(f *testing.F) {
+	surrogate := smallFZooS(f, 5, "")
+	variate := densePlan(f, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...)
+	for _, points := range []uint32{0, 2} {
+		var b bytes.Buffer
+		put(&b, uint64(0), uint32(0), points, make([]float32, points*(5+2)))
+		f.Add(b.Bytes(), true)
+	}
+	f.Add(make([]byte, 8+4*5), false)
+	f.Add([]byte{1}, false)
+	f.Fuzz(func(t *testing.T, content []byte, points bool) {
+		p := variate
+		if points {
+			p = surrogate
+		}
+		c := newRig(t, p, newSlopes(5, 0, 1)).clients[0]
+		c.Prepare(c.replica)
+		var before, after bytes.Buffer
+		c.memory.Save(&before)
+		err := c.memory.Load(bytes.NewReader(content), int64(len(content)), p)
+		c.memory.Save(&after)
+		switch {
+		case err != nil && !bytes.Equal(before.Bytes(), after.Bytes()):
+			t.Errorf("%v, but the memory changed", err)
+		case err == nil && !bytes.Equal(after.Bytes(), content):
+			t.Errorf("%x is written as %x", content, after.Bytes())
+		}
+	})
+}
+
 // broken is a file that fails to read.
 type broken struct{ fault error }
 
