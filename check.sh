@@ -289,8 +289,8 @@ whole() {
 	join
 }
 
-# elsewhere: what needs emulators and a JVM.
-elsewhere() {
+# What else all checks has two lanes: emulators, and other languages with their engines and browser.
+lane_emulated() {
 	step "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
 		go test -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
 	step "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
@@ -309,6 +309,9 @@ elsewhere() {
 	step "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|RaspberryProcessors)$' ./fleet
 	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
+}
+
+lane_languages() {
 	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	step "Java and Kotlin devices, the Android library" phones
@@ -328,6 +331,12 @@ elsewhere() {
 	step "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
 	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C docs/site test -count=1 -run 'Looks|Search' .
+}
+
+elsewhere() {
+	lane lane_emulated
+	lane lane_languages
+	join
 }
 
 # change prints the files that differ from where the branch began.
