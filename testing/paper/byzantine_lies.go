@@ -18,19 +18,25 @@ type lie struct {
 	random bool
 	// labels takes other labels for the liar's own samples.
 	labels bool
+	// steady takes the same samples of honest devices at all points.
+	steady bool
 	// turns lies at one point of three. At the others it tells the honest devices' loss.
 	turns bool
 }
 
 // lies are the kinds of lies. Those in league know the honest devices' gradient, and send all the
 // same: against it, and so long that every bound cuts it, which leaves it as long as may be, or
-// half as long as it is. Those that take turns know that a device is judged by its past.
+// half as long as it is. They take other samples at each point. So with losses, where a scalar is
+// the difference between two points, what they send is noise that all of them share; those that are
+// steady take the same samples, and do send what is against the gradient. Those that take turns
+// know that a device is judged by its past.
 var lies = []lie{
 	{name: "honest"},
 	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
 	{name: "flipped", lie: func() (own, honest float64) { return -1, 0 }},
 	{name: "scaled", lie: func() (own, honest float64) { return -10, 0 }},
 	{name: "league", lie: func() (own, honest float64) { return 0, -10 }},
+	{name: "steady", lie: func() (own, honest float64) { return 0, -10 }, steady: true},
 	{name: "half", lie: func() (own, honest float64) { return 0, -0.5 }},
 	{name: "labels", lie: func() (own, honest float64) { return 1, 0 }, labels: true},
 	{name: "turns", lie: func() (own, honest float64) { return 0, -10 }, turns: true},
@@ -56,6 +62,13 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	if !l.labels {
 		wrong = t
 	}
+	drawn := league(make([]float32, liarsDice), honest)
+	sample := func(params []float32) []int {
+		if l.steady {
+			return drawn
+		}
+		return league(params, honest)
+	}
 	against := func(params []float32) float64 {
 		if l.turns && dice(params, 1).IntN(3) > 0 {
 			return 1
@@ -71,7 +84,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		case theirs == 0:
 			return own * wrong.Loss(params, batch)
 		}
-		return against(params) * loss(params, league(params, honest))
+		return against(params) * loss(params, sample(params))
 	}
 	t.Gradient = func(grad, params []float32, batch []int) float64 {
 		if !lying[batch[0]] {
@@ -79,7 +92,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		}
 		lied, factor, lying := make([]float32, len(grad)), own, wrong.Gradient
 		if theirs != 0 {
-			batch, factor, lying = league(params, honest), against(params), gradient
+			batch, factor, lying = sample(params), against(params), gradient
 		}
 		value := lying(lied, params, batch)
 		if l.random {
@@ -93,10 +106,13 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	return t
 }
 
+// liarsDice is how many parameters, the last ones, decide what [dice] returns.
+const liarsDice = 10
+
 // dice returns a generator that depends on a point and a sample.
 func dice(params []float32, sample int) *rand.Rand {
 	seed := uint64(sample)
-	for _, v := range params[len(params)-10:] { // the biases, which every round moves
+	for _, v := range params[len(params)-liarsDice:] { // the biases, which every round moves
 		seed = seed*0x9e3779b97f4a7c15 + uint64(math.Float32bits(v))
 	}
 	return rand.New(rand.NewPCG(seed, 17))

@@ -82,7 +82,7 @@ func TestLies(t *testing.T) {
 		task := l.task(honest, wrong, shares, 10)
 		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0,
 			"flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
-			"turns": -100}[l.name]} {
+			"steady": -100, "turns": -100}[l.name]} {
 			batch, grad := shares[client], make([]float32, 12)
 			task.Gradient(grad, x, batch)
 			if l.turns && client == 1 && dice(x, 1).IntN(3) > 0 {
@@ -99,6 +99,38 @@ func TestLies(t *testing.T) {
 				t.Errorf("%s: client %d has a slope of %v and a gradient of %v, want %v", l.name,
 					client, slope, grad[3], want)
 			}
+		}
+	}
+}
+
+// TestLeagueSamples: all in league take the same honest samples at one point. Those that are steady
+// take them at every point, so that the difference of two losses is that of one function.
+func TestLeagueSamples(t *testing.T) {
+	shares := make([][]int, 20)
+	for i := range 2000 {
+		shares[i%20] = append(shares[i%20], i)
+	}
+	for _, l := range lies {
+		if l.name != "league" && l.name != "steady" {
+			continue
+		}
+		var taken []int
+		task := l.task(run.Task{Loss: func(_ []float32, batch []int) float64 {
+			taken = slices.Clone(batch)
+			return 0
+		}}, run.Task{}, shares, 2000)
+		at := func(liar int, point float32) []int {
+			x := make([]float32, liarsDice)
+			x[0] = point
+			task.Loss(x, shares[liar][:1])
+			return taken
+		}
+		first, other, moved := at(0, 0), at(3, 0), at(0, 1)
+		if len(first) != leagueBatch || !slices.Equal(first, other) {
+			t.Errorf("%s: liars take %v and %v", l.name, first, other)
+		}
+		if slices.Equal(first, moved) != l.steady {
+			t.Errorf("%s: at two points it takes %v and %v", l.name, first, moved)
 		}
 	}
 }
