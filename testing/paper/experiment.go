@@ -23,7 +23,8 @@ func All() []Experiment {
 	list := []Experiment{decomflMNIST()}
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflGrid(), decomflProjection(), decomflFedAvg(), decomflFashion(),
-		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
+		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1(), zoSVRG(),
+		fzoosGamma())
 	list = append(list, zofedht()...)
 	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
 		finish(), groups(), byzantine(), guards(), leakExperiment())

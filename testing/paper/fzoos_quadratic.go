@@ -124,7 +124,7 @@ func (x *boxRun) features() error {
 func (x *boxRun) ablation() error {
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
-		g, err := heterogeneityOf(c)
+		q, err := quadraticOf(c, 1)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (x *boxRun) ablation() error {
 			plain.with("1s", "gamma 1, SGD 0.1",
 				append([]string{"correction=one"}, plainRule...)...).at(0.1),
 			plain.with("t", "gamma of Corollary E.1", "correction=theory",
-				fmt.Sprintf("heterogeneity=%.3g", g)),
+				fmt.Sprintf("heterogeneity=%.3g", heterogeneityOf(q))),
 		})
 		if err != nil {
 			return err
@@ -154,14 +154,11 @@ func (x *boxRun) ablation() error {
 
 // heterogeneityOf returns G at the first seed's initial x, in the box's coordinates: the
 // mean of |grad f_i - grad F|^2.
-func heterogeneityOf(c float64) (float64, error) {
-	q, err := quadraticOf(c, 1)
-	if err != nil {
-		return 0, err
-	}
-	x := make([]float32, fzoosDim)
+func heterogeneityOf(q *blackbox.Quadratic) float64 {
+	d := q.Dim()
+	x := make([]float32, d)
 	q.Start(x, 1)
-	own, all, sum := make([]float64, fzoosDim), make([]float64, fzoosDim), 0.0
+	own, all, sum := make([]float64, d), make([]float64, d), 0.0
 	q.MeanGradient(all, x)
 	low, high := q.Box()
 	side := float64(high - low)
@@ -171,5 +168,5 @@ func heterogeneityOf(c float64) (float64, error) {
 			sum += side * side * (g - all[j]) * (g - all[j])
 		}
 	}
-	return sum / fzoosClients, nil
+	return sum / fzoosClients
 }

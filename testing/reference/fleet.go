@@ -117,7 +117,7 @@ func (r *Round) weight(j int) float64 {
 // Round makes a round, which moves s.
 func (f *Fleet) Round(s *State, r *Round) {
 	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
-		s.Q = QR(s.Moves)
+		s.Q = DroppingQR(s.Moves)
 	}
 	if f.Server.Rule == NormalizedRule {
 		s.X = f.normalized(s, r)

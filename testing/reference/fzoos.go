@@ -2,7 +2,6 @@ package reference
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -18,8 +17,8 @@ type FZooS struct {
 	Nearest bool    // of the latest 4 Window, the nearest count, as in the published code
 	Domain  *Domain // nil: unbounded
 	Local   Optimizer
-	// Gamma is the correction length of step t, from 1, at x; nil: no correction.
-	Gamma func(t int, x []float64, trajectory [][]float64) float64
+	// Gamma is the correction length of a local step; nil: no correction.
+	Gamma func(Step) float64
 	// AtRound uses the correction's gradients at x_{r-1}, as SCAFFOLD does.
 	AtRound bool
 	// Travel rounds a number that travels; a client remembers the rounded one. nil: no
@@ -78,7 +77,8 @@ func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 		x = start
 	}
 	all, _ := s.D[client].latest(f.kept())
-	add(g, f.Gamma(t, x, all), f.Random.Gradient(x, along(s.W, -1, own)))
+	c := f.Random.Gradient(x, along(s.W, -1, own))
+	add(g, f.Gamma(Step{t, x, g, c, all}), c)
 }
 
 // Weigh is lines 7 and 8 for a client: w_{r,T}, after queries around x_r.
@@ -160,28 +160,4 @@ func (f *FZooS) kept() int {
 func (d *Queries) latest(n int) ([][]float64, []float64) {
 	first := max(0, len(d.X)-n)
 	return slices.Clone(d.X[first:]), slices.Clone(d.Y[first:])
-}
-
-// Inverse is the correction length 1/t of appendix G.
-func Inverse(t int, _ []float64, _ [][]float64) float64 { return 1 / float64(t) }
-
-// Always is SCAFFOLD's correction length.
-func Always(int, []float64, [][]float64) float64 { return 1 }
-
-// Theory returns the correction length of Corollary E.1, for G, N clients, and M features
-// with error 1/M; delta is 0.1. The mean squared distance iota is to this client's points;
-// the corollary uses everybody's points, which no client knows. Of p only the kernel and
-// the noise count: kappa is -2 k'(0), and k'(iota) is the slope in iota.
-func Theory(g float64, p Posterior, n, m int) func(int, []float64, [][]float64) float64 {
-	return func(_ int, x []float64, trajectory [][]float64) float64 {
-		d, iota := float64(len(x)), 0.0
-		for _, xi := range trajectory {
-			away := along(xi, -1, x)
-			iota += dot(away, away) / float64(len(trajectory))
-		}
-		omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/0.1)
-		slope := -p.slope(math.Sqrt(iota)) / 2
-		bound := omega*p.slope(0) - 4*omega*iota*slope*slope/(d+p.Noise*d/float64(len(trajectory)))
-		return g / (g + 2*(max(bound, 0)+float64(n)/float64(m)))
-	}
 }

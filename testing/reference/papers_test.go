@@ -153,7 +153,7 @@ func TestQR(t *testing.T) {
 	}
 
 	// The second column is dropped; the last one is just far enough from the span.
-	got := QR([][]float64{{3, 4, 0}, {3, 4, 4e-5}, {0, 5, 0}, {3, 4, 6e-5}})
+	got := DroppingQR([][]float64{{3, 4, 0}, {3, 4, 4e-5}, {0, 5, 0}, {3, 4, 6e-5}})
 	for j, want := range [][]float64{{0.6, 0.8, 0}, {0, 0, 0}, {-0.8, 0.6, 0}, {0, 0, 1}} {
 		compare(t, "dependent column", got[j], want, exact)
 	}

@@ -104,9 +104,10 @@ func TestTheory(t *testing.T) {
 	gamma := Theory(10, Posterior{L: 2, Noise: 1e-6}, 5, 100)
 	x := []float64{1, 2, 3, 4}
 	omega := 4 + 6*math.Log(10)
-	compare(t, "gamma", []float64{gamma(1, x, [][]float64{x})},
+	compare(t, "gamma", []float64{gamma(Step{X: x, Trajectory: [][]float64{x}})},
 		[]float64{10 / (10 + 2*(omega/4+0.05))}, exact)
-	if far := gamma(1, x, [][]float64{{3, 2, 3, 4}}); !(far > gamma(1, x, [][]float64{x})) {
+	far := gamma(Step{X: x, Trajectory: [][]float64{{3, 2, 3, 4}}})
+	if !(far > gamma(Step{X: x, Trajectory: [][]float64{x}})) {
 		t.Error("gamma does not depend on the distance")
 	}
 }

@@ -68,12 +68,19 @@ func combine(alpha float64, v1 []float64, q [][]float64, v2 []float64) []float64
 	return v
 }
 
-// QR returns the columns of Q of the thin factorization whose R has a positive diagonal. A
-// column is dropped, so that its column of Q is 0, if its distance from the span of the
-// previous ones is within 1e-5 of the longest column.
+// QR returns the columns of Q of the thin factorization whose R has a positive diagonal, which the
+// paper's moves have if none is a combination of others.
 //
 // It is Gram-Schmidt done twice, which is as orthogonal as Householder's method.
-func QR(columns [][]float64) [][]float64 {
+func QR(columns [][]float64) [][]float64 { return factor(columns, 0) }
+
+// DroppingQR is QR, but drops a column, so that its column of Q is 0, if its distance from the
+// span of the previous ones is within 1e-5 of the longest column. The paper has no such rule.
+func DroppingQR(columns [][]float64) [][]float64 { return factor(columns, 1e-10) }
+
+// factor is QR that drops columns whose part apart from the others has at most so large a share of
+// the longest column's square.
+func factor(columns [][]float64, share float64) [][]float64 {
 	longest := 0.0
 	for _, a := range columns {
 		longest = max(longest, dot(a, a))
@@ -87,7 +94,7 @@ func QR(columns [][]float64) [][]float64 {
 			}
 		}
 		q[j] = make([]float64, len(a))
-		if square := dot(v, v); square > 1e-10*longest {
+		if square := dot(v, v); square > share*longest {
 			add(q[j], 1/math.Sqrt(square), v)
 		}
 	}

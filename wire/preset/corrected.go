@@ -55,9 +55,9 @@ where both estimates grad_B are of one minibatch and along the same directions. 
 step has the noise of a minibatch only as far as the gradients at x and x_0 differ, and
 with x_0 near the optimum that noise goes away. That of few directions stays: c has it in
 all K steps.
-The paper draws a direction for each sample, which leaves an error of order 1/b for
-minibatches of b (its theorem 1); here all samples and devices share them, as scalars
-can be summed only along the same direction, and there is no such error. c is the
+The paper draws directions for each sample, and its theorem 1 bounds an error of order
+1/b for minibatches of b; here all samples and devices share them, as scalars can be
+summed only along the same direction, and there is no such error. c is the
 mean over the devices asked, as in federated SVRG, and phase 2 asks them again
 (cohort=round). The paper has directions on the sphere; distribution=sphere has them,
 with mu times sqrt(d).

@@ -1,0 +1,167 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// zoSVRG asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away where
+// that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
+func zoSVRG() Experiment {
+	const id = "zo-svrg"
+	return Experiment{
+		ID:    id,
+		Title: "ZO-SVRG against plain steps on least squares: where the noise of minibatches ends",
+		Paper: "ZO-SVRG (Liu et al. 2018), algorithm 2 and theorem 1; DeComFL, appendix A.1",
+		Long:  "two minutes on a core",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := &svrgRun{ctx: ctx, env: e, rounds: 100, seeds: e.seeds(3), report: &Report{ID: id}}
+			if e.Short {
+				x.rounds = 40
+			}
+			return x.report, x.all()
+		},
+	}
+}
+
+// The sizes of the problem and of local work. A minibatch is a hundredth of a client's samples.
+const (
+	svrgDim, svrgClients, svrgSamples = 20, 5, 200
+	svrgSteps, svrgP, svrgBatch       = 10, 10, 2
+)
+
+// A leastSquares problem has the losses f_s(x) = (w_s x - y_s)^2/2 of samples s, with y_s the sum
+// of w_s and noise of deviation 1.
+type leastSquares struct {
+	w     [][]float64
+	y     []float64
+	least float64 // of F, the mean over all samples
+}
+
+func newLeastSquares(seed uint64) *leastSquares {
+	rng := rand.New(rand.NewPCG(seed, 0x73767267))
+	q := &leastSquares{}
+	for range svrgClients * svrgSamples {
+		w, y := make([]float64, svrgDim), rng.NormFloat64()
+		for i := range w {
+			w[i] = rng.NormFloat64()
+			y += w[i]
+		}
+		q.w, q.y = append(q.w, w), append(q.y, y)
+	}
+	rows := mat.NewDense(len(q.w), svrgDim, nil)
+	for s, w := range q.w {
+		rows.SetRow(s, w)
+	}
+	var best mat.VecDense
+	if err := best.SolveVec(rows, mat.NewVecDense(len(q.y), q.y)); err != nil {
+		panic("paper: internal error: least squares: " + err.Error())
+	}
+	q.least = q.over(best.RawVector().Data)
+	return q
+}
+
+// residual returns w_s x - y_s.
+func (q *leastSquares) residual(x []float64, s int) float64 {
+	sum := -q.y[s]
+	for i, v := range x {
+		sum += q.w[s][i] * v
+	}
+	return sum
+}
+
+// over returns F.
+func (q *leastSquares) over(x []float64) float64 {
+	sum := 0.0
+	for s := range q.w {
+		r := q.residual(x, s)
+		sum += r * r / 2
+	}
+	return sum / float64(len(q.w))
+}
+
+func (q *leastSquares) task() run.Task {
+	return run.Task{
+		Dim: svrgDim, Metrics: []string{aboveMinimum},
+		Measure: func(x []float32) []float64 { return []float64{q.over(widened(x)) - q.least} },
+		Loss: func(x []float32, samples []int) float64 {
+			return q.gradient(make([]float32, len(x)), x, samples)
+		},
+		Gradient: q.gradient,
+	}
+}
+
+// gradient returns the mean loss of samples, and adds its gradient to grad.
+func (q *leastSquares) gradient(grad, x []float32, samples []int) (loss float64) {
+	at, n := widened(x), float64(len(samples))
+	for _, s := range samples {
+		r := q.residual(at, s)
+		loss += r * r / (2 * n)
+		for i, w := range q.w[s] {
+			grad[i] += float32(r * w / n)
+		}
+	}
+	return loss
+}
+
+func widened(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// shares deals the samples in their order.
+func (q *leastSquares) shares(uint64) ([][]int, error) {
+	all := make([][]int, svrgClients)
+	for s := range q.w {
+		all[s%svrgClients] = append(all[s%svrgClients], s)
+	}
+	return all, nil
+}
+
+// An svrgArm is a method, and for how many times the rounds it is run.
+type svrgArm struct {
+	name, title string
+	preset      string
+	times       uint64
+	decays      bool
+}
+
+// Losses of samples that a client evaluates in a round: 2P a step for each sample.
+const (
+	plainLosses = 2 * svrgP * svrgSteps * svrgBatch
+	svrgLosses  = 2 * svrgP * (svrgSamples + 2*(svrgSteps-1)*svrgBatch)
+)
+
+// svrgArms: the plain steps also run for as many losses of samples as ZO-SVRG takes.
+var svrgArms = []svrgArm{
+	{"sgd", "DeComFL", "decomfl", 1, false},
+	{"long", "DeComFL, as many losses of samples", "decomfl", svrgLosses / plainLosses, false},
+	{"cosine", "the same, its step falling to a thousandth", "decomfl",
+		svrgLosses / plainLosses, true},
+	{"svrg", "ZO-SVRG", "zo-svrg", 1, false},
+}
+
+// training returns a method with a step, for a seed's problem.
+func (a *svrgArm) training(q *leastSquares, step float32, rounds uint64) *Training {
+	rounds *= a.times
+	return &Training{
+		Name: fmt.Sprintf("%s-%s", a.name, token(step)), Preset: a.preset, Clients: svrgClients,
+		Asked: svrgClients, Rounds: rounds, Every: rounds / 20, Task: q.task(), Shares: q.shares,
+		Set: func(p *wire.Plan) {
+			p.Difference, p.Mu, p.Batch, p.Diverge = wire.Central, 1e-2, svrgBatch, 0
+			p.Steps, p.Perturbations, p.StepSize = svrgSteps, svrgP, step
+			if a.decays {
+				p.StepDecay, p.Floor = wire.Cosine, 1e-3
+			}
+		},
+	}
+}
