@@ -98,6 +98,10 @@ func TestKotlin(t *testing.T) {
 	if v := phone.next("codes"); v["unknown"] != "" || v["states"] != "" {
 		t.Errorf("codes and states that core does not know: %v", v)
 	}
+	if v := phone.next("misbegun"); v["code"] != "config" ||
+		!strings.HasPrefix(v["detail"].(string), "SetInitial: 3 parameters") {
+		t.Errorf("three first parameters: %v, want them refused", v)
+	}
 	mistrust(t, phone)
 	canceled := phone.next("canceled")
 	contributed(t, canceled, 20)

@@ -5,6 +5,10 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import zofl.mobile.Client;
 import zofl.mobile.Config;
@@ -154,6 +158,42 @@ final class Directs {
 			}
 		}
 		return null;
+	}
+
+	/** Threads that read into one buffer, while another one moves its position and its limit. */
+	static void shared(Misfortune m) throws Exception {
+		Set<String> codes = new ConcurrentSkipListSet<>();
+		Config c = m.config();
+		c.setBlockObjective(r -> {
+			ByteBuffer dst = room(4 * (int) r.dim());
+			AtomicBoolean over = new AtomicBoolean();
+			Thread mover = new Thread(() -> {
+				Random random = new Random(1);
+				while (!over.get()) {
+					dst.clear().limit(4 * random.nextInt(dst.capacity() / 4));
+					dst.position(4 * random.nextInt(dst.limit() / 4 + 1));
+				}
+			});
+			mover.start();
+			Thread[] readers = new Thread[3];
+			for (int i = 0; i < readers.length; i++) {
+				readers[i] = new Thread(() -> {
+					for (int n = 0; n < 300; n++) {
+						codes.add(Misfortune.code(() -> Direct.readParams(r, 0, dst)));
+					}
+				});
+				readers[i].start();
+			}
+			for (Thread t : readers) {
+				t.join();
+			}
+			over.set(true);
+			mover.join();
+			return new Bowl(1).loss(r);
+		});
+		m.recovers(c, null);
+		codes.removeAll(Arrays.asList("", Mobile.CodeConfig, Mobile.CodeRevoked));
+		m.note("others", String.join(" ", codes));
 	}
 
 	private static ByteBuffer[] bad() {

@@ -8,8 +8,8 @@ import zofl.mobile.Mobile;
 /**
  * Lets one thing after another go wrong in this process. The settings are those of
  * {@link Settings#config}. case lists the runs, separated by commas; each is a method of
- * {@link Losses}, {@link Calls}, {@link Directs} or {@link Servers}. The program prints the
- * result of each, and the test compares it with the expected one.
+ * {@link Losses}, {@link Calls}, {@link Directs}, {@link Everything} or {@link Servers}. The
+ * program prints the result of each, and the test compares it with the expected one.
  */
 public final class Misfortune {
 	final Settings settings;
@@ -41,7 +41,8 @@ public final class Misfortune {
 	}
 
 	private static Method method(String name) throws NoSuchMethodException {
-		for (Class<?> c : new Class<?>[] {Losses.class, Calls.class, Directs.class, Servers.class}) {
+		for (Class<?> c : new Class<?>[] {Losses.class, Calls.class, Directs.class,
+			Everything.class, Servers.class}) {
 			try {
 				return c.getDeclaredMethod(name, Misfortune.class);
 			} catch (NoSuchMethodException e) {

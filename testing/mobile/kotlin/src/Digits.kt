@@ -83,6 +83,15 @@ private class Phone(private val arguments: Map<String, String>) {
         }
     }
 
+    /** First parameters reach native code, which counts them. */
+    suspend fun misbegin() {
+        try {
+            open(config = config.copy(initial = FloatArray(3))).close()
+        } catch (e: ZoflException.Settings) {
+            say("misbegun", "code" to e.code, "detail" to e.detail)
+        }
+    }
+
     private fun accuracy(client: ZoflClient): Double =
         client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0
 
@@ -201,6 +210,7 @@ fun main(args: Array<String>) {
     val phone = Phone(args.associate { it.substringBefore('=') to it.substringAfter('=') })
     runBlocking {
         codes()
+        phone.misbegin()
         phone.mistrust()
         phone.cancelInMidRound(rounds = 20)
         phone.twoAtOnce()

@@ -1,5 +1,7 @@
 package org.zofl.android
 
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
 import java.util.concurrent.atomic.AtomicReference
 import zofl.mobile.Client
 import zofl.mobile.Config
@@ -69,6 +71,13 @@ private fun Config.take(config: DeviceConfig) {
     config.trust?.let { trust -> setTrust { trust.check(it.toServerChain()) } }
     config.ca?.let(this::setCA) // which replaces trust
     config.pins.forEach(this::addPin)
+    config.initial?.let { setInitial(bytesOf(it)) }
+}
+
+private fun bytesOf(values: FloatArray): ByteArray {
+    val bytes = ByteBuffer.allocate(4 * values.size).order(ByteOrder.LITTLE_ENDIAN)
+    bytes.asFloatBuffer().put(values)
+    return bytes.array()
 }
 
 private fun Config.take(callbacks: Callbacks, segments: () -> List<Segment>) {

@@ -34,4 +34,9 @@ data class DeviceConfig(
      * network is metered. Empty: nothing of all that.
      */
     val about: String = "",
+    /**
+     * First parameters, [dim] of them, for a plan that leaves them to the app; null: none. Two
+     * configurations are equal only if they have the same array.
+     */
+    val initial: FloatArray? = null,
 )

@@ -19,4 +19,6 @@ class Lesson(
     val samples: Int = 0,
     /** Measures the model when the coordinator asks; null: never. */
     val evaluator: Evaluator? = null,
+    /** See [DeviceConfig.initial]. */
+    val initial: FloatArray? = null,
 )

@@ -60,6 +60,7 @@ class Training(
             run = now.run, device = now.device, dim = task.dim, servers = listOf(now.server),
             stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, trust = trust, pins = pins,
             samples = lesson.samples, plaintext = plaintext, limits = limits, about = about,
+            initial = lesson.initial,
         )
         return ZoflClient.open(opener, config, credentials, lesson.objective, lesson.evaluator)
     }

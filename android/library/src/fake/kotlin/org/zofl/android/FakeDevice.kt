@@ -121,8 +121,8 @@ class FullSettings(private val memory: MemorySettings) : SettingsStore by memory
 suspend fun open(device: FakeDevice) = ZoflClient.open(FakeOpener(device), plainConfig, null, Loss { 0.0 })
 
 /** Two parameters, whose loss is 0. */
-class FakeTask(override val dim: Int = 2) : Task {
-    override suspend fun begin(settings: Settings) = Lesson(Loss { 0.0 }, samples = 7)
+class FakeTask(override val dim: Int = 2, private val initial: FloatArray? = null) : Task {
+    override suspend fun begin(settings: Settings) = Lesson(Loss { 0.0 }, samples = 7, initial = initial)
 
     override suspend fun measure(model: Model) = mapOf("sum" to model.values.sum().toDouble())
 }

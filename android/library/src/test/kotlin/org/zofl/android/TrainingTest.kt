@@ -35,14 +35,16 @@ class TrainingTest {
     fun `a session has the platform's trust, the app's pins, and what it tells of itself`() = runBlocking<Unit> {
         device.returns = true
         val trust = ServerTrust { error("unknown authority") }
+        val initial = floatArrayOf(1f, 2f)
         val training = Training(
-            FakeTask(), opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")),
+            FakeTask(initial = initial), opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")),
             trust = trust, pins = listOf("sha256/a", "sha256/b"), about = "pantry 1.4",
         )
         training.run(9.minutes, 0, byHand = false)
         assertSame(trust, opener.config.trust)
         assertEquals(listOf("sha256/a", "sha256/b"), opener.config.pins)
         assertEquals("pantry 1.4", opener.config.about)
+        assertSame(initial, opener.config.initial)
     }
 
     private fun trained() {
