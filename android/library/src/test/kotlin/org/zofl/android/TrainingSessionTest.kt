@@ -14,6 +14,7 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.yield
 
 class TrainingSessionTest {
     private val settings = FullSettings(MemorySettings(Settings(optedIn = true, server = "tls://h:4222", run = "digits")))
@@ -28,7 +29,10 @@ class TrainingSessionTest {
     private fun session(patience: kotlin.time.Duration = 2.minutes) = TrainingSession(
         settings, conditions,
         join = { _, l -> limits = l; ZoflClient.open(opener, plainConfig, null, Loss { 0.0 }) },
-        keep = { model, progress, outcome -> kept += Triple(model, progress, outcome) },
+        keep = { model, progress, outcome ->
+            yield() // as one that goes to the disk's thread: it fails in a canceled coroutine
+            kept += Triple(model, progress, outcome)
+        },
         patience = patience,
     )
 

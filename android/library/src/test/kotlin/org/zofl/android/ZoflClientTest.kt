@@ -12,6 +12,7 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
+import kotlinx.coroutines.cancel
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
@@ -37,7 +38,10 @@ class ZoflClientTest {
     fun `a run canceled before it began calls nothing`() = runBlocking<Unit> {
         val device = FakeDevice()
         val client = open(device)
-        launch(start = CoroutineStart.LAZY) { client.run() }.cancelAndJoin()
+        launch(start = CoroutineStart.UNDISPATCHED) {
+            cancel()
+            client.run()
+        }.join()
         assertTrue(device.calls.isEmpty(), "${device.calls}")
     }
 
