@@ -17,22 +17,24 @@ import (
 //
 //	h = clip(<g, m>/(sqrt(u) |m|) sqrt(1 + d/(19 N)), -1, 1)
 //	e = 0.8 e + 0.2 h
-//	G = clip(G exp(0.1 (e - 0.05)), 1/64, 64)
+//	G = clip(G exp(0.05 (max(e - 0.05, 0) + min(e, 0))), 1/64, 64)
 //
 // The slope <g, m> is a trimmed mean of the devices' without their weights, so that one of many
 // samples cannot choose the step; experiments with weights=samples show no loss by it.
 //
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
-// short. G can be read from the last step, so a coordinator that takes over goes on with it; its e
-// is 0.
+// short; if it rises there, too long. A slope that noise hides changes nothing: it would shorten
+// the steps of a long run round after round. The rate is low as h is mostly noise, with which G
+// wanders: at 0.1 steps became so long in some runs that the model never recovered. G can be read
+// from the last step, so a coordinator that takes over goes on with it; its e is 0.
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
 	firstToFix  = 6    // n of the first round that corrects
 	memory      = 0.8  // of e
-	rate        = 0.1  // of G
-	target      = 0.05 // of e
+	rate        = 0.05 // of G
+	target      = 0.05 // e beyond which steps are too short
 	largestGain = 64
 )
 
@@ -79,7 +81,7 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	n, gain := round-1, past.gain(p)
 	if n >= firstToFix && len(slopes) > 0 {
 		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, Trimmed(slopes))
-		gain *= math.Exp(rate * (l.trend - target))
+		gain *= math.Exp(rate * (max(l.trend-target, 0) + min(l.trend, 0)))
 		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}
 	return float32(share * float64(p.StepSize) * gain * fall(p, n))

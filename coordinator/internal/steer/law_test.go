@@ -97,7 +97,7 @@ func TestLaw(t *testing.T) {
 			if n >= 6 {
 				h := along / math.Sqrt(square/float64(count)) * math.Sqrt(1+d/(19*float64(count)))
 				e = 0.8*e + 0.2*max(-1, min(1, h))
-				gain = max(1./64, min(64, gain*math.Exp(0.1*(e-0.05))))
+				gain = max(1./64, min(64, gain*math.Exp(0.05*(max(e-0.05, 0)+min(e, 0)))))
 			}
 			want := 0.2 * best * gain / math.Sqrt(1+float64(n)/30)
 			got := law.Next(lawPlan(best), past, n+1, terms, slopes)
@@ -154,6 +154,21 @@ func TestLawIsBounded(t *testing.T) {
 		if got := float64(past.Step); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("slope %v: step %v in the end, want %v", sign, got, want)
 		}
+	}
+}
+
+// Where noise hides the slope, even a long run keeps G.
+func TestLawOfNoise(t *testing.T) {
+	var law steer.Law
+	past := steer.Past{}
+	for n := range uint64(2000) {
+		slope := float64(n%2)*0.002 - 0.0005 // nearly always a little too short
+		step := law.Next(lawPlan(1), past, n+1, oneTerm, []float64{slope})
+		past = steer.Past{Step: step, Round: n + 1}
+	}
+	want := 0.2 / math.Sqrt(1+1999./30)
+	if got := float64(past.Step); math.Abs(got-want) > 0.01*want {
+		t.Errorf("step %v in the end, want %v", got, want)
 	}
 }
 
