@@ -18,7 +18,7 @@ func byzantine() Experiment {
 		ID:    id,
 		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
 		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
-		Long:  "half a minute a run with --screen, of which there are 110",
+		Long:  "half a minute a run with --screen, of which there are 120",
 		Takes: []string{"tasks", "rounds", "arm"},
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			x, err := newByzantine(ctx, e, id)

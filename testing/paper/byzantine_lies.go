@@ -16,6 +16,8 @@ type lie struct {
 	lie func() (own, honest float64)
 	// random replaces the gradient by one in any direction.
 	random bool
+	// shared makes that direction the same for all who lie.
+	shared bool
 	// labels takes other labels for the liar's own samples.
 	labels bool
 	// steady takes the same samples of honest devices at all points.
@@ -33,6 +35,7 @@ type lie struct {
 var lies = []lie{
 	{name: "honest"},
 	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
+	{name: "noise", lie: func() (own, honest float64) { return 100, 0 }, random: true, shared: true},
 	{name: "flipped", lie: func() (own, honest float64) { return -1, 0 }},
 	{name: "scaled", lie: func() (own, honest float64) { return -10, 0 }},
 	{name: "league", lie: func() (own, honest float64) { return 0, -10 }},
@@ -80,7 +83,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		case !lying[batch[0]]:
 			return loss(params, batch)
 		case l.random:
-			return own * dice(params, batch[0]).NormFloat64()
+			return own * dice(params, l.throw(batch)).NormFloat64()
 		case theirs == 0:
 			return own * wrong.Loss(params, batch)
 		}
@@ -96,7 +99,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		}
 		value := lying(lied, params, batch)
 		if l.random {
-			scatter(lied, dice(params, batch[0]))
+			scatter(lied, dice(params, l.throw(batch)))
 		}
 		for i, v := range lied {
 			grad[i] += float32(factor * float64(v))
@@ -104,6 +107,14 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		return value
 	}
 	return t
+}
+
+// throw returns the sample by which a liar's noise is drawn.
+func (l lie) throw(batch []int) int {
+	if l.shared {
+		return 0
+	}
+	return batch[0]
 }
 
 // liarsDice is how many parameters, the last ones, decide what [dice] returns.

@@ -80,7 +80,7 @@ func TestLies(t *testing.T) {
 	y[0] = 1
 	for _, l := range lies[1:] {
 		task := l.task(honest, wrong, shares, 10)
-		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0,
+		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0, "noise": 0,
 			"flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
 			"steady": -100, "turns": -100}[l.name]} {
 			batch, grad := shares[client], make([]float32, 12)
@@ -90,6 +90,12 @@ func TestLies(t *testing.T) {
 			}
 			slope := task.Loss(y, batch) - task.Loss(x, batch)
 			if l.random && client == 1 {
+				other := make([]float32, 12)
+				task.Gradient(other, x, shares[3])
+				same := math.Abs(float64(grad[0]*other[1]/(grad[1]*other[0])-1)) < 1e-3
+				if same != l.shared {
+					t.Errorf("%s: two liars say %v and %v", l.name, grad, other)
+				}
 				if grad[0] == grad[1] || math.Abs(float64(grad[0])) > 2000 {
 					t.Errorf("%s: a gradient of %v", l.name, grad)
 				}

@@ -42,4 +42,11 @@
 // help = sum c.r and most = sum |c||r| over its last N contributions, older ones fading, and loses
 // the share -help / (0.05 most) of its weight, from 0 to 1. What is further from r than the median
 // device is moved towards r to that distance. Without a root's contribution nothing moves.
+//
+// Noise that several devices share does not contradict r. With a the sum of the squares of the
+// positive cosines between a device's contribution and those of all devices of the round but roots,
+// its own included, a device whose a is above the median a counts median/a of what it would. So
+// however many devices send the same, together they count at most as median a devices, about two
+// where the others have little in common. None counts more than without this. In rounds of more
+// than 1024 contributions it is left out.
 package guard

@@ -44,6 +44,7 @@ type slot struct {
 	share     float64 // of its weight that it lost in its last round
 	help      float64 // sum of its products with the roots, less from round to round
 	most      float64 // what that would be if it were along with them each time
+	echo      float64 // of its weight that it lost in its last round because others sent the same
 }
 
 // A Contribution is held until its round closes.
@@ -208,5 +209,6 @@ func (g *Guard) Member(n uint32) (cuts uint32, lost float64) {
 	if uint64(n) >= uint64(len(g.slots)) {
 		return 0, 0
 	}
-	return g.slots[n].cuts, g.slots[n].share
+	s := &g.slots[n]
+	return s.cuts, 1 - float64((1-s.share)*(1-s.echo))
 }

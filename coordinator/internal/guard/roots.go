@@ -48,6 +48,7 @@ func (g *Guard) compare() {
 		away = append(away, distance)
 	}
 	g.reach = median(away)
+	g.thin()
 }
 
 // rootMean returns the mean contribution of the roots, nil if none contributed.
@@ -70,14 +71,15 @@ func (g *Guard) rootMean() []float64 {
 
 // against compares factor times values with middle: their product, the largest that vectors of
 // their lengths can have, and their distance.
-func against(values []float32, factor float64, middle []float64) (product, most, distance float64) {
+func against[T float32 | float64](values []float32, factor float64, middle []T) (product, most,
+	distance float64) {
 	var a, b float64
 	for p, v := range values {
-		x := factor * float64(v)
-		product += float64(x * middle[p])
+		x, y := factor*float64(v), float64(middle[p])
+		product += float64(x * y)
 		a += float64(x * x)
-		b += float64(middle[p] * middle[p])
-		distance += float64((x - middle[p]) * (x - middle[p]))
+		b += float64(y * y)
+		distance += float64((x - y) * (x - y))
 	}
 	return product, math.Sqrt(a * b), math.Sqrt(distance)
 }

@@ -34,7 +34,7 @@ func TestRoots(t *testing.T) {
 			}
 			for slot := range uint32(f.n) {
 				_, lost := g.Member(slot)
-				if liar := slot < 4; liar && g.Weight(slot, 1) > 0 || !liar && lost > 0.5 {
+				if liar := slot < 4; liar && g.Weight(slot, 1) > 0 || !liar && lost > 0.7 {
 					t.Fatalf("%s, round %d: device %d lost %v of its weight", name, r, slot, lost)
 				}
 			}
@@ -65,7 +65,11 @@ func TestRootEquations(t *testing.T) {
 			help[i] = 0.75*help[i] + x*a + y*b
 			most[i] = 0.75*most[i] + math.Hypot(x, y)*math.Hypot(a, b)
 			away[i] = math.Hypot(x-a, y-b)
-			want := 1 - min(max(1+help[i]/most[i]/0.05, 0), 1)
+		}
+		echo := echoes(sent[:3])
+		for i := range away {
+			share := 1 - min(max(1+help[i]/most[i]/0.05, 0), 1)
+			want := 1 - (1-share)*(1-echo[i])
 			if _, lost := g.Member(uint32(i)); math.Abs(lost-want) > 1e-12 {
 				t.Errorf("round %d, device %d: lost %v of its weight, want %v", r, i, lost, want)
 			}
@@ -81,6 +85,57 @@ func TestRootEquations(t *testing.T) {
 					t.Errorf("round %d, device %d: scalar %d is %v, want %v", r, i, p, got, want)
 				}
 			}
+		}
+	}
+}
+
+// echoes returns what three contributions of two scalars lose for being alike.
+func echoes(sent [][]float32) []float64 {
+	alike := make([]float64, len(sent))
+	for i, a := range sent {
+		for _, b := range sent {
+			x, y := float64(a[0]), float64(a[1])
+			u, v := float64(b[0]), float64(b[1])
+			cosine := max(0, (x*u+y*v)/math.Hypot(x, y)/math.Hypot(u, v))
+			alike[i] += cosine * cosine
+		}
+	}
+	usual, lost := slices.Sorted(slices.Values(alike))[1], make([]float64, len(sent))
+	for i, a := range alike {
+		lost[i] = 1 - min(usual/a, 1)
+	}
+	return lost
+}
+
+// TestEchoes: four devices that send the same noise, which does not contradict the root, count
+// together about as two. Those that send on their own count nearly in full.
+func TestEchoes(t *testing.T) {
+	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, scalar: 10}
+	g := newRooted(&wire.Plan{Bound: 3, Trust: 100}, 20)
+	counted := make([]float64, f.n)
+	const rounds = 200
+	for range rounds {
+		all := f.round()
+		noise := make([]float32, 10)
+		for p := range noise {
+			noise[p] = float32(f.rng.NormFloat64())
+		}
+		for i := range all[:20] {
+			all[i] = slices.Clone(noise)
+			if i >= 4 {
+				for p := range all[i] {
+					all[i][p] = float32(f.rng.NormFloat64()) + all[20][p]/4
+				}
+			}
+		}
+		g.round(all)
+		for i := range counted {
+			counted[i] += float64(g.Weight(uint32(i), 1)) / full / rounds
+		}
+	}
+	for i, share := range counted {
+		if i < 4 && share > 0.55 || i >= 4 && share < 0.8 {
+			t.Errorf("device %d counts %.2f", i, share)
 		}
 	}
 }

@@ -91,5 +91,6 @@ func (g *Guard) Weight(slot uint32, weight uint32) uint32 {
 	case g.rooted() && (g.middle == nil || g.vouched(slot)):
 		return weight * full
 	}
-	return weight * uint32(math.Round(full*(1-g.slot(slot).share)))
+	s := g.slot(slot)
+	return weight * uint32(math.Round(full*(1-s.share)*(1-s.echo)))
 }

@@ -129,7 +129,8 @@ func noteOn(d *operate.Device) string {
 		notes = append(notes, fmt.Sprintf("%d contributions cut to the bound", d.Cut))
 	}
 	if d.Doubt > 0.5 {
-		notes = append(notes, fmt.Sprintf("contradicts the others: counts %.0f %%", 100*(1-d.Doubt)))
+		notes = append(notes, fmt.Sprintf("contradicts the others, or sends the same as some: "+
+			"counts %.0f %%", 100*(1-d.Doubt)))
 	}
 	if d.SameID {
 		notes = append(notes, "two devices use this id")
