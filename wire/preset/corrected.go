@@ -62,7 +62,7 @@ mean over the devices asked, as in federated SVRG, and phase 2 asks them again
 (cohort=round). The paper has directions on the sphere; distribution=sphere has them,
 with mu times sqrt(d).
 Exact: all is linear, so the replay is the mean of the local models.
-Defaults are decomfl's but K = 5, which no paper gives. rule=sgd.
+Defaults are decomfl's but K = 5, which no paper gives.
 Trap: phase 1 evaluates P + 1 losses of all data, and each local step but the first
 2(P + 1) losses of a minibatch. A device whose minibatches have most of its samples has
 nothing to gain.
