@@ -6,6 +6,7 @@ import kotlin.test.assertEquals
 import kotlin.test.assertIs
 import kotlin.test.assertNull
 import kotlin.test.assertSame
+import kotlin.test.assertTrue
 import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
@@ -87,7 +88,8 @@ class TrainingTest {
     fun `settings that cannot be saved mean a full disk`() = runBlocking<Unit> {
         settings.full = true
         device.returns = true
-        assertIs<Outcome.Retry>(training().run(9.minutes, 0, byHand = false))
+        val outcome = assertIs<Outcome.Retry>(training().run(9.minutes, 0, byHand = false))
+        assertTrue(outcome.reason.startsWith("the storage fails"), outcome.reason)
     }
 
     @Test

@@ -59,6 +59,7 @@ class ZoflClientTest {
         assertEquals("locked", e.code)
         assertEquals("/state is in use: stop the other client", e.detail)
         assertEquals(device.error!!.message, e.message)
+        assertTrue(generateSequence<Throwable>(e) { it.cause }.any { it === device.error }, "${e.cause}")
     }
 
     @Test
