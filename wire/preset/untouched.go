@@ -22,12 +22,17 @@ type trial struct {
 }
 
 // trials are those of the presets that the experiment ran. A preset that finds its step has none.
+// Of those that compute most, only the smallest tasks were run, or none.
 var trials = map[string]trial{
 	"decomfl":             {tasks: 8, near: 1, behind: 55.4, from: "1", to: "256 or more"},
 	"decomfl-adam":        {tasks: 8, near: 3, behind: 11.9, from: "1", to: "64"},
+	"fedzo-dense":         {tasks: 2, behind: 14.4, from: "16", to: "256 or more"},
 	"fedzo":               {tasks: 8, near: 1, behind: 55.6, from: "1/4", to: "256 or more"},
 	"fedprox":             {tasks: 5, near: 3, behind: 13.1, from: "1/4", to: "64"},
 	"mezo":                {tasks: 8, near: 7},
+	"zo-adafl":            {tasks: 2, near: 2, from: "1", to: "4"},
+	"zofedavg-sgd":        {tasks: 3, near: 2, failed: 1, from: "1/64", to: "1/4"},
+	"zofedht":             {tasks: 3, near: 2, failed: 1, from: "1/64", to: "1/4"},
 	"zo-adafl-shared":     {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
 	"zofedavg-gd-shared":  {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
 	"zofedavg-sgd-shared": {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
@@ -53,10 +58,18 @@ func (t trial) String() string {
 	return text + fmt.Sprintf(". The best steps were %s to %s times as long.", t.from, t.to)
 }
 
-// told returns a preset with the results of its trial as the last of its notes.
+// untried is said of presets without a trial.
+const untried = "Its step was not tried on other models: zofl tune finds one on yours."
+
+// told returns a preset with the results of its trial as the last of its notes, or that there is
+// none.
 func (i Info) told() Info {
+	var own wire.Plan
+	i.apply(&own)
 	if t, ok := trials[i.Name]; ok {
 		i.Notes += "\n" + broken(fmt.Sprintf("Untouched: %v", t), 90)
+	} else if own.StepAuto == 0 {
+		i.Notes += "\n" + untried
 	}
 	return i
 }
