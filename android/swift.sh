@@ -23,7 +23,8 @@ mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
 echo 'deb http://deb.debian.org/debian trixie main' >"$work/sources.list"
 : >"$work/status"
 apt=(apt-get -qq -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
-	-o APT::Sandbox::User= -o "Dir::State=$work/state" -o "Dir::Cache=$work/cache" -o "Dir::State::status=$work/status")
+	-o APT::Sandbox::User= -o Acquire::Retries=3
+	-o "Dir::State=$work/state" -o "Dir::Cache=$work/cache" -o "Dir::State::status=$work/status")
 "${apt[@]}" update
 (cd "$work" && "${apt[@]}" download swiftlang libswiftlang libc6 libgcc-s1 libstdc++6 zlib1g libzstd1 libtinfo6 libuuid1)
 
