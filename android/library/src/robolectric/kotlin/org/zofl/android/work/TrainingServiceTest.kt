@@ -1,11 +1,14 @@
 package org.zofl.android.work
 
 import android.content.Intent
+import java.util.concurrent.TimeUnit
 import kotlin.test.assertEquals
 import kotlin.test.assertNotNull
 import kotlin.test.assertTrue
+import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
 import org.junit.Test
 import org.junit.runner.RunWith
 import org.robolectric.Robolectric
@@ -29,7 +32,9 @@ class TrainingServiceTest {
     }
 
     /** Waits for the end of the session that was started. */
-    private fun outcome(): Outcome = runBlocking { phone.zofl.training.outcome.first { it != null }!! }
+    private fun outcome(): Outcome = runBlocking {
+        withTimeout(5.minutes) { phone.zofl.training.outcome.first { it != null }!! }
+    }
 
     @Test
     fun `a session runs in the foreground, for half an hour`() {
@@ -45,7 +50,7 @@ class TrainingServiceTest {
     fun `the user's stop ends the session`() {
         optIn()
         start()
-        phone.device.running.await()
+        assertTrue(phone.device.running.await(5, TimeUnit.MINUTES), "no session runs")
         start("org.zofl.android.STOP")
         assertTrue(shadowOf(service.get()).isStoppedBySelf)
         service.destroy()
@@ -58,7 +63,7 @@ class TrainingServiceTest {
     fun `the system's time limit ends it`() {
         optIn()
         start()
-        phone.device.running.await()
+        assertTrue(phone.device.running.await(5, TimeUnit.MINUTES), "no session runs")
         service.get().onTimeout(1, 1)
         assertTrue(shadowOf(service.get()).isStoppedBySelf)
         service.destroy()
