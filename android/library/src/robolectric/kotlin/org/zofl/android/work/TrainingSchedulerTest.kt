@@ -44,6 +44,7 @@ class TrainingSchedulerTest {
         assertEquals(first.id, changed.id, "updated in place, so that a running job goes on")
         assertNotEquals(first.constraints, changed.constraints)
         assertEquals(NetworkType.CONNECTED, changed.constraints.requiredNetworkType)
+        assertTrue(!changed.constraints.requiresCharging())
     }
 
     @Test
