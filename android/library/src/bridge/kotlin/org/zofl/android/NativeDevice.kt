@@ -39,10 +39,12 @@ class NativeDevice private constructor(private val client: Client) : Device {
     override fun digest(into: ByteArray) = client.digest(into)
 
     companion object : DeviceOpener {
-        override fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device {
+        override fun open(config: DeviceConfig, secrets: Secrets, callbacks: Callbacks): Device {
             val native = Mobile.newConfig()
+            secrets.line?.let(native::enroll) // before what the app sets besides
             native.take(config)
-            credentials?.let(native::setCredentials)
+            secrets.credentials?.let(native::setCredentials)
+            secrets.runKey?.let(native::setRunKey)
             val client = AtomicReference<Client>() // before the first callback
             native.take(callbacks) { client.get().segments() }
             return NativeDevice(Mobile.newClient(native).also(client::set))
@@ -55,9 +57,15 @@ suspend fun ZoflClient.Companion.open(
     config: DeviceConfig, credentials: String?, objective: Objective, evaluator: Evaluator? = null,
 ): ZoflClient = open(NativeDevice, config, credentials, objective, evaluator)
 
+/** Like the other [open], for a device with a line, a run key or a say in the plan. */
+suspend fun ZoflClient.Companion.open(
+    config: DeviceConfig, secrets: Secrets, objective: Objective, evaluator: Evaluator? = null,
+    consent: Consent? = null,
+): ZoflClient = open(NativeDevice, config, secrets, objective, evaluator, consent)
+
 private fun Config.take(config: DeviceConfig) {
-    run = config.run
-    device = config.device
+    if (config.run.isNotEmpty()) run = config.run // else the line's
+    if (config.device.isNotEmpty()) device = config.device
     dim = config.dim.toLong()
     stateDir = config.stateDir
     samples = config.samples.toLong()
@@ -86,6 +94,7 @@ private fun Config.take(callbacks: Callbacks, segments: () -> List<Segment>) {
         is BatchLoss -> setBatchObjective { probes -> objective.losses(NativeStep(probes, segments)) }
     }
     callbacks.evaluator?.let { e -> setEvaluator { e.evaluate(NativeEvaluation(it, segments)) } }
+    callbacks.consent?.let { c -> setConsent { c.accept(it.toPlan()) } }
     setListener(NativeNews(callbacks.listener))
 }
 

@@ -9,6 +9,7 @@ import zofl.mobile.Chain
 import zofl.mobile.Client
 import zofl.mobile.Direct
 import zofl.mobile.Evaluation
+import zofl.mobile.Plan as NativePlan
 import zofl.mobile.Probes
 import zofl.mobile.Round
 
@@ -106,12 +107,17 @@ internal class NativeEvaluation(
     override fun samples(n: Int) = evaluation.setSamples(n.toLong())
 }
 
-internal fun Client.segments(): List<Segment> {
-    val plan = plan() ?: return emptyList()
-    return (0 until plan.segments()).map { i ->
-        plan.segment(i).run { Segment(name(), offset().toInt(), length().toInt()) }
-    }
+internal fun Client.segments(): List<Segment> = plan()?.list().orEmpty()
+
+private fun NativePlan.list() = (0 until segments()).map { i ->
+    segment(i).run { Segment(name(), offset().toInt(), length().toInt()) }
 }
+
+internal fun NativePlan.toPlan() = Plan(
+    dim = dim(), steps = steps(), queries = queries(), batchSize = batchSize(),
+    deadline = deadlineMilliseconds().milliseconds, memory = memory(), isPrivate = private_(),
+    segments = list(),
+)
 
 internal fun Chain.toServerChain(): ServerChain {
     val factory = CertificateFactory.getInstance("X.509")

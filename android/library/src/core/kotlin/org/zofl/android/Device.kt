@@ -59,10 +59,12 @@ interface DeviceListener {
 }
 
 /** What a device calls back. */
-class Callbacks(val objective: Objective, val evaluator: Evaluator?, val listener: DeviceListener)
+class Callbacks(
+    val objective: Objective, val evaluator: Evaluator?, val listener: DeviceListener,
+    val consent: Consent? = null,
+)
 
 /** Opens devices: of the native library in an app, fakes in tests. */
 fun interface DeviceOpener {
-    /** [credentials]: the text of a creds file or an nkey seed; null for none. */
-    fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device
+    fun open(config: DeviceConfig, secrets: Secrets, callbacks: Callbacks): Device
 }

@@ -39,4 +39,7 @@ data class DeviceConfig(
      * configurations are equal only if they have the same array.
      */
     val initial: FloatArray? = null,
-)
+) {
+    /** For a device with [Secrets.line], which names run, device and server. */
+    constructor(dim: Int, stateDir: String) : this("", "", dim, emptyList(), stateDir)
+}

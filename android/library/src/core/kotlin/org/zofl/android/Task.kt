@@ -21,4 +21,6 @@ class Lesson(
     val evaluator: Evaluator? = null,
     /** See [DeviceConfig.initial]. */
     val initial: FloatArray? = null,
+    /** See [Secrets.runKey]. */
+    val runKey: ByteArray? = null,
 )

@@ -28,6 +28,8 @@ class Training(
     private val pins: List<String> = emptyList(),
     /** See [DeviceConfig.about]. */
     private val about: String = "",
+    /** Judges the run's plan; null: all that fit the memory are accepted. */
+    private val consent: Consent? = null,
 ) {
     private val current = MutableStateFlow<Progress?>(null)
 
@@ -62,7 +64,8 @@ class Training(
             samples = lesson.samples, plaintext = plaintext, limits = limits, about = about,
             initial = lesson.initial,
         )
-        return ZoflClient.open(opener, config, credentials, lesson.objective, lesson.evaluator)
+        val secrets = Secrets(credentials, runKey = lesson.runKey)
+        return ZoflClient.open(opener, config, secrets, lesson.objective, lesson.evaluator, consent)
     }
 
     private suspend fun watch(client: ZoflClient) {

@@ -80,20 +80,26 @@ class ZoflClient private constructor(private val news: News, private val device:
     override fun close() = device.stop()
 
     companion object {
-        /**
-         * Makes a client, on its own thread because that may read the disk. [credentials] is
-         * the text of a creds file or an nkey seed, null for none. Throws [ZoflException].
-         */
+        /** Like the other [open], for a device that has [credentials] only, or none. */
         suspend fun open(
             opener: DeviceOpener, config: DeviceConfig, credentials: String?, objective: Objective,
             evaluator: Evaluator? = null,
+        ): ZoflClient = open(opener, config, Secrets(credentials), objective, evaluator)
+
+        /**
+         * Makes a client, on its own thread because that may read the disk. Without [consent]
+         * it takes part in every plan that fits its memory. Throws [ZoflException].
+         */
+        suspend fun open(
+            opener: DeviceOpener, config: DeviceConfig, secrets: Secrets, objective: Objective,
+            evaluator: Evaluator? = null, consent: Consent? = null,
         ): ZoflClient {
             val witness = Witness()
             val news = News(witness)
-            val callbacks = Callbacks(witness.watch(objective), evaluator?.let(witness::watch), news)
+            val callbacks = Callbacks(witness.watch(objective), evaluator?.let(witness::watch), news, consent)
             val device = withContext(NonCancellable) {
                 onOwnThread("zofl-open", interrupt = {}) {
-                    translate { opener.open(config, credentials, callbacks) }
+                    translate { opener.open(config, secrets, callbacks) }
                 }
             }
             news.source = device

@@ -90,14 +90,15 @@ class FakeDevice(override val dim: Int = 2) : Device {
 /** Opens [device], and records the arguments. */
 class FakeOpener(val device: FakeDevice) : DeviceOpener {
     lateinit var config: DeviceConfig
-    var credentials: String? = null
+    lateinit var secrets: Secrets
+    val credentials get() = secrets.credentials
     var thread = ""
     var error: Exception? = null
 
-    override fun open(config: DeviceConfig, credentials: String?, callbacks: Callbacks): Device {
+    override fun open(config: DeviceConfig, secrets: Secrets, callbacks: Callbacks): Device {
         error?.let { throw it }
         this.config = config
-        this.credentials = credentials
+        this.secrets = secrets
         thread = Thread.currentThread().name
         device.callbacks = callbacks
         return device
@@ -121,8 +122,11 @@ class FullSettings(private val memory: MemorySettings) : SettingsStore by memory
 suspend fun open(device: FakeDevice) = ZoflClient.open(FakeOpener(device), plainConfig, null, Loss { 0.0 })
 
 /** Two parameters, whose loss is 0. */
-class FakeTask(override val dim: Int = 2, private val initial: FloatArray? = null) : Task {
-    override suspend fun begin(settings: Settings) = Lesson(Loss { 0.0 }, samples = 7, initial = initial)
+class FakeTask(
+    override val dim: Int = 2, private val initial: FloatArray? = null, private val runKey: ByteArray? = null,
+) : Task {
+    override suspend fun begin(settings: Settings) =
+        Lesson(Loss { 0.0 }, samples = 7, initial = initial, runKey = runKey)
 
     override suspend fun measure(model: Model) = mapOf("sum" to model.values.sum().toDouble())
 }

@@ -37,15 +37,20 @@ class TrainingTest {
         device.returns = true
         val trust = ServerTrust { error("unknown authority") }
         val initial = floatArrayOf(1f, 2f)
+        val runKey = ByteArray(32) { 7 }
+        val consent = Consent { error("too large") }
         val training = Training(
-            FakeTask(initial = initial), opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")),
-            trust = trust, pins = listOf("sha256/a", "sha256/b"), about = "pantry 1.4",
+            FakeTask(initial = initial, runKey = runKey), opener, settings, hub, MemoryVault("SU"), StateFolder(dir),
+            ModelFile(File(dir, "model")), trust = trust, pins = listOf("sha256/a", "sha256/b"), about = "pantry 1.4",
+            consent = consent,
         )
         training.run(9.minutes, 0, byHand = false)
         assertSame(trust, opener.config.trust)
         assertEquals(listOf("sha256/a", "sha256/b"), opener.config.pins)
         assertEquals("pantry 1.4", opener.config.about)
         assertSame(initial, opener.config.initial)
+        assertSame(runKey, opener.secrets.runKey)
+        assertSame(consent, device.callbacks.consent)
     }
 
     private fun trained() {

@@ -7,6 +7,7 @@ import kotlin.test.assertFailsWith
 import kotlin.test.assertFalse
 import kotlin.test.assertIs
 import kotlin.test.assertNull
+import kotlin.test.assertSame
 import kotlin.test.assertTrue
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CoroutineStart
@@ -60,6 +61,31 @@ class ZoflClientTest {
         assertEquals("/state is in use: stop the other client", e.detail)
         assertEquals(device.error!!.message, e.message)
         assertTrue(generateSequence<Throwable>(e) { it.cause }.any { it === device.error }, "${e.cause}")
+    }
+
+    @Test
+    fun `a device is opened with its line, its run key and the app's say`() = runBlocking<Unit> {
+        val opener = FakeOpener(FakeDevice())
+        val key = ByteArray(32) { 7 }
+        val plan = Plan(2, 1, 8, 0, 30.seconds, 1 shl 20, true, listOf(Segment("all", 0, 2)))
+        val refusal = IllegalStateException("on a phone?")
+        var asked: Plan? = null
+        val consent = Consent { asked = it; throw refusal }
+        val config = DeviceConfig(dim = 2, stateDir = "/state")
+        ZoflClient.open(opener, config, Secrets(line = "zofl:?v=1", runKey = key), Loss { 0.0 }, consent = consent)
+        assertEquals(DeviceConfig("", "", 2, emptyList(), "/state"), opener.config)
+        assertEquals("zofl:?v=1", opener.secrets.line)
+        assertContentEquals(key, opener.secrets.runKey)
+        assertNull(opener.credentials)
+        val thrown = runCatching { opener.device.callbacks.consent!!.accept(plan) }.exceptionOrNull()
+        assertSame(refusal, thrown)
+        assertSame(plan, asked)
+    }
+
+    @Test
+    fun `secrets are not printed`() {
+        val text = Secrets("SUSECRET", "zofl:?SECRET", ByteArray(32)).toString()
+        assertFalse("SECRET" in text, text)
     }
 
     @Test

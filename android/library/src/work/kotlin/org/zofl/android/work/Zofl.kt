@@ -9,6 +9,7 @@ import kotlin.time.Duration
 import kotlinx.coroutines.sync.Mutex
 import kotlinx.coroutines.sync.withLock
 import org.zofl.android.ConditionsHub
+import org.zofl.android.Consent
 import org.zofl.android.CredentialVault
 import org.zofl.android.DeviceOpener
 import org.zofl.android.FileVault
@@ -49,6 +50,8 @@ class Zofl(
     pins: List<String> = emptyList(),
     /** What the run's operator sees of this app: see [org.zofl.android.DeviceConfig.about]. */
     about: String = "",
+    /** Judges the run's plan; null: all that fit the memory are accepted. */
+    consent: Consent? = null,
 ) {
     private val preferences by lazy { PreferencesSettings(context, versionOf(context)) }
 
@@ -66,7 +69,9 @@ class Zofl(
 
     /** Progress, outcome and model, for a screen. */
     val training by lazy {
-        Training(task, opener, settings, hub, vault, state, models, debuggable(context), trust, pins, about)
+        Training(
+            task, opener, settings, hub, vault, state, models, debuggable(context), trust, pins, about, consent,
+        )
     }
     private val myData by lazy { MyData(settings, vault, state, models, ::stop) }
     private val watch = Watch {
