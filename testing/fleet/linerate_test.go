@@ -214,7 +214,9 @@ func (s *siege) attack(list []*hostile) (stop func()) {
 func (s *siege) leave(run string, evil *nats.Conn) {
 	s.t.Helper()
 	bye := wire.Reply{Kind: wire.Decline, N: 1, Reason: wire.DeclineLeaving}
-	for begun := time.Now(); s.present("evil"); time.Sleep(10 * time.Millisecond) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); s.present("evil"); <-tick.C {
 		if err := evil.Publish(subjects.Reply(run, 0, "evil"), bye.Append(nil)); err != nil {
 			s.t.Fatal(err)
 		}

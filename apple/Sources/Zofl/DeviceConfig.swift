@@ -65,8 +65,9 @@ public struct DeviceConfig: Sendable {
         guard let config: ZoflMobileConfig = ZoflMobileNewConfig() else {
             throw ZoflError(code: ZoflMobileCodeFault, detail: "no memory for a configuration")
         }
-        config.run = run
-        config.device = device
+        if let line { try config.enroll(line) } // before what the app sets besides
+        if !run.isEmpty { config.run = run }
+        if !device.isEmpty { config.device = device }
         config.dim = dim
         config.stateDir = stateDir
         config.samples = samples
@@ -76,7 +77,6 @@ public struct DeviceConfig: Sendable {
         config.chargingOnly = limits.chargingOnly
         config.minBattery = limits.minBattery
         config.about = about
-        if let line { try config.enroll(line) } // before what the app sets besides
         for server in servers { try config.addServer(server) }
         if let credentials { try config.setCredentials(credentials) }
         if let ca { try config.setCA(ca) }

@@ -13,10 +13,10 @@ import (
 // override what they call.
 
 var (
-	stubProperty = regexp.MustCompile(`^@property \(nonatomic\) (.+) (\w+);$`)
-	stubFunction = regexp.MustCompile(`^FOUNDATION_EXPORT (.+?) ?(Zofl\w+)\((.*)\);$`)
-	stubConstant = regexp.MustCompile(`^FOUNDATION_EXPORT (.+?) (?:const )?(ZoflMobile\w+);$`)
-	stubArgument = regexp.MustCompile(`^(.+?) ?\b(\w+)$`)
+	propertyLine = regexp.MustCompile(`^@property \(nonatomic\) (.+) (\w+);$`)
+	functionLine = regexp.MustCompile(`^FOUNDATION_EXPORT (.+?) ?(Zofl\w+)\((.*)\);$`)
+	constantLine = regexp.MustCompile(`^FOUNDATION_EXPORT (.+?) (?:const )?(ZoflMobile\w+);$`)
+	argumentText = regexp.MustCompile(`^(.+?) ?\b(\w+)$`)
 )
 
 // numbers are the values of constants, which the header has not.
@@ -28,7 +28,7 @@ var numbers = map[string]int{
 	"ZoflMobileStateStopped": mobile.StateStopped, "ZoflMobileMaxBlock": mobile.MaxBlock,
 }
 
-// unused says what a call of the stub does.
+// unused says what a call of the module does.
 const unused = `fatalError("the framework is not here")`
 
 // imported returns a type of Objective-C as Swift's importer writes it, without a word on null
@@ -64,7 +64,7 @@ func imported(kind string) string {
 	}
 	name, pointer := strings.CutSuffix(kind, "*")
 	if name = strings.TrimSpace(name); !pointer {
-		panic("a type that the stub does not know: " + kind)
+		panic("a type that has no name in Swift here: " + kind)
 	}
 	if strings.HasPrefix(name, "Zofl") || name == "NSMutableData" {
 		return name + mark
@@ -72,8 +72,8 @@ func imported(kind string) string {
 	return "UnsafeMutablePointer<" + imported(name) + ">" + mark
 }
 
-// stub returns the module of a header.
-func stub(header string) string {
+// moduleOf returns the module of a header.
+func moduleOf(header string) string {
 	var b strings.Builder
 	b.WriteString("import Foundation\n")
 	inside := "" // the keywords of a method
@@ -95,8 +95,8 @@ func stub(header string) string {
 				b.WriteString("}\n")
 			}
 		case inside == "skip" || strings.Contains(line, "instancetype"):
-		case stubProperty.MatchString(line):
-			m := stubProperty.FindStringSubmatch(line)
+		case propertyLine.MatchString(line):
+			m := propertyLine.FindStringSubmatch(line)
 			kind := imported(m[1])
 			zero := map[string]string{"String": `""`, "Bool": "false"}[kind]
 			if zero == "" {
@@ -104,17 +104,17 @@ func stub(header string) string {
 			}
 			fmt.Fprintf(&b, "open var %s: %s = %s\n", m[2], kind, zero)
 		case method.MatchString(line):
-			b.WriteString(stubMethod(inside, method.FindStringSubmatch(line)))
+			b.WriteString(declareMethod(inside, method.FindStringSubmatch(line)))
 		default:
-			b.WriteString(stubSymbol(line))
+			b.WriteString(declareSymbol(line))
 		}
 	}
 	return b.String()
 }
 
-// stubMethod declares a method, with a body in a class. Where its name in Swift is not sure there
-// is none.
-func stubMethod(inside string, m []string) string {
+// declareMethod declares a method, with a body in a class. Where its name in Swift is not sure
+// there is none.
+func declareMethod(inside string, m []string) string {
 	pieces := piece.FindAllStringSubmatch(m[3], -1)
 	if len(pieces) > 0 && unsure.MatchString(m[2]) {
 		return ""
@@ -145,9 +145,9 @@ func stubMethod(inside string, m []string) string {
 	return text + "\n"
 }
 
-// stubSymbol declares a function or a constant.
-func stubSymbol(line string) string {
-	if m := stubConstant.FindStringSubmatch(line); m != nil {
+// declareSymbol declares a function or a constant.
+func declareSymbol(line string) string {
+	if m := constantLine.FindStringSubmatch(line); m != nil {
 		kind, value := imported(m[1]), fmt.Sprintf("%q", m[2])
 		if kind == "Int64" {
 			value = fmt.Sprint(numbers[m[2]])
@@ -156,7 +156,7 @@ func stubSymbol(line string) string {
 		}
 		return fmt.Sprintf("public let %s: %s = %s\n", m[2], kind, value)
 	}
-	m := stubFunction.FindStringSubmatch(line)
+	m := functionLine.FindStringSubmatch(line)
 	if m == nil {
 		return ""
 	}
@@ -165,7 +165,7 @@ func stubSymbol(line string) string {
 		if a == "void" {
 			break
 		}
-		kind := stubArgument.FindStringSubmatch(strings.TrimSpace(a))[1]
+		kind := argumentText.FindStringSubmatch(strings.TrimSpace(a))[1]
 		params = append(params, fmt.Sprintf("_ p%d: %s", i, imported(kind)))
 	}
 	list := strings.Join(params, ", ")

@@ -71,8 +71,9 @@ func (s *swift) compile(change func(text string) string) {
 	s.t.Helper()
 	header := sourceOf(s.t, swiftFolder+"/Sources/ZoflBridge/include/ZoflBridge.h")
 	header = strings.ReplaceAll(header, "\n    ", "") // a function a line
-	s.module("ZoflMobile", s.written("ZoflMobile", stub(sourceOf(s.t, golden))), "-parse-as-library")
-	s.module("ZoflBridge", s.written("ZoflBridge", "import ZoflMobile\n"+stub(header)),
+	s.module("ZoflMobile", s.written("ZoflMobile", moduleOf(sourceOf(s.t, golden))),
+		"-parse-as-library")
+	s.module("ZoflBridge", s.written("ZoflBridge", "import ZoflMobile\n"+moduleOf(header)),
 		"-parse-as-library")
 	var sources []string
 	for _, path := range swiftSources(s.t, swiftFolder+"/Sources/Zofl/*.swift") {
