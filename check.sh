@@ -42,14 +42,14 @@ replicated=(./prng ./mathx ./client/replica)
 assembly=(./prng ./mathx ./internal/isa ./client/replica)
 
 work=$(mktemp -d)
-lanes=()
-mkfifo "$work/ended" # the statuses of lanes
+workers=()
+mkfifo "$work/ended" # the statuses of workers
 exec 8<>"$work/ended"
 
 # finish ends the steps that run beside a failed one.
 finish() {
-	local lane
-	for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done
+	local worker
+	for worker in "${workers[@]}"; do kill -- "-$worker" 2>/dev/null || true; done
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -80,22 +80,38 @@ step() {
 	[ "$status" = 0 ] || exit 1
 }
 
-# lane FUNCTION: runs steps beside those of other lanes.
-lane() {
-	set -m # a process group of its own
-	( trap 'echo $? >&8' EXIT; "$1" ) &
-	lanes+=($!)
-	set +m
+# add NAME COMMAND...: puts a step into the queue.
+add() {
+	{ printf '%q ' "$@"; echo; } >>"$work/queue"
 }
 
-# join waits for the lanes, up to the first that fails.
-join() {
-	local status lane
-	for lane in "${lanes[@]}"; do
+# next takes the first step of the queue that no worker took: they share how far it was read.
+next() {
+	flock 9
+	IFS= read -r job <&7
+} 9>"$work/turn"
+
+# worker runs steps of the queue until none is left.
+worker() {
+	local job
+	while next; do eval "step $job"; done
+}
+
+# drain runs the queue, up to the first step that fails. Three workers keep two cores busy, as
+# many steps wait: for killed processes, elections, browsers.
+drain() {
+	local i status
+	exec 7<"$work/queue"
+	for i in 1 2 3; do
+		set -m # a process group of its own
+		( trap 'echo $? >&8' EXIT; worker ) &
+		workers+=($!)
+		set +m
+	done
+	for i in "${workers[@]}"; do
 		read -r status <&8
 		[ "$status" = 0 ] || exit 1
 	done
-	lanes=()
 }
 
 # modules prints the directories of the modules.
@@ -252,91 +268,72 @@ package() {
 	PYTHONDONTWRITEBYTECODE=1 "$interpreter" -m pytest -q -p no:cacheprovider
 }
 
-# The whole check has three lanes, that together keep two cores busy: tests with the race
-# detector, all that is built without, and what mostly waits: killed processes, elections.
-lane_raced() {
+# The whole check, its longest steps first, lest one runs alone at the end. What compiles the
+# same code is not begun at once.
+whole() {
 	local dir
-	modules >"$work/raced"
-	while read -r dir; do step "tests of $dir, raced" raced "$dir"; done <"$work/raced"
-}
-
-lane_rest() {
-	local dir
-	modules >"$work/rest"
-	step gofmt formatted
-	[ "$host" != amd64 ] || step "generated assembly" generated
-	while read -r dir; do step "tidy, vet, build $dir" module "$dir"; done <"$work/rest"
+	modules >"$work/modules"
+	add "tests of coordinator/zofl, raced" raced coordinator/zofl
+	add "long tests of testing, not raced" long testing
+	add gofmt formatted
+	[ "$host" != amd64 ] || add "generated assembly" generated
+	while read -r dir; do add "tidy, vet, build $dir" module "$dir"; done <"$work/modules"
+	add "tests of testing, raced" raced testing
+	add "tests of ., raced" raced .
+	while read -r dir; do
+		[[ $dir =~ ^(coordinator/zofl|testing|\.)$ ]] || add "tests of $dir, raced" raced "$dir"
+		[ "$dir" = testing ] || add "long tests of $dir, not raced" long "$dir"
+	done <"$work/modules"
 	if [ "$host" = amd64 ] && grep -qsw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
 		# Where the compiler may fuse: without assembly all is the compiler's.
-		step "without assembly, on amd64 v3" plain GOAMD64=v3
-		step "golden vectors on amd64 v3" golden GOAMD64=v3
+		add "without assembly, on amd64 v3" plain GOAMD64=v3
+		add "golden vectors on amd64 v3" golden GOAMD64=v3
 	else
-		step "without assembly" plain
+		add "without assembly" plain
 	fi
-	step "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
-	[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
-	while read -r dir; do
-		[ "$dir" = testing ] || step "long tests of $dir, not raced" long "$dir"
-	done <"$work/rest"
+	[ "$host" != amd64 ] || add "golden vectors on 386" golden GOARCH=386
+	add "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
 }
 
-lane_waiting() { step "long tests of testing, not raced" long testing; }
-
-whole() {
-	lane lane_raced
-	lane lane_rest
-	lane lane_waiting
-	join
-}
-
-# What else all checks has two lanes: emulators, and other languages with their engines and browser.
-lane_emulated() {
-	step "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
-		go test -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
-	step "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
-	step "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
-	step "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
-	step "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
-	step "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
-	step "no fused multiply-add on arm64" unfused GOARCH=arm64
-	step "no fused multiply-add on arm v7" unfused GOARCH=arm GOARM=7
-	step "no fused multiply-add on riscv64" unfused GOARCH=riscv64
-	step "no fused multiply-add on s390x" unfused GOARCH=s390x
-	step "seeds by the thousand" go -C testing test -count=1 -run TestSeeds ./fleet/simulation -seeds 5000
-	step "hundreds of seeds, raced" env CGO_ENABLED=1 \
+# What else all checks: other languages with their engines, a browser, and emulators.
+elsewhere() {
+	add "Java and Kotlin devices, the Android library" phones
+	add "the Python package" package
+	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
+	add "seeds by the thousand" go -C testing test -count=1 -run TestSeeds ./fleet/simulation -seeds 5000
+	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
 		go -C testing test -race -count=1 -run 'TestSeeds|TestSame' ./fleet/simulation
-	step "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost
-	step "devices of other architectures in one run" \
+	add "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|RaspberryProcessors)$' ./fleet
-	step "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
-}
-
-lane_languages() {
-	step "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
-		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
-	step "Java and Kotlin devices, the Android library" phones
-	[ "$host" != amd64 ] || step "the Swift package, on Linux" swift
-	step "the Python package" package
-	step "ONNX example" examples/onnx/run.sh
-	step "language model example" examples/lora/run.sh
-	step "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
+	add "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
+	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
+	add "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
+	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
+	add "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
+	add "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
+		go test -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
+	add "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
+	add "pages in Chromium" env ZOFL_CHROMIUM=chromium \
+		go -C docs/site test -count=1 -run 'Looks|Search' .
+	add "language model example" examples/lora/run.sh
+	add "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
-	step "metrics in promtool" env ZOFL_PROMTOOL=promtool \
-		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
-	step "the sensor agent at mosquitto" env ZOFL_MOSQUITTO=mosquitto ZOFL_PROMTOOL=promtool \
+	[ "$host" != amd64 ] || add "the Swift package, on Linux" swift
+	add "devices in Chromium" env ZOFL_CHROMIUM=chromium \
+		go -C examples/browser test -count=1 -run TestTab .
+	add "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
+		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
+	add "the sensor agent at mosquitto" env ZOFL_MOSQUITTO=mosquitto ZOFL_PROMTOOL=promtool \
 		go -C examples/raspberrypi test -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
 		. ./internal/mqtt ./internal/page
-	step "devices in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C examples/browser test -count=1 -run TestTab .
-	step "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
-	step "pages in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C docs/site test -count=1 -run 'Looks|Search' .
-}
-
-elsewhere() {
-	lane lane_emulated
-	lane lane_languages
-	join
+	add "ONNX example" examples/onnx/run.sh # long after phones bound what it uses
+	add "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost
+	add "metrics in promtool" env ZOFL_PROMTOOL=promtool \
+		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
+	add "no fused multiply-add on arm64" unfused GOARCH=arm64
+	add "no fused multiply-add on arm v7" unfused GOARCH=arm GOARM=7
+	add "no fused multiply-add on riscv64" unfused GOARCH=riscv64
+	add "no fused multiply-add on s390x" unfused GOARCH=s390x
 }
 
 # change prints the files that differ from where the branch began.
@@ -436,7 +433,7 @@ host=$(go env GOHOSTARCH)
 [ "$host" != amd64 ] || export ZOFL_ISA=${ZOFL_ISA:-avx2}
 case "${1:-}" in
 quick) quick ;;
-all) whole; elsewhere ;;
-*) whole ;;
+all) whole; elsewhere; drain ;;
+*) whole; drain ;;
 esac
 printf '== all passed in %d s\n' "$SECONDS"
