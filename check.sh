@@ -28,8 +28,8 @@
 #                     site of docs, looked at in Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
-# that is built without race, and so are those of programs that run others. Packages with
-# such tests run twice: in small with the detector, in full without.
+# that is built without race, and so are those of programs that run others. Such tests, which
+# testing/cmd/unraced finds, run twice: in small with the detector, in full without.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -171,15 +171,22 @@ raced() {
 	run "$1" "$list" -race -short
 }
 
-# long DIR: the tests of packages that the race detector makes minutes of, or that it has
-# nothing to find in.
+# long DIR: the tests of packages that the race detector has nothing to find in, and of others
+# those that it makes minutes of. What replicas must agree on is tested as they run, without it.
 long() {
 	local list=$work/long.$BASHPID package dir
+	: >"$list.whole"
 	tested "$1" | while read -r package dir; do
-		! sequential "$dir" &&
-			! grep -qE 'testing\.Short\(\)|^//go:build .*\brace\b' "$dir"/*_test.go || echo "$package"
+		if sequential "$dir" || [[ " ${replicated[*]} " == *" .${dir#"$PWD"} "* ]]; then
+			echo "$package" >>"$list.whole"
+		else
+			echo "$package $dir"
+		fi
 	done >"$list"
-	run "$1" "$list"
+	go -C testing run ./cmd/unraced <"$list" >"$list.tests"
+	cut -d' ' -f1 "$list.tests" | uniq >"$list"
+	run "$1" "$list" -run "^($(cut -d' ' -f2 "$list.tests" | paste -sd'|'))\$"
+	run "$1" "$list.whole"
 }
 
 # generated: the assembly is what its generator writes, in a copy of what it needs.

@@ -1,0 +1,42 @@
+// Unraced names the tests that do more without the race detector than with it and -short: those
+// that come to testing.Short, and those of which a part is in a file that is built for one of the
+// two alone. check.sh runs these tests both ways, and others only with the detector. It reads
+// packages and their directories from stdin, and prints a line for each such test:
+//
+//	go -C testing list -f '{{.ImportPath}} {{.Dir}}' ./... | go -C testing run ./cmd/unraced
+//
+//	package  test
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Stdout, os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "unraced:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer, in io.Reader) error {
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		path, dir, ok := strings.Cut(s.Text(), " ")
+		if !ok {
+			return fmt.Errorf("line %q: want a package and its directory", s.Text())
+		}
+		p, err := read(dir)
+		if err != nil {
+			return err
+		}
+		for _, name := range p.unraced() {
+			fmt.Fprintln(out, path, name)
+		}
+	}
+	return s.Err()
+}
