@@ -3,6 +3,8 @@ package paper
 import (
 	"context"
 	"fmt"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // The settings of ZO-AdaFL's section 5.2, and those of FedZO's published code where the
@@ -22,13 +24,13 @@ const (
 	attackSteps   = 50 // K of figure 2b
 )
 
-func attackExperiment() Experiment {
-	return Experiment{
+func attackExperiment() lab.Experiment {
+	return lab.Experiment{
 		ID:    attackID,
 		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
 		Long:  "some 3 hours for each of three seeds",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newAttackRun(ctx, e, attackSizeOf(e))
 			return x.report, x.all()
 		},
@@ -54,7 +56,7 @@ type attackSize struct {
 
 // attackSizeOf returns the size for an environment. In a short comparison 10 of the 50
 // clients take part in a round.
-func attackSizeOf(e *Env) attackSize {
+func attackSizeOf(e *lab.Env) attackSize {
 	s := attackSize{
 		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, among: attackClients,
 		rounds: 600, sweep: 200, every: 20,
@@ -67,7 +69,7 @@ func attackSizeOf(e *Env) attackSize {
 		s.among, s.rounds, s.sweep, s.every = 10, 40, 20, 5
 		s.dzopa, s.zones = []float64{5e-2}, []float64{5e-3, 5e-2}
 	}
-	s.seeds = e.seeds(3)
+	s.seeds = e.SeedsOr(3)
 	return s
 }
 
@@ -87,12 +89,12 @@ var (
 type attackCurve struct {
 	attackMethod
 	step    float64 // eta, of the baselines
-	results Results
+	results lab.Results
 }
 
 // at returns the mean of a metric over the seeds.
 func (c *attackCurve) at(metric string, round uint64) float64 {
-	return mean(c.results.At(metric, round))
+	return lab.Mean(c.results.At(metric, round))
 }
 
 // text formats a metric with the name of its method.
@@ -101,24 +103,24 @@ func (c *attackCurve) text(metric string, round uint64) string {
 	if c.step > 0 {
 		name += fmt.Sprintf(" (eta %g)", c.step)
 	}
-	return name + " " + spread(c.results.At(metric, round))
+	return name + " " + lab.Spread(c.results.At(metric, round))
 }
 
 // An attackRun is a running experiment.
 type attackRun struct {
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	size   attackSize
-	report *Report
+	report *lab.Report
 	sets   []*attackSet
 	steps  []*attackCurve // by attackSize.steps
 	asked  []*attackCurve // by attackSize.asked
 }
 
-func newAttackRun(ctx context.Context, e *Env, size attackSize) *attackRun {
-	return &attackRun{ctx: ctx, env: e, size: size, report: &Report{
+func newAttackRun(ctx context.Context, e *lab.Env, size attackSize) *attackRun {
+	return &attackRun{ctx: ctx, env: e, size: size, report: &lab.Report{
 		ID: attackID,
-		Figure: Figure{Title: "ZO-AdaFL, universal attack on class 4", X: "round", Y: "attack loss",
+		Figure: lab.Figure{Title: "ZO-AdaFL, universal attack on class 4", X: "round", Y: "attack loss",
 			Falls: true},
 	}}
 }
@@ -182,7 +184,7 @@ func (x *attackRun) sweep(s *attackSet) error {
 }
 
 // add adds the curves of runs to the report.
-func (x *attackRun) add(results Results) { x.report.addCurves(attackLoss, results) }
+func (x *attackRun) add(results lab.Results) { x.report.AddCurves(attackLoss, results) }
 
 // Metrics of a perturbation after a round. The first three are over the images that the
 // clients share, the last over those of the test set.

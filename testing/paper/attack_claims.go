@@ -3,6 +3,8 @@ package paper
 import (
 	"fmt"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // attackTable2 is Table 2: Fashion-MNIST after 600 rounds.
@@ -15,7 +17,7 @@ var attackTable2 = map[attackMethod]struct{ success, distortion float64 }{
 
 func (x *attackRun) claims() {
 	first := x.sets[0]
-	x.report.claim(first.accuracy >= .985,
+	x.report.Claim(first.accuracy >= .985,
 		first.name+": the classifier under attack is at least 98.5 % right",
 		"%.4f on the test set (the paper's 0.994)", first.accuracy)
 	x.moreSteps()
@@ -39,7 +41,7 @@ func (x *attackRun) moreSteps() {
 		names = append(names, fmt.Sprintf("K=%d", k))
 	}
 	holds, text := x.falling(x.steps, names)
-	x.report.claim(holds,
+	x.report.Claim(holds,
 		x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
 }
 
@@ -50,7 +52,7 @@ func (x *attackRun) moreClients() {
 		names = append(names, fmt.Sprintf("m=%d", m))
 	}
 	holds, text := x.falling(x.asked, names)
-	x.report.claim(holds, x.sets[0].name+
+	x.report.Claim(holds, x.sets[0].name+
 		": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
 }
 
@@ -65,7 +67,7 @@ func (x *attackRun) falling(curves []*attackCurve, names []string) (bool, string
 			if i > 0 {
 				holds = holds && c.at(attackLoss, round) <= curves[i-1].at(attackLoss, round)
 			}
-			line = append(line, names[i]+" "+spread(c.results.At(attackLoss, round)))
+			line = append(line, names[i]+" "+lab.Spread(c.results.At(attackLoss, round)))
 		}
 		parts = append(parts, fmt.Sprintf("round %d: %s", round, strings.Join(line, ", ")))
 	}
@@ -99,7 +101,7 @@ func (s *attackSet) below(round uint64, others ...attackMethod) bool {
 // lowest claims the result at the end of figure 3a.
 func (x *attackRun) lowest(s *attackSet) {
 	last := x.size.rounds
-	x.report.claim(s.below(last, attackFedZO, attackDZOPA, attackZONES),
+	x.report.Claim(s.below(last, attackFedZO, attackDZOPA, attackZONES),
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO, DZOPA and ZONE-S",
 		"attack loss after %d rounds of %d clients: %s; success: %s; distortion: %s",
 		last, x.size.among, s.text(attackLoss, last), s.text(success, last), s.text(distortion, last))
@@ -109,7 +111,7 @@ func (x *attackRun) lowest(s *attackSet) {
 func (x *attackRun) early(s *attackSet) {
 	round := min(100/x.size.every*x.size.every, x.half(x.size.rounds))
 	ada, fedzo := s.curves[attackAda], s.curves[attackFedZO]
-	x.report.claim(s.below(round, attackFedZO),
+	x.report.Claim(s.below(round, attackFedZO),
 		s.name+": in the first 100 rounds ZO-AdaFL's attack loss is below FedZO's",
 		"round %d: %s, %s", round, ada.text(attackLoss, round), fedzo.text(attackLoss, round))
 }
@@ -118,7 +120,7 @@ func (x *attackRun) early(s *attackSet) {
 func (x *attackRun) between(s *attackSet) {
 	last := x.size.rounds
 	zones := s.curves[attackZONES].at(attackLoss, last) < s.curves[attackAda].at(attackLoss, last)
-	x.report.claim(s.below(last, attackFedZO, attackDZOPA) && zones,
+	x.report.Claim(s.below(last, attackFedZO, attackDZOPA) && zones,
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO and DZOPA, and more than ZONE-S",
 		"attack loss after %d rounds of %d clients: %s", last, x.size.among, s.text(attackLoss, last))
 }
@@ -140,12 +142,12 @@ func (x *attackRun) table2(s *attackSet) {
 		}
 		return true
 	}
-	x.report.claim(falls(success, attackAda, attackFedZO, attackZONES, attackDZOPA),
+	x.report.Claim(falls(success, attackAda, attackFedZO, attackZONES, attackDZOPA),
 		s.name+": Table 2, success: ZO-AdaFL above FedZO above ZONE-S above DZOPA",
 		"after %d rounds %s, on the test set %s; the paper after 600: %s",
 		last, s.text(success, last), s.text(testSuccess, last),
 		theirs(func(m attackMethod) float64 { return attackTable2[m].success }))
-	x.report.claim(falls(distortion, attackZONES, attackAda, attackFedZO, attackDZOPA),
+	x.report.Claim(falls(distortion, attackZONES, attackAda, attackFedZO, attackDZOPA),
 		s.name+": Table 2, distortion: ZONE-S above ZO-AdaFL above FedZO above DZOPA",
 		"after %d rounds %s; the paper after 600: %s",
 		last, s.text(distortion, last),
@@ -160,7 +162,7 @@ func (x *attackRun) fewer(s *attackSet) {
 		return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round) / attackClients
 	}
 	dense := 2 * 4 * s.target.Dim()
-	x.report.claim(bytes(attackAda) < float64(dense),
+	x.report.Claim(bytes(attackAda) < float64(dense),
 		s.name+": ZO-AdaFL takes fewer bytes than vectors up and down would, which no paper has",
 		"%.0f a client and round, announcements included, against %d; FedZO's relay %.0f",
 		bytes(attackAda), dense, bytes(attackFedZO))

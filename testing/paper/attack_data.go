@@ -25,11 +25,11 @@ type attackSet struct {
 
 // load trains the classifier of a data set, or reads it, and draws the images.
 func (x *attackRun) load(name string) (*attackSet, error) {
-	images, err := x.env.images(name)
+	images, err := x.env.Images(name)
 	if err != nil {
 		return nil, err
 	}
-	net, test := attack.New(images.train), attack.New(images.test)
+	net, test := attack.New(images.Train), attack.New(images.Test)
 	params, err := x.classifier(name, net, test)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -47,7 +47,7 @@ func (x *attackRun) load(name string) (*attackSet, error) {
 	list = list[:min(attackImages, len(list))]
 	s.target = attack.NewTarget(net, params, list, attackClass, attackBalance)
 	s.held = attack.NewTarget(test, params, held, attackClass, attackBalance)
-	x.env.logf("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
+	x.env.Say("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
 		name, net.Dim(), s.accuracy, len(list), len(held))
 	return s, nil
 }
@@ -77,7 +77,7 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 	params, err = train.Train(x.ctx, net, train.Config{
 		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: attackWorkers,
 		Progress: func(p train.Progress) error {
-			x.env.logf("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
+			x.env.Say("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
 				name, p.Step, p.Steps, p.Loss, p.Accuracy)
 			return nil
 		},

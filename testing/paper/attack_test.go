@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/attack"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -23,7 +24,7 @@ func tinyAttack(t *testing.T, dir string) *attackRun {
 		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2},
 		zones: []float64{5e-3}, seeds: 1,
 	}
-	return newAttackRun(t.Context(), &Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
+	return newAttackRun(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
 }
 
 func TestAttack(t *testing.T) {
@@ -175,11 +176,11 @@ func TestAttackStops(t *testing.T) {
 // takes as many losses a round as a fleet.
 func TestAttackPlans(t *testing.T) {
 	for _, short := range []bool{true, false} {
-		size := attackSizeOf(&Env{Short: short})
+		size := attackSizeOf(&lab.Env{Short: short})
 		if size.rounds < size.sweep || size.rounds%size.every != 0 || size.sweep%size.every != 0 {
 			t.Errorf("%+v: the sweep's end is not measured in the comparison", size)
 		}
-		x := newAttackRun(t.Context(), &Env{}, size)
+		x := newAttackRun(t.Context(), &lab.Env{}, size)
 		b := x.baseline(attackDZOPA, attack.Fleet{Shares: make([][]int, attackClients)})
 		if want := uint64(size.among) * uint64(size.k) * 2; b.Queries() != want {
 			t.Errorf("DZOPA asks for %d losses a round, want %d", b.Queries(), want)

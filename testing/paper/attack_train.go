@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/testing/paper/attack"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -24,7 +25,7 @@ func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int,
 	if m == attackFedZO {
 		preset = "fedzo"
 	}
-	t := &Training{
+	t := &lab.Training{
 		Name: fmt.Sprintf("%s-%s-k%d-m%d", s.tag, m.tag, k, asked), Preset: preset,
 		Clients: attackClients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return s.shares(seed), nil },
@@ -84,7 +85,7 @@ func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Re
 	if err := restore(file, curve, b); err != nil {
 		return nil, err
 	}
-	progress := x.env.progress(&Training{Rounds: x.size.rounds})
+	progress := x.env.Progress(&lab.Training{Rounds: x.size.rounds})
 	for curve.Last() < x.size.rounds {
 		if err := x.ctx.Err(); err != nil {
 			return &run.Result{Curve: curve, Params: b.X()}, err

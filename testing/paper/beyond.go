@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
 // beyond compares combinations that no paper has with DeComFL as its authors run it.
-func beyond() Experiment {
+func beyond() lab.Experiment {
 	const id = "beyond"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "combinations that no paper has against DeComFL, at equal queries and equal bytes",
 		Paper: "none: the baseline is DeComFL at its authors' settings",
 		Long:  "some 2 hours for softmax, 5 for the CNN",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newBeyondRun(ctx, e, id, beyondSize(e))
 			return x.report, x.all()
 		},
@@ -39,9 +40,9 @@ type beyondLeague struct {
 
 // beyondSize returns the leagues for an environment. A short one is the CNN with small
 // minibatches, with only plain DeComFL and the preset.
-func beyondSize(e *Env) []beyondLeague {
+func beyondSize(e *lab.Env) []beyondLeague {
 	soft := beyondLeague{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2,
-		recipes: softmaxRecipes(), seeds: e.seeds(3)}
+		recipes: softmaxRecipes(), seeds: e.SeedsOr(3)}
 	conv := soft
 	conv.cnn, conv.recipes = true, cnnRecipes()
 	if !e.Short {
@@ -54,16 +55,16 @@ func beyondSize(e *Env) []beyondLeague {
 
 func (l *beyondLeague) String() string {
 	return fmt.Sprintf("%s, 10 of %d clients, batch %d",
-		(&drift{cnn: l.cnn}).model(), l.clients, l.batch)
+		lab.ModelName(l.cnn), l.clients, l.batch)
 }
 
-func (l *beyondLeague) contest(s *set) *contest {
-	task, segments := (&drift{cnn: l.cnn}).task(s)
+func (l *beyondLeague) contest(s *lab.Set) *contest {
+	task, segments := s.Task(l.cnn)
 	return &contest{
-		name: fmt.Sprintf("%c%d-b%d", (&drift{cnn: l.cnn}).model()[0]|0x20, l.clients, l.batch),
-		training: Training{
+		name: fmt.Sprintf("%c%d-b%d", lab.ModelName(l.cnn)[0]|0x20, l.clients, l.batch),
+		training: lab.Training{
 			Clients: l.clients, Asked: 10, Task: task, Order: run.Draws,
-			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.train.Len(), l.clients, seed) },
+			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), l.clients, seed) },
 		},
 		base:    func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
 		queries: l.queries, times: l.times,
@@ -73,20 +74,21 @@ func (l *beyondLeague) contest(s *set) *contest {
 // A beyondRun is a running experiment.
 type beyondRun struct {
 	ctx     context.Context
-	env     *Env
+	env     *lab.Env
 	leagues []beyondLeague
-	report  *Report
+	report  *lab.Report
 }
 
-func newBeyondRun(ctx context.Context, e *Env, id string, leagues []beyondLeague) *beyondRun {
+func newBeyondRun(ctx context.Context, e *lab.Env, id string, leagues []beyondLeague) *beyondRun {
 	return &beyondRun{
 		ctx: ctx, env: e, leagues: leagues,
-		report: &Report{ID: id, Figure: Figure{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
+		report: &lab.Report{ID: id,
+			Figure: lab.Figure{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
 	}
 }
 
 func (x *beyondRun) all() error {
-	s, err := x.env.mnist()
+	s, err := x.env.MNIST()
 	if err != nil {
 		return err
 	}
@@ -100,11 +102,11 @@ func (x *beyondRun) all() error {
 	return nil
 }
 
-func (x *beyondRun) train(s *set, l *beyondLeague) ([]*entry, error) {
+func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*entry, error) {
 	var entries []*entry
 	for _, c := range l.recipes {
-		e, err := x.env.tune(x.ctx, x.report.ID, l.contest(s), c, l.seeds)
-		x.report.addCurves(run.Accuracy, e.results)
+		e, err := l.contest(s).tune(x.ctx, x.env, x.report.ID, c, l.seeds)
+		x.report.AddCurves(run.Accuracy, e.results)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +120,7 @@ func (x *beyondRun) train(s *set, l *beyondLeague) ([]*entry, error) {
 func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
 	plain := bestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
-		x.report.beats(fmt.Sprintf("%v: %s beats plain DeComFL", l, e.title), e, plain)
+		beats(x.report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.title), e, plain)
 	}
 	if len(entries) == l.plain+1 {
 		return // of two
@@ -126,7 +128,7 @@ func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
 	for _, c := range costs {
 		at := budget(c.of, entries...)
 		best, preset := bestBy(entries, c.of, at), entries[len(entries)-1]
-		x.report.claim(best == preset,
+		x.report.Claim(best == preset,
 			fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.preset, c.name),
 			"%s; the best is %s; after %d %s of all clients",
 			preset.text(c.of, at), best.text(c.of, at), at, c.name)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -59,7 +60,7 @@ func (e *entry) reached(metric string, of cost, budget uint64) []float64 {
 
 // accuracy returns the mean over the seeds.
 func (e *entry) accuracy(of cost, budget uint64) float64 {
-	return mean(e.reached(run.Accuracy, of, budget))
+	return lab.Mean(e.reached(run.Accuracy, of, budget))
 }
 
 // spent returns the least that any run spent until its last round, without a limit if all
@@ -95,7 +96,7 @@ func (e *entry) named() string {
 // early.
 func (e *entry) text(of cost, budget uint64) string {
 	s := fmt.Sprintf("%s: accuracy %s, loss %s", e.named(),
-		spread(e.reached(run.Accuracy, of, budget)), spread(e.reached(run.TestLoss, of, budget)))
+		lab.Spread(e.reached(run.Accuracy, of, budget)), lab.Spread(e.reached(run.TestLoss, of, budget)))
 	var ends []string
 	for _, r := range e.results {
 		if c := r.Curve; early(c) {
@@ -115,12 +116,12 @@ var costs = []struct {
 	of   cost
 }{{"queries", queriesOf}, {"bytes", bytesOf}}
 
-// beats claims that one entry reaches more accuracy than another at equal costs of each
+// beats claims in a report that one entry reaches more accuracy than another at equal costs of each
 // kind.
-func (r *Report) beats(claim string, one, other *entry) {
+func beats(r *lab.Report, claim string, one, other *entry) {
 	for _, c := range costs {
 		at := budget(c.of, one, other)
-		r.claim(one.accuracy(c.of, at) > other.accuracy(c.of, at), claim+" at equal "+c.name,
+		r.Claim(one.accuracy(c.of, at) > other.accuracy(c.of, at), claim+" at equal "+c.name,
 			"%s; %s; after %d %s of all clients, %d seeds",
 			one.text(c.of, at), other.text(c.of, at), at, c.name, len(one.results))
 	}

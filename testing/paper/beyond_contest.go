@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -70,7 +70,7 @@ func (c *contestant) fields(p *wire.Plan, step float32) {
 // A contest is what contestants compete on: data, fleet, and budget.
 type contest struct {
 	name     string // short, for names of runs
-	training Training
+	training lab.Training
 	base     func(*wire.Plan) // applied before the contestants' fields
 	queries  uint64           // of a client that takes part in every round
 	times    uint64           // least number of measurements of a model
@@ -85,9 +85,9 @@ func (t *contest) plan(p *wire.Plan, c *contestant, step float32) {
 
 // enter returns the training of a contestant with a step, with as many rounds as the
 // queries allow.
-func (t *contest) enter(c contestant, step float32) (*Training, error) {
+func (t *contest) enter(c contestant, step float32) (*lab.Training, error) {
 	one := t.training
-	one.Name = padded(fmt.Sprintf("%s-%s-%s", t.name, c.name, token(step)))
+	one.Name = padded(fmt.Sprintf("%s-%s-%s", t.name, c.name, lab.Token(step)))
 	if one.Preset = c.preset; one.Preset == "" {
 		one.Preset = "decomfl"
 	}
@@ -130,23 +130,18 @@ func affordable(p *wire.Plan, queries uint64) uint64 {
 	}
 }
 
-// token formats a number as part of a run's name.
-func token(v float32) string {
-	return strings.NewReplacer(".", "_", "+", "").Replace(strconv.FormatFloat(float64(v), 'g', 3, 32))
-}
-
 // An entry is a contestant with its chosen step, and its runs by seed from 1.
 type entry struct {
 	contestant
 	chosen  float32
-	results Results
+	results lab.Results
 }
 
 // tune trains a contestant with each of its steps on the first seed, then with the best
 // step on the other seeds. The best step has the most accuracy after the queries; a step
 // whose run diverged is chosen only if all did. After an error tune returns the results so
 // far.
-func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant,
+func (t *contest) tune(ctx context.Context, e *lab.Env, id string, c contestant,
 	seeds int) (*entry, error) {
 	best, most := &entry{contestant: c}, math.Inf(-1)
 	for _, step := range c.steps {
@@ -154,23 +149,23 @@ func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant,
 		if err != nil {
 			return best, err
 		}
-		r, err := e.trainOne(ctx, id, one, 1)
+		r, err := e.TrainOne(ctx, id, one, 1)
 		if err != nil {
 			if best.results == nil && r != nil {
-				best.results = Results{r}
+				best.results = lab.Results{r}
 			}
 			return best, fmt.Errorf("%s, seed 1: %w", one.Name, err)
 		}
 		accuracy := reached(r.Curve, run.Accuracy, queriesOf, math.MaxUint64)
-		e.logf("%s: accuracy %.4f", one.Name, accuracy)
+		e.Say("%s: accuracy %.4f", one.Name, accuracy)
 		if accuracy > most {
-			most, best.chosen, best.results = accuracy, step, Results{r}
+			most, best.chosen, best.results = accuracy, step, lab.Results{r}
 		}
 	}
 	one, err := t.enter(c, best.chosen)
 	for seed := uint64(2); seed <= uint64(seeds) && err == nil; seed++ {
 		var r *run.Result
-		if r, err = e.trainOne(ctx, id, one, seed); r != nil {
+		if r, err = e.TrainOne(ctx, id, one, seed); r != nil {
 			best.results = append(best.results, r)
 		}
 	}

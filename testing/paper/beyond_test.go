@@ -1,14 +1,14 @@
 package paper
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -75,9 +75,9 @@ func TestBeats(t *testing.T) {
 	if at := budget(queriesOf, long, short, gone); at != 40 {
 		t.Errorf("the budget is %d queries, want the shorter's 40", at)
 	}
-	r := &Report{}
-	r.beats("short", short, long)
-	r.beats("gone", gone, long)
+	r := &lab.Report{}
+	beats(r, "short", short, long)
+	beats(r, "gone", gone, long)
 	var got []bool
 	for _, c := range r.Claims {
 		got = append(got, c.Holds)
@@ -120,12 +120,12 @@ func TestAffordable(t *testing.T) {
 // TestRecipes: each recipe is a valid plan with a unique name, and takes as many queries a
 // round as plain DeComFL, or a multiple.
 func TestRecipes(t *testing.T) {
-	s, err := (&Env{Generated: 200}).mnist()
+	s, err := (&lab.Env{Generated: 200}).MNIST()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, short := range []bool{false, true} {
-		for _, l := range beyondSize(&Env{Short: short}) {
+		for _, l := range beyondSize(&lab.Env{Short: short}) {
 			names := map[string]bool{}
 			for _, c := range l.recipes {
 				for _, step := range c.steps {
@@ -193,7 +193,7 @@ func TestBeyond(t *testing.T) {
 	l := beyondLeague{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
 		recipes: []contestant{list[0].at(1e-3, 50), find(list, "adam").at(1e-2),
 			list[len(list)-1].at(1e-2)}}
-	x := newBeyondRun(t.Context(), &Env{Generated: 300, Logf: t.Logf}, "beyond", []beyondLeague{l})
+	x := newBeyondRun(t.Context(), &lab.Env{Generated: 300, Logf: t.Logf}, "beyond", []beyondLeague{l})
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
@@ -211,21 +211,12 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestContestStopped: a stopped contest reports the results so far.
-func TestContestStopped(t *testing.T) {
+// TestBeyondStopped: a stopped contest reports the results so far.
+func TestBeyondStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	e := &Env{Generated: 300, Short: true, Logf: func(string, ...any) { cancel() }}
-	for _, id := range []string{"beyond", "heterogeneity"} {
-		x, err := Find(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := x.Run(ctx, e)
-		if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) > 0 {
-			t.Errorf("%s: got %+v and %v, want a report without claims and canceled", id, r, err)
-		}
+	if r := labtest.Stopped(t, beyond(), 300); len(r.Claims) > 0 {
+		t.Errorf("got %+v, want a report without claims", r)
 	}
 }

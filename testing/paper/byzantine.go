@@ -6,21 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
 // byzantine has a fifth of the devices lie.
-func byzantine() Experiment {
+func byzantine() lab.Experiment {
 	const id = "byzantine"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
 		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
 		Long:  "half a minute a run with --screen, of which there are 120",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x, err := newByzantine(ctx, e, id)
 			if err != nil {
 				return nil, err
@@ -64,20 +65,20 @@ var recommended = map[string]string{"i": "trust", "d": "roots"}
 // A byzantineRun is a running experiment.
 type byzantineRun struct {
 	ctx     context.Context
-	env     *Env
-	report  *Report
-	set     *set
-	splits  []split
+	env     *lab.Env
+	report  *lab.Report
+	set     *lab.Set
+	splits  []lab.Split
 	shields []shield
 	rounds  uint64
 	seeds   int // unless the environment says how many
 }
 
 // newShielded returns a run of so many rounds, with no splits and shields yet.
-func newShielded(ctx context.Context, e *Env, id, title string, rounds uint64) (*byzantineRun,
+func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*byzantineRun,
 	error) {
-	x := &byzantineRun{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &Report{ID: id,
-		Figure: Figure{Title: title, X: "round", Y: "test accuracy"}}}
+	x := &byzantineRun{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &lab.Report{ID: id,
+		Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
 	if e.Short {
 		x.rounds = 10
 	}
@@ -85,17 +86,17 @@ func newShielded(ctx context.Context, e *Env, id, title string, rounds uint64) (
 		x.rounds = e.Rounds
 	}
 	var err error
-	x.set, err = e.mnist()
+	x.set, err = e.MNIST()
 	return x, err
 }
 
-func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error) {
+func newByzantine(ctx context.Context, e *lab.Env, id string) (*byzantineRun, error) {
 	x, err := newShielded(ctx, e, id, "20 devices, of which 4 lie", 1000)
 	if err != nil {
 		return nil, err
 	}
-	names := []string{splits[0].name, splits[1].name}
-	tasks, err := chosen("tasks", e.Tasks, names)
+	names := []string{lab.Splits[0].Name, lab.Splits[1].Name}
+	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +104,12 @@ func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error)
 	for _, s := range shields {
 		arms = append(arms, s.name)
 	}
-	kept, err := chosen("arm", e.Arms, arms)
+	kept, err := lab.Chosen("arm", e.Arms, arms)
 	if e.Short && e.Tasks == nil && e.Arms == nil {
 		tasks, kept = names[:1], []string{"trust", "roots", "alone"}
 	}
-	x.splits = slices.DeleteFunc(slices.Clone(splits[:2]),
-		func(s split) bool { return !slices.Contains(tasks, s.name) })
+	x.splits = slices.DeleteFunc(slices.Clone(lab.Splits[:2]),
+		func(s lab.Split) bool { return !slices.Contains(tasks, s.Name) })
 	x.shields = slices.DeleteFunc(slices.Clone(shields),
 		func(s shield) bool { return !slices.Contains(kept, s.name) })
 	return x, err
@@ -123,17 +124,17 @@ func (x *byzantineRun) all() error {
 	for _, sp := range x.splits {
 		accuracy := map[string]float64{}
 		for _, s := range x.shields {
-			row := []string{sp.title, s.title()}
+			row := []string{sp.Title, s.title()}
 			for _, l := range lies {
 				text := ""
 				if l.lie == nil || s.name != "alone" {
 					results, err := x.train(sp, s, l)
-					x.report.addRows(results)
+					x.report.AddRows(results)
 					if err != nil {
 						return err
 					}
 					values := results.At(run.Accuracy, x.rounds)
-					text, accuracy[s.name+l.name] = spread(values), mean(values)
+					text, accuracy[s.name+l.name] = lab.Spread(values), lab.Mean(values)
 				}
 				row = append(row, text)
 			}
@@ -156,8 +157,8 @@ func (s shield) title() string {
 
 // claims compares the recommended shield with the run in which nobody lies and nothing is bounded,
 // or with the honest devices alone where that was not run.
-func (x *byzantineRun) claims(sp split, accuracy map[string]float64) {
-	name := recommended[sp.name]
+func (x *byzantineRun) claims(sp lab.Split, accuracy map[string]float64) {
+	name := recommended[sp.Name]
 	best, known := accuracy["alone"+lies[0].name]
 	if mean, also := accuracy["mean"+lies[0].name]; also {
 		best, known = max(best, mean), true
@@ -171,20 +172,20 @@ func (x *byzantineRun) claims(sp split, accuracy map[string]float64) {
 		worst = max(worst, best-got)
 		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
 	}
-	x.report.claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
-		"of what honest devices reach", sp.title), "honest %.4f; %s: %s", best, name,
+	x.report.Claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
+		"of what honest devices reach", sp.Title), "honest %.4f; %s: %s", best, name,
 		strings.Join(text, ", "))
 }
 
 // train runs a shield against a lie.
-func (x *byzantineRun) train(sp split, s shield, l lie) (Results, error) {
-	task, segments := (&drift{}).task(x.set)
-	labels := x.set.train.Labels
-	t := &Training{
-		Name: fmt.Sprintf("%s-%s-%s", sp.name, s.name, l.name), Run: "byzantine", Preset: "decomfl",
+func (x *byzantineRun) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
+	task, segments := x.set.Task(false)
+	labels := x.set.Train.Labels
+	t := &lab.Training{
+		Name: fmt.Sprintf("%s-%s-%s", sp.Name, s.name, l.name), Run: "byzantine", Preset: "decomfl",
 		Clients: byzantineClients, Asked: byzantineClients, Rounds: x.rounds, Order: run.Draws,
 		Task: task, Every: max(x.rounds/10, 1),
-		Shares: func(seed uint64) ([][]int, error) { return sp.deal(labels, byzantineClients, seed) },
+		Shares: func(seed uint64) ([][]int, error) { return sp.Deal(labels, byzantineClients, seed) },
 		Set: func(p *wire.Plan) {
 			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
 			p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
@@ -207,8 +208,8 @@ func (x *byzantineRun) train(sp split, s shield, l lie) (Results, error) {
 	if s.rooted() {
 		t.Clients, t.Asked, t.Shares = t.Clients+1, t.Asked+1, withRoot(t.Shares)
 	}
-	var results Results
-	for seed := uint64(1); seed <= uint64(x.env.seeds(x.seeds)); seed++ {
+	var results lab.Results
+	for seed := uint64(1); seed <= uint64(x.env.SeedsOr(x.seeds)); seed++ {
 		shares, err := t.Shares(seed)
 		if err != nil {
 			return results, err
@@ -220,7 +221,7 @@ func (x *byzantineRun) train(sp split, s shield, l lie) (Results, error) {
 		if s.rooted() {
 			one.Task = wholly(one.Task, shares[byzantineClients])
 		}
-		r, err := x.env.trainOne(x.ctx, x.report.ID, &one, seed)
+		r, err := x.env.TrainOne(x.ctx, x.report.ID, &one, seed)
 		if r != nil {
 			results = append(results, r)
 		}

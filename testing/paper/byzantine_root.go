@@ -57,13 +57,13 @@ func wholly(t run.Task, share []int) run.Task {
 // relabeled returns the task with another label on each sample: 9 less the true one.
 func (x *byzantineRun) relabeled() run.Task {
 	train := &data.Images{}
-	*train = *x.set.train
+	*train = *x.set.Train
 	train.Labels = slices.Clone(train.Labels)
 	for i, l := range train.Labels {
 		train.Labels[i] = 9 - l
 	}
 	other := *x.set
-	other.train = train
-	task, _ := (&drift{}).task(&other)
+	other.Train = train
+	task, _ := other.Task(false)
 	return task
 }

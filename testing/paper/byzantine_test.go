@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
@@ -17,7 +19,7 @@ func TestByzantine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "byzantine", &Env{Short: true, Generated: 600, Screen: true})
+	r := labtest.Run(t, byzantine(), &lab.Env{Short: true, Generated: 600, Screen: true})
 	if len(r.Claims) != 1 || len(r.Summary.Rows) != 3 {
 		t.Fatalf("%d claims and %d rows, want 1 and 3", len(r.Claims), len(r.Summary.Rows))
 	}

@@ -2,11 +2,11 @@ package paper
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -39,38 +39,28 @@ func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 }
 
 // training returns the training of the setting on a data set.
-func (d *decomflSetting) training(s *set) *Training {
-	var train, test models.Model = softmax.New(s.train, s.mean, s.std),
-		softmax.New(s.test, s.mean, s.std)
+func (d *decomflSetting) training(s *lab.Set) *lab.Training {
+	var train, test models.Model = softmax.New(s.Train, s.Mean, s.Std),
+		softmax.New(s.Test, s.Mean, s.Std)
 	segments := []wire.Segment(nil) // zero start
 	if d.cnn {
-		train, test = models.NewCNNMNIST(s.train, s.mean, s.std),
-			models.NewCNNMNIST(s.test, s.mean, s.std)
-		segments = segmentsOf(train)
+		train, test = models.NewCNNMNIST(s.Train, s.Mean, s.Std),
+			models.NewCNNMNIST(s.Test, s.Mean, s.Std)
+		segments = lab.Segments(train)
 	}
-	return &Training{
+	return &lab.Training{
 		Name: d.name, Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: d.rounds,
 		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
 		Shares: func(seed uint64) ([][]int,
 			error) {
-			return data.IID(s.train.Len(), decomflClients, seed)
+			return data.IID(s.Train.Len(), decomflClients, seed)
 		},
 		Set: func(p *wire.Plan) { d.official(p, segments) },
 	}
 }
 
-// segmentsOf returns a model's layers with names that a plan allows: PyTorch's contain
-// dots.
-func segmentsOf(m models.Model) []wire.Segment {
-	segments := m.Segments()
-	for i := range segments {
-		segments[i].Name = strings.ReplaceAll(segments[i].Name, ".", "-")
-	}
-	return segments
-}
-
 // null returns a short training of the setting, with a loss that costs nothing.
-func (d *decomflSetting) null(s *set, rounds uint64) *Training {
+func (d *decomflSetting) null(s *lab.Set, rounds uint64) *lab.Training {
 	n := *d
 	n.name, n.rounds = d.name+"-null", rounds
 	t := n.training(s)

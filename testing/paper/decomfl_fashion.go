@@ -6,21 +6,22 @@ import (
 
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/firstorder"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
 // decomflFashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
 // against methods by gradients.
-func decomflFashion() Experiment {
+func decomflFashion() lab.Experiment {
 	const id = "decomfl-fashion"
-	return Experiment{
+	return lab.Experiment{
 		ID: id,
 		Title: "Fashion-MNIST with P doubled, against FedAvg, FedCom, Top-k, FedProx, SCAFFOLD " +
 			"and CyCP by gradients",
 		Paper: "DeComFL, figures 3, 6 and 7",
 		Long:  "weeks; a day with --screen; half an hour with --short --screen",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x, s := newDecomflRun(ctx, e, id), fashionSizeOf(e)
 			train, test, err := s.models(e)
 			if err != nil {
@@ -42,33 +43,34 @@ type fashionSize struct {
 }
 
 // fashionSizeOf returns the size for an environment. The paper's is 3,000 rounds.
-func fashionSizeOf(e *Env) fashionSize {
+func fashionSizeOf(e *lab.Env) fashionSize {
 	s := fashionSize{batch: 256, p: 25, rounds: 3000, first: 1000}
 	if e.Short {
 		s = fashionSize{mlp: true, batch: 32, p: 25, rounds: 300, first: 100}
 	}
-	s.seeds = e.seeds(1)
+	s.seeds = e.SeedsOr(1)
 	return s
 }
 
 // fashionSteps is K of the published runs.
 const fashionSteps = 5
 
-func (s *fashionSize) models(e *Env) (train, test models.Differentiable, err error) {
+func (s *fashionSize) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if s.mlp {
-		a, b, _, err := e.rows(&defaultsTask{data: "fashion-mnist", shrink: 2, scale: standardized,
-			train: 60_000, test: 10_000})
+		rows := defaultsTask{data: "fashion-mnist", shrink: 2, scale: standardized,
+			train: 60_000, test: 10_000}
+		a, b, _, err := rows.rows(e)
 		if err != nil {
 			return nil, nil, err
 		}
 		return models.NewNet(a, 32), models.NewNet(b, 32), nil
 	}
-	of, err := e.images("fashion-mnist")
+	of, err := e.Images("fashion-mnist")
 	if err != nil {
 		return nil, nil, err
 	}
-	return models.NewCNNFashion(of.train, of.mean, of.std),
-		models.NewCNNFashion(of.test, of.mean, of.std), nil
+	return models.NewCNNFashion(of.Train, of.Mean, of.Std),
+		models.NewCNNFashion(of.Test, of.Mean, of.Std), nil
 }
 
 // doubled returns P in a round, which the schedule doubles three times.
@@ -89,10 +91,10 @@ func (s *fashionSize) schedule() []wire.PerturbationPoint {
 }
 
 // training returns DeComFL with the settings of the published runs, and P constant or doubled.
-func (s *fashionSize) training(d *duel, name string, doubled bool) *Training {
-	segments := segmentsOf(d.train)
+func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training {
+	segments := lab.Segments(d.train)
 	settings := decomflSetting{k: fashionSteps, p: s.p, batch: s.batch, step: 5e-4}
-	return &Training{
+	return &lab.Training{
 		Name: name, Run: "fashion", Preset: "decomfl",
 		Clients: decomflClients, Asked: decomflAsked, Rounds: s.rounds,
 		Task: run.Classifier(d.train, d.test, 2), Order: run.Walk, Every: max(s.rounds/30, 1),
@@ -139,7 +141,7 @@ func (x *decomflRun) fashion(s fashionSize, train, test models.Differentiable) e
 		doubled     bool
 	}{{"doubled", "DeComFL, P doubled", true}, {"constant", "DeComFL, P as at first", false}} {
 		r, err := x.env.Train(x.ctx, x.report.ID, s.training(d, t.name, t.doubled), s.seeds)
-		x.report.addRows(r)
+		x.report.AddRows(r)
 		if err != nil {
 			return err
 		}
@@ -164,7 +166,7 @@ func (x *decomflRun) fashion(s fashionSize, train, test models.Differentiable) e
 func (x *decomflRun) fashionClaims(d *duel, ours, others []*duelCurve) {
 	r := x.report
 	doubled, constant := ours[0].last(), ours[1].last()
-	r.claim(doubled.accuracy > constant.accuracy, "doubling P raises the accuracy after equal rounds",
+	r.Claim(doubled.accuracy > constant.accuracy, "doubling P raises the accuracy after equal rounds",
 		"%.4f against %.4f after round %d, with %.1f times the queries", doubled.accuracy,
 		constant.accuracy, doubled.round, doubled.numbers/constant.numbers)
 	at := ours[0].points[0]
@@ -173,7 +175,7 @@ func (x *decomflRun) fashionClaims(d *duel, ours, others []*duelCurve) {
 			at = p
 		}
 	}
-	r.claim(at.accuracy > constant.accuracy,
+	r.Claim(at.accuracy > constant.accuracy,
 		"not the paper's: doubling P raises it after equal queries, too",
 		"%.4f after round %d against %.4f after round %d", at.accuracy, at.round,
 		constant.accuracy, constant.round)
@@ -182,7 +184,7 @@ func (x *decomflRun) fashionClaims(d *duel, ours, others []*duelCurve) {
 		d.slower(r, ours[0], c)
 	}
 	worst := others[4].last().accuracy
-	r.claim(worst < others[0].last().accuracy-0.05,
+	r.Claim(worst < others[0].last().accuracy-0.05,
 		"Top-k with 1 % loses much accuracy to FedAvg", "%s after round %d",
 		fmt.Sprintf("%.4f (10 %%: %.4f, 5 %%: %.4f) against %.4f", worst,
 			others[2].last().accuracy, others[3].last().accuracy, others[0].last().accuracy),

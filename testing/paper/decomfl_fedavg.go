@@ -7,18 +7,19 @@ import (
 
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/firstorder"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // decomflFedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's
 // comparison with DeComFL by what travels.
-func decomflFedAvg() Experiment {
+func decomflFedAvg() lab.Experiment {
 	const id = "decomfl-fedavg"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "FedAvg by gradients at four steps, and DeComFL by what travels, CNN on MNIST",
 		Paper: "DeComFL, figures 2 and 5",
 		Long:  "some 5 hours; ten minutes with --short --screen",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newDecomflRun(ctx, e, id)
 			if err := x.load(); err != nil {
 				return nil, err
@@ -36,7 +37,7 @@ type fedavgSize struct {
 	decomfl decomflSetting
 }
 
-func fedavgSizeOf(e *Env) fedavgSize {
+func fedavgSizeOf(e *lab.Env) fedavgSize {
 	s := fedavgSize{local: []int{1, 4, 10}, batch: 256, rounds: 100, decomfl: variantSetting(4, 20)}
 	if e.Short {
 		s.local, s.batch, s.rounds = []int{4}, 32, 30
@@ -51,11 +52,11 @@ var fedavgSteps = []float32{0.1, 0.05, 0.01, 0.005}
 
 func (x *decomflRun) fedavg(s fedavgSize) error {
 	d := &duel{rounds: s.rounds, every: max(s.rounds/20, 1), target: 0.70,
-		train: models.NewCNNMNIST(x.set.train, x.set.mean, x.set.std),
-		test:  models.NewCNNMNIST(x.set.test, x.set.mean, x.set.std)}
+		train: models.NewCNNMNIST(x.set.Train, x.set.Mean, x.set.Std),
+		test:  models.NewCNNMNIST(x.set.Test, x.set.Mean, x.set.Std)}
 	x.report.Figure.Title = "MNIST: DeComFL and FedAvg by gradients"
 	r, err := x.env.Train(x.ctx, x.report.ID, s.decomfl.training(x.set), 1)
-	x.report.addRows(r)
+	x.report.AddRows(r)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (x *decomflRun) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err e
 		holds = holds && c.last().accuracy <= curves[0].last().accuracy
 		texts = append(texts, fmt.Sprintf("%g: %.4f", step, c.last().accuracy))
 	}
-	x.report.claim(holds, fmt.Sprintf("FedAvg, K=%d: 0.1 is the best of four steps", k),
+	x.report.Claim(holds, fmt.Sprintf("FedAvg, K=%d: 0.1 is the best of four steps", k),
 		"accuracy after round %d at steps of %s", d.rounds, strings.Join(texts, ", "))
 	return curves, nil
 }

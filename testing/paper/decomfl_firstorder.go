@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/firstorder"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -69,7 +70,7 @@ func (c *duelCurve) after(round uint64) duelPoint {
 }
 
 // gradients trains an arm.
-func (d *duel) gradients(ctx context.Context, e *Env, a *gradientArm,
+func (d *duel) gradients(ctx context.Context, e *lab.Env, a *gradientArm,
 	seed uint64) (*duelCurve, error) {
 	shares, err := d.shares(seed)
 	if err != nil {
@@ -89,7 +90,7 @@ func (d *duel) gradients(ctx context.Context, e *Env, a *gradientArm,
 		_, accuracy := d.test.Evaluate(r.X, 2)
 		c.points = append(c.points, duelPoint{round: uint64(n), gradients: uint64(r.Gradients),
 			numbers: r.Floats, accuracy: accuracy})
-		e.logf("%s seed %d: round %d of %d, train loss %.4f, accuracy %.4f", a.title, seed, n,
+		e.Say("%s seed %d: round %d of %d, train loss %.4f, accuracy %.4f", a.title, seed, n,
 			d.rounds, loss, accuracy)
 	}
 	return c, nil
@@ -111,13 +112,13 @@ func scalars(title string, r *run.Result, k uint32, p func(round uint64) uint32)
 }
 
 // draw makes the report's figures, by rounds and by numbers, and its summary.
-func (d *duel) draw(r *Report, curves []*duelCurve) {
-	numbers := Figure{Title: r.Figure.Title, X: "numbers that a client sends and gets",
+func (d *duel) draw(r *lab.Report, curves []*duelCurve) {
+	numbers := lab.Figure{Title: r.Figure.Title, X: "numbers that a client sends and gets",
 		Y: r.Figure.Y, LogX: true}
 	r.Summary.Columns = []string{"method", "rounds", "accuracy", "numbers of a client",
 		fmt.Sprintf("to %.2f", d.target), "gradients", "queries"}
 	for _, c := range curves {
-		by, of := Series{Name: c.title}, Series{Name: c.title}
+		by, of := lab.Series{Name: c.title}, lab.Series{Name: c.title}
 		for _, p := range c.points {
 			by.X, by.Y = append(by.X, float64(p.round)), append(by.Y, p.accuracy)
 			of.X, of.Y = append(of.X, p.numbers), append(of.Y, p.accuracy)
@@ -135,7 +136,7 @@ func (d *duel) draw(r *Report, curves []*duelCurve) {
 }
 
 // fewerNumbers claims that DeComFL has the target with fewer numbers than every other method.
-func (d *duel) fewerNumbers(r *Report, ours *duelCurve, others []*duelCurve) {
+func (d *duel) fewerNumbers(r *lab.Report, ours *duelCurve, others []*duelCurve) {
 	point, holds := ours.first(d.target)
 	least := math.Inf(1)
 	for _, c := range others {
@@ -144,14 +145,14 @@ func (d *duel) fewerNumbers(r *Report, ours *duelCurve, others []*duelCurve) {
 			holds = holds && point.numbers < p.numbers
 		}
 	}
-	r.claim(holds, fmt.Sprintf("DeComFL reaches %.2f with fewer numbers than any method by gradients",
+	r.Claim(holds, fmt.Sprintf("DeComFL reaches %.2f with fewer numbers than any method by gradients",
 		d.target), "%.0f numbers of a client, of the others %.0f at least", point.numbers, least)
 }
 
 // slower claims that DeComFL is behind a method by gradients after as many rounds.
-func (d *duel) slower(r *Report, ours, other *duelCurve) {
+func (d *duel) slower(r *lab.Report, ours, other *duelCurve) {
 	round := min(ours.last().round, other.last().round)
-	r.claim(ours.after(round).accuracy < other.after(round).accuracy,
+	r.Claim(ours.after(round).accuracy < other.after(round).accuracy,
 		fmt.Sprintf("%s is behind %s after equal rounds", ours.title, other.title),
 		"accuracy %.4f against %.4f after round %d", ours.after(round).accuracy,
 		other.after(round).accuracy, round)

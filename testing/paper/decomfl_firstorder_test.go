@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -34,7 +35,7 @@ func TestDuelPoints(t *testing.T) {
 	}
 	d := duel{target: 0.4}
 	other := &duelCurve{"other", []duelPoint{{round: 1, numbers: 2700, accuracy: 0.5}}}
-	report := &Report{}
+	report := &lab.Report{}
 	d.fewerNumbers(report, c, []*duelCurve{other})
 	other.points[0].numbers = 2800
 	d.fewerNumbers(report, c, []*duelCurve{other})
@@ -48,7 +49,7 @@ func TestFashion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	e := &Env{Generated: 600, Screen: true, Logf: t.Logf}
+	e := &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}
 	x := newDecomflRun(t.Context(), e, "fashion")
 	s := fashionSize{mlp: true, batch: 2, p: 1, rounds: 6, first: 1, seeds: 1}
 	train, test, err := s.models(e)
@@ -75,7 +76,7 @@ func TestFedAvg(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newDecomflRun(t.Context(), &Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg")
+	x := newDecomflRun(t.Context(), &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg")
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,21 +6,22 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
 // decomflGrid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
 // which is stopped has as many of them as fit.
-func decomflGrid() Experiment {
+func decomflGrid() lab.Experiment {
 	const id = "decomfl-grid"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "DeComFL's CNN at K of 1, 4, 10 and P of 10, 20, 40: accuracy after equal rounds",
 		Paper: "DeComFL, figure 2",
 		Long: "some 200 hours a seed for 1,000 rounds, 20 with --screen; --rounds and --tasks, " +
 			"such as k4-p20, choose",
 		Takes: []string{"rounds", "tasks"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newDecomflRun(ctx, e, id)
 			cells, err := gridCells(e)
 			if err == nil {
@@ -35,7 +36,7 @@ func decomflGrid() Experiment {
 }
 
 // gridCells returns the settings that an environment asks for, cheapest first.
-func gridCells(e *Env) ([]decomflSetting, error) {
+func gridCells(e *lab.Env) ([]decomflSetting, error) {
 	var cells []decomflSetting
 	var names []string
 	for _, k := range []uint32{1, 4, 10} {
@@ -51,7 +52,7 @@ func gridCells(e *Env) ([]decomflSetting, error) {
 	slices.SortStableFunc(cells, func(a, b decomflSetting) int {
 		return cmp.Compare(a.k*a.p, b.k*b.p)
 	})
-	tasks, err := chosen("tasks", e.Tasks, names)
+	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	return slices.DeleteFunc(cells, func(d decomflSetting) bool {
 		return !slices.Contains(tasks, cellName(&d))
 	}), err
@@ -71,7 +72,7 @@ func (x *decomflRun) grid(cells []decomflSetting) error {
 		return &cells[i]
 	}
 	for _, d := range cells {
-		results, err := x.train(d, x.env.seeds(1))
+		results, err := x.train(d, x.env.SeedsOr(1))
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (x *decomflRun) moreHelps(claim string, less, more *decomflSetting) {
 	}
 	before, after := x.curves[less.name].At(run.Accuracy, less.rounds),
 		x.curves[more.name].At(run.Accuracy, more.rounds)
-	x.report.claim(len(before) > 0 && len(after) > 0 && mean(after) > mean(before),
+	x.report.Claim(len(before) > 0 && len(after) > 0 && lab.Mean(after) > lab.Mean(before),
 		"CNN, batch 256, "+claim, "test accuracy after round %d: %s against %s",
-		more.rounds, spread(after), spread(before))
+		more.rounds, lab.Spread(after), lab.Spread(before))
 }

@@ -3,6 +3,9 @@ package paper
 import (
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 )
 
 // TestGrid runs three cells of the grid: one row and one column have both their ends.
@@ -10,7 +13,7 @@ func TestGrid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "decomfl-grid", &Env{Generated: 1000, Short: true, Screen: true,
+	r := labtest.Run(t, decomflGrid(), &lab.Env{Generated: 1000, Short: true, Screen: true,
 		Tasks: []string{"k1-p10", "k1-p40", "k10-p10"}})
 	var claims []string
 	for _, c := range r.Claims {
@@ -28,7 +31,7 @@ func TestGrid(t *testing.T) {
 
 // TestGridCells: the cells are the nine of the paper, cheapest first, and no others.
 func TestGridCells(t *testing.T) {
-	cells, err := gridCells(&Env{Rounds: 7})
+	cells, err := gridCells(&lab.Env{Rounds: 7})
 	if err != nil || len(cells) != 9 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
@@ -37,7 +40,7 @@ func TestGridCells(t *testing.T) {
 			t.Errorf("cell %d: %+v", i, d)
 		}
 	}
-	if _, err := gridCells(&Env{Tasks: []string{"k2-p3"}}); err == nil ||
+	if _, err := gridCells(&lab.Env{Tasks: []string{"k2-p3"}}); err == nil ||
 		!strings.Contains(err.Error(), "k1-p10") {
 		t.Errorf("a cell that is not there: %v", err)
 	}

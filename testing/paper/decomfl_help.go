@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -33,26 +34,26 @@ func (x *decomflRun) axis(claim, letter string, values []uint32,
 		d.rounds, d.measure = rounds, rounds/2
 		set(&d, v)
 		d.name = fmt.Sprintf("softmax-k%d-p%d", d.k, d.p)
-		results, err := x.train(d, x.env.seeds(3))
+		results, err := x.train(d, x.env.SeedsOr(3))
 		if err != nil {
 			return err
 		}
 		ours := results.At(run.Accuracy, rounds)
-		means = append(means, mean(ours))
-		text := fmt.Sprintf("%s=%d %s", letter, v, spread(ours))
+		means = append(means, lab.Mean(ours))
+		text := fmt.Sprintf("%s=%d %s", letter, v, lab.Spread(ours))
 		if len(ours) < len(results) {
 			text += fmt.Sprintf(" (%d of %d ended before: %s)",
 				len(results)-len(ours), len(results), whyEarly(results, rounds))
 		}
 		texts = append(texts, text)
 	}
-	x.report.claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &decomflSoftmax, claim),
+	x.report.Claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &decomflSoftmax, claim),
 		"test accuracy after round %d: %s", rounds, strings.Join(texts, ", "))
 	return nil
 }
 
 // whyEarly says why the first run that did not reach the last round ended.
-func whyEarly(results Results, rounds uint64) string {
+func whyEarly(results lab.Results, rounds uint64) string {
 	for _, r := range results {
 		if c := r.Curve; c.Last() < rounds {
 			return fmt.Sprintf("%s at round %d", c.Ended, c.Last())
@@ -65,7 +66,7 @@ func whyEarly(results Results, rounds uint64) string {
 // each client in a round.
 func (x *decomflRun) bytes() error {
 	d := x.shorter(decomflCNN, 100)
-	results, err := x.train(d, x.env.seeds(3))
+	results, err := x.train(d, x.env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
@@ -73,11 +74,11 @@ func (x *decomflRun) bytes() error {
 	return nil
 }
 
-func (x *decomflRun) fewerBytes(d *decomflSetting, results Results) {
+func (x *decomflRun) fewerBytes(d *decomflSetting, results lab.Results) {
 	last := results[0].Curve.Points[len(results[0].Curve.Points)-1]
 	ours := float64(last.Bytes) / float64(last.Round)
 	fedavg := float64(decomflAsked * 2 * 4 * len(results[0].Params))
-	x.report.claim(ours < fedavg,
+	x.report.Claim(ours < fedavg,
 		fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
 		"%.0f B for all %d clients, announcements included, FedAvg %.0f B for its %d: %.3g times as much",
 		ours, decomflClients, fedavg, decomflAsked, fedavg/ours)
@@ -107,13 +108,13 @@ func (x *decomflRun) time() error {
 // quicker makes the claims for which there are figures; total is 0 if nothing was trained.
 func (x *decomflRun) quicker(d *decomflSetting, total, rest time.Duration, official officialTime) {
 	if total > 0 {
-		x.report.claim(total.Seconds() <= official.round,
+		x.report.Claim(total.Seconds() <= official.round,
 			fmt.Sprintf("%v: a round takes no longer than the official code's", d),
 			"median %.3f s, of which %.3f s is the forward pass; official %.3f s",
 			total.Seconds(), (total - rest).Seconds(), official.round)
 	}
 	if official.rest > 0 {
-		x.report.claim(rest.Seconds() <= official.rest,
+		x.report.Claim(rest.Seconds() <= official.rest,
 			fmt.Sprintf("%v: everything but the forward pass takes no longer than the official code's", d),
 			"median %.3f s of rounds whose loss is free; official %.2f s", rest.Seconds(), official.rest)
 	}

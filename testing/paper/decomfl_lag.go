@@ -5,21 +5,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
 // decomflLag is Table 1 of DeComFL, measured: M = 100 clients, m = 10 a round.
-func decomflLag() Experiment {
-	return Experiment{
+func decomflLag() lab.Experiment {
+	return lab.Experiment{
 		ID: "decomfl-lag", Title: "scalars and bytes a round, and what a client gets that was away",
 		Paper: "DeComFL, section 4.2 and Table 1", Long: "a minute",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			x := &lagRun{ctx: ctx, env: e, report: &Report{
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := &lagRun{ctx: ctx, env: e, report: &lab.Report{
 				ID: "decomfl-lag",
-				Table: Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up",
+				Table: lab.Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up",
 					"scalars_down", "bytes_up", "bytes_down"}},
-				Figure: Figure{Title: "DeComFL: what a client gets that was away",
+				Figure: lab.Figure{Title: "DeComFL: what a client gets that was away",
 					X: "missed rounds", Y: "bytes"},
 			}}
 			if err := x.rounds(); err != nil {
@@ -32,8 +33,8 @@ func decomflLag() Experiment {
 
 type lagRun struct {
 	ctx    context.Context
-	env    *Env
-	report *Report
+	env    *lab.Env
+	report *lab.Report
 	last   *run.Result // at K=1, P=10
 }
 
@@ -59,10 +60,10 @@ func quadratic(dim int) run.Task {
 
 // train runs R rounds with k local steps and p perturbations on d parameters.
 func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
-	x.env.logf("decomfl-lag: K=%d, P=%d, d=%d, %d rounds", k, p, d, rounds)
+	x.env.Say("decomfl-lag: K=%d, P=%d, d=%d, %d rounds", k, p, d, rounds)
 	env := *x.env
 	env.Dir, env.Logf = "", nil // it takes seconds, and the log is read afterwards
-	results, err := env.Train(x.ctx, x.report.ID, &Training{
+	results, err := env.Train(x.ctx, x.report.ID, &lab.Training{
 		Name: "lag", Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: rounds,
 		Task:   quadratic(d),
 		Shares: func(uint64) ([][]int, error) { return lagShares(), nil },
@@ -112,10 +113,10 @@ func (x *lagRun) rounds() error {
 		}
 		x.report.Table.Add(s.k, s.p, s.d, 0, gotUp, gotDown, upBytes, downBytes)
 	}
-	x.report.claim(up, "uplink: mKP scalars a round", "%s", strings.Join(ups, "; "))
-	x.report.claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels",
+	x.report.Claim(up, "uplink: mKP scalars a round", "%s", strings.Join(ups, "; "))
+	x.report.Claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels",
 		strings.Join(downs, "; "))
-	x.report.claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s",
+	x.report.Claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s",
 		strings.Join(sizes, "; "))
 	return nil
 }
@@ -127,7 +128,7 @@ func (x *lagRun) away() error {
 	if err != nil {
 		return err
 	}
-	holds, linear := true, Series{Name: "received"}
+	holds, linear := true, lab.Series{Name: "received"}
 	var texts []string
 	for _, missed := range []uint64{1, 10, 44, 100} {
 		t, err := absence(x.ctx, r, lagSmall, missed)
@@ -140,8 +141,8 @@ func (x *lagRun) away() error {
 		x.report.Table.Add(k, p, lagSmall, missed, 0, t.Scalars, 0, t.Bytes)
 		linear.X, linear.Y = append(linear.X, float64(missed)), append(linear.Y, float64(t.Bytes))
 	}
-	x.report.Figure.Series = []Series{linear}
-	x.report.claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
+	x.report.Figure.Series = []lab.Series{linear}
+	x.report.Claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
 		"K=%d, P=%d: %s", k, p, strings.Join(texts, "; "))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	plancost "github.com/zofl/zofl/wire/cost"
@@ -44,11 +45,11 @@ func (m memoryCase) vectors(p *wire.Plan) float64 {
 // decomflMemory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
 // after rounds, as a function of d. Buffers outlive a round, so the heap held shows the
 // heap used.
-func decomflMemory() Experiment {
-	return Experiment{
+func decomflMemory() lab.Experiment {
+	return lab.Experiment{
 		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
 		Paper: "DeComFL, appendix A.2 and Table 4", Long: "a minute",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			return memoryReport(ctx, e, 1<<19, 1<<21)
 		},
 	}
@@ -57,11 +58,11 @@ func decomflMemory() Experiment {
 var memoryCases = []memoryCase{{true, 1, false}, {false, 1, false}, {true, 1, true},
 	{false, 1, true}, {true, 4, false}, {false, 4, true}}
 
-func memoryReport(ctx context.Context, e *Env, small, large int) (*Report, error) {
-	r := &Report{
+func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Report, error) {
+	r := &lab.Report{
 		ID:     "decomfl-memory",
-		Table:  Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
-		Figure: Figure{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
+		Table:  lab.Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
+		Figure: lab.Figure{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
 	}
 	server := 0.0
 	var clients []float64
@@ -83,13 +84,13 @@ func memoryReport(ctx context.Context, e *Env, small, large int) (*Report, error
 		priced = priced && got < b.priced+0.05
 		texts = append(texts, fmt.Sprintf("%v: %.3f d, priced %.3f d", m, got, b.priced))
 		r.Figure.Series = append(r.Figure.Series,
-			Series{Name: m.String(), X: []float64{float64(small), float64(large)},
+			lab.Series{Name: m.String(), X: []float64{float64(small), float64(large)},
 				Y: []float64{a.client, b.client}})
 	}
-	r.claim(server < 0.01, "the server's memory is negligible, FedZO's 2d", "%.6f d at most", server)
-	r.claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",
+	r.Claim(server < 0.01, "the server's memory is negligible, FedZO's 2d", "%.6f d at most", server)
+	r.Claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",
 		"%.3f d where the loss reads block by block", clients[0])
-	r.claim(priced, "no client holds more than its plan's price says", "%s", strings.Join(texts, "; "))
+	r.Claim(priced, "no client holds more than its plan's price says", "%s", strings.Join(texts, "; "))
 	return r, nil
 }
 
@@ -97,8 +98,9 @@ func memoryReport(ctx context.Context, e *Env, small, large int) (*Report, error
 type holding struct{ client, coordinator, priced float64 }
 
 // held runs a coordinator and one client for three rounds and measures their heap.
-func held(ctx context.Context, e *Env, m memoryCase, dim int, r *Report) (h holding, err error) {
-	e.logf("decomfl-memory: %v, d=%d", m, dim)
+func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
+	r *lab.Report) (h holding, err error) {
+	e.Say("decomfl-memory: %v, d=%d", m, dim)
 	p, err := run.Plan("decomfl", "memory", 1, dim, 1, 1)
 	if err != nil {
 		return h, err

@@ -7,18 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
 const decomflPaper = "DeComFL, section 5 and figure 2; the authors' code and curves"
 
-func decomflMNIST() Experiment {
-	return Experiment{
+func decomflMNIST() lab.Experiment {
+	return lab.Experiment{
 		ID:    "decomfl-mnist",
 		Title: "accuracy, bytes and time of DeComFL on MNIST beside the official code's",
 		Paper: decomflPaper,
 		Long:  "an hour or two",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newDecomflRun(ctx, e, "decomfl-mnist")
 			if err := x.load(); err != nil {
 				return nil, err
@@ -43,22 +44,22 @@ var (
 // A decomflRun is a running experiment.
 type decomflRun struct {
 	ctx    context.Context
-	env    *Env
-	set    *set
-	report *Report
-	curves map[string]Results
+	env    *lab.Env
+	set    *lab.Set
+	report *lab.Report
+	curves map[string]lab.Results
 }
 
-func newDecomflRun(ctx context.Context, e *Env, id string) *decomflRun {
+func newDecomflRun(ctx context.Context, e *lab.Env, id string) *decomflRun {
 	return &decomflRun{
-		ctx: ctx, env: e, curves: map[string]Results{},
-		report: &Report{ID: id,
-			Figure: Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
+		ctx: ctx, env: e, curves: map[string]lab.Results{},
+		report: &lab.Report{ID: id,
+			Figure: lab.Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
 	}
 }
 
 func (x *decomflRun) load() (err error) {
-	x.set, err = x.env.mnist()
+	x.set, err = x.env.MNIST()
 	return err
 }
 
@@ -72,13 +73,13 @@ func (x *decomflRun) all(parts ...func() error) error {
 }
 
 // train trains a setting once, and returns the same results to later callers.
-func (x *decomflRun) train(d decomflSetting, seeds int) (Results, error) {
+func (x *decomflRun) train(d decomflSetting, seeds int) (lab.Results, error) {
 	if r, done := x.curves[d.name]; done {
 		return r, nil
 	}
 	r, err := x.env.Train(x.ctx, x.report.ID, d.training(x.set), seeds)
 	x.curves[d.name] = r
-	x.report.addCurves(run.Accuracy, r)
+	x.report.AddCurves(run.Accuracy, r)
 	return r, err
 }
 
@@ -107,7 +108,7 @@ func (x *decomflRun) compare() error {
 		settings = settings[:2]
 	}
 	for _, s := range settings {
-		results, err := x.train(s.decomflSetting, x.env.seeds(3))
+		results, err := x.train(s.decomflSetting, x.env.SeedsOr(3))
 		if err != nil {
 			return err
 		}
@@ -118,9 +119,9 @@ func (x *decomflRun) compare() error {
 
 // within claims that the seeds' mean is not below the lowest official run. A run that did
 // not reach the round counts as below.
-func (x *decomflRun) within(d *decomflSetting, results Results, official []officialRange,
+func (x *decomflRun) within(d *decomflSetting, results lab.Results, official []officialRange,
 	at []uint64, whose string) {
-	line := Series{Name: d.name + ", " + whose}
+	line := lab.Series{Name: d.name + ", " + whose}
 	for _, o := range official {
 		if o.round > d.rounds {
 			continue
@@ -132,10 +133,10 @@ func (x *decomflRun) within(d *decomflSetting, results Results, official []offic
 			continue
 		}
 		ours := results.At(run.Accuracy, o.round)
-		x.report.claim(len(ours) == len(results) && mean(ours) >= o.low,
+		x.report.Claim(len(ours) == len(results) && lab.Mean(ours) >= o.low,
 			fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
 			"%s of %d of %d seeds, %s %.4f-%.4f of %d",
-			spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
+			lab.Spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
 	}
 	x.report.Figure.Series = append(x.report.Figure.Series, line)
 }
@@ -145,13 +146,13 @@ func (x *decomflRun) diverge() error {
 	if x.env.Short {
 		return nil
 	}
-	beyond, err := x.train(decomflCNN, x.env.seeds(3))
+	beyond, err := x.train(decomflCNN, x.env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
 	x.guarded(&decomflCNN, beyond,
 		"1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
-	fast, err := x.train(decomflFast, x.env.seeds(3))
+	fast, err := x.train(decomflFast, x.env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (x *decomflRun) diverge() error {
 
 // guarded claims that no run blew up: it was ended as diverged, or its test loss is below
 // that of guessing.
-func (x *decomflRun) guarded(d *decomflSetting, results Results, official string) {
+func (x *decomflRun) guarded(d *decomflSetting, results lab.Results, official string) {
 	holds := len(results) > 0
 	var each []string
 	for _, r := range results {
@@ -177,6 +178,6 @@ func (x *decomflRun) guarded(d *decomflSetting, results Results, official string
 		}
 		each = append(each, text)
 	}
-	x.report.claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
+	x.report.Claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
 		strings.Join(each, "; "), official)
 }

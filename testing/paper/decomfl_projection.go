@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -15,14 +16,14 @@ import (
 // decomflProjection is figure 8 of DeComFL: its Algorithm 5, by which clients send the inner
 // products of their gradients with the directions, against differences along the same
 // directions on the same minibatches.
-func decomflProjection() Experiment {
+func decomflProjection() lab.Experiment {
 	const id = "decomfl-projection"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "scalars by projecting gradients (Algorithm 5) against differences, by step",
 		Paper: "DeComFL, appendix B.4 and figure 8",
 		Long:  "an hour a seed; some minutes with --short, which is softmax alone",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newDecomflRun(ctx, e, id)
 			if e.Screen {
 				return nil, errScreenProjection
@@ -47,7 +48,7 @@ type projectionTask struct {
 
 // projectionTasks returns the tasks for an environment. The middle step is that of the
 // settings at which the official code was run.
-func projectionTasks(e *Env) []projectionTask {
+func projectionTasks(e *lab.Env) []projectionTask {
 	soft, conv := decomflSoftmax, decomflCNN
 	soft.rounds, conv.rounds = 300, 200
 	list := []projectionTask{{soft, []float32{2.5e-4, 1e-3, 4e-3, 1.6e-2}},
@@ -79,7 +80,7 @@ var scalarKinds = []scalarKind{
 
 // training returns the training of a task with one kind of scalars. All kinds have one run
 // name for a seed and a step, and so the same directions and minibatches.
-func (t *projectionTask) training(s *set, kind *scalarKind, step float32) *Training {
+func (t *projectionTask) training(s *lab.Set, kind *scalarKind, step float32) *lab.Training {
 	d := t.decomflSetting
 	d.step = step
 	train := d.training(s)
@@ -88,7 +89,7 @@ func (t *projectionTask) training(s *set, kind *scalarKind, step float32) *Train
 		set(p)
 		p.Difference, p.Mu = wire.Forward, kind.mu
 	}
-	train.Run = fmt.Sprintf("%s-%s", d.name, token(step))
+	train.Run = fmt.Sprintf("%s-%s", d.name, lab.Token(step))
 	train.Name = fmt.Sprintf("%s-%s", train.Run, kind.name)
 	if kind.projects {
 		train.Differentiates = func(int) bool { return true }
@@ -104,8 +105,8 @@ func (x *decomflRun) project(tasks []projectionTask) error {
 		for _, step := range t.steps {
 			for _, kind := range scalarKinds {
 				r, err := x.env.Train(x.ctx, x.report.ID, t.training(x.set, &kind, step),
-					x.env.seeds(3))
-				x.report.addCurves(run.Accuracy, r)
+					x.env.SeedsOr(3))
+				x.report.AddCurves(run.Accuracy, r)
 				if err != nil {
 					return err
 				}
@@ -119,7 +120,7 @@ func (x *decomflRun) project(tasks []projectionTask) error {
 
 // endOf returns the seeds' mean accuracy after a round; a run that ended before has that of
 // guessing among ten classes.
-func endOf(r Results, round uint64) float64 {
+func endOf(r lab.Results, round uint64) float64 {
 	sum := 0.0
 	for _, one := range r {
 		v := one.Curve.At(run.Accuracy, round)
@@ -148,12 +149,12 @@ func (x *decomflRun) projectionClaims(t *projectionTask, ends map[string][]float
 	}
 	figures := fmt.Sprintf("test accuracy after round %d, %s", t.rounds, strings.Join(texts, "; "))
 	model := x.modelOf(&t.decomflSetting)
-	x.report.claim(better, model+": differences are above projections at every step", "%s", figures)
-	x.report.claim(width(ends["zo"]) < width(ends["proj"])-same,
+	x.report.Claim(better, model+": differences are above projections at every step", "%s", figures)
+	x.report.Claim(width(ends["zo"]) < width(ends["proj"])-same,
 		model+": differences depend less on the step than projections",
 		"accuracies differ by %.4f among steps, those of projections by %.4f",
 		width(ends["zo"]), width(ends["proj"]))
-	x.report.claim(alike, fmt.Sprintf("%s: not the paper's: differences with mu 1e-3 and projections "+
+	x.report.Claim(alike, fmt.Sprintf("%s: not the paper's: differences with mu 1e-3 and projections "+
 		"are within %g of each other", model, same), "%s", figures)
 }
 
@@ -161,5 +162,5 @@ func (x *decomflRun) projectionClaims(t *projectionTask, ends map[string][]float
 func width(values []float64) float64 { return slices.Max(values) - slices.Min(values) }
 
 func (x *decomflRun) modelOf(d *decomflSetting) string {
-	return (&drift{cnn: d.cnn}).model()
+	return lab.ModelName(d.cnn)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -14,7 +16,7 @@ func TestProjection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newDecomflRun(t.Context(), &Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection")
+	x := newDecomflRun(t.Context(), &lab.Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection")
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func TestProjection(t *testing.T) {
 		}
 	}
 	last := x.report.Table.Rows[len(x.report.Table.Rows)-1]
-	if gradients := count(t, last[len(last)-2]); gradients != 20*decomflAsked {
+	if gradients := labtest.Count(t, last[len(last)-2]); gradients != 20*decomflAsked {
 		t.Errorf("a run of projections made %d gradients, want 1 of each of %d clients a round",
 			gradients, decomflAsked)
 	}
@@ -45,11 +47,8 @@ func TestProjection(t *testing.T) {
 
 // TestProjectionScreened: screening would make both kinds the same.
 func TestProjectionScreened(t *testing.T) {
-	x, err := Find("decomfl-projection")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Run(t.Context(), &Env{Generated: 100, Screen: true}); !errors.Is(err,
+	x := decomflProjection()
+	if _, err := x.Run(t.Context(), &lab.Env{Generated: 100, Screen: true}); !errors.Is(err,
 		errScreenProjection) {
 		t.Errorf("got %v, want %v", err, errScreenProjection)
 	}
@@ -61,7 +60,7 @@ func TestEndOf(t *testing.T) {
 		return &run.Result{Curve: &run.Curve{Metrics: []string{run.Accuracy},
 			Points: []run.Point{{Round: round, Values: []float64{accuracy}}}}}
 	}
-	if got := endOf(Results{one(4, 0.9), one(2, 0.8)}, 4); math.Abs(got-0.5) > 1e-9 {
+	if got := endOf(lab.Results{one(4, 0.9), one(2, 0.8)}, 4); math.Abs(got-0.5) > 1e-9 {
 		t.Errorf("mean of 0.9 and a run that ended before: %v, want 0.5", got)
 	}
 }

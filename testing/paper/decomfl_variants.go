@@ -3,12 +3,14 @@ package paper
 import (
 	"context"
 	"fmt"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // decomflVariants are the CNN with batch 256 and other K and P, for those values and step
 // sizes that were published.
-func decomflVariants() []Experiment {
-	var list []Experiment
+func decomflVariants() []lab.Experiment {
+	var list []lab.Experiment
 	for _, k := range []uint32{1, 4, 10} {
 		for _, p := range []uint32{10, 20, 40} {
 			list = append(list, decomflVariant(k, p))
@@ -17,13 +19,13 @@ func decomflVariants() []Experiment {
 	return list
 }
 
-func decomflVariant(k, p uint32) Experiment {
+func decomflVariant(k, p uint32) lab.Experiment {
 	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
 	d := variantSetting(k, p)
-	return Experiment{
+	return lab.Experiment{
 		ID: id, Title: d.String(), Paper: decomflPaper,
 		Long: fmt.Sprintf("some %d hours a seed", max(1, int(k*p)/5)),
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newDecomflRun(ctx, e, id)
 			if err := x.load(); err != nil {
 				return nil, err
@@ -58,7 +60,7 @@ func (x *decomflRun) variant(d decomflSetting) error {
 		d.rounds = max(shortImages/images, 1)
 		d.measure = d.rounds
 	}
-	results, err := x.train(d, x.env.seeds(1))
+	results, err := x.train(d, x.env.SeedsOr(1))
 	if err != nil {
 		return err
 	}

@@ -4,23 +4,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/wire/preset"
 )
 
 // defaults asks whether presets train untouched: what each reaches on tasks unlike those that
 // it was made for, and what the best of nine steps reaches there.
-func defaults() Experiment {
+func defaults() lab.Experiment {
 	const id = "defaults"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "presets with nothing set but the model and the fleet, against the best of nine steps",
 		Paper: "none: what a preset's own numbers are worth on other tasks",
 		Long:  "a day; --presets decomfl half an hour a seed",
 		Takes: []string{"presets", "tasks", "rounds"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			size, err := defaultsSizeOf(e)
 			if err != nil {
 				return nil, err
@@ -43,9 +42,9 @@ type defaultsSize struct {
 
 // defaultsSizeOf returns the size for an environment. A short one has two presets and two
 // tasks, and three steps.
-func defaultsSizeOf(e *Env) (*defaultsSize, error) {
+func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 	s := &defaultsSize{tasks: defaultsTasks(), presets: preset.Names(),
-		powers: []int{-4, -3, -2, -1, 0, 1, 2, 3, 4}, rounds: 300, queries: 12_000, seeds: e.seeds(3)}
+		powers: []int{-4, -3, -2, -1, 0, 1, 2, 3, 4}, rounds: 300, queries: 12_000, seeds: e.SeedsOr(3)}
 	if e.Short {
 		s.powers, s.rounds = []int{-2, 0, 2}, 20
 	}
@@ -56,9 +55,9 @@ func defaultsSizeOf(e *Env) (*defaultsSize, error) {
 	for _, t := range s.tasks {
 		names = append(names, t.name)
 	}
-	tasks, err := chosen("tasks", e.Tasks, names)
+	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err == nil {
-		s.presets, err = chosen("presets", e.Presets, s.presets)
+		s.presets, err = lab.Chosen("presets", e.Presets, s.presets)
 	}
 	if err != nil {
 		return nil, err
@@ -75,34 +74,20 @@ func defaultsSizeOf(e *Env) (*defaultsSize, error) {
 	return s, nil
 }
 
-// chosen returns the names that are asked for, all if none is.
-func chosen(option string, asked, all []string) ([]string, error) {
-	if len(asked) == 0 {
-		return all, nil
-	}
-	for _, name := range asked {
-		if !slices.Contains(all, name) {
-			return nil, &wire.PlanError{Field: option, Value: name,
-				Remedy: "choose among " + strings.Join(all, ", ")}
-		}
-	}
-	return asked, nil
-}
-
 // A defaultsRun is a running experiment.
 type defaultsRun struct {
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	size   *defaultsSize
-	report *Report
+	report *lab.Report
 	cells  map[string]map[string]*defaultsCell // by preset and task
 	done   int                                 // cells
 }
 
-func newDefaultsRun(ctx context.Context, e *Env, s *defaultsSize) *defaultsRun {
+func newDefaultsRun(ctx context.Context, e *lab.Env, s *defaultsSize) *defaultsRun {
 	x := &defaultsRun{ctx: ctx, env: e, size: s, cells: map[string]map[string]*defaultsCell{},
-		report: &Report{ID: "defaults", Table: Table{Columns: defaultsColumns},
-			Figure: Figure{Title: "presets untouched", X: "task", Y: "points below the best step",
+		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: defaultsColumns},
+			Figure: lab.Figure{Title: "presets untouched", X: "task", Y: "points below the best step",
 				Falls: true}}}
 	for _, name := range s.presets {
 		x.cells[name] = map[string]*defaultsCell{}
@@ -115,12 +100,12 @@ func newDefaultsRun(ctx context.Context, e *Env, s *defaultsSize) *defaultsRun {
 func (x *defaultsRun) all() error {
 	defer x.conclude()
 	for _, t := range x.size.tasks {
-		b, err := x.env.bench(t)
+		b, err := newBench(x.env, t)
 		if err != nil {
 			return err
 		}
 		if b.drawn && t.data != drawnDigits {
-			x.env.logf("%s: no directory of data is given, so the data are drawn", t.name)
+			x.env.Say("%s: no directory of data is given, so the data are drawn", t.name)
 		}
 		for _, name := range x.size.presets {
 			cell, err := x.cell(b, name)
@@ -129,7 +114,7 @@ func (x *defaultsRun) all() error {
 			}
 			x.cells[name][t.name] = cell
 			x.done++
-			x.env.logf("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
+			x.env.Say("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
 				name, t.name, cell.text())
 		}
 	}

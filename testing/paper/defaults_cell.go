@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
@@ -66,7 +67,7 @@ func (t *defaultsTrial) mean(of func(*defaultsScore) float64) float64 {
 	for _, s := range t.scores {
 		values = append(values, of(s))
 	}
-	return mean(values)
+	return lab.Mean(values)
 }
 
 // best returns the step with the most accuracy, of equals the first.

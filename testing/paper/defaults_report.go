@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 var defaultsColumns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
@@ -26,7 +28,7 @@ func (x *defaultsRun) conclude() {
 		summary.Columns = append(summary.Columns, t.name)
 	}
 	for _, name := range x.size.presets {
-		row, line := []string{name}, Series{Name: name}
+		row, line := []string{name}, lab.Series{Name: name}
 		whole := true
 		for i, t := range x.size.tasks {
 			c := x.cells[name][t.name]
@@ -97,7 +99,7 @@ func (x *defaultsRun) claim(name string) {
 	if each != nil {
 		text += "; not on " + strings.Join(each, "; ")
 	}
-	x.report.claim(good == tasks,
+	x.report.Claim(good == tasks,
 		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
 			defaultsLimit(name), len(x.size.powers)), "%s", text)
 }

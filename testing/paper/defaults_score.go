@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -29,7 +27,7 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 	if err != nil {
 		return nil, err
 	}
-	if s, err := saved[defaultsScore](file); s != nil || err != nil {
+	if s, err := lab.Saved[defaultsScore](file); s != nil || err != nil {
 		return s, err
 	}
 	shares, err := b.deal(devices, seed)
@@ -46,9 +44,9 @@ func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed
 	cfg := run.Config{
 		Name: p.Preset + ", " + b.name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
 		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
-		Progress: x.env.progress(&Training{Rounds: p.Rounds}),
+		Progress: x.env.Progress(&lab.Training{Rounds: p.Rounds}),
 	}
-	x.env.screen(&cfg)
+	x.env.ScreenRun(&cfg)
 	r, err := run.Train(x.ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed
 	if err != nil || file == "" {
 		return s, err
 	}
-	return s, save(file, s)
+	return s, lab.Save(file, s)
 }
 
 // file returns where a run's score is kept; empty: nowhere. Its name has a digest of all that
@@ -73,44 +71,9 @@ func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string,
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%+v\n%v %d", plan, b.defaultsTask, b.drawn,
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%v %d", plan, b.key(), b.drawn,
 		len(b.labels)))
 	_, step := stepOf(p)
-	return filepath.Join(x.env.Dir, x.report.ID+x.env.apart(), b.name,
-		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, token(step), seed, sum[:6])), nil
-}
-
-// saved reads what a run saved; nil if there is nothing.
-func saved[T any](file string) (*T, error) {
-	if file == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	s := new(T)
-	if err == nil {
-		err = json.Unmarshal(text, s)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: remove it", file, err)
-	}
-	return s, nil
-}
-
-// save writes what a run reached whole or not at all.
-func save[T any](file string, s *T) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	part := file + ".part"
-	if err := os.WriteFile(part, text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, file)
+	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(), b.name,
+		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(step), seed, sum[:6])), nil
 }

@@ -5,24 +5,13 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
-// A defaultsTask is a model on data, and a fleet. Add one to [defaultsTasks]; nothing else
-// depends on which there are.
-type defaultsTask struct {
-	name        string // token, short
-	data        string // directory of images, covtype, a9a or drawnDigits
-	shrink      int    // of images, see data.Images.Shrink
-	scale       scale
-	hidden      []int   // units of an MLP; none: softmax regression
-	dirichlet   float64 // concentration of each device's labels; 0: IID
-	devices     int     // at most 10 of them take part in a round
-	train, test int     // most rows of each kind
-}
-
-// defaultsTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them.
+// defaultsTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
+// here: nothing else depends on which there are.
 func defaultsTasks() []defaultsTask {
 	list := []defaultsTask{
 		{name: "mnist-softmax", data: "mnist", scale: unit, devices: 10},
@@ -44,20 +33,6 @@ func defaultsTasks() []defaultsTask {
 	return list
 }
 
-func (t *defaultsTask) model() string {
-	if t.hidden == nil {
-		return "softmax"
-	}
-	return "MLP"
-}
-
-func (t *defaultsTask) split() string {
-	if t.dirichlet > 0 {
-		return fmt.Sprint("Dirichlet ", t.dirichlet)
-	}
-	return "IID"
-}
-
 // A defaultsBench is a task that is ready to train.
 type defaultsBench struct {
 	defaultsTask
@@ -67,8 +42,8 @@ type defaultsBench struct {
 	segments []wire.Segment // of an MLP
 }
 
-func (e *Env) bench(t defaultsTask) (*defaultsBench, error) {
-	train, test, drawn, err := e.rows(&t)
+func newBench(e *lab.Env, t defaultsTask) (*defaultsBench, error) {
+	train, test, drawn, err := t.rows(e)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.name, err)
 	}
@@ -76,7 +51,7 @@ func (e *Env) bench(t defaultsTask) (*defaultsBench, error) {
 	b := &defaultsBench{defaultsTask: t, drawn: drawn, labels: train.Labels,
 		task: run.Classifier(model, models.NewNet(test, t.hidden...), 2)}
 	if t.hidden != nil {
-		b.segments = segmentsOf(model)
+		b.segments = lab.Segments(model)
 	}
 	return b, nil
 }

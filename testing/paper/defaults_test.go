@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
@@ -19,15 +21,15 @@ import (
 )
 
 // small is the experiment on two tasks of drawn data, for a few rounds.
-func small(dir string) *Env {
-	return &Env{Generated: 300, Dir: dir, Seeds: 1, Rounds: 3, Presets: []string{"decomfl"},
+func small(dir string) *lab.Env {
+	return &lab.Env{Generated: 300, Dir: dir, Seeds: 1, Rounds: 3, Presets: []string{"decomfl"},
 		Tasks: []string{"digits-softmax", "covtype-mlp"}}
 }
 
 // TestDefaults runs the experiment, and again from what the first time saved.
 func TestDefaults(t *testing.T) {
 	dir := t.TempDir()
-	first := experiment(t, "defaults", small(dir))
+	first := labtest.Run(t, defaults(), small(dir))
 	if len(first.Table.Rows) != 2*9 || len(first.Claims) != 1 || len(first.Summary.Rows) != 2 {
 		t.Errorf("%d runs, %d claims, %d rows, want 18, 1 and 2: %+v",
 			len(first.Table.Rows), len(first.Claims), len(first.Summary.Rows), first.Claims)
@@ -46,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	if err := os.WriteFile(files[own], text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again := experiment(t, "defaults", small(dir))
+	again := labtest.Run(t, defaults(), small(dir))
 	if got := again.Summary.Rows[0][2]; got != "98.8" {
 		t.Errorf("the second time the untouched preset has %s, want the saved 98.8", got)
 	}
@@ -58,7 +60,7 @@ func TestDefaults(t *testing.T) {
 	if err := os.WriteFile(files[own], []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x, _ := Find("defaults")
+	x := defaults()
 	_, err = x.Run(t.Context(), small(dir))
 	if err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("a torn score: %v", err)
@@ -67,7 +69,7 @@ func TestDefaults(t *testing.T) {
 
 // TestDefaultsStopped: a stopped experiment goes on where it was.
 func TestDefaultsStopped(t *testing.T) {
-	whole := experiment(t, "defaults", small(""))
+	whole := labtest.Run(t, defaults(), small(""))
 	dir, x := t.TempDir(), defaults()
 	ctx, cancel := context.WithCancel(t.Context())
 	e, lines := small(dir), 0
@@ -80,7 +82,7 @@ func TestDefaultsStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) > 0 || len(r.Table.Rows) == 0 {
 		t.Errorf("got %+v and %v, want runs, no claims and canceled", r, err)
 	}
-	if got := experiment(t, "defaults", small(dir)); !slices.EqualFunc(got.Table.Rows,
+	if got := labtest.Run(t, defaults(), small(dir)); !slices.EqualFunc(got.Table.Rows,
 		whole.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("after a stop:\n%v\nwithout one:\n%v", got.Table.Rows, whole.Table.Rows)
 	}
@@ -91,7 +93,7 @@ func TestDefaultsShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "defaults", &Env{Short: true, Generated: 1000})
+	r := labtest.Run(t, defaults(), &lab.Env{Short: true, Generated: 1000})
 	if len(r.Claims) != 2 || len(r.Table.Rows) != 2*2*3 {
 		t.Errorf("%d claims of %d runs, want 2 of 12", len(r.Claims), len(r.Table.Rows))
 	}
@@ -103,7 +105,7 @@ func TestDefaultsShort(t *testing.T) {
 // TestDefaultsPlans: every preset has a plan that can run on every task, or the reason is
 // that it is not for models of that size; and nothing of the preset was changed.
 func TestDefaultsPlans(t *testing.T) {
-	e := &Env{Generated: 200}
+	e := &lab.Env{Generated: 200}
 	size, err := defaultsSizeOf(e)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,7 @@ func TestDefaultsPlans(t *testing.T) {
 	}
 	x := newDefaultsRun(t.Context(), e, size)
 	for _, task := range size.tasks {
-		b, err := e.bench(task)
+		b, err := newBench(e, task)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +148,8 @@ func TestDefaultsPlans(t *testing.T) {
 // TestDefaultsLayers trains a network with the layers that zofl plan --segments makes, and one
 // that starts at zero, of which zofl plan warns: its units start alike, and it hardly learns.
 func TestDefaultsLayers(t *testing.T) {
-	e := &Env{Generated: 1000, Rounds: 120}
-	b, err := e.bench(defaultsTask{name: "digits-mlp", data: drawnDigits, shrink: 7,
+	e := &lab.Env{Generated: 1000, Rounds: 120}
+	b, err := newBench(e, defaultsTask{name: "digits-mlp", data: drawnDigits, shrink: 7,
 		scale: standardized, hidden: []int{16}, devices: 3, train: 1000, test: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +238,7 @@ func TestDefaultsCell(t *testing.T) {
 
 // TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
 func TestDefaultsFinds(t *testing.T) {
-	x := newDefaultsRun(t.Context(), &Env{}, &defaultsSize{powers: []int{-1, 0, 1}})
+	x := newDefaultsRun(t.Context(), &lab.Env{}, &defaultsSize{powers: []int{-1, 0, 1}})
 	p, err := preset.Unbound("fedzo", "finds", 10)
 	if err != nil {
 		t.Fatal(err)
@@ -298,14 +300,14 @@ func TestScales(t *testing.T) {
 }
 
 func TestDefaultsChoice(t *testing.T) {
-	for _, e := range []*Env{{Presets: []string{"nonsense"}}, {Tasks: []string{"nonsense"}}} {
+	for _, e := range []*lab.Env{{Presets: []string{"nonsense"}}, {Tasks: []string{"nonsense"}}} {
 		_, err := defaults().Run(t.Context(), e)
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Value != "nonsense" ||
 			!strings.Contains(fault.Remedy, "decomfl") && !strings.Contains(fault.Remedy, "a9a-softmax") {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	e := &Env{Data: t.TempDir(), Tasks: []string{"a9a-softmax"}}
+	e := &lab.Env{Data: t.TempDir(), Tasks: []string{"a9a-softmax"}}
 	_, err := defaults().Run(t.Context(), e)
 	if err == nil || !strings.Contains(err.Error(), "tables") {
 		t.Errorf("without the files: %v", err)
@@ -319,12 +321,32 @@ func TestDefaultsData(t *testing.T) {
 		t.Skip("ZOFL_DATA is not set: the experiment runs on drawn data here")
 	}
 	for _, task := range defaultsTasks() {
-		b, err := (&Env{Data: dir}).bench(task)
+		b, err := newBench(&lab.Env{Data: dir}, task)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if b.drawn || len(b.labels) != task.train || len(b.task.Metrics) != 2 {
 			t.Errorf("%s: %d rows, drawn is %v", b.name, len(b.labels), b.drawn)
 		}
+	}
+}
+
+// TestScreenDefaults: screened scores are kept apart, and have no query.
+func TestScreenDefaults(t *testing.T) {
+	e := small(t.TempDir())
+	e.Screen = true
+	r := labtest.Run(t, defaults(), e)
+	files, err := filepath.Glob(filepath.Join(e.Dir, "defaults-screened", "*", "*.json"))
+	if err != nil || len(files) != len(r.Table.Rows) {
+		t.Errorf("%d scores are saved, %v, want %d", len(files), err, len(r.Table.Rows))
+	}
+	at := slices.Index(r.Table.Columns, "queries")
+	for _, row := range r.Table.Rows {
+		if row[at] != "0" {
+			t.Errorf("%s queries in %v", row[at], row)
+		}
+	}
+	if !r.Screened || !strings.Contains(r.Summary.Columns[0], "screened by gradients") {
+		t.Errorf("screened %v, summary %q", r.Screened, r.Summary.Columns)
 	}
 }

@@ -6,11 +6,10 @@
 //
 // # Adding one
 //
-// An experiment is a function of an [Env] that returns a [Report]; list it in [All]. An
-// experiment that trains makes a [Training] for each curve and passes them to [Env.Train],
-// which runs every seed, keeps logs under Env.Dir and reports progress. Its claims are
-// functions of the curves; the figures that they compare with are in Go tables, with their
-// source. A client that does something other than classification needs its own run.Task.
+// An experiment is a function of a lab.Env that returns a lab.Report, in a package of its own or
+// of its paper; list it in [All]. Its claims are functions of the curves; the figures that they
+// compare with are in Go tables, with their source. A client that does something other than
+// classification needs its own run.Task.
 //
 // A claim that does not hold is a finding, not a failure: the report says so, and why as
 // far as known, and the program succeeds.

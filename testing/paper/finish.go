@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/ideas"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // finish asks what the last third of a run costs the recipe: each other end alone, against the
 // recipe at equal queries.
-func finish() Experiment {
+func finish() lab.Experiment {
 	const id = "finish"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "other ends of a run, each against the recipe's, in a screening simulation",
 		Paper: "none: the baseline is zofl-mnist's recipe",
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			return e.study(ctx, id, finishStudy(e.Rounds))
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			return runStudy(ctx, e, id, finishStudy(e.Rounds))
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/ideas"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/wire"
 	prices "github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
@@ -18,16 +19,16 @@ import (
 
 // further asks which ideas would make the recipe better: each alone, against the recipe at equal
 // queries and, where a scalar's share of bytes differs, at equal bytes.
-func further() Experiment {
+func further() lab.Experiment {
 	const id = "further"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "ideas beyond the recipe, each against it, in a screening simulation",
 		Paper: "none: the baseline is the preset zofl with a cosine",
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "arm"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			return e.study(ctx, id, furtherStudy())
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			return runStudy(ctx, e, id, furtherStudy())
 		},
 	}
 }
@@ -36,6 +37,11 @@ func further() Experiment {
 type furtherTask struct {
 	defaultsTask
 	cnn bool
+}
+
+// key is what names of saved runs have a digest of.
+func (t *furtherTask) key() string {
+	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.defaultsTask.key(), t.cnn)
 }
 
 // furtherTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
@@ -53,20 +59,20 @@ func furtherTasks() []furtherTask {
 }
 
 // models returns the model on the training and on the test rows.
-func (t *furtherTask) models(e *Env) (train, test models.Differentiable, err error) {
+func (t *furtherTask) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if !t.cnn {
-		a, b, _, err := e.rows(&t.defaultsTask)
+		a, b, _, err := t.rows(e)
 		if err != nil {
 			return nil, nil, err
 		}
 		return models.NewNet(a, t.hidden...), models.NewNet(b, t.hidden...), nil
 	}
-	s, err := e.images(t.data)
+	s, err := e.Images(t.data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return models.NewCNNSmall(s.train.Shrink(t.shrink), s.mean, s.std),
-		models.NewCNNSmall(s.test.Shrink(t.shrink), s.mean, s.std), nil
+	return models.NewCNNSmall(s.Train.Shrink(t.shrink), s.Mean, s.Std),
+		models.NewCNNSmall(s.Test.Shrink(t.shrink), s.Mean, s.Std), nil
 }
 
 // A furtherArm is an idea. What its run may spend, the recipe's queries unless said, is also in
@@ -166,14 +172,14 @@ func furtherStudy() study {
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
 }
 
-// study runs a study and marks its report: it screens, whether asked to or not.
-func (e *Env) study(ctx context.Context, id string, s study) (*Report, error) {
+// runStudy runs a study and marks its report: it screens, whether asked to or not.
+func runStudy(ctx context.Context, e *lab.Env, id string, s study) (*lab.Report, error) {
 	x, err := newFurtherRun(ctx, e, id, s)
 	if err != nil {
 		return nil, err
 	}
 	if err = x.all(); !e.Screen {
-		x.report.markScreened()
+		x.report.MarkScreened()
 	}
 	return x.report, err
 }
@@ -182,13 +188,13 @@ func (e *Env) study(ctx context.Context, id string, s study) (*Report, error) {
 type furtherRun struct {
 	study  // with the tasks and arms that were chosen
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	seeds  int
-	report *Report
+	report *lab.Report
 }
 
-func newFurtherRun(ctx context.Context, e *Env, id string, s study) (*furtherRun, error) {
-	x := &furtherRun{study: s, ctx: ctx, env: e, seeds: e.seeds(3), report: &Report{ID: id}}
+func newFurtherRun(ctx context.Context, e *lab.Env, id string, s study) (*furtherRun, error) {
+	x := &furtherRun{study: s, ctx: ctx, env: e, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}
@@ -196,7 +202,7 @@ func newFurtherRun(ctx context.Context, e *Env, id string, s study) (*furtherRun
 	for _, t := range s.tasks {
 		names = append(names, t.name)
 	}
-	tasks, err := chosen("tasks", e.Tasks, names)
+	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err == nil {
 		x.arms, err = chosenIdeas(s.arms, e.Arms)
 	}
@@ -218,7 +224,7 @@ func chosenIdeas(all []furtherArm, asked []string) ([]furtherArm, error) {
 	for _, a := range all {
 		names = append(names, a.name)
 	}
-	kept, err := chosen("arm", asked, names)
+	kept, err := lab.Chosen("arm", asked, names)
 	var list []furtherArm
 	for _, a := range all {
 		if a.name == "recipe" || slices.Contains(kept, a.name) {
@@ -268,12 +274,12 @@ func (x *furtherRun) points(t *furtherTask, train, test models.Differentiable, a
 	}
 	file := ""
 	if x.env.Dir != "" {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%+v %+v %d %d %g %v", *t, a.Arm, train.Len(), x.rounds,
-			c.Budget, c.Times))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %+v %d %d %g %v", t.key(), a.Arm, train.Len(),
+			x.rounds, c.Budget, c.Times))
 		file = filepath.Join(x.env.Dir, x.report.ID, t.name,
 			fmt.Sprintf("%s-%g-%d-%x.json", a.name, step, seed, sum[:6]))
 	}
-	points, err := saved[[]ideas.Point](file)
+	points, err := lab.Saved[[]ideas.Point](file)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +288,7 @@ func (x *furtherRun) points(t *furtherTask, train, test models.Differentiable, a
 	}
 	list, err := ideas.Train(x.ctx, c)
 	if err == nil && file != "" {
-		err = save(file, &list)
+		err = lab.Save(file, &list)
 	}
 	return list, err
 }

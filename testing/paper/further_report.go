@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/ideas"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // A furtherResult is what an arm reached on a task with its best step.
@@ -37,7 +38,7 @@ func (x *furtherRun) all() error {
 				return fmt.Errorf("%s, %s: %w", t.name, x.arms[j].name, err)
 			}
 			results[t.name] = append(results[t.name], r)
-			x.env.logf("%s: %s: %s", t.name, x.arms[j].name, r.text(&results[t.name][0]))
+			x.env.Say("%s: %s: %s", t.name, x.arms[j].name, r.text(&results[t.name][0]))
 		}
 	}
 	return nil
@@ -102,7 +103,7 @@ func (r *furtherResult) final() (list []float64) {
 // reach returns the part of the recipe's cost after which the mean accuracy is at least its last;
 // NaN if never.
 func (r *furtherResult) reach(recipe *furtherResult) float64 {
-	want := mean(recipe.final())
+	want := lab.Mean(recipe.final())
 	whole := recipe.seeds[0][len(recipe.seeds[0])-1]
 	for i := range r.seeds[0] {
 		sum := 0.0
@@ -125,13 +126,13 @@ func (r *furtherResult) wins(recipe *furtherResult) bool {
 			return false
 		}
 	}
-	return mean(a)-mean(b) > slices.Max(b)-slices.Min(b)
+	return lab.Mean(a)-lab.Mean(b) > slices.Max(b)-slices.Min(b)
 }
 
 func (r *furtherResult) text(recipe *furtherResult) string {
 	percent := func(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 	a := r.final()
-	text := fmt.Sprintf("%s [%s-%s] at %g", percent(mean(a)), percent(slices.Min(a)),
+	text := fmt.Sprintf("%s [%s-%s] at %g", percent(lab.Mean(a)), percent(slices.Min(a)),
 		percent(slices.Max(a)), r.step)
 	if r.ends {
 		text += "*"
@@ -168,7 +169,7 @@ func (x *furtherRun) conclude(results map[string][]furtherResult) {
 		}
 		x.report.Summary.Rows = append(x.report.Summary.Rows, append(row, a.costs))
 		if j > 0 {
-			x.report.claim(len(won) >= 2, a.title+" beats the recipe on two tasks", "on %d: %s",
+			x.report.Claim(len(won) >= 2, a.title+" beats the recipe on two tasks", "on %d: %s",
 				len(won), strings.Join(won, ", "))
 		}
 	}

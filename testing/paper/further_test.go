@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/ideas"
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 )
 
 // TestFurther runs two ideas for a few rounds, and again from what the first time saved.
 func TestFurther(t *testing.T) {
 	dir := t.TempDir()
-	env := func() *Env {
-		return &Env{Generated: 600, Short: true, Dir: dir, Arms: []string{"orthogonal", "p5-bytes"}}
+	env := func() *lab.Env {
+		return &lab.Env{Generated: 600, Short: true, Dir: dir, Arms: []string{"orthogonal", "p5-bytes"}}
 	}
-	first := experiment(t, "further", env())
+	first := labtest.Run(t, further(), env())
 	if len(first.Summary.Rows) != 3 || len(first.Summary.Columns) != 4 || len(first.Claims) != 2 {
 		t.Errorf("%d rows, %d columns, %d claims, want 3, 4 and 2: %+v", len(first.Summary.Rows),
 			len(first.Summary.Columns), len(first.Claims), first.Summary)
@@ -31,10 +33,10 @@ func TestFurther(t *testing.T) {
 	changed := []ideas.Point{{Rounds: 1, Accuracy: 1}}
 	for _, file := range files {
 		if strings.Contains(file, "mnist-softmax") && strings.Contains(file, "orthogonal-") {
-			err = save(file, &changed)
+			err = lab.Save(file, &changed)
 		}
 	}
-	again := experiment(t, "further", env())
+	again := labtest.Run(t, further(), env())
 	if err != nil || !strings.HasPrefix(again.Summary.Rows[1][1], "**100.00") {
 		t.Errorf("what was saved is not in %v, %v", again.Summary.Rows[1], err)
 	}
@@ -45,9 +47,9 @@ func TestFurther(t *testing.T) {
 
 // TestFurtherEqual: an arm of equal bytes or samples spends as many as the recipe.
 func TestFurtherEqual(t *testing.T) {
-	e := &Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5", "b400-samples"},
+	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5", "b400-samples"},
 		Tasks: []string{"mnist-softmax"}}
-	r := experiment(t, "further", e)
+	r := labtest.Run(t, further(), e)
 	last := map[string][]string{}
 	for _, row := range r.Table.Rows {
 		last[row[1]] = row
@@ -93,12 +95,13 @@ func TestFurtherArms(t *testing.T) {
 			t.Errorf("the first arm is %s", names[0])
 		}
 	}
-	if _, err := newFurtherRun(t.Context(), &Env{Arms: []string{"nonsense"}}, "further",
+	if _, err := newFurtherRun(t.Context(), &lab.Env{Arms: []string{"nonsense"}}, "further",
 		furtherStudy()); err == nil {
 		t.Error("an arm that is not there was taken")
 	}
-	e := &Env{Generated: 600, Short: true, Arms: []string{"more-b"}, Tasks: []string{"fashion-cnn"}}
-	if r := experiment(t, "further", e); len(r.Summary.Rows) != 2 {
+	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"more-b"},
+		Tasks: []string{"fashion-cnn"}}
+	if r := labtest.Run(t, further(), e); len(r.Summary.Rows) != 2 {
 		t.Errorf("%+v", r.Summary)
 	}
 }
@@ -134,8 +137,8 @@ func TestFurtherWins(t *testing.T) {
 
 // TestFinish: the ends of the same queries run, with P=19 unless an end says otherwise.
 func TestFinish(t *testing.T) {
-	e := &Env{Generated: 600, Short: true, Arms: []string{"auto", "fall-p"}}
-	r := experiment(t, "finish", e)
+	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"auto", "fall-p"}}
+	r := labtest.Run(t, finish(), e)
 	if len(r.Summary.Rows) != 3 || len(r.Summary.Columns) != 4 || !r.Screened {
 		t.Fatalf("%+v: want three rows of two tasks, marked as screened", r.Summary)
 	}
@@ -157,9 +160,9 @@ func TestFinish(t *testing.T) {
 
 // TestFinishRounds: a run has as many rounds as are asked for.
 func TestFinishRounds(t *testing.T) {
-	e := &Env{Generated: 600, Seeds: 1, Rounds: 6, Tasks: []string{"mnist-mlp"},
+	e := &lab.Env{Generated: 600, Seeds: 1, Rounds: 6, Tasks: []string{"mnist-mlp"},
 		Arms: []string{"calm"}}
-	r := experiment(t, "finish", e)
+	r := labtest.Run(t, finish(), e)
 	for _, row := range r.Table.Rows {
 		if n, err := strconv.Atoi(row[4]); err != nil || n > 6 {
 			t.Fatalf("%v: want at most 6 rounds", row)

@@ -3,6 +3,8 @@ package paper
 import (
 	"context"
 	"fmt"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // The settings of FZooS's appendix G, and those of its code where the appendix says
@@ -17,9 +19,9 @@ const (
 )
 
 // fzoosExperiments returns those of FZooS's section 5 and appendix H.
-func fzoosExperiments() []Experiment {
+func fzoosExperiments() []lab.Experiment {
 	const paper = "FZooS, "
-	list := []Experiment{
+	list := []lab.Experiment{
 		{ID: "fzoos-quadratic",
 			Title: "quadratic functions that differ by C: FZooS, FedZO, FedProx, SCAFFOLD I and II",
 			Paper: paper + "figure 1", Long: "some 2 hours"},
@@ -42,7 +44,7 @@ func fzoosExperiments() []Experiment {
 	}
 	for i := range list {
 		id := list[i].ID
-		list[i].Run = func(ctx context.Context, e *Env) (*Report, error) {
+		list[i].Do = func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newBoxRun(ctx, e, id, fzoosSizeOf(e))
 			return x.report, runs[i](x)
 		}
@@ -72,7 +74,7 @@ type fzoosSize struct {
 // fzoosSizeOf returns the size for an environment. The paper keeps all points; here only
 // the latest 1,000 count. A short size has 300, and 2,000 features instead of 10,000 where
 // they do not vary.
-func fzoosSizeOf(e *Env) fzoosSize {
+func fzoosSizeOf(e *lab.Env) fzoosSize {
 	s := fzoosSize{
 		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
 		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1},
@@ -86,7 +88,7 @@ func fzoosSizeOf(e *Env) fzoosSize {
 	if e.Seeds > 0 {
 		s.images = e.Seeds // they are the attack's seeds
 	}
-	s.seeds = e.seeds(5)
+	s.seeds = e.SeedsOr(5)
 	return s
 }
 
@@ -132,5 +134,5 @@ func plainSteps(list []contestant, steps []float32) []contestant {
 
 // fzoosKey returns the name of a run, from short names of the problem and the method.
 func fzoosKey(problem string, c *contestant, step float32) string {
-	return padded(fmt.Sprintf("%s-%s-%s", problem, c.name, token(step)))
+	return padded(fmt.Sprintf("%s-%s-%s", problem, c.name, lab.Token(step)))
 }

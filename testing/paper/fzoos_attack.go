@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 const (
@@ -14,12 +15,12 @@ const (
 
 // attack is figure 7; images take the place of seeds.
 func (x *boxRun) attack() error {
-	set, err := x.env.mnist()
+	set, err := x.env.MNIST()
 	if err != nil {
 		return err
 	}
 	for _, portion := range x.size.portions {
-		a, err := blackbox.NewAttack(x.ctx, set.train, set.test, blackbox.AttackConfig{
+		a, err := blackbox.NewAttack(x.ctx, set.Train, set.Test, blackbox.AttackConfig{
 			Portion: portion, Images: x.size.images, Goroutines: 2, Logf: x.env.Logf,
 		})
 		if err != nil {
@@ -35,7 +36,7 @@ func (x *boxRun) attack() error {
 // mislead attacks all images with all methods.
 func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	t := &boxTask{
-		name: "m" + token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion),
+		name: "m" + lab.Token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion),
 		metric: unsuccessful, metrics: []string{margin},
 		rounds: x.size.few(fzoosAttackRounds), steps: fzoosSteps, seeds: a.Len(),
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {

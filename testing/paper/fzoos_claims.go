@@ -3,6 +3,8 @@ package paper
 import (
 	"fmt"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // farFewer is the meaning given to the paper's "far fewer queries": at most a third.
@@ -27,16 +29,18 @@ func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 		b = append(b, fmt.Sprintf("%s, %.0f: %.0f", end, c.queries(t.rounds), ours.queries(r)))
 	}
 	who := fmt.Sprintf("%s: %s gets to where %s (%s) end", t.title, ours.title, titles(others), how)
-	x.report.claim(rounds, who+" in fewer rounds",
+	x.report.Claim(rounds, who+" in fewer rounds",
 		"%s after %d rounds, and the round in which %s (%s) is there: %s",
 		t.metric, t.rounds, ours.title, ours.ends(), strings.Join(a, "; "))
-	x.report.claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
+	x.report.Claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
 		"%s and queries after %d rounds, and %s's: %s",
 		t.metric, t.rounds, ours.title, strings.Join(b, "; "))
 }
 
 // ends formats the metric after the last round.
-func (c *boxCurve) ends() string { return spreadError(c.results.At(c.task.metric, c.task.rounds)) }
+func (c *boxCurve) ends() string {
+	return lab.SpreadError(c.results.At(c.task.metric, c.task.rounds))
+}
 
 // reaches claims that our method is the first of all to reach a level, by rounds and by
 // queries, if any method reaches it.
@@ -60,10 +64,10 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 	if !any {
 		return
 	}
-	x.report.claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
+	x.report.Claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
 		t.title, ours.title, t.metric, level),
 		"round and queries: %s", strings.Join(parts, "; "))
-	x.report.claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
+	x.report.Claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
 		t.title, farFewer), "as above")
 }
 
@@ -75,6 +79,6 @@ func (x *boxRun) ordered(claim string, curves []*boxCurve) {
 		holds = holds && (i == 0 || curves[i-1].end() <= c.end())
 		parts = append(parts, fmt.Sprintf("%s %s", c.label(), c.ends()))
 	}
-	x.report.claim(holds, claim, "%s after %d rounds: %s",
+	x.report.Claim(holds, claim, "%s after %d rounds: %s",
 		curves[0].task.metric, curves[0].task.rounds, strings.Join(parts, "; "))
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // A boxCurve is a method on a problem, with its step, and its runs by seed.
@@ -13,7 +15,7 @@ type boxCurve struct {
 	step    float32
 	task    *boxTask
 	clients int
-	results Results
+	results lab.Results
 }
 
 // label names a curve, with its step where one was chosen.
@@ -30,7 +32,7 @@ func (c *boxCurve) at(round uint64) float64 {
 	if len(values) < len(c.results) || len(values) == 0 {
 		return math.NaN()
 	}
-	return mean(values)
+	return lab.Mean(values)
 }
 
 // end returns the metric after the last round, infinite if that was not reached.
@@ -64,19 +66,6 @@ func (c *boxCurve) perRound() float64 {
 // queries returns the queries of all clients in a number of rounds.
 func (c *boxCurve) queries(rounds uint64) float64 {
 	return c.perRound() * float64(rounds) * float64(c.clients)
-}
-
-// spreadError writes values as their mean and its standard error.
-func spreadError(values []float64) string {
-	if len(values) < 2 {
-		return spread(values)
-	}
-	m, squares := mean(values), 0.0
-	for _, v := range values {
-		squares += (v - m) * (v - m)
-	}
-	n := float64(len(values))
-	return fmt.Sprintf("%.4f+-%.4f", m, math.Sqrt(squares/(n-1)/n))
 }
 
 // titles lists the titles of curves.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -87,7 +88,7 @@ func (l *lookout) means(cumulative bool) []float64 {
 func (x *boxRun) disparity() error {
 	const step, most = 0.1, 5
 	rounds := min(most, x.size.few(most))
-	x.report.Figure = Figure{Title: x.report.ID, X: "local step",
+	x.report.Figure = lab.Figure{Title: x.report.ID, X: "local step",
 		Y: "cosine with the gradient of F, mean so far"}
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
@@ -102,7 +103,7 @@ func (x *boxRun) disparity() error {
 		if err != nil {
 			return err
 		}
-		s := Series{Name: c.title}
+		s := lab.Series{Name: c.title}
 		for t := range each {
 			x.report.Table.Add(c.title, t+1, each[t], sofar[t])
 			s.X, s.Y = append(s.X, float64(t+1)), append(s.Y, sofar[t])
@@ -112,7 +113,7 @@ func (x *boxRun) disparity() error {
 		text = append(text,
 			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.title,
 				sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
-		x.env.logf("%s", text[len(text)-1])
+		x.env.Say("%s", text[len(text)-1])
 	}
 	x.claimDisparity(ends, at, text)
 	return nil
@@ -123,9 +124,9 @@ func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
 	for _, v := range ends[1:] {
 		least = least && ends[0] > v
 	}
-	x.report.claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
+	x.report.Claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
 		"mean cosine of %d local steps: %v", disparitySteps, text)
-	x.report.claim(at[0] > at[1], "C=5: FZooS's get worse from step to step",
+	x.report.Claim(at[0] > at[1], "C=5: FZooS's get worse from step to step",
 		"%.3f, then %.3f", at[0], at[1])
 }
 
@@ -148,7 +149,8 @@ func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar
 		l := newLookout(q)
 		one.Task.Asked = l.asked
 		// A run read from a log makes no queries, so this one is not kept.
-		r, err := (&Env{Logf: x.env.Logf, Screen: x.env.Screen}).trainOne(x.ctx, x.report.ID, one, seed)
+		e := &lab.Env{Logf: x.env.Logf, Screen: x.env.Screen}
+		r, err := e.TrainOne(x.ctx, x.report.ID, one, seed)
 		if err != nil {
 			return nil, nil, 0, err
 		}
@@ -165,7 +167,7 @@ func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar
 
 // perStep returns the queries of a client per local step, including those at the ends of a
 // round.
-func perStep(r *run.Result, one *Training) float64 {
+func perStep(r *run.Result, one *lab.Training) float64 {
 	last := r.Curve.Points[len(r.Curve.Points)-1]
 	return float64(last.Queries) / float64(last.Round) / float64(one.Clients) / (disparitySteps + 1)
 }

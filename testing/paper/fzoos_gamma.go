@@ -7,21 +7,22 @@ import (
 	"math/rand/v2"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/reference"
 )
 
 // fzoosGamma compares correction lengths of FZooS (5), of which a device knows some only: that of
 // Corollary 1 needs rho, and that of Proposition B.1 the gradient of F. So it is a simulation, by
 // the reference in float64.
-func fzoosGamma() Experiment {
+func fzoosGamma() lab.Experiment {
 	const id = "fzoos-gamma"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "correction lengths: 1/t, Corollaries 1 and E.1, Proposition B.1, on quadratics",
 		Paper: "FZooS, section 4, appendices B.2 and E.3",
 		Long:  "ten minutes a seed on a core",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			x := &gammaRun{ctx: ctx, env: e, report: &Report{ID: id}, size: gammaSizeOf(e)}
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := &gammaRun{ctx: ctx, env: e, report: &lab.Report{ID: id}, size: gammaSizeOf(e)}
 			return x.report, x.all()
 		},
 	}
@@ -33,8 +34,8 @@ type gammaSize struct {
 	c                                    []float64
 }
 
-func gammaSizeOf(e *Env) gammaSize {
-	s := gammaSize{fzoosDim, 300, 2000, 15, e.seeds(1), []float64{0.5, 5, 50}}
+func gammaSizeOf(e *lab.Env) gammaSize {
+	s := gammaSize{fzoosDim, 300, 2000, 15, e.SeedsOr(1), []float64{0.5, 5, 50}}
 	if e.Short {
 		s.dim, s.window, s.features, s.rounds = 60, 60, 600, 8
 	}
@@ -185,15 +186,15 @@ func (f *gammaFleet) above() float64 { return f.q.F(f.at(f.s.X)) - f.q.Minimum()
 // A gammaRun is a running experiment.
 type gammaRun struct {
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	size   gammaSize
-	report *Report
+	report *lab.Report
 }
 
 // all follows every length on every problem, and judges all of them at the steps of 1/t.
 func (x *gammaRun) all() error {
 	x.report.Table.Columns = []string{"c", "length", "seed", "above_minimum", "disparity_at_1/t"}
-	x.report.Figure = Figure{Title: "FZooS by correction length", X: "round", Y: aboveMinimum,
+	x.report.Figure = lab.Figure{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
 		LogY: true, Left: true}
 	for _, c := range x.size.c {
 		ends, off := make([]float64, len(gammaArms)), make([]float64, len(gammaArms))
@@ -210,7 +211,7 @@ func (x *gammaRun) all() error {
 				ends[i] += end / float64(x.size.seeds)
 				off[i] += each[i] / float64(x.size.seeds)
 				x.report.Table.Add(c, gammaArms[i].title, seed, end, each[i])
-				x.env.logf("C=%g, seed %d, gamma %s: F - F* %.4f; disparity at the steps of 1/t %.4g",
+				x.env.Say("C=%g, seed %d, gamma %s: F - F* %.4f; disparity at the steps of 1/t %.4g",
 					c, seed, gammaArms[i].title, end, each[i])
 			}
 		}
@@ -239,7 +240,7 @@ func (x *gammaRun) follow(c float64, arm int, seed uint64) (end float64, off []f
 		}
 		return lengths[arm](s)
 	}
-	line := Series{Name: fmt.Sprintf("C=%g, %s, seed %d", c, gammaArms[arm].title, seed)}
+	line := lab.Series{Name: fmt.Sprintf("C=%g, %s, seed %d", c, gammaArms[arm].title, seed)}
 	for r := range x.size.rounds {
 		if x.ctx.Err() != nil {
 			return 0, nil, context.Cause(x.ctx)
@@ -265,11 +266,11 @@ func (x *gammaRun) claims(c float64, ends, off []float64) {
 	for i, a := range gammaArms {
 		switch a.name {
 		case "c1", "c1s":
-			x.report.claim(off[i] < off[0] && ends[i] < ends[0],
+			x.report.Claim(off[i] < off[0] && ends[i] < ends[0],
 				fmt.Sprintf("C=%g: %s is nearer to the gradient of F than 1/t, and ends lower",
 					c, a.title), "%s", figures)
 		case "b1":
-			x.report.claim(off[i] <= least && ends[i] < ends[0],
+			x.report.Claim(off[i] <= least && ends[i] < ends[0],
 				fmt.Sprintf("C=%g: %s is nearest of all, and ends lower than 1/t", c, a.title),
 				"%s", figures)
 		}

@@ -3,12 +3,14 @@ package paper
 import (
 	"math"
 	"testing"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // TestGammas runs a fleet of each correction length for some rounds. By its definition none is
 // nearer to the gradient of F than Proposition B.1's, and with few points there is a difference.
 func TestGammas(t *testing.T) {
-	x := &gammaRun{ctx: t.Context(), env: &Env{Logf: t.Logf}, report: &Report{},
+	x := &gammaRun{ctx: t.Context(), env: &lab.Env{Logf: t.Logf}, report: &lab.Report{},
 		size: gammaSize{dim: 20, window: 20, features: 60, rounds: 3, seeds: 1, c: []float64{5}}}
 	if err := x.all(); err != nil {
 		t.Fatal(err)

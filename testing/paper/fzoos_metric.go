@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/tables"
 )
 
@@ -11,7 +12,7 @@ const fzoosMetricRounds = 50
 
 // metrics is figures 8 to 12, except those that vary T.
 func (x *boxRun) metrics() error {
-	dir, err := x.env.find("tables")
+	dir, err := x.env.Find("tables")
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (x *boxRun) metrics() error {
 // each step as in its published code: in 2,189 parameters a local step is about half of l = 1.
 func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion float64) error {
 	t := &boxTask{
-		name: fmt.Sprintf("c%d-%s", score, token(float32(portion))), draws: "metric",
+		name: fmt.Sprintf("c%d-%s", score, lab.Token(float32(portion))), draws: "metric",
 		title:  fmt.Sprintf("%v, P=%g", score, portion),
 		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(fzoosMetricRounds),
 		steps: fzoosSteps, seeds: x.size.seeds,

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
-
-// aboveMinimum is F(x) - F*, which is known.
-const aboveMinimum = "F - F*"
 
 // fzoosLevels of F - F* are a tenth and a hundredth of the value at the start of the runs.
 var fzoosLevels = []float64{0.3, 0.03}
@@ -16,9 +14,9 @@ var fzoosLevels = []float64{0.3, 0.03}
 // quadraticTask is (98) with T local steps.
 func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
 	return &boxTask{
-		name: fmt.Sprintf("q%s-%d", token(float32(c)), t), draws: "quadratic",
+		name: fmt.Sprintf("q%s-%d", lab.Token(float32(c)), t), draws: "quadratic",
 		title:  fmt.Sprintf("C=%g, T=%d", c, t),
-		metric: aboveMinimum, rounds: rounds, steps: t, seeds: x.size.seeds, random: true,
+		metric: lab.AboveMinimum, rounds: rounds, steps: t, seeds: x.size.seeds, random: true,
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			q, err := quadraticOf(c, seed)
 			if err != nil {

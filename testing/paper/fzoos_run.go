@@ -4,19 +4,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // A boxRun is a running experiment on black boxes.
 type boxRun struct {
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	size   fzoosSize
-	report *Report
+	report *lab.Report
 	shown  []string // titles of the problems that have figures
 }
 
-func newBoxRun(ctx context.Context, e *Env, id string, size fzoosSize) *boxRun {
-	return &boxRun{ctx: ctx, env: e, size: size, report: &Report{ID: id}}
+func newBoxRun(ctx context.Context, e *lab.Env, id string, size fzoosSize) *boxRun {
+	return &boxRun{ctx: ctx, env: e, size: size, report: &lab.Report{ID: id}}
 }
 
 // train runs a method with one of its steps for seeds first to last. After an error it
@@ -29,7 +31,7 @@ func (x *boxRun) train(t *boxTask, c contestant, step float32, first, last int) 
 			return curve, err
 		}
 		curve.clients = one.Clients
-		r, err := x.env.trainOne(x.ctx, x.report.ID, one, seed)
+		r, err := x.env.TrainOne(x.ctx, x.report.ID, one, seed)
 		if r != nil {
 			curve.results = append(curve.results, r)
 		}
@@ -69,8 +71,8 @@ func (x *boxRun) compare(t *boxTask, list []contestant) (curves []*boxCurve, err
 			return curves, err
 		}
 		curves = append(curves, curve)
-		x.env.logf("%s: %s: %s after %d rounds, %.0f queries a client and round", t.title, curve.label(),
-			spreadError(curve.results.At(t.metric, t.rounds)), t.rounds, curve.perRound())
+		x.env.Say("%s: %s: %s after %d rounds, %.0f queries a client and round", t.title, curve.label(),
+			lab.SpreadError(curve.results.At(t.metric, t.rounds)), t.rounds, curve.perRound())
 	}
 	return curves, nil
 }
@@ -82,9 +84,9 @@ func (x *boxRun) add(c *boxCurve) {
 		return
 	}
 	lines := len(x.report.Figure.Series)
-	x.report.addCurves(c.task.metric, c.results)
+	x.report.AddCurves(c.task.metric, c.results)
 	x.report.Figure.Series = x.report.Figure.Series[:lines]
-	by := Series{Name: c.label()}
+	by := lab.Series{Name: c.label()}
 	spent := by
 	for round := uint64(1); round <= c.task.rounds; round++ {
 		y := c.at(round)
@@ -95,25 +97,25 @@ func (x *boxRun) add(c *boxCurve) {
 	if i < 0 {
 		i, x.shown = len(x.shown), append(x.shown, c.task.title)
 	}
-	x.figure(2*i).curve(c.task, "round", by)
+	addCurve(x.figure(2*i), c.task, "round", by)
 	more := x.figure(2*i + 1)
-	more.curve(c.task, "queries of all clients", spent)
+	addCurve(more, c.task, "queries of all clients", spent)
 	more.LogX = true
 }
 
 // figure returns the report's figure i.
-func (x *boxRun) figure(i int) *Figure {
+func (x *boxRun) figure(i int) *lab.Figure {
 	if i == 0 {
 		return &x.report.Figure
 	}
 	for len(x.report.More) < i {
-		x.report.More = append(x.report.More, Figure{})
+		x.report.More = append(x.report.More, lab.Figure{})
 	}
 	return &x.report.More[i-1]
 }
 
-// curve adds a line to a figure of a problem.
-func (f *Figure) curve(t *boxTask, by string, s Series) {
-	f.Title, f.X, f.Y, f.LogY, f.Left = t.title, by, t.metric, t.metric == aboveMinimum, true
+// addCurve adds a line to a figure of a problem.
+func addCurve(f *lab.Figure, t *boxTask, by string, s lab.Series) {
+	f.Title, f.X, f.Y, f.LogY, f.Left = t.title, by, t.metric, t.metric == lab.AboveMinimum, true
 	f.Series = append(f.Series, s)
 }

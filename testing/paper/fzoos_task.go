@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -27,12 +28,12 @@ type boxTask struct {
 
 // training returns a method with a step on a problem, for a seed. Everything random is the
 // same for all methods: the start of x, directions, features.
-func (t *boxTask) training(c *contestant, step float32, seed uint64) (*Training, error) {
+func (t *boxTask) training(c *contestant, step float32, seed uint64) (*lab.Training, error) {
 	p, measure, err := t.at(seed)
 	if err != nil {
 		return nil, err
 	}
-	return &Training{
+	return &lab.Training{
 		Name: fzoosKey(t.name, c, step), Preset: c.preset, Clients: p.Clients(),
 		Asked: p.Clients(), Rounds: t.rounds,
 		Every: 1, Task: boxed(p, append([]string{t.metric}, t.metrics...), measure),

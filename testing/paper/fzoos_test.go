@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
@@ -15,10 +16,10 @@ import (
 )
 
 // tinyBoxes is an experiment with few points and features.
-func tinyBoxes(t *testing.T, e *Env) *boxRun {
+func tinyBoxes(t *testing.T, e *lab.Env) *boxRun {
 	t.Helper()
 	e.Logf = t.Logf
-	size := fzoosSizeOf(&Env{Short: true, Seeds: 2})
+	size := fzoosSizeOf(&lab.Env{Short: true, Seeds: 2})
 	size.method, size.rounds, size.fewer = []string{"around=5", "window=20", "features=40",
 		"candidates=20"}, 2, 2
 	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1},
@@ -32,7 +33,7 @@ func TestFzoosQuadratic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	e := &Env{Dir: t.TempDir()}
+	e := &lab.Env{Dir: t.TempDir()}
 	x := tinyBoxes(t, e)
 	if err := x.quadratic(); err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func TestFzoosVariations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := tinyBoxes(t, &Env{})
+	x := tinyBoxes(t, &lab.Env{})
 	x.size.seeds = 1
 	for name, f := range map[string]func() error{"T": x.localUpdates, "M": x.features,
 		"gamma": x.ablation, "cosine": x.disparity} {
@@ -104,7 +105,7 @@ func TestFzoosAttack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := tinyBoxes(t, &Env{})
+	x := tinyBoxes(t, &lab.Env{})
 	if err := x.mislead(a, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestFzoosMetric(t *testing.T) {
 		}
 		table.Labels = append(table.Labels, uint8(i%7))
 	}
-	x := tinyBoxes(t, &Env{})
+	x := tinyBoxes(t, &lab.Env{})
 	x.size.rows, x.size.seeds = 20, 1
 	if err := x.improve(table, blackbox.F1, 0.7); err != nil {
 		t.Fatal(err)
@@ -140,8 +141,8 @@ func TestFzoosMetric(t *testing.T) {
 
 // TestFzoosPlans: every training of the full size is a valid plan with a unique name.
 func TestFzoosPlans(t *testing.T) {
-	size := fzoosSizeOf(&Env{})
-	x := newBoxRun(t.Context(), &Env{}, "plans", size)
+	size := fzoosSizeOf(&lab.Env{})
+	x := newBoxRun(t.Context(), &lab.Env{}, "plans", size)
 	names := map[string]bool{}
 	for _, c := range size.c {
 		for _, steps := range size.steps {
@@ -218,7 +219,7 @@ func madeCurve(t *boxTask, title string, queries uint64, values ...float64) *box
 			run.Point{Round: round, Queries: round * queries, Values: []float64{v}})
 	}
 	return &boxCurve{contestant: contestant{title: title}, task: t, clients: 1,
-		results: Results{{Curve: c}}}
+		results: lab.Results{{Curve: c}}}
 }
 
 func TestFzoosClaims(t *testing.T) {
@@ -234,13 +235,13 @@ func TestFzoosClaims(t *testing.T) {
 		{madeCurve(task, "lower", 100, 4, 3, 2, .5), false, false},
 		{madeCurve(task, "ended", 100, 4, 3), true, true}, // infinite, so that any round will do
 	} {
-		x := newBoxRun(t.Context(), &Env{}, "made", fzoosSize{})
+		x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})
 		x.sooner(ours, []*boxCurve{test.other}, "Adam")
 		if c := x.report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
 			t.Errorf("%s: %+v, want %v and %v", test.other.title, c, test.rounds, test.queries)
 		}
 	}
-	x := newBoxRun(t.Context(), &Env{}, "made", fzoosSize{})
+	x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "late", 30, 4, 4, 2, 2)})
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "early", 50, 2, 2, 2, 2)})
 	x.reaches(0, ours, nil)
@@ -251,7 +252,7 @@ func TestFzoosClaims(t *testing.T) {
 			t.Errorf("claim %d: %+v, want %v", i, got, want)
 		}
 	}
-	if got := spreadError([]float64{1, 2, 3}); got != "2.0000+-0.5774" {
+	if got := lab.SpreadError([]float64{1, 2, 3}); got != "2.0000+-0.5774" {
 		t.Errorf("mean and standard error %q", got)
 	}
 }

@@ -6,20 +6,21 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // groups asks whether devices that share directions in groups win back what unlike labels cost
 // own directions.
-func groups() Experiment {
+func groups() lab.Experiment {
 	const id = "groups"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "groups that share directions, against own directions, where labels are unlike",
 		Paper: "none: own directions, IID, are the ceiling",
 		Long:  "half an hour; ten minutes with --screen",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newGroupsRun(ctx, e, id)
 			return x.report, x.all()
 		},
@@ -76,9 +77,9 @@ func tableArms() []contestant {
 
 // groupLeagues returns the three methods where each device has two shards, and own directions
 // where the devices are alike.
-func groupLeagues(e *Env) []mnistLeague {
-	skewed := mnistLeague{split: splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
-		queries: groupQueries, times: 12, seeds: e.seeds(3)}
+func groupLeagues(e *lab.Env) []mnistLeague {
+	skewed := mnistLeague{Split: lab.Splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
+		queries: groupQueries, times: 12, seeds: e.SeedsOr(3)}
 	size := 5
 	if e.Short {
 		skewed.clients, skewed.asked, skewed.batch, size = 20, 4, 16, 2
@@ -86,7 +87,7 @@ func groupLeagues(e *Env) []mnistLeague {
 	}
 	skewed.arms = append(groupArms(skewed.clients, skewed.asked, size), tableArms()...)
 	alike := skewed
-	alike.split, alike.arms = splits[0], slices.Clone(skewed.arms[:1])
+	alike.Split, alike.arms = lab.Splits[0], slices.Clone(skewed.arms[:1])
 	if e.Short {
 		for _, l := range []*mnistLeague{&skewed, &alike} {
 			for i := range l.arms {
@@ -103,7 +104,7 @@ type groupsRun struct {
 	skewed []*entry // of the first league
 }
 
-func newGroupsRun(ctx context.Context, e *Env, id string) *groupsRun {
+func newGroupsRun(ctx context.Context, e *lab.Env, id string) *groupsRun {
 	x := &groupsRun{mnistRun: newMNISTRun(ctx, e, id, groupLeagues(e))}
 	x.judge = x.judged
 	return x
@@ -124,8 +125,8 @@ func (x *groupsRun) claims(skewed []*entry, alike *entry) {
 	end := func(e *entry) []float64 { return e.reached(run.Accuracy, queriesOf, math.MaxUint64) }
 	own := skewed[0]
 	for _, e := range skewed[1:] {
-		x.report.claim(mean(end(e)) > mean(end(own)),
+		x.report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
 			e.title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
-			spread(end(e)), own.named(), spread(end(own)), alike.named(), spread(end(alike)))
+			lab.Spread(end(e)), own.named(), lab.Spread(end(own)), alike.named(), lab.Spread(end(alike)))
 	}
 }

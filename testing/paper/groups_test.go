@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/valid"
@@ -14,7 +16,7 @@ func TestGroups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "groups", &Env{Short: true, Generated: 600})
+	r := labtest.Run(t, groups(), &lab.Env{Short: true, Generated: 600})
 	if len(r.Claims) != 8 || len(r.Summary.Rows) != 10 {
 		t.Fatalf("%d claims and %d rows, want 8 and 10: %+v", len(r.Claims), len(r.Summary.Rows),
 			r.Claims)
@@ -28,7 +30,7 @@ func TestGroups(t *testing.T) {
 
 // TestGroupsClaims: claims compare the ends, though sketches leave fewer rounds.
 func TestGroupsClaims(t *testing.T) {
-	x := newGroupsRun(t.Context(), &Env{}, "made")
+	x := newGroupsRun(t.Context(), &lab.Env{}, "made")
 	own := entryOf("own", spentCurve("rounds", .1, .2, .5))
 	alike := entryOf("alike", spentCurve("rounds", .9))
 	x.judge(nil, []*entry{own, entryOf("less", spentCurve("rounds", .6, .4, .4)),
@@ -42,11 +44,11 @@ func TestGroupsClaims(t *testing.T) {
 // TestGroupsArms: each arm is a plan that can run, and the devices of each make equally many
 // queries.
 func TestGroupsArms(t *testing.T) {
-	s, err := (&Env{Generated: 200}).mnist()
+	s, err := (&lab.Env{Generated: 200}).MNIST()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range groupLeagues(&Env{}) {
+	for _, l := range groupLeagues(&lab.Env{}) {
 		for _, c := range l.arms {
 			one, err := l.contest(s).enter(c, c.steps[0])
 			if err != nil {

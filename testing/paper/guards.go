@@ -4,19 +4,20 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
 // guards has nobody lie.
-func guards() Experiment {
+func guards() lab.Experiment {
 	const id = "guards"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "what the guards against liars cost 20 honest devices, softmax on MNIST",
 		Paper: "none",
 		Long:  "half a minute a run, of which there are 80; a few seconds with --screen",
 		Takes: []string{"rounds"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x, err := newShielded(ctx, e, id, "20 honest devices", 300)
 			if err != nil {
 				return nil, err
@@ -29,7 +30,7 @@ func guards() Experiment {
 
 // A guardedFleet is a kind of fleet, without guards and with them.
 type guardedFleet struct {
-	split   split
+	split   lab.Split
 	without shield
 	with    []shield
 }
@@ -49,10 +50,10 @@ var guardedFleets = func() []guardedFleet {
 	samples := shield{"samples", "weights=samples"}
 	claims := []shield{{"claims", "weights=samples claim_bound=8"}}
 	return []guardedFleet{
-		{splits[0], shields[0], always},
-		{splits[1], shields[0], always},
-		{rich("ri", "IID", splits[0].deal), samples, claims},
-		{rich("rd", "Dirichlet 0.1", splits[1].deal), samples, claims},
+		{lab.Splits[0], shields[0], always},
+		{lab.Splits[1], shields[0], always},
+		{rich("ri", "IID", lab.Splits[0].Deal), samples, claims},
+		{rich("rd", "Dirichlet 0.1", lab.Splits[1].Deal), samples, claims},
 	}
 }()
 
@@ -62,9 +63,9 @@ const (
 	poorShare   = 20
 )
 
-func rich(name, title string, deal func([]uint8, int, uint64) ([][]int, error)) split {
-	return split{name, title + ", two devices with 20 times the samples",
-		func(labels []uint8, clients int, seed uint64) ([][]int, error) {
+func rich(name, title string, deal func([]uint8, int, uint64) ([][]int, error)) lab.Split {
+	return lab.Split{Name: name, Title: title + ", two devices with 20 times the samples",
+		Deal: func(labels []uint8, clients int, seed uint64) ([][]int, error) {
 			shares, err := deal(labels, clients, seed)
 			for i := richDevices; i < len(shares); i++ {
 				shares[i] = shares[i][:max(1, len(shares[i])/poorShare)]
@@ -95,27 +96,28 @@ func (x *byzantineRun) costs() error {
 			for i := range values {
 				changes[i] = values[i] - base[i]
 			}
-			x.row(c.split, s, values, spread(changes), guarded)
-			x.report.claim(mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
-				"most %v of accuracy", c.split.title, s.title(), costly), "%s", spread(changes))
+			x.row(c.split, s, values, lab.Spread(changes), guarded)
+			x.report.Claim(lab.Mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
+				"most %v of accuracy", c.split.Title, s.title(), costly), "%s", lab.Spread(changes))
 		}
 	}
 	return nil
 }
 
 // honest trains fleets in which nobody lies.
-func (x *byzantineRun) honest(sp split, s shield) (Results, error) {
+func (x *byzantineRun) honest(sp lab.Split, s shield) (lab.Results, error) {
 	results, err := x.train(sp, s, lies[0])
-	x.report.addRows(results)
+	x.report.AddRows(results)
 	return results, err
 }
 
 // row adds a row to the table.
-func (x *byzantineRun) row(sp split, s shield, values []float64, changes string, r Results) {
+func (x *byzantineRun) row(sp lab.Split, s shield, values []float64, changes string,
+	r lab.Results) {
 	cut, all := uint64(0), uint64(0)
 	for _, one := range r {
 		cut, all = cut+one.Cut, all+x.rounds*byzantineClients
 	}
-	x.report.Summary.Rows = append(x.report.Summary.Rows, []string{sp.title, s.title(),
-		spread(values), changes, fmt.Sprintf("%.2f %%", 100*float64(cut)/float64(all))})
+	x.report.Summary.Rows = append(x.report.Summary.Rows, []string{sp.Title, s.title(),
+		lab.Spread(values), changes, fmt.Sprintf("%.2f %%", 100*float64(cut)/float64(all))})
 }

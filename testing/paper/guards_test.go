@@ -1,6 +1,11 @@
 package paper
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
+)
 
 // TestGuards is the short form. A fleet in which nobody has more samples than others is not changed
 // by a bound that nobody reaches, and one in which two have twenty times as many is.
@@ -8,7 +13,7 @@ func TestGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "guards", &Env{Short: true, Generated: 2000, Screen: true})
+	r := labtest.Run(t, guards(), &lab.Env{Short: true, Generated: 2000, Screen: true})
 	if len(r.Summary.Rows) != 12 || len(r.Claims) != 8 {
 		t.Fatalf("%d rows and %d claims, want 12 and 8", len(r.Summary.Rows), len(r.Claims))
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator/zofl/data"
-	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -14,14 +12,14 @@ import (
 // heterogeneity asks what the DeComFL paper leaves open: what unlike clients cost, and
 // whether the remedies known for gradients, FedProx's pull and SCAFFOLD's control variates,
 // win that back.
-func heterogeneity() Experiment {
+func heterogeneity() lab.Experiment {
 	const id = "heterogeneity"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "what unlike clients cost DeComFL, and what FedProx and SCAFFOLD get back",
 		Paper: "none: what DeComFL leaves open; corrections as in FZooS, appendix F",
 		Long:  "some 4 hours for softmax, a day for the CNN",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newHeterogeneityRun(ctx, e, id, heterogeneitySize(e))
 			return x.report, x.all()
 		},
@@ -36,15 +34,8 @@ type drift struct {
 	steps          []float32 // to choose from
 }
 
-func (d *drift) model() string {
-	if d.cnn {
-		return "CNN"
-	}
-	return "softmax"
-}
-
 func (d *drift) String() string {
-	return fmt.Sprintf("%s, %d of %d clients, K=%d", d.model(), d.asked, d.clients, d.k)
+	return fmt.Sprintf("%s, %d of %d clients, K=%d", lab.ModelName(d.cnn), d.asked, d.clients, d.k)
 }
 
 // A driftSize says how much of the experiment is run.
@@ -63,7 +54,7 @@ var (
 
 // heterogeneitySize returns the size for an environment. A short one is softmax with ten
 // local steps, for a few rounds with one step size, the best of the three there.
-func heterogeneitySize(e *Env) driftSize {
+func heterogeneitySize(e *lab.Env) driftSize {
 	s := driftSize{methods: driftMethods, queries: 22_000, times: 20}
 	for _, fleet := range []int{100, 10} {
 		for _, k := range []uint32{5, 10} {
@@ -80,7 +71,7 @@ func heterogeneitySize(e *Env) driftSize {
 			{clients: 10, asked: 10, k: 10, steps: step}}
 		s.queries, s.times = 2_200, 10
 	}
-	s.seeds = e.seeds(3)
+	s.seeds = e.SeedsOr(3)
 	return s
 }
 
@@ -99,44 +90,16 @@ var driftMethods = func() []contestant {
 	}
 }()
 
-// A split deals samples to clients.
-type split struct {
-	name, title string
-	deal        func(labels []uint8, clients int, seed uint64) ([][]int, error)
-}
-
-// splits are ordered from like to unlike clients.
-var splits = []split{
-	{"i", "IID", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
-		return data.IID(len(labels), clients, seed)
-	}},
-	{"d", "Dirichlet 0.1", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
-		return data.Dirichlet(labels, clients, 0.1, seed)
-	}},
-	{"s", "2 shards a client", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
-		return data.Shards(labels, clients, 2, seed)
-	}},
-}
-
 // contest returns the contest of a drift with a split.
-func (d *drift) contest(s *set, sp split, size *driftSize) *contest {
-	task, segments := d.task(s)
+func (d *drift) contest(s *lab.Set, sp lab.Split, size *driftSize) *contest {
+	task, segments := s.Task(d.cnn)
 	return &contest{
-		name: fmt.Sprintf("%c-%s-%d-k%d", d.model()[0]|0x20, sp.name, d.clients, d.k),
-		training: Training{
+		name: fmt.Sprintf("%c-%s-%d-k%d", lab.ModelName(d.cnn)[0]|0x20, sp.Name, d.clients, d.k),
+		training: lab.Training{
 			Clients: d.clients, Asked: d.asked, Task: task, Order: run.Draws,
-			Shares: func(seed uint64) ([][]int, error) { return sp.deal(s.train.Labels, d.clients, seed) },
+			Shares: func(seed uint64) ([][]int, error) { return sp.Deal(s.Train.Labels, d.clients, seed) },
 		},
 		base:    func(p *wire.Plan) { p.Segments, p.Steps = segments, d.k },
 		queries: size.queries, times: size.times,
 	}
-}
-
-func (d *drift) task(s *set) (run.Task, []wire.Segment) {
-	if d.cnn {
-		train := models.NewCNNMNIST(s.train, s.mean, s.std)
-		return run.Classifier(train, models.NewCNNMNIST(s.test, s.mean, s.std), 2), segmentsOf(train)
-	}
-	return run.Classifier(softmax.New(s.train, s.mean, s.std),
-		softmax.New(s.test, s.mean, s.std), 2), nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -15,7 +17,8 @@ func tinyHeterogeneity(t *testing.T) *heterogeneityRun {
 		drifts:  []drift{{clients: 10, asked: 3, k: 2, steps: []float32{1e-2}}},
 		methods: driftMethods, queries: 22 * 12, times: 4, seeds: 1,
 	}
-	return newHeterogeneityRun(t.Context(), &Env{Generated: 300, Logf: t.Logf}, "heterogeneity", size)
+	e := &lab.Env{Generated: 300, Logf: t.Logf}
+	return newHeterogeneityRun(t.Context(), e, "heterogeneity", size)
 }
 
 func TestHeterogeneity(t *testing.T) {
@@ -30,15 +33,15 @@ func TestHeterogeneity(t *testing.T) {
 	if got, want := len(x.report.Claims), 2+5*3*2; got != want {
 		t.Errorf("%d claims, want %d", got, want)
 	}
-	for _, sp := range splits {
-		entries := x.entries[sp.name]
+	for _, sp := range lab.Splits {
+		entries := x.entries[sp.Name]
 		if len(entries) != 6 {
-			t.Fatalf("%s: %d methods, want 6", sp.title, len(entries))
+			t.Fatalf("%s: %d methods, want 6", sp.Title, len(entries))
 		}
 		for _, e := range entries {
 			c := e.results[0].Curve
 			if early(c) {
-				t.Errorf("%s, %s: ended %q", sp.title, e.title, c.Ended)
+				t.Errorf("%s, %s: ended %q", sp.Title, e.title, c.Ended)
 			}
 			// The methods' traffic differs by phases and older terms, and by a few bytes of
 			// the plan.
@@ -47,12 +50,12 @@ func TestHeterogeneity(t *testing.T) {
 			plain := entries[0].results[0].Curve
 			if more := perRound(c, bytesOf) > perRound(plain, bytesOf)+few; more != wants {
 				t.Errorf("%s, %s: %v bytes a round, DeComFL %v",
-					sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
+					sp.Title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
 			}
 			first := e.name == "v1" || e.name == "v1r" // phases
 			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != first {
 				t.Errorf("%s, %s: %v queries a round, DeComFL %v",
-					sp.title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
+					sp.Title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
 			}
 		}
 	}
@@ -69,14 +72,14 @@ func TestHeterogeneityPlans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	s, err := (&Env{Generated: 2000}).mnist()
+	s, err := (&lab.Env{Generated: 2000}).MNIST()
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := heterogeneitySize(&Env{})
+	size := heterogeneitySize(&lab.Env{})
 	names := map[string]bool{}
 	for _, d := range size.drifts {
-		for _, sp := range splits {
+		for _, sp := range lab.Splits {
 			for _, m := range size.methods {
 				for _, step := range d.steps {
 					one, err := d.contest(s, sp, &size).enter(m, step)
@@ -99,5 +102,15 @@ func TestHeterogeneityPlans(t *testing.T) {
 	}
 	if !strings.Contains(size.drifts[0].String(), "softmax, 10 of 100 clients, K=5") {
 		t.Errorf("%v", &size.drifts[0])
+	}
+}
+
+// TestHeterogeneityStopped: a stopped contest reports the results so far.
+func TestHeterogeneityStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	if r := labtest.Stopped(t, heterogeneity(), 300); len(r.Claims) > 0 {
+		t.Errorf("got %+v, want a report without claims", r)
 	}
 }

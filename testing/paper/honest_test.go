@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -20,9 +21,9 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	e := &Env{Generated: 600, Screen: true, Rounds: 8}
+	e := &lab.Env{Generated: 600, Screen: true, Rounds: 8}
 	if os.Getenv("ZOFL_TRAIN") != "" {
-		e = &Env{Data: os.Getenv("ZOFL_DATA"), Screen: true, Rounds: 300}
+		e = &lab.Env{Data: os.Getenv("ZOFL_DATA"), Screen: true, Rounds: 300}
 	}
 	size, err := defaultsSizeOf(e)
 	if err != nil {
@@ -31,7 +32,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 	x := newDefaultsRun(t.Context(), e, size)
 	var cut, all uint64
 	for _, task := range size.tasks {
-		b, err := e.bench(task)
+		b, err := newBench(e, task)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func (x *defaultsRun) honest(t *testing.T, b *defaultsBench, name string,
 				largest = max(largest, math.Abs(float64(g)))
 			}
 		}}
-	x.env.screen(&cfg)
+	x.env.ScreenRun(&cfg)
 	r, err := run.Train(x.ctx, cfg)
 	if err != nil {
 		t.Fatal(err)

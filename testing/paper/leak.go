@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
@@ -14,15 +15,15 @@ import (
 )
 
 // leakExperiment attacks what devices send.
-func leakExperiment() Experiment {
+func leakExperiment() lab.Experiment {
 	const id = "leak"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "which labels 20 devices have, by the scalars they send, and by what hides them",
 		Paper: "none: what Zofl shows of its devices, and what its differential privacy costs",
 		Long:  "half a minute a run, of which there are 49; those of 1,000 devices take longer",
 		Takes: []string{"rounds", "arm"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x, err := newLeakRun(ctx, e, id)
 			if err != nil {
 				return nil, err
@@ -40,19 +41,20 @@ const (
 // A leakRun is a running experiment.
 type leakRun struct {
 	ctx    context.Context
-	env    *Env
-	report *Report
-	set    *set
+	env    *lab.Env
+	report *lab.Report
+	set    *lab.Set
 	arms   []leakArm
 	rounds uint64
 	size   func(leakArm) int // devices of an arm
 }
 
-func newLeakRun(ctx context.Context, e *Env, id string) (*leakRun, error) {
-	x := &leakRun{ctx: ctx, env: e, rounds: 200, report: &Report{ID: id,
-		Figure: Figure{Title: "what hides devices, and what it costs", X: "round", Y: "test accuracy"}}}
+func newLeakRun(ctx context.Context, e *lab.Env, id string) (*leakRun, error) {
+	x := &leakRun{ctx: ctx, env: e, rounds: 200, report: &lab.Report{ID: id,
+		Figure: lab.Figure{Title: "what hides devices, and what it costs", X: "round",
+			Y: "test accuracy"}}}
 	var err error
-	if x.set, err = e.mnist(); err != nil {
+	if x.set, err = e.MNIST(); err != nil {
 		return nil, err
 	}
 	x.size = func(a leakArm) int { return a.devices }
@@ -66,7 +68,7 @@ func newLeakRun(ctx context.Context, e *Env, id string) (*leakRun, error) {
 	for _, a := range leakArms {
 		names = append(names, a.name)
 	}
-	kept, err := chosen("arm", e.Arms, names)
+	kept, err := lab.Chosen("arm", e.Arms, names)
 	if e.Short && e.Arms == nil {
 		kept = []string{"own", "shared", "device-2"}
 	}
@@ -83,7 +85,7 @@ func (x *leakRun) all() error {
 	found := map[string][]leakScore{}
 	for _, a := range x.arms {
 		var scores []leakScore
-		for seed := uint64(1); seed <= uint64(x.env.seeds(a.seeds)); seed++ {
+		for seed := uint64(1); seed <= uint64(x.env.SeedsOr(a.seeds)); seed++ {
 			s, err := x.score(a, seed)
 			if err != nil {
 				return fmt.Errorf("%s, seed %d: %w", a.name, seed, err)
@@ -130,7 +132,7 @@ func (x *leakRun) tell(a leakArm, seed uint64, s *leakScore) {
 		if v.All != untold {
 			told = fmt.Sprintf("correlation %.3f, ", v.All)
 		}
-		x.env.logf("%s seed %d, %s: %saccuracy %.4f", a.name, seed, a.views[i].title, told,
+		x.env.Say("%s seed %d, %s: %saccuracy %.4f", a.name, seed, a.views[i].title, told,
 			s.Accuracy)
 	}
 }
@@ -167,7 +169,7 @@ func (x *leakRun) plan(a leakArm, seed uint64, task run.Task) (*wire.Plan, []byt
 func (x *leakRun) deal(a leakArm, seed uint64) ([][]int, error) {
 	devices := x.size(a)
 	if devices > 100 { // too few samples of a label for a device to have most of them
-		return data.IID(len(x.set.train.Labels), devices, seed)
+		return data.IID(len(x.set.Train.Labels), devices, seed)
 	}
-	return data.Dirichlet(x.set.train.Labels, devices, 0.3, seed)
+	return data.Dirichlet(x.set.Train.Labels, devices, 0.3, seed)
 }

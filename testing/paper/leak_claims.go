@@ -3,6 +3,8 @@ package paper
 import (
 	"fmt"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // claims judges what was found, of the arms that ran.
@@ -26,7 +28,7 @@ func (x *leakRun) claims(found map[string][]leakScore) {
 
 // leakClaims judges scores by arm.
 type leakClaims struct {
-	report *Report
+	report *lab.Report
 	found  map[string][]leakScore
 }
 
@@ -45,7 +47,7 @@ func (c *leakClaims) mean(arm string, figure func(*leakScore) float64) float64 {
 	for i := range c.found[arm] {
 		values = append(values, figure(&c.found[arm][i]))
 	}
-	return mean(values)
+	return lab.Mean(values)
 }
 
 // told claims that what the first view of each arm finds of labels is as holds says.
@@ -60,7 +62,7 @@ func (c *leakClaims) told(claim string, holds func(float64) bool, arms ...string
 		figures = append(figures, fmt.Sprintf("%s %.3f", arm, v))
 	}
 	if len(figures) > 0 {
-		c.report.claim(all, claim, "correlation %s", strings.Join(figures, ", "))
+		c.report.Claim(all, claim, "correlation %s", strings.Join(figures, ", "))
 	}
 }
 
@@ -71,7 +73,7 @@ func (c *leakClaims) sum(claim, arm string) {
 	}
 	got := c.mean(arm, func(s *leakScore) float64 { return s.Views[1].All })
 	fleet := c.mean(arm, func(s *leakScore) float64 { return s.Fleet })
-	c.report.claim(got <= fleet+0.05, claim, "correlation %.3f, of the fleet's labels %.3f", got,
+	c.report.Claim(got <= fleet+0.05, claim, "correlation %.3f, of the fleet's labels %.3f", got,
 		fleet)
 }
 
@@ -82,7 +84,7 @@ func (c *leakClaims) alike(claim, arm string) {
 	}
 	scalars := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Scalars })
 	losses := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Losses })
-	c.report.claim(max(scalars, losses) <= 0.6, claim, "AUC %.3f by scalars, %.3f by losses",
+	c.report.Claim(max(scalars, losses) <= 0.6, claim, "AUC %.3f by scalars, %.3f by losses",
 		scalars, losses)
 }
 
@@ -93,5 +95,5 @@ func (c *leakClaims) price(claim, plain, noisy string) {
 	}
 	accuracy := func(s *leakScore) float64 { return s.Accuracy }
 	without, with := c.mean(plain, accuracy), c.mean(noisy, accuracy)
-	c.report.claim(with >= without-0.05, claim, "accuracy %.4f, without noise %.4f", with, without)
+	c.report.Claim(with >= without-0.05, claim, "accuracy %.4f, without noise %.4f", with, without)
 }

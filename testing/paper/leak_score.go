@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/leak"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -39,7 +40,7 @@ func (f *leakFound) cells() []float64 {
 
 // score trains an arm and attacks it, or returns what an earlier run saved.
 func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
-	task, _ := (&drift{}).task(x.set)
+	task, _ := x.set.Task(false)
 	p, secret, err := x.plan(a, seed, task)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err := saved[leakScore](file); s != nil || err != nil {
+	if s, err := lab.Saved[leakScore](file); s != nil || err != nil {
 		return s, err
 	}
 	shares, err := x.deal(a, seed)
@@ -59,11 +60,11 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 	cfg := run.Config{Name: a.name, Seed: seed, Task: task, Plan: p, Shares: shares,
 		Order: run.Draws, Secret: secret, Heard: spy.heard,
 		Measure:  func(round uint64) bool { return round == x.rounds },
-		Progress: x.env.progress(&Training{Rounds: x.rounds})}
+		Progress: x.env.Progress(&lab.Training{Rounds: x.rounds})}
 	if a.gradients {
 		cfg.Differentiates = func(int) bool { return true }
 	}
-	x.env.screen(&cfg)
+	x.env.ScreenRun(&cfg)
 	r, err := run.Train(x.ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 	if err := x.attack(s, a, spy, r, shares); err != nil || file == "" {
 		return s, err
 	}
-	return s, save(file, s)
+	return s, lab.Save(file, s)
 }
 
 // file returns where a score is kept; empty: nowhere.
@@ -84,14 +85,14 @@ func (x *leakRun) file(a leakArm, p *wire.Plan, seed uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v %d", plan, a.views, x.set.train.Len()))
-	return filepath.Join(x.env.Dir, x.report.ID+x.env.apart(),
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v %d", plan, a.views, x.set.Train.Len()))
+	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(),
 		fmt.Sprintf("%s-%d-%x.json", a.name, seed, sum[:6])), nil
 }
 
 // attack adds what each view finds.
 func (x *leakRun) attack(s *leakScore, a leakArm, spy *spy, r *run.Result, shares [][]int) error {
-	truth := histograms(x.set.train.Labels, shares)
+	truth := histograms(x.set.Train.Labels, shares)
 	s.Fleet = leak.Correlation(slices.Concat(truth...), slices.Concat(fleets(truth)...))
 	seen := make([][][]leak.Observation, len(a.views)) // by view and round
 	if !a.secret && a.views[0].of != nobody {

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/leak"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -78,10 +79,10 @@ type reader struct {
 	grads   [][]float32
 }
 
-func newReader(s *spy, set *set) *reader {
+func newReader(s *spy, set *lab.Set) *reader {
 	r := &reader{spy: s, replica: replica.New(replica.Config{Run: s.plan.Run, Workers: 1}),
-		model: softmax.New(set.test, set.mean, set.std)}
-	for i, label := range set.test.Labels {
+		model: softmax.New(set.Test, set.Mean, set.Std)}
+	for i, label := range set.Test.Labels {
 		if len(r.images[label]) < pupils {
 			r.images[label] = append(r.images[label], i)
 		}

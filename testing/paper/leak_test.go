@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/leak"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -20,7 +22,8 @@ func TestLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "leak", &Env{Short: true, Generated: 1200, Screen: true, Dir: t.TempDir()})
+	r := labtest.Run(t, leakExperiment(), &lab.Env{Short: true, Generated: 1200, Screen: true,
+		Dir: t.TempDir()})
 	want := []struct {
 		seen      string
 		low, high float64
@@ -53,11 +56,11 @@ func TestLeak(t *testing.T) {
 // TestLeakArms: each arm's plan can run, and one with noise has spent no more than it says, and
 // hardly less.
 func TestLeakArms(t *testing.T) {
-	x, err := newLeakRun(t.Context(), &Env{Generated: 100}, "leak")
+	x, err := newLeakRun(t.Context(), &lab.Env{Generated: 100}, "leak")
 	if err != nil {
 		t.Fatal(err)
 	}
-	task, _ := (&drift{}).task(x.set)
+	task, _ := x.set.Task(false)
 	for _, a := range x.arms {
 		p, secret, err := x.plan(a, 1, task)
 		if err == nil {
@@ -82,11 +85,11 @@ func TestLeakArms(t *testing.T) {
 // TestSlopes: what the attacker expects a device to send, whose images all have one label, is what
 // a device with the attacker's images sends.
 func TestSlopes(t *testing.T) {
-	x, err := newLeakRun(t.Context(), &Env{Generated: 600, Rounds: 3}, "leak")
+	x, err := newLeakRun(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.set.train = x.set.test // the devices have the attacker's images
+	x.set.Train = x.set.Test // the devices have the attacker's images
 	for _, name := range []string{"shared", "own", "groups"} {
 		var arm leakArm
 		for _, a := range leakArms {
@@ -99,7 +102,7 @@ func TestSlopes(t *testing.T) {
 			arm.settings += " group_size=5"
 		}
 		x.size = func(leakArm) int { return leakLabels }
-		task, _ := (&drift{}).task(x.set)
+		task, _ := x.set.Task(false)
 		p, _, err := x.plan(arm, 1, task)
 		if err != nil {
 			t.Fatal(err)

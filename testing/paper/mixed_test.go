@@ -3,6 +3,9 @@ package paper
 import (
 	"errors"
 	"testing"
+
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 )
 
 // TestMixed runs the short form of the experiment on drawn digits. Its claims hold there too.
@@ -10,8 +13,8 @@ func TestMixed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "mixed", &Env{Generated: 1200, Short: true})
-	all(t, r, 4)
+	r := labtest.Run(t, mixed(), &lab.Env{Generated: 1200, Short: true})
+	labtest.AllHold(t, r, 4)
 	if n := len(r.Figure.Series); n != 3 {
 		t.Errorf("%d curves, want 3", n)
 	}
@@ -24,11 +27,8 @@ func TestMixed(t *testing.T) {
 
 // TestMixedScreened: screening would make all fleets the same.
 func TestMixedScreened(t *testing.T) {
-	x, err := Find("mixed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Run(t.Context(), &Env{Generated: 100, Screen: true}); !errors.Is(err,
+	x := mixed()
+	if _, err := x.Run(t.Context(), &lab.Env{Generated: 100, Screen: true}); !errors.Is(err,
 		errScreenMixed) {
 		t.Errorf("got %v, want %v", err, errScreenMixed)
 	}

@@ -7,21 +7,22 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
 // zoSVRG asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away where
 // that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
-func zoSVRG() Experiment {
+func zoSVRG() lab.Experiment {
 	const id = "zo-svrg"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "ZO-SVRG against plain steps on least squares: where the noise of minibatches ends",
 		Paper: "ZO-SVRG (Liu et al. 2018), algorithm 2 and theorem 1; DeComFL, appendix A.1",
 		Long:  "two minutes on a core",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			x := &svrgRun{ctx: ctx, env: e, rounds: 100, seeds: e.seeds(3), report: &Report{ID: id}}
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := &svrgRun{ctx: ctx, env: e, rounds: 100, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
 			if e.Short {
 				x.rounds = 40
 			}
@@ -88,7 +89,7 @@ func (q *leastSquares) over(x []float64) float64 {
 
 func (q *leastSquares) task() run.Task {
 	return run.Task{
-		Dim: svrgDim, Metrics: []string{aboveMinimum},
+		Dim: svrgDim, Metrics: []string{lab.AboveMinimum},
 		Measure: func(x []float32) []float64 { return []float64{q.over(widened(x)) - q.least} },
 		Loss: func(x []float32, samples []int) float64 {
 			return q.gradient(make([]float32, len(x)), x, samples)
@@ -151,10 +152,10 @@ var svrgArms = []svrgArm{
 }
 
 // training returns a method with a step, for a seed's problem.
-func (a *svrgArm) training(q *leastSquares, step float32, rounds uint64) *Training {
+func (a *svrgArm) training(q *leastSquares, step float32, rounds uint64) *lab.Training {
 	rounds *= a.times
-	return &Training{
-		Name: fmt.Sprintf("%s-%s", a.name, token(step)), Preset: a.preset, Clients: svrgClients,
+	return &lab.Training{
+		Name: fmt.Sprintf("%s-%s", a.name, lab.Token(step)), Preset: a.preset, Clients: svrgClients,
 		Asked: svrgClients, Rounds: rounds, Every: rounds / 20, Task: q.task(), Shares: q.shares,
 		Set: func(p *wire.Plan) {
 			p.Difference, p.Mu, p.Batch, p.Diverge = wire.Central, 1e-2, svrgBatch, 0

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // svrgLengths are the steps that are tried. At 0.1 the plain steps nearly diverge.
@@ -13,15 +15,15 @@ var svrgLengths = []float32{0.0125, 0.025, 0.05}
 // An svrgRun is a running experiment.
 type svrgRun struct {
 	ctx    context.Context
-	env    *Env
+	env    *lab.Env
 	rounds uint64
 	seeds  int
-	report *Report
+	report *lab.Report
 }
 
 // all trains every method at every step, and simulates where directions come from.
 func (x *svrgRun) all() error {
-	x.report.Figure = Figure{Title: "ZO-SVRG on least squares", X: "round", Y: aboveMinimum,
+	x.report.Figure = lab.Figure{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
 		LogY: true, Left: true}
 	ends := map[string][]float64{} // means of the seeds, by arm, in the order of steps
 	for i := range svrgArms {
@@ -31,8 +33,8 @@ func (x *svrgRun) all() error {
 			if err != nil {
 				return err
 			}
-			ends[a.name] = append(ends[a.name], mean(values))
-			x.env.logf("%s, step %g: %s", a.title, step, spreadError(values))
+			ends[a.name] = append(ends[a.name], lab.Mean(values))
+			x.env.Say("%s, step %g: %s", a.title, step, lab.SpreadError(values))
 		}
 	}
 	x.claims(ends)
@@ -43,12 +45,12 @@ func (x *svrgRun) all() error {
 func (x *svrgRun) train(a *svrgArm, step float32) (values []float64, err error) {
 	for seed := uint64(1); seed <= uint64(x.seeds); seed++ {
 		t := a.training(newLeastSquares(seed), step, x.rounds)
-		r, err := x.env.trainOne(x.ctx, x.report.ID, t, seed)
+		r, err := x.env.TrainOne(x.ctx, x.report.ID, t, seed)
 		if err != nil {
 			return nil, err
 		}
-		x.report.addCurves(aboveMinimum, Results{r})
-		values = append(values, r.Curve.At(aboveMinimum, t.Rounds))
+		x.report.AddCurves(lab.AboveMinimum, lab.Results{r})
+		values = append(values, r.Curve.At(lab.AboveMinimum, t.Rounds))
 	}
 	return values, nil
 }
@@ -59,7 +61,7 @@ func (x *svrgRun) claims(ends map[string][]float64) {
 		figures[i] = fmt.Sprintf("%s %s", a.title, magnitudes(ends[a.name]))
 	}
 	text := fmt.Sprintf("F - F* at steps of %v: %s", svrgLengths, strings.Join(figures, "; "))
-	x.report.claim(allBelow(ends["svrg"], ends["sgd"]),
+	x.report.Claim(allBelow(ends["svrg"], ends["sgd"]),
 		"at every step ZO-SVRG ends lower than plain steps after as many rounds", "%s", text)
 	best := func(name string) float64 {
 		least := math.Inf(1)
@@ -68,9 +70,9 @@ func (x *svrgRun) claims(ends map[string][]float64) {
 		}
 		return least
 	}
-	x.report.claim(best("svrg") < best("long"),
+	x.report.Claim(best("svrg") < best("long"),
 		"also lower than plain steps at their best step with as many losses of samples", "%s", text)
-	x.report.claim(best("svrg") < best("cosine"),
+	x.report.Claim(best("svrg") < best("cosine"),
 		"also lower than those whose step falls to a thousandth meanwhile", "%s", text)
 }
 

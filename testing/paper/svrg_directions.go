@@ -36,7 +36,7 @@ func (x *svrgRun) directions() error {
 	}
 	own, anew := ends[apiece], ends[fresh]
 	last := len(svrgBatches) - 1
-	x.report.claim(anew[last] < anew[0]/4 && anew[last] > 1e3*ends[together][last],
+	x.report.Claim(anew[last] < anew[0]/4 && anew[last] > 1e3*ends[together][last],
 		"theorem 1: directions of each sample leave an error that falls as minibatches grow",
 		"minibatches of %v: %s if drawn anew at each point, %s if the same at both points, "+
 			"%s if all samples share them, as here",

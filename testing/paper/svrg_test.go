@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 )
 
 // TestZOSVRG runs the short form of the experiment, whose claims all hold.
@@ -11,8 +14,8 @@ func TestZOSVRG(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "zo-svrg", &Env{Short: true})
-	all(t, r, 4)
+	r := labtest.Run(t, zoSVRG(), &lab.Env{Short: true})
+	labtest.AllHold(t, r, 4)
 	if n := len(r.Figure.Series); n != len(svrgArms)*len(svrgLengths) {
 		t.Errorf("%d curves, want %d", n, len(svrgArms)*len(svrgLengths))
 	}

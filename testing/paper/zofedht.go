@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -18,8 +19,8 @@ const zofedhtPaper = "ZOFedHT, section IV, figures 1 and 2"
 // 0.711 SVM). With IID data, where eta0 = 0.1 is not too long, alpha only slows it down
 // (0.410 against 0.401, 1 run). The best of three runs, which the paper reports, favors
 // ZOFedHT, because its runs differ most.
-func zofedht() []Experiment {
-	var list []Experiment
+func zofedht() []lab.Experiment {
+	var list []lab.Experiment
 	for _, split := range []string{"iid", "noniid"} {
 		for _, model := range []string{"lr", "svm", "mlp"} {
 			list = append(list, zofedhtExperiment(split, model))
@@ -28,18 +29,18 @@ func zofedht() []Experiment {
 	return list
 }
 
-func zofedhtExperiment(split, model string) Experiment {
+func zofedhtExperiment(split, model string) lab.Experiment {
 	long := "some 4 hours, half of them on the sparse set"
 	if model == "mlp" {
 		long = "a day or two"
 	}
 	id := "zofedht-" + split + "-" + model
-	return Experiment{
+	return lab.Experiment{
 		ID: id,
 		Title: fmt.Sprintf("ZOFedHT against ZOFedAvg, %s, %s data",
 			zofedhtModels[model], zofedhtSplits[split]),
 		Paper: zofedhtPaper, Long: long,
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := newZOFedHTRun(ctx, e, id, split, model, zofedhtSizeOf(e, model))
 			return x.report, x.all()
 		},
@@ -82,7 +83,7 @@ var zofedhtFull = zofedhtSize{
 //
 // The MLP is not trained on the sparse set: with its million parameters, 100 clients replay
 // 500 directions each a round, which takes most of a minute, and the grid would take weeks.
-func zofedhtSizeOf(e *Env, model string) zofedhtSize {
+func zofedhtSizeOf(e *lab.Env, model string) zofedhtSize {
 	s := zofedhtFull
 	if model == "mlp" {
 		s.sets = s.sets[:3]
@@ -95,31 +96,31 @@ func zofedhtSizeOf(e *Env, model string) zofedhtSize {
 			s.etas, s.alphas = []float64{.1, 1}, []float64{.5}
 		}
 	}
-	s.seeds = e.seeds(s.seeds)
+	s.seeds = e.SeedsOr(s.seeds)
 	return s
 }
 
 // A zofedhtRun is a running experiment.
 type zofedhtRun struct {
 	ctx          context.Context
-	env          *Env
+	env          *lab.Env
 	split, model string
 	size         zofedhtSize
-	report       *Report
+	report       *lab.Report
 	sets         []*zofedhtSet // trained so far
 	trained      map[string]*run.Result
 }
 
-func newZOFedHTRun(ctx context.Context, e *Env, id, split, model string,
+func newZOFedHTRun(ctx context.Context, e *lab.Env, id, split, model string,
 	size zofedhtSize) *zofedhtRun {
 	title := fmt.Sprintf("ZOFedHT, %s, %s", zofedhtModels[model], zofedhtSplits[split])
 	columns := append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
 		(&run.Curve{Metrics: zofedhtMetrics}).Columns()...)
 	return &zofedhtRun{
 		ctx: ctx, env: e, split: split, model: model, size: size, trained: map[string]*run.Result{},
-		report: &Report{
-			ID: id, Table: Table{Columns: columns},
-			Figure: Figure{Title: title, X: "function evaluations", Y: "training loss", LogY: true},
+		report: &lab.Report{
+			ID: id, Table: lab.Table{Columns: columns},
+			Figure: lab.Figure{Title: title, X: "function evaluations", Y: "training loss", LogY: true},
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -27,7 +28,8 @@ func (z *zofedhtSetting) directions() string {
 
 // draw adds the line of a tuned setting: its seeds' mean where it was measured.
 func (x *zofedhtRun) draw(s *zofedhtSet, t *zofedhtTuned) {
-	line := Series{Name: fmt.Sprintf("%s, %s, %s", s.name, t.zofedhtSetting.String(), t.directions())}
+	line := lab.Series{
+		Name: fmt.Sprintf("%s, %s, %s", s.name, t.zofedhtSetting.String(), t.directions())}
 	for _, p := range t.results[0].Curve.Measured() {
 		line.X, line.Y = append(line.X, float64(p.Queries)), append(line.Y, t.mean(p.Round))
 	}
@@ -44,13 +46,13 @@ func (t *zofedhtTuned) losses(round uint64) []float64 {
 	return list
 }
 
-func (t *zofedhtTuned) mean(round uint64) float64 { return mean(t.losses(round)) }
+func (t *zofedhtTuned) mean(round uint64) float64 { return lab.Mean(t.losses(round)) }
 
 // least returns the best seed's loss, which is what the paper reports.
 func (t *zofedhtTuned) least(round uint64) float64 { return slices.Min(t.losses(round)) }
 
 func (t *zofedhtTuned) text(round uint64) string {
-	return t.zofedhtSetting.String() + " " + spread(t.losses(round))
+	return t.zofedhtSetting.String() + " " + lab.Spread(t.losses(round))
 }
 
 // queries returns the queries of all clients after a round.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
@@ -52,7 +53,7 @@ func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
 		s.model = models.NewSVM(samples, false)
 	case "mlp":
 		s.model = models.NewMLP(samples, zofedhtHidden)
-		s.segments = segmentsOf(s.model)
+		s.segments = lab.Segments(s.model)
 	default:
 		return nil, fmt.Errorf("zofedht: model %q: choose one of lr, svm, mlp", x.model)
 	}
@@ -66,7 +67,7 @@ func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
 		return x.imageSamples(s)
 	case "a9a":
 		s.tag = "a9a"
-		dir, err := x.env.find("tables")
+		dir, err := x.env.Find("tables")
 		if err != nil {
 			return nil, err
 		}
@@ -84,11 +85,11 @@ func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
 }
 
 func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
-	read, err := x.env.images(s.name)
+	read, err := x.env.Images(s.name)
 	if err != nil {
 		return nil, err
 	}
-	halves := read.train.Halves()
+	halves := read.Train.Halves()
 	if n := x.size.samples; n > 0 && n < halves.Len() {
 		first := *halves
 		first.Labels, first.Pixels = halves.Labels[:n], halves.Pixels[:n*halves.Rows*halves.Cols]

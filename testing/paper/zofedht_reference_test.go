@@ -117,7 +117,7 @@ func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(i
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := x.env.images(s.name)
+	read, err := x.env.Images(s.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,10 @@ func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(i
 		sum := 0.0
 		for _, i := range batch {
 			margin := 0.0
-			for j, pixel := range read.train.At(i) {
+			for j, pixel := range read.Train.At(i) {
 				margin += w[j] * float64(pixel) / 255
 			}
-			if read.train.Labels[i] < 5 {
+			if read.Train.Labels[i] < 5 {
 				margin = -margin
 			}
 			sum += math.Log1p(math.Exp(-margin))

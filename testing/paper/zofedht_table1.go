@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // tableOne is Table I of ZOFedHT: the part of the iterations in which the gradient's
@@ -55,7 +57,7 @@ func (d descent) ratios(ctx context.Context, runs int) ([]float64, error) {
 			}
 			all = append(all, d.ratio(row.noise, seed))
 		}
-		means = append(means, mean(all))
+		means = append(means, lab.Mean(all))
 	}
 	return means, nil
 }
@@ -67,54 +69,55 @@ const tableTolerance = 0.005
 // 31 of 1e4 iterations follow the sensitive direction whatever the noise, so no ratio is
 // above 0.997; and the noise that remains in x1 makes the ratio at high noise 0.48. With
 // half the gradient and ten times the iterations all eight numbers agree.
-func zofedhtTable1() Experiment {
-	return Experiment{
+func zofedhtTable1() lab.Experiment {
+	return lab.Experiment{
 		ID: "zofedht-table1", Title: "how often a descent follows the insensitive direction",
 		Paper: "ZOFedHT, section II and Table I", Long: "seconds",
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
-			printed, err := descentPrinted.ratios(ctx, e.runs())
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			printed, err := descentPrinted.ratios(ctx, tableOneRuns(e))
 			if err != nil {
 				return nil, err
 			}
-			table, err := descentTable.ratios(ctx, e.runs())
+			table, err := descentTable.ratios(ctx, tableOneRuns(e))
 			if err != nil {
 				return nil, err
 			}
-			return tableOneReport(printed, table, e.runs()), nil
+			return tableOneReport(printed, table, tableOneRuns(e)), nil
 		},
 	}
 }
 
-// runs returns ten, as in the paper, unless another number was asked for.
-func (e *Env) runs() int {
+// tableOneRuns returns ten, as in the paper, unless another number was asked for.
+func tableOneRuns(e *lab.Env) int {
 	if e.Seeds > 0 {
 		return e.Seeds
 	}
 	return 10
 }
 
-func tableOneReport(printed, table []float64, runs int) *Report {
-	r := &Report{ID: "zofedht-table1",
-		Table: Table{Columns: []string{"noise", "paper", "as_printed", "half_gradient_1e5_iterations"}}}
-	r.Figure = Figure{Title: "ZOFedHT, Table I", X: "noise",
+func tableOneReport(printed, table []float64, runs int) *lab.Report {
+	r := &lab.Report{ID: "zofedht-table1",
+		Table: lab.Table{Columns: []string{"noise", "paper", "as_printed",
+			"half_gradient_1e5_iterations"}}}
+	r.Figure = lab.Figure{Title: "ZOFedHT, Table I", X: "noise",
 		Y: "part of iterations along the insensitive direction", LogX: true, Falls: true}
 	var noise, paper []float64
 	for i, row := range tableOne {
 		noise, paper = append(noise, row.noise), append(paper, row.ratio)
 		r.Table.Add(row.noise, row.ratio, printed[i], table[i])
 	}
-	r.Figure.Series = []Series{
+	r.Figure.Series = []lab.Series{
 		{Name: "paper", X: noise, Y: paper},
 		{Name: "as printed", X: noise, Y: printed},
 		{Name: "half the gradient, 1e5 iterations", X: noise, Y: table},
 	}
-	r.claim(falls(printed), "the trajectory follows the insensitive direction, the more the "+
+	r.Claim(falls(printed), "the trajectory follows the insensitive direction, the more the "+
 		"less noise, at the printed setting",
 		"%s, of %d runs", numbers(printed), runs)
-	r.claim(apart(printed, paper) <= tableTolerance,
+	r.Claim(apart(printed, paper) <= tableTolerance,
 		"Table I's numbers at the printed setting (f = 1e3 x1^2 + x2^2, 1e4 iterations)",
 		"off by up to %.4f: %s, paper %s", apart(printed, paper), numbers(printed), numbers(paper))
-	r.claim(apart(table, paper) <= tableTolerance,
+	r.Claim(apart(table, paper) <= tableTolerance,
 		"Table I's numbers with half the gradient and 1e5 iterations",
 		"off by up to %.4f: %s", apart(table, paper), numbers(table))
 	return r

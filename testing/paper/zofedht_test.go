@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -18,7 +19,7 @@ func tinyZOFedHT(t *testing.T, split, model string) *zofedhtRun {
 		sets: []string{"mnist"}, samples: 200, clients: 10, asked: 3, rounds: 12, every: 3,
 		etas: []float64{.02, .1}, alphas: []float64{.5}, oneEta: true, seeds: 1,
 	}
-	return newZOFedHTRun(t.Context(), &Env{Generated: 320}, "zofedht-"+split+"-"+model,
+	return newZOFedHTRun(t.Context(), &lab.Env{Generated: 320}, "zofedht-"+split+"-"+model,
 		split, model, size)
 }
 
@@ -265,7 +266,7 @@ func TestZOFedHTClaims(t *testing.T) {
 			x.claims()
 			for about, want := range test.held {
 				i := slices.IndexFunc(x.report.Claims,
-					func(c Claim) bool { return strings.Contains(c.Claim, about) })
+					func(c lab.Claim) bool { return strings.Contains(c.Claim, about) })
 				if i < 0 || x.report.Claims[i].Holds != want {
 					t.Errorf("%q: want %v among %+v", about, want, x.report.Claims)
 				}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -63,7 +64,7 @@ func (z *zofedhtSetting) String() string {
 // A zofedhtTuned is a setting and its runs, by seed from 1.
 type zofedhtTuned struct {
 	zofedhtSetting
-	results Results
+	results lab.Results
 }
 
 // of returns a method's runs.
@@ -87,7 +88,7 @@ func (x *zofedhtRun) tune(s *zofedhtSet, m zofedhtMethod, shared bool) (*zofedht
 			return nil, err
 		}
 		loss := finalLoss(r, x.size.rounds)
-		x.env.logf("%s, %s: loss %.4f", s.name, z.String(), loss)
+		x.env.Say("%s, %s: loss %.4f", s.name, z.String(), loss)
 		if i == 0 || loss < least {
 			best, least = z, loss
 		}
@@ -136,7 +137,7 @@ func (x *zofedhtRun) one(s *zofedhtSet, z zofedhtSetting, seed uint64) (*run.Res
 	if r := x.trained[key]; r != nil {
 		return r, nil
 	}
-	r, err := x.env.trainOne(x.ctx, x.report.ID, x.training(s, z), seed)
+	r, err := x.env.TrainOne(x.ctx, x.report.ID, x.training(s, z), seed)
 	if r != nil {
 		x.tabulate(s, &z, r.Curve)
 	}
@@ -147,12 +148,12 @@ func (x *zofedhtRun) one(s *zofedhtSet, z zofedhtSetting, seed uint64) (*run.Res
 	return r, nil
 }
 
-func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *Training {
+func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *lab.Training {
 	preset := z.preset
 	if z.shared {
 		preset += "-shared"
 	}
-	return &Training{
+	return &lab.Training{
 		Name: z.runName(s), Preset: preset, Clients: x.size.clients, Asked: x.size.asked,
 		Rounds: x.size.rounds,
 		Task:   s.task(), Order: run.Draws, Every: x.size.every,

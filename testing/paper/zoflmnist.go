@@ -5,22 +5,23 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
 
 // zoflMNIST compares the recipe of this repository with DeComFL where DeComFL's authors
 // published their curves.
-func zoflMNIST() Experiment {
+func zoflMNIST() lab.Experiment {
 	const id = "zofl-mnist"
-	return Experiment{
+	return lab.Experiment{
 		ID:    id,
 		Title: "queries and bytes to accuracies of 0.90 to 0.97 on MNIST, against DeComFL's best step",
 		Paper: "none: the baseline is DeComFL as its authors ran it",
 		Long: "20 minutes a run on a core that multiplies tiles of bfloat16, else up to an hour and " +
 			"a half, of which there are 27: --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Run: func(ctx context.Context, e *Env) (*Report, error) {
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			leagues, err := mnistLeagues(e)
 			if err != nil {
 				return nil, err
@@ -41,7 +42,7 @@ type mnistTarget struct {
 
 // A mnistLeague is a split of the data with the arms that compete on it, DeComFL first.
 type mnistLeague struct {
-	split
+	lab.Split
 	softmax        bool // not the CNN
 	clients, asked int
 	batch          uint32
@@ -55,22 +56,22 @@ type mnistLeague struct {
 
 // mnistLeagues returns the leagues for an environment. A short one is a small fleet with a few
 // images a minibatch.
-func mnistLeagues(e *Env) ([]mnistLeague, error) {
+func mnistLeagues(e *lab.Env) ([]mnistLeague, error) {
 	list := []mnistLeague{
-		{split: splits[0], queries: 25_000, targets: []mnistTarget{
+		{Split: lab.Splits[0], queries: 25_000, targets: []mnistTarget{
 			{0.90, 2_500, 40_000}, {0.95, 12_000, 130_000}, {0.97, 25_000, 250_000}}},
-		{split: splits[2], queries: 20_000, targets: []mnistTarget{
+		{Split: lab.Splits[2], queries: 20_000, targets: []mnistTarget{
 			{0.94, 20_000, 0}, {0.96, 40_000, 0}}},
-		{split: splits[1], queries: 20_000},
+		{Split: lab.Splits[1], queries: 20_000},
 	}
 	var names []string
 	for i := range list {
 		l := &list[i]
-		l.clients, l.asked, l.batch, l.times, l.seeds = 100, 10, 200, 50, e.seeds(3)
-		l.arms, l.rounds = mnistArms(l.name), e.Rounds
-		names = append(names, l.name)
+		l.clients, l.asked, l.batch, l.times, l.seeds = 100, 10, 200, 50, e.SeedsOr(3)
+		l.arms, l.rounds = mnistArms(l.Name), e.Rounds
+		names = append(names, l.Name)
 	}
-	tasks, err := chosen("tasks", e.Tasks, names)
+	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func mnistLeagues(e *Env) ([]mnistLeague, error) {
 	}
 	var kept []mnistLeague
 	for _, l := range list {
-		if !slices.Contains(tasks, l.name) {
+		if !slices.Contains(tasks, l.Name) {
 			continue
 		}
 		if e.Short {
@@ -103,18 +104,18 @@ func (l *mnistLeague) shorten() {
 }
 
 func (l *mnistLeague) String() string {
-	return fmt.Sprintf("%s, %d of %d clients, batch %d", l.title, l.asked, l.clients, l.batch)
+	return fmt.Sprintf("%s, %d of %d clients, batch %d", l.Title, l.asked, l.clients, l.batch)
 }
 
-func (l *mnistLeague) contest(s *set) *contest {
-	task, segments := (&drift{cnn: !l.softmax}).task(s)
-	task.Classes, task.Class = 10, func(i int) int { return int(s.train.Labels[i]) }
+func (l *mnistLeague) contest(s *lab.Set) *contest {
+	task, segments := s.Task(!l.softmax)
+	task.Classes, task.Class = 10, func(i int) int { return int(s.Train.Labels[i]) }
 	return &contest{
-		name: l.name,
-		training: Training{
+		name: l.Name,
+		training: lab.Training{
 			Run: "mnist", Clients: l.clients, Asked: l.asked, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) {
-				return l.deal(s.train.Labels, l.clients, seed)
+				return l.Deal(s.Train.Labels, l.clients, seed)
 			},
 			Everything: true,
 		},
@@ -127,14 +128,14 @@ func (l *mnistLeague) contest(s *set) *contest {
 // A mnistRun is a running experiment.
 type mnistRun struct {
 	ctx     context.Context
-	env     *Env
+	env     *lab.Env
 	leagues []mnistLeague
-	report  *Report
+	report  *lab.Report
 	judge   func(*mnistLeague, []*entry) // makes claims of a league that ended
 }
 
-func newMNISTRun(ctx context.Context, e *Env, id string, leagues []mnistLeague) *mnistRun {
-	x := &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &Report{ID: id}}
+func newMNISTRun(ctx context.Context, e *lab.Env, id string, leagues []mnistLeague) *mnistRun {
+	x := &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &lab.Report{ID: id}}
 	x.judge = x.claims
 	return x
 }
@@ -142,7 +143,7 @@ func newMNISTRun(ctx context.Context, e *Env, id string, leagues []mnistLeague) 
 // all trains every arm. After an error or an interrupt the report has the runs so far, and
 // claims nothing of their split.
 func (x *mnistRun) all() error {
-	s, err := x.env.mnist()
+	s, err := x.env.MNIST()
 	if err != nil {
 		return err
 	}
@@ -150,8 +151,8 @@ func (x *mnistRun) all() error {
 		l := &x.leagues[i]
 		var entries []*entry
 		for _, c := range l.arms {
-			e, err := x.env.tune(x.ctx, x.report.ID, l.contest(s), c, l.seeds)
-			x.report.addRows(e.results)
+			e, err := l.contest(s).tune(x.ctx, x.env, x.report.ID, c, l.seeds)
+			x.report.AddRows(e.results)
 			if len(e.results) > 0 {
 				entries = append(entries, e)
 				x.summarize(l, e)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
@@ -56,7 +57,7 @@ func (x *mnistRun) claims(l *mnistLeague, entries []*entry) {
 	}
 	if plain != nil {
 		best := bestBy(others, queriesOf, math.MaxUint64)
-		x.report.beats(fmt.Sprintf("%v: %s beats DeComFL", l, best.title), best, plain)
+		beats(x.report, fmt.Sprintf("%v: %s beats DeComFL", l, best.title), best, plain)
 	}
 }
 
@@ -67,7 +68,7 @@ func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *entry) {
 	if plain != nil {
 		figures += "; " + plain.text(queriesOf, at)
 	}
-	x.report.claim(arm.accuracy(queriesOf, at) >= t.accuracy,
+	x.report.Claim(arm.accuracy(queriesOf, at) >= t.accuracy,
 		fmt.Sprintf("%v: accuracy %.2f within %d queries of a client that is always asked", l,
 			t.accuracy, t.queries), "%s", figures)
 	if t.bytes == 0 {
@@ -78,7 +79,7 @@ func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *entry) {
 		figures += "; " + plain.title + " " + got(plain, t.accuracy, l.connection, "bytes")
 	}
 	bytes := arm.arrivals(t.accuracy, l.connection)
-	x.report.claim(len(bytes) == len(arm.results) && mean(bytes) <= float64(t.bytes),
+	x.report.Claim(len(bytes) == len(arm.results) && lab.Mean(bytes) <= float64(t.bytes),
 		fmt.Sprintf("%v: accuracy %.2f within %d kB on a device's connection", l, t.accuracy,
 			t.bytes/1000), "%s", figures)
 }
@@ -89,8 +90,8 @@ func got(e *entry, accuracy float64, of cost, unit string) string {
 	if len(values) == 0 {
 		return "never gets there"
 	}
-	return fmt.Sprintf("gets there after %.0f %s (%d of %d seeds)", mean(values), unit, len(values),
-		len(e.results))
+	return fmt.Sprintf("gets there after %.0f %s (%d of %d seeds)", lab.Mean(values), unit,
+		len(values), len(e.results))
 }
 
 // summarize adds an arm's row: queries of a client that is always asked and kB on a device's
@@ -104,13 +105,13 @@ func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
 		}
 		s.Columns = append(s.Columns, "at the end", "seconds a round")
 	}
-	row := []string{l.title, e.named(),
+	row := []string{l.Title, e.named(),
 		fmt.Sprint(e.results[0].Curve.Last())}
 	for _, level := range mnistLevels {
 		queries, bytes := e.arrivals(level, l.contributor), e.arrivals(level, l.connection)
 		text := "never"
 		if len(queries) > 0 {
-			text = fmt.Sprintf("%.0f; %.0f", mean(queries), mean(bytes)/1000)
+			text = fmt.Sprintf("%.0f; %.0f", lab.Mean(queries), lab.Mean(bytes)/1000)
 		}
 		if n := len(queries); n > 0 && n < len(e.results) {
 			text += fmt.Sprintf(" (%d of %d)", n, len(e.results))
@@ -139,14 +140,14 @@ func (l *mnistLeague) end(e *entry) string {
 			c.At(run.Accuracy, p.Round), l.contributor(&p)))
 	}
 	if len(ended) > 0 {
-		later = append([]string{spread(ended)}, later...)
+		later = append([]string{lab.Spread(ended)}, later...)
 	}
 	return strings.Join(later, "; ")
 }
 
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
 func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
-	queries := Figure{Title: l.String(), X: "queries of a client that is always asked",
+	queries := lab.Figure{Title: l.String(), X: "queries of a client that is always asked",
 		Y: "test accuracy", LogX: true, Floor: mnistLevels[0]}
 	bytes := queries
 	bytes.X = "kB on a device's connection"
@@ -154,7 +155,7 @@ func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
 		queries.Series = append(queries.Series, e.line(l.contributor, 1))
 		bytes.Series = append(bytes.Series, e.line(l.connection, 1000))
 	}
-	goals, small := Series{Name: "targets"}, Series{Name: "targets"}
+	goals, small := lab.Series{Name: "targets"}, lab.Series{Name: "targets"}
 	for _, t := range l.targets {
 		goals.X, goals.Y = append(goals.X, float64(t.queries)), append(goals.Y, t.accuracy)
 		goals.Low, goals.High = goals.Y, goals.Y
@@ -173,11 +174,11 @@ func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
 }
 
 // line returns the mean accuracy by what was spent, after the rounds that every run measured.
-func (e *entry) line(of cost, unit float64) Series {
-	s := Series{Name: e.title}
+func (e *entry) line(of cost, unit float64) lab.Series {
+	s := lab.Series{Name: e.title}
 	for _, p := range e.results[0].Curve.Measured() {
 		if values := e.results.At(run.Accuracy, p.Round); len(values) == len(e.results) {
-			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, mean(values))
+			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, lab.Mean(values))
 		}
 	}
 	return s

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/valid"
@@ -19,17 +21,17 @@ func TestMNISTShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	e := func(dir string) *Env {
-		return &Env{Short: true, Generated: 200, Dir: dir, Arms: []string{"decomfl", "zofl"}}
+	e := func(dir string) *lab.Env {
+		return &lab.Env{Short: true, Generated: 200, Dir: dir, Arms: []string{"decomfl", "zofl"}}
 	}
 	dir := t.TempDir()
-	r := experiment(t, "zofl-mnist", e(dir))
+	r := labtest.Run(t, zoflMNIST(), e(dir))
 	// In a few rounds no target is claimed, only which arm is ahead, by queries and by bytes.
 	if len(r.Claims) != 2 || len(r.Summary.Rows) != 2 || len(r.More) != 1 {
 		t.Errorf("%d claims, %d rows, %d more figures, want 2, 2 and 1: %+v",
 			len(r.Claims), len(r.Summary.Rows), len(r.More), r.Claims)
 	}
-	again := experiment(t, "zofl-mnist", e(dir))
+	again := labtest.Run(t, zoflMNIST(), e(dir))
 	if !slices.EqualFunc(r.Table.Rows, again.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("from the logs:\n%v\nbefore:\n%v", again.Table.Rows, r.Table.Rows)
 	}
@@ -43,12 +45,9 @@ func TestMNISTInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	e := &Env{Short: true, Generated: 200, Arms: []string{"zofl"},
+	e := &lab.Env{Short: true, Generated: 200, Arms: []string{"zofl"},
 		Logf: func(string, ...any) { cancel() }}
-	x, err := Find("zofl-mnist")
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := zoflMNIST()
 	r, err := x.Run(ctx, e)
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) != 0 ||
 		len(r.Summary.Rows) != 1 || len(r.Figure.Series) != 2 ||
@@ -62,7 +61,7 @@ func TestMNISTScreened(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := experiment(t, "zofl-mnist", &Env{Short: true, Generated: 200, Screen: true,
+	r := labtest.Run(t, zoflMNIST(), &lab.Env{Short: true, Generated: 200, Screen: true,
 		Arms: []string{"decomfl", "zofl"}})
 	if !r.Screened || r.Summary.Columns[3] != "0.80: spared queries; kB" ||
 		!strings.HasPrefix(r.Figure.X, "spared queries") || len(r.Claims) != 2 ||
@@ -79,11 +78,11 @@ func TestMNISTScreened(t *testing.T) {
 
 // TestMNISTArms: each arm of each split is a plan that can run, and spends its queries.
 func TestMNISTArms(t *testing.T) {
-	s, err := (&Env{Generated: 200}).mnist()
+	s, err := (&lab.Env{Generated: 200}).MNIST()
 	if err != nil {
 		t.Fatal(err)
 	}
-	leagues, err := mnistLeagues(&Env{})
+	leagues, err := mnistLeagues(&lab.Env{})
 	if err != nil || len(leagues) != 3 || leagues[0].seeds != 3 {
 		t.Fatalf("%v, %v: want three splits, of three seeds", leagues, err)
 	}
@@ -154,9 +153,9 @@ func TestPickArms(t *testing.T) {
 
 // TestTargets: what is claimed of made-up runs, of 10 queries and 100 bytes a round.
 func TestTargets(t *testing.T) {
-	l := mnistLeague{split: splits[0], clients: 2, asked: 1,
+	l := mnistLeague{Split: lab.Splits[0], clients: 2, asked: 1,
 		targets: []mnistTarget{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
-	x := newMNISTRun(t.Context(), &Env{}, "made", nil)
+	x := newMNISTRun(t.Context(), &lab.Env{}, "made", nil)
 	plain := entryOf("decomfl", spentCurve("rounds", .1, .2, .3), spentCurve("rounds", .1, .2, .3))
 	ours := entryOf("ours", spentCurve("rounds", .2, .5, .9), spentCurve("rounds", .3, .6, .8))
 	entries := []*entry{plain, ours}
@@ -178,7 +177,7 @@ func TestTargets(t *testing.T) {
 		!strings.Contains(text, "decomfl never") {
 		t.Errorf("%s: want who got there", text)
 	}
-	alone := newMNISTRun(t.Context(), &Env{}, "made", nil)
+	alone := newMNISTRun(t.Context(), &lab.Env{}, "made", nil)
 	alone.claims(&l, entries[1:])
 	if len(alone.report.Claims) != len(want)-2 {
 		t.Errorf("without DeComFL %+v, want the targets alone", alone.report.Claims)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 func TestList(t *testing.T) {
@@ -38,7 +39,7 @@ func TestRun(t *testing.T) {
 	}
 	var got struct {
 		ID     string
-		Claims []paper.Claim
+		Claims []lab.Claim
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "zofedht-table1" ||
 		len(got.Claims) != 3 {
@@ -80,7 +81,7 @@ func TestSummary(t *testing.T) {
 // TestSecondFigure: a report's other figures are written beside the first.
 func TestSecondFigure(t *testing.T) {
 	o := &order{plot: filepath.Join(t.TempDir(), "curve.svg")}
-	if err := o.write(io.Discard, &paper.Report{More: []paper.Figure{{X: "queries"}}},
+	if err := o.write(io.Discard, &lab.Report{More: []lab.Figure{{X: "queries"}}},
 		false); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper"
+	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 func list(out io.Writer, args []string) error {
@@ -29,11 +30,11 @@ func list(out io.Writer, args []string) error {
 
 // An order is the command line of run.
 type order struct {
-	env        paper.Env
+	env        lab.Env
 	asJSON     bool
 	csv, plot  string
 	table      string
-	experiment *paper.Experiment
+	experiment *lab.Experiment
 }
 
 func run(ctx context.Context, out, progress io.Writer, args []string) error {
@@ -131,7 +132,7 @@ func (o *order) check(id string) (err error) {
 			errUsage, o.env.Seeds)
 	}
 	if o.plot != "" {
-		if err := paper.CheckPlot(o.plot); err != nil {
+		if err := lab.CheckPlot(o.plot); err != nil {
 			return fmt.Errorf("%w: --%w", errUsage, err)
 		}
 	}
@@ -139,7 +140,7 @@ func (o *order) check(id string) (err error) {
 }
 
 // write writes the report, with its claims only if it is complete.
-func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
+func (o *order) write(out io.Writer, r *lab.Report, whole bool) error {
 	var errs []error
 	if o.csv != "" {
 		errs = append(errs, writeFile(o.csv, r.Table.WriteCSV))

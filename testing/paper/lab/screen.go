@@ -1,32 +1,26 @@
-package paper
+package lab
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// errScreenMixed: an experiment is about who differentiates.
-var errScreenMixed = errors.New("screen: this experiment compares gradients with losses: " +
-	"leave out --screen")
-
-// screen makes all clients of a training differentiate if the environment says so. Such a run
-// is kept apart from one of black boxes.
-func (e *Env) screen(cfg *run.Config) {
+// ScreenRun makes all clients of a run differentiate if the environment says so. Such a run is
+// kept apart from one of black boxes.
+func (e *Env) ScreenRun(cfg *run.Config) {
 	if !e.Screen {
 		return
 	}
 	cfg.Differentiates = func(int) bool { return true }
 	if cfg.Dir != "" {
-		cfg.Dir += e.apart()
+		cfg.Dir += e.Apart()
 	}
 }
 
-// apart returns what keeps the files of a screened run apart.
-func (e *Env) apart() string {
+// Apart returns what keeps the files of a screened run apart.
+func (e *Env) Apart() string {
 	if e.Screen {
 		return "-screened"
 	}
@@ -36,23 +30,8 @@ func (e *Env) apart() string {
 // byGradients marks what gradients found.
 const byGradients = "screened by gradients"
 
-// screened makes experiments mark the reports of screened trainings.
-func screened(list []Experiment) []Experiment {
-	for i := range list {
-		whole := list[i].Run
-		list[i].Run = func(ctx context.Context, e *Env) (*Report, error) {
-			r, err := whole(ctx, e)
-			if e.Screen && r != nil {
-				r.markScreened()
-			}
-			return r, err
-		}
-	}
-	return list
-}
-
-// markScreened marks a report, so that none of its numbers passes for a count of queries.
-func (r *Report) markScreened() {
+// MarkScreened marks a report, so that none of its numbers passes for a count of queries.
+func (r *Report) MarkScreened() {
 	r.Screened = true
 	for i := range r.Claims {
 		c := &r.Claims[i]

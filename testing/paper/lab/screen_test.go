@@ -1,43 +1,42 @@
-package paper
+package lab
 
 import (
 	"bytes"
 	"context"
 	"encoding/csv"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
 )
 
 // screening is a small experiment: softmax on drawn digits, with a claim about queries.
 func screening(e *Env) (*Report, error) {
-	list := screened([]Experiment{{ID: "screening", Run: func(ctx context.Context,
-		e *Env) (*Report, error) {
-		s, err := e.mnist()
+	x := Experiment{ID: "screening", Do: func(ctx context.Context, e *Env) (*Report, error) {
+		s, err := e.MNIST()
 		if err != nil {
 			return nil, err
 		}
-		l := beyondLeague{clients: 4, batch: 8, queries: 220, times: 2, seeds: 1}
-		one, err := l.contest(s).enter(softmaxRecipes()[0], 1e-3)
-		if err != nil {
-			return nil, err
+		task, _ := s.Task(false)
+		one := &Training{Name: "softmax", Preset: "decomfl", Clients: 4, Asked: 2, Rounds: 11, Every: 5,
+			Task: task, Order: run.Draws,
+			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), 4, seed) },
+			Set:    func(p *wire.Plan) { p.Perturbations, p.Batch, p.StepSize = 10, 8, 1e-3 },
 		}
-		one.Asked = 2
 		results, err := e.Train(ctx, "screening", one, 1)
 		if err != nil {
 			return nil, err
 		}
 		r := &Report{ID: "screening"}
-		r.addCurves(run.Accuracy, results)
+		r.AddCurves(run.Accuracy, results)
 		c := results[0].Curve
-		r.claim(true, "some queries", "%d queries", queriesOf(&c.Points[len(c.Points)-1]))
+		r.Claim(true, "some queries", "%d queries", c.Points[len(c.Points)-1].AsBlackBoxes())
 		return r, nil
-	}}})
-	return list[0].Run(context.Background(), e)
+	}}
+	return x.Run(context.Background(), e)
 }
 
 // TestScreen: the report of a screened experiment has the costs of black boxes, says that rounds
@@ -95,7 +94,7 @@ func TestAddGradients(t *testing.T) {
 	}
 	r := &Report{}
 	for _, gradients := range []uint64{0, 4, 0} {
-		r.addCurves("", curve(gradients))
+		r.AddCurves("", curve(gradients))
 	}
 	want := []string{"0 0", "0 0", "0 0", "4 20", "0 0", "0 0"}
 	for i, row := range r.Table.Rows {
@@ -104,27 +103,7 @@ func TestAddGradients(t *testing.T) {
 		}
 	}
 	r = &Report{}
-	if r.addCurves("", curve(0)); len(r.Table.Columns) != 7 || len(r.Table.Rows[0]) != 7 {
+	if r.AddCurves("", curve(0)); len(r.Table.Columns) != 7 || len(r.Table.Rows[0]) != 7 {
 		t.Errorf("a table without gradients has the columns %q", r.Table.Columns)
-	}
-}
-
-// TestScreenDefaults: screened scores are kept apart, and have no query.
-func TestScreenDefaults(t *testing.T) {
-	e := small(t.TempDir())
-	e.Screen = true
-	r := experiment(t, "defaults", e)
-	files, err := filepath.Glob(filepath.Join(e.Dir, "defaults-screened", "*", "*.json"))
-	if err != nil || len(files) != len(r.Table.Rows) {
-		t.Errorf("%d scores are saved, %v, want %d", len(files), err, len(r.Table.Rows))
-	}
-	at := slices.Index(r.Table.Columns, "queries")
-	for _, row := range r.Table.Rows {
-		if row[at] != "0" {
-			t.Errorf("%s queries in %v", row[at], row)
-		}
-	}
-	if !r.Screened || !strings.Contains(r.Summary.Columns[0], byGradients) {
-		t.Errorf("screened %v, summary %q", r.Screened, r.Summary.Columns)
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"errors"
@@ -10,42 +10,42 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
-// A set is labeled images for training and for testing, and their normalization.
-type set struct {
-	train, test *data.Images
-	mean, std   float64
+// A Set is labeled images for training and for testing, and their normalization.
+type Set struct {
+	Train, Test *data.Images
+	Mean, Std   float64
 }
 
-// mnist reads MNIST from Env.Data, or from its directory mnist.
-func (e *Env) mnist() (*set, error) {
-	s, err := e.images("mnist")
+// MNIST reads MNIST from Env.Data, or from its directory mnist.
+func (e *Env) MNIST() (*Set, error) {
+	s, err := e.Images("mnist")
 	if s != nil && e.Generated == 0 {
-		s.mean, s.std = data.MNISTMean, data.MNISTStd
+		s.Mean, s.Std = data.MNISTMean, data.MNISTStd
 	}
 	return s, err
 }
 
-// images reads a data set of four IDX files from the directory with its name in Env.Data,
+// Images reads a data set of four IDX files from the directory with its name in Env.Data,
 // or from Env.Data itself.
-func (e *Env) images(name string) (*set, error) {
-	s := &set{}
+func (e *Env) Images(name string) (*Set, error) {
+	s := &Set{}
 	if e.Generated > 0 {
-		s.train, s.test = data.Digits(e.Generated, 1), data.Digits(max(e.Generated/6, 1), 1<<40)
+		s.Train, s.Test = data.Digits(e.Generated, 1), data.Digits(max(e.Generated/6, 1), 1<<40)
 	} else {
-		dir, err := e.find(name)
+		dir, err := e.Find(name)
 		if err != nil {
 			return nil, err
 		}
-		if s.train, s.test, err = data.MNIST(dir); err != nil {
+		if s.Train, s.Test, err = data.MNIST(dir); err != nil {
 			return nil, err
 		}
 	}
-	s.mean, s.std = s.train.Moments()
+	s.Mean, s.Std = s.Train.Moments()
 	return s, nil
 }
 
-// find returns the directory of a data set.
-func (e *Env) find(name string) (string, error) {
+// Find returns the directory of a data set. Without one the error says where to put its files.
+func (e *Env) Find(name string) (string, error) {
 	if e.Data == "" {
 		return "", fmt.Errorf("data: no directory is given: set --data or ZOFL_DATA to one "+
 			"that has %s/ with its files", name)

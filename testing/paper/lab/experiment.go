@@ -1,8 +1,9 @@
-package paper
+package lab
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/wire"
@@ -15,33 +16,16 @@ type Experiment struct {
 	Paper string   // which paper, and where in it
 	Long  string   // rough duration without Short, on two cores
 	Takes []string // fields of Env beside those that all take, as options of the command
-	Run   func(context.Context, *Env) (*Report, error)
+	Do    func(context.Context, *Env) (*Report, error)
 }
 
-// All lists the experiments.
-func All() []Experiment {
-	list := []Experiment{decomflMNIST()}
-	list = append(list, decomflVariants()...)
-	list = append(list, decomflGrid(), decomflProjection(), decomflFedAvg(), decomflFashion(),
-		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1(), zoSVRG(),
-		fzoosGamma())
-	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
-		finish(), groups(), byzantine(), guards(), leakExperiment())
-	return screened(append(list, fzoosExperiments()...))
-}
-
-// Find returns the experiment with an id.
-func Find(id string) (*Experiment, error) {
-	var ids []string
-	for _, e := range All() {
-		if e.ID == id {
-			return &e, nil
-		}
-		ids = append(ids, e.ID)
+// Run does the experiment. The report of a screened one is marked.
+func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
+	r, err := x.Do(ctx, e)
+	if e.Screen && r != nil {
+		r.MarkScreened()
 	}
-	return nil, &wire.PlanError{Field: "experiment", Value: id,
-		Remedy: "choose one of " + strings.Join(ids, ", ")}
+	return r, err
 }
 
 // An Env is what an experiment runs in.
@@ -66,15 +50,16 @@ type Env struct {
 	Generated int
 }
 
-func (e *Env) logf(format string, args ...any) {
+// Say reports a line of progress.
+func (e *Env) Say(format string, args ...any) {
 	if e.Logf != nil {
 		e.Logf(format, args...)
 	}
 }
 
-// seeds returns the number of runs of each curve: the number asked for, 1 for a short
+// SeedsOr returns the number of runs of each curve: the number asked for, 1 for a short
 // experiment, or usual.
-func (e *Env) seeds(usual int) int {
+func (e *Env) SeedsOr(usual int) int {
 	switch {
 	case e.Seeds > 0:
 		return e.Seeds
@@ -105,7 +90,23 @@ type Claim struct {
 	Holds   bool   `json:"holds"`
 }
 
-func (r *Report) claim(holds bool, claim, figures string, args ...any) {
+// Claim adds a claim. Figures is a format, as of fmt.Sprintf, of the numbers that show it.
+func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
 	r.Claims = append(r.Claims,
 		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
+}
+
+// Chosen returns the names that are asked for, all if none is. A name that is not among all is a
+// *wire.PlanError whose Field is option.
+func Chosen(option string, asked, all []string) ([]string, error) {
+	if len(asked) == 0 {
+		return all, nil
+	}
+	for _, name := range asked {
+		if !slices.Contains(all, name) {
+			return nil, &wire.PlanError{Field: option, Value: name,
+				Remedy: "choose among " + strings.Join(all, ", ")}
+		}
+	}
+	return asked, nil
 }

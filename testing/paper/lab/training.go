@@ -1,4 +1,4 @@
-package paper
+package lab
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/zofl/zofl/testing/paper/run"
@@ -43,7 +45,7 @@ type Results []*run.Result
 func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Results, error) {
 	var results Results
 	for seed := uint64(1); seed <= uint64(seeds); seed++ {
-		r, err := e.trainOne(ctx, id, t, seed)
+		r, err := e.TrainOne(ctx, id, t, seed)
 		if r != nil {
 			results = append(results, r)
 		}
@@ -54,7 +56,8 @@ func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Res
 	return results, nil
 }
 
-func (e *Env) trainOne(ctx context.Context, id string, t *Training,
+// TrainOne runs a training for one seed. Its run is kept in a directory with the experiment's id.
+func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 	seed uint64) (*run.Result, error) {
 	p, err := run.Plan(t.Preset, cmp.Or(t.Run, t.Name), seed, t.Task.Dim, t.Clients, t.Asked)
 	if err != nil {
@@ -73,15 +76,15 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training,
 		Measure: func(round uint64) bool {
 			return round == t.Rounds || t.Every > 0 && round%t.Every == 0
 		},
-		Progress: e.progress(t), Differentiates: t.Differentiates, Everything: t.Everything,
+		Progress: e.Progress(t), Differentiates: t.Differentiates, Everything: t.Everything,
 	}
 	if e.Dir != "" {
 		cfg.Dir = filepath.Join(e.Dir, id, fmt.Sprintf("%s-%d-of-%d", t.Name, seed, t.Rounds))
 	}
-	e.screen(&cfg)
+	e.ScreenRun(&cfg)
 	r, err := run.Train(ctx, cfg)
 	if r != nil && r.Curve.Ended != "" {
-		e.logf("%s seed %d: round %d, ended: %s", t.Name, seed, r.Curve.Last(), r.Curve.Ended)
+		e.Say("%s seed %d: round %d, ended: %s", t.Name, seed, r.Curve.Last(), r.Curve.Ended)
 	}
 	return r, err
 }
@@ -89,8 +92,8 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training,
 // tellEvery is how often a training reports progress between measurements.
 const tellEvery = 10 * time.Second
 
-// progress returns a function that reports each measurement, and the progress in between.
-func (e *Env) progress(t *Training) func(*run.Curve) {
+// Progress returns a function that reports each measurement, and the progress in between.
+func (e *Env) Progress(t *Training) func(*run.Curve) {
 	told := time.Now()
 	return func(c *run.Curve) {
 		p := c.Points[len(c.Points)-1]
@@ -103,7 +106,7 @@ func (e *Env) progress(t *Training) func(*run.Curve) {
 		for i, v := range p.Values {
 			line += fmt.Sprintf(", %s %.4f", c.Metrics[i], v)
 		}
-		e.logf("%s", line)
+		e.Say("%s", line)
 	}
 }
 
@@ -131,10 +134,10 @@ func (r Results) RoundTime() time.Duration {
 	return times[len(times)/2]
 }
 
-// addCurves adds the rows and the lines of curves to a report. A line has the points that
+// AddCurves adds the rows and the lines of curves to a report. A line has the points that
 // were measured.
-func (r *Report) addCurves(metric string, results Results) {
-	r.addRows(results)
+func (r *Report) AddCurves(metric string, results Results) {
+	r.AddRows(results)
 	for _, one := range results {
 		c := one.Curve
 		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
@@ -145,8 +148,8 @@ func (r *Report) addCurves(metric string, results Results) {
 	}
 }
 
-// addRows adds the rows of curves to a report.
-func (r *Report) addRows(results Results) {
+// AddRows adds the rows of curves to a report.
+func (r *Report) AddRows(results Results) {
 	for _, one := range results {
 		c := one.Curve
 		if r.Table.Columns == nil {
@@ -160,22 +163,7 @@ func (r *Report) addRows(results Results) {
 	}
 }
 
-// mean returns the mean; of no values it is NaN.
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// spread formats values as their mean and range.
-func spread(values []float64) string {
-	switch len(values) {
-	case 0:
-		return "nothing"
-	case 1:
-		return fmt.Sprintf("%.4f", values[0])
-	}
-	return fmt.Sprintf("%.4f [%.4f-%.4f]", mean(values), slices.Min(values), slices.Max(values))
+// Token formats a number as part of a run's name.
+func Token(v float32) string {
+	return strings.NewReplacer(".", "_", "+", "").Replace(strconv.FormatFloat(float64(v), 'g', 3, 32))
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/tables"
 )
 
@@ -19,12 +20,12 @@ const (
 
 // rows returns a task's training and test rows, and whether they are drawn because no
 // directory of data is given.
-func (e *Env) rows(t *defaultsTask) (train, test *tables.Table, drawn bool, err error) {
+func (t *defaultsTask) rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
 	drawn = e.Generated > 0 || e.Data == ""
 	if drawn {
 		train, test = t.draw(e.Generated)
 	} else {
-		train, test, err = e.readRows(t)
+		train, test, err = t.readRows(e)
 	}
 	if err != nil {
 		return nil, nil, false, err
@@ -35,10 +36,10 @@ func (e *Env) rows(t *defaultsTask) (train, test *tables.Table, drawn bool, err 
 }
 
 // readRows reads a task's files, each set in an order that is always the same.
-func (e *Env) readRows(t *defaultsTask) (train, test *tables.Table, err error) {
+func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err error) {
 	switch t.data {
 	case "covtype", "a9a":
-		dir, err := e.find("tables")
+		dir, err := e.Find("tables")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -59,11 +60,11 @@ func (e *Env) readRows(t *defaultsTask) (train, test *tables.Table, err error) {
 		train, test = t.draw(0)
 		return train, test, nil
 	}
-	s, err := e.images(t.data)
+	s, err := e.Images(t.data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.imageRows(s.train), t.imageRows(s.test), nil
+	return t.imageRows(s.Train), t.imageRows(s.Test), nil
 }
 
 // drawnDigits are the data of a task that needs no file.
