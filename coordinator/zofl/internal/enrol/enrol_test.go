@@ -154,6 +154,30 @@ func TestCommandsWait(t *testing.T) {
 	}
 }
 
+// TestRevokedThoughMadeTomorrow: the clock was ahead when the user was added, and was set right.
+func TestRevokedThoughMadeTomorrow(t *testing.T) {
+	d := make1(t, t.TempDir())
+	defer d.Close()
+	card, err := d.Add(grant.Device, "pi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := jwt.DecodeUserClaims(card.JWT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user.IssuedAt += 24 * 60 * 60
+	if accountOf(t, d).IsClaimRevoked(user) {
+		t.Fatal("the user is out before anybody revoked it")
+	}
+	if err := d.Revoke("pi", func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !accountOf(t, d).IsClaimRevoked(user) {
+		t.Error("the user is still in")
+	}
+}
+
 // TestRevokedThoughNobodyHears: the error of telling is returned, and the revocation holds.
 func TestRevokedThoughNobodyHears(t *testing.T) {
 	d := make1(t, t.TempDir())

@@ -173,9 +173,14 @@ func (d *Dir) revoked(key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	claims.Revoke(key)
+	claims.RevokeAt(key, forever)
 	return claims.Encode(d.operator)
 }
+
+// forever is until when the JWTs of a revoked key are not valid, by the time at which they say that
+// they were made. A clock that went ahead when a user was added, as of a Pi before it knows the
+// time, would else leave it in. No key is ever enrolled twice.
+var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // updates is where a server takes accounts.
 const updates = "$SYS.REQ.CLAIMS.UPDATE"
