@@ -3,7 +3,9 @@
 package classes
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/prng"
@@ -82,8 +84,8 @@ type Groups interface {
 }
 
 // Terms returns a term for each group that has contributions, along the directions of the slot of
-// its index. With n_ic the samples of class c in the minibatch of device i, and share_c the class's
-// share of all samples,
+// its index. With n_ic the samples of class c in the minibatch of device i, as far as they
+// [Held.believed] are, and share_c the class's share of all samples,
 //
 //	h_p = sum_ic W_ic c_icp / sum_ic W_ic,  W_ic = share_c n_ic / sum_i n_ic
 //
@@ -91,8 +93,9 @@ type Groups interface {
 // weights, which are multiples of 2^-24, and rounded once. A slot without a group is left out.
 func (h *Held) Terms(plan *wire.Plan, groups Groups) (terms []wire.Term) {
 	shares, precision := groups.Shares(int(plan.Classes)), plan.TermPrecision()
+	samples := h.believed(plan)
 	for group := range grouping.Count(plan) {
-		rows, counts := h.rowsOf(groups.Of, group)
+		rows, counts := h.rowsOf(groups.Of, group, samples)
 		if len(rows) == 0 {
 			continue
 		}
@@ -103,7 +106,7 @@ func (h *Held) Terms(plan *wire.Plan, groups Groups) (terms []wire.Term) {
 			if shares != nil {
 				share = shares[h.rows[i].class]
 			}
-			weight := share * float64(h.rows[i].count) / counts[h.rows[i].class] * weightUnit
+			weight := share * samples[i] / counts[h.rows[i].class] * weightUnit
 			sum.Add(h.values[i*h.size:(i+1)*h.size], uint32(max(math.Round(weight), 1)))
 		}
 		scalars := precision.Append(make(wire.Scalars, 0, precision.Bytes(h.size)), sum.Means()...)
@@ -112,14 +115,33 @@ func (h *Held) Terms(plan *wire.Plan, groups Groups) (terms []wire.Term) {
 	return terms
 }
 
-// rowsOf returns the rows of a group, and how many samples each class has in them.
-func (h *Held) rowsOf(of func(slot uint32) (uint32, bool), group uint32) (
+// believed returns how many samples of each row count. Those of a device count in full up to
+// ClaimBound times the median of what devices have, the lower one of two; beyond it all of its
+// rows count less, by the same factor.
+func (h *Held) believed(plan *wire.Plan) []float64 {
+	all, most := map[uint32]float64{}, math.Inf(1)
+	for _, r := range h.rows {
+		all[r.slot] += float64(r.count)
+	}
+	if plan.ClaimBound > 0 && len(all) > 0 {
+		sorted := slices.Sorted(maps.Values(all))
+		most = float64(plan.ClaimBound) * sorted[(len(sorted)-1)/2]
+	}
+	samples := make([]float64, len(h.rows))
+	for i, r := range h.rows {
+		samples[i] = float64(r.count) * min(1, most/all[r.slot])
+	}
+	return samples
+}
+
+// rowsOf returns the rows of a group, and how many of the samples each class has in them.
+func (h *Held) rowsOf(of func(slot uint32) (uint32, bool), group uint32, samples []float64) (
 	rows []int, counts map[uint32]float64) {
 	counts = map[uint32]float64{}
 	for i, r := range h.rows {
 		if g, ok := of(r.slot); ok && g == group {
 			rows = append(rows, i)
-			counts[r.class] += float64(r.count)
+			counts[r.class] += samples[i]
 		}
 	}
 	return rows, counts

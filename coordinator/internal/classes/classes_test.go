@@ -137,6 +137,32 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// TestClaimsAreBounded: of four devices with 50 samples of one class, one claims as many as can be
+// written. It counts as 8 of the others do, and without a bound alone.
+func TestClaimsAreBounded(t *testing.T) {
+	for _, tt := range []struct {
+		bound float32
+		want  float64
+	}{{8, 8. / 11}, {0, 1}} {
+		f := &fleet{plan: &wire.Plan{Classes: 2, ClaimBound: tt.bound}, group: make([]uint32, 5)}
+		var held classes.Held
+		held.Reset(1)
+		for i := range 4 {
+			samples, v := uint32(50), float32(0)
+			if i == 3 {
+				samples, v = byclass.MaxCount, 1
+			}
+			f.counts = append(f.counts, []uint32{samples, 0})
+			f.scalars = append(f.scalars, [][]float32{{v}, nil})
+			held.Add(uint32(i), f.plan, f.sent(i), []float32{v})
+		}
+		terms := held.Terms(grouped(*f.plan, 1), chosen{f, nil})
+		if got := float64(terms[0].Scalars.At(0)); math.Abs(got-tt.want) > 1e-4 {
+			t.Errorf("claim_bound=%v: the liar counts %v of the group, want %v", tt.bound, got, tt.want)
+		}
+	}
+}
+
 // TestAlike: where all devices have all classes in the same numbers, a group's scalars are their
 // means.
 func TestAlike(t *testing.T) {
