@@ -57,7 +57,7 @@ type Event struct {
 	Asked         uint32  // devices, by the last attempt; 0 on an open roster
 	Declines      uint32  // in the last attempt
 	Late          uint32  // of the contributors, those to earlier records; 0 without Plan.Late
-	Loss          float32 // weighted mean of the contributors' training losses
+	Loss          float32 // weighted mean of the contributors' training losses, see Plan.ClaimBound
 	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long
 	Step          float32 // eta
 	Perturbations uint32  // P

@@ -17,7 +17,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/veil"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/plancheck"
@@ -158,14 +157,14 @@ type Core struct {
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard
 	veil       veil.Veil
-	vault      *vault.Vault   // nil unless the plan has secure aggregation
-	skips      uint32         // records in a row that could not be made
-	values     []float32      // of the current reply
-	control    []float32      // its control variate
-	clipped    wire.Scalars   // its values, shortened, as they are relayed
-	loss       mathx.ExactSum // with the weights of sum
-	losses     []float32      // that loss is the sum of
-	slopes     []float64      // of a plan with step_auto: one for each contribution
+	vault      *vault.Vault    // nil unless the plan has secure aggregation
+	skips      uint32          // records in a row that could not be made
+	values     []float32       // of the current reply
+	control    []float32       // its control variate
+	clipped    wire.Scalars    // its values, shortened, as they are relayed
+	loss       gather.MeanLoss // with the weights of sum
+	losses     []float32       // that loss is the sum of
+	slopes     []float64       // of a plan with step_auto: one for each contribution
 	law        steer.Law
 	watch      gather.LossWatch
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not

@@ -216,7 +216,7 @@ func (c *Core) commitRound() {
 	c.addHeld()
 	c.joinLate()
 	contributors, weight := c.counts()
-	loss := c.loss.Mean(weight)
+	loss := c.loss.Over(weight, c.Plan.ClaimBound > 0)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	kind := report.PhaseDone
 	if r.phase != 1 {
