@@ -301,8 +301,8 @@ func largestOf(s wire.Scalars) (largest float32) {
 }
 
 // TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples, where the others have 1000,
-// and send 100, where they send 1. It counts as four of them at most, and its loss, 100 where theirs
-// are 1, as theirs.
+// and send 100 and a loss of 100, where they send 1 and a loss of 1. It counts as four of them at
+// most, and its loss as theirs.
 func TestOneClaimDoesNotMatter(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"mean": nil, "relay": {"sharing=per-client", "transport=relay"},
