@@ -1,3 +1,7 @@
+//go:build !race
+
+// These tests start no goroutine, and try thousands of disks.
+
 package filelog
 
 import (

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -23,7 +22,7 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := serve.Config{Bus: bus.NewMemory(), Logger: slog.New(slog.DiscardHandler)}
+	cfg := serve.Config{Logger: slog.New(slog.DiscardHandler)}
 	s := serve.NewCatchUps(cfg, log, 1<<20, func(n uint64) (serve.Span, uint64) {
 		if n > c.N {
 			return serve.Span{}, c.N
