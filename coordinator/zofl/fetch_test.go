@@ -96,7 +96,11 @@ func TestFetchFlags(t *testing.T) {
 	refused(t, err, []string{"--offer", "none"})
 }
 
-// TestFetchFromALiar: a file with other bytes, and pieces that make no sense, leave nothing behind.
+// mostFetched is more than any file of these tests has, in bytes.
+const mostFetched = 1 << 30
+
+// TestFetchFromALiar: a file with other bytes, pieces that make no sense and a file that would fill
+// the disk leave nothing behind.
 func TestFetchFromALiar(t *testing.T) {
 	t.Parallel()
 	r, file, sum := startOffer(t)
@@ -106,7 +110,7 @@ func TestFetchFromALiar(t *testing.T) {
 	}
 	defer nc.Close()
 	ready := offer.Request{Conn: nc, Run: "kitchen", ID: "d", Name: filepath.Join(r.dir, "ready"),
-		SHA256: sum}
+		SHA256: sum, Most: mostFetched}
 	if err := ready.Get(t.Context()); err != nil { // from here on it is offered
 		t.Fatal(err)
 	}
@@ -120,7 +124,9 @@ func TestFetchFromALiar(t *testing.T) {
 		case 2: // no piece
 		case 3:
 			answer = append(answer, "more than sixteen"...)
-		case 5: // of another file
+		case 4: // more than any disk has
+			answer = append(binary.LittleEndian.AppendUint64(nil, 1<<62), "8 bytes!"...)
+		case 6: // of another file
 			answer = append(binary.LittleEndian.AppendUint64(nil, 24), "8 bytes!"...)
 		default:
 			answer = append(answer, "8 bytes!"...)
@@ -133,8 +139,9 @@ func TestFetchFromALiar(t *testing.T) {
 	var reasons []string
 	name := filepath.Join(r.dir, "lies")
 	request := offer.Request{Conn: nc, Run: "other", ID: "d", Name: name, SHA256: sum,
+		Most:    mostFetched,
 		Waiting: func(reason string) { reasons = append(reasons, reason) }}
-	if err := request.Get(t.Context()); !errors.Is(err, offer.ErrOther) || len(reasons) != 4 {
+	if err := request.Get(t.Context()); !errors.Is(err, offer.ErrOther) || len(reasons) != 5 {
 		t.Errorf("got %v after %q", err, reasons)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {

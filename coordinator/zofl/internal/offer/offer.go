@@ -101,6 +101,7 @@ type Request struct {
 	Run, ID string
 	Name    string // of the file; if there is one, it is compared only
 	SHA256  string // of the file, in lower-case hexadecimal
+	Most    uint64 // bytes that it may have: who answers says how many, and nothing else bounds them
 	// Waiting is told why no piece comes, once for each reason. The request goes on.
 	Waiting func(reason string)
 }
@@ -142,9 +143,14 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 	first := uint64(0) // size of the file, as the first piece said it
 	for at := uint64(0); ; {
 		size, piece, err := r.piece(ctx, at)
-		if err == nil && at > 0 && size != first {
+		switch {
+		case err != nil:
+		case at > 0 && size != first:
 			err = fmt.Errorf("a piece is of a model of %d bytes, and others of one of %d: offer one "+
 				"file only", size, first)
+		case size > r.Most:
+			err = fmt.Errorf("the model that is offered has %d bytes, and at most %d are taken: if it is "+
+				"the right one, raise --fetch-limit", size, r.Most)
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -29,6 +29,7 @@ type deviceFlags struct {
 	run, id, store, secret string
 	initial                modelfile.Choice
 	fetch                  string // SHA-256 of the file of --initial
+	fetchLimit             uint64 // MiB
 	key                    string // of the coordinator
 	horizon, memory        uint64
 	asJSON, quiet          bool
@@ -47,6 +48,8 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	d.initial.Flags(cmd)
 	f.StringVar(&d.fetch, "fetch", "", "`SHA-256` of the file of --initial, as zofl plan prints it: "+
 		"a file that is missing is fetched from zofl serve --offer, and another one refused")
+	f.Uint64Var(&d.fetchLimit, "fetch-limit", 4096, "MiB of the file that --fetch takes at most: "+
+		"whoever offers it could fill the disk")
 	cli.SecretFlag(cmd, &d.secret)
 	connect.CoordinatorFlag(cmd, &d.key)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+

@@ -42,6 +42,7 @@ func (d *deviceFlags) given() ([]float32, error) {
 func (d *deviceFlags) fetched(ctx context.Context, nc *nats.Conn,
 	log *slog.Logger) ([]float32, error) {
 	request := offer.Request{Conn: nc, Run: d.run, ID: d.id, Name: d.initial.File, SHA256: d.fetch,
+		Most:    min(d.fetchLimit, 1<<40) << 20,
 		Waiting: func(reason string) { log.Warn("waiting for the model", "reason", reason) }}
 	err := request.Get(ctx)
 	if errors.Is(err, offer.ErrOther) {
