@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/access"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/device"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
@@ -34,7 +35,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "zofl:", err)
+	fmt.Fprintln(os.Stderr, "zofl:", terminal.PlainLines(err.Error()))
 	os.Exit(cli.ExitCode(err, interrupted))
 }
 

@@ -3,19 +3,49 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// NewTable returns a table that Render prints to out.
+// NewTable returns a table that Render prints to out. Texts may be from elsewhere.
 func NewTable(out io.Writer, header ...any) table.Writer {
-	t := table.NewWriter()
+	t := plainTable{table.NewWriter()}
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
 	if len(header) > 0 {
 		t.AppendHeader(header)
 	}
 	return t
+}
+
+// A plainTable has cells that no terminal obeys.
+type plainTable struct{ table.Writer }
+
+func (t plainTable) AppendHeader(row table.Row, configs ...table.RowConfig) {
+	t.Writer.AppendHeader(plainRow(row), configs...)
+}
+
+func (t plainTable) AppendRow(row table.Row, configs ...table.RowConfig) {
+	t.Writer.AppendRow(plainRow(row), configs...)
+}
+
+func (t plainTable) AppendRows(rows []table.Row, configs ...table.RowConfig) {
+	for _, row := range rows {
+		t.AppendRow(row, configs...)
+	}
+}
+
+func plainRow(row table.Row) table.Row {
+	plain := slices.Clone(row)
+	for i, cell := range row {
+		if text, ok := cell.(string); ok {
+			plain[i] = terminal.PlainLines(text)
+		}
+	}
+	return plain
 }
 
 // Size writes a number of bytes with its unit.

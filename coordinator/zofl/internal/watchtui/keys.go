@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // mostFilter bounds what is typed into the filter, in bytes.
@@ -111,7 +112,7 @@ func (f *fleet) edit(name, typed string) {
 		_, n := utf8.DecodeLastRuneInString(f.filter)
 		f.filter = f.filter[:len(f.filter)-n]
 	default:
-		if typed = clean(typed); len(f.filter)+len(typed) <= mostFilter {
+		if typed = terminal.Plain(typed); len(f.filter)+len(typed) <= mostFilter {
 			f.filter += typed
 		}
 	}

@@ -2,7 +2,6 @@ package watchtui
 
 import (
 	"strings"
-	"unicode"
 
 	"charm.land/lipgloss/v2"
 	"github.com/mattn/go-runewidth"
@@ -93,19 +92,6 @@ func (p paint) draw(r row) string {
 		b.WriteString(style.Render(s.text))
 	}
 	return b.String()
-}
-
-// clean returns a text from the network without what a terminal would obey.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // wrapped lays parts out in rows of at most so many columns.

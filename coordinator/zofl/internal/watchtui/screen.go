@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // screen draws the run: what it does, its curves, what happened, its devices, the keys.
@@ -43,17 +44,17 @@ var stateLooks = map[string]look{"open": good, "waiting": notable, "paused": not
 
 // header says what the run does.
 func (m *Model) header() (rows []row) {
-	title := row{{clean(m.run), strong}}
+	title := row{{terminal.Plain(m.run), strong}}
 	s := m.status
 	if s != nil {
-		title = append(title, span{"  " + clean(s.State), stateLooks[s.State]})
+		title = append(title, span{"  " + terminal.Plain(s.State), stateLooks[s.State]})
 		if s.End != "" {
-			title = append(title, span{": " + clean(s.End), plain})
+			title = append(title, span{": " + terminal.Plain(s.End), plain})
 		}
 	}
 	rows = append(rows, title)
 	if m.away != nil {
-		rows = append(rows, text("away, asking again: "+clean(m.away.Error()), bad))
+		rows = append(rows, text("away, asking again: "+terminal.Plain(m.away.Error()), bad))
 	}
 	if s == nil {
 		if m.away == nil {
@@ -67,7 +68,7 @@ func (m *Model) header() (rows []row) {
 	}
 	for _, why := range whys {
 		if why != "" {
-			rows = append(rows, text(clean(why), notable))
+			rows = append(rows, text(terminal.Plain(why), notable))
 		}
 	}
 	var parts []span
@@ -123,7 +124,7 @@ func (m *Model) rejects() []span {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(m.status.TurnedAway)) {
 		parts = append(parts, span{fmt.Sprintf("%d %s turned away", m.status.TurnedAway[kind],
-			clean(kind)), notable})
+			terminal.Plain(kind)), notable})
 	}
 	return parts
 }
@@ -193,7 +194,7 @@ func markRow(k *history.Mark) row {
 		look = bad
 	}
 	at := fmt.Sprintf("▲ %s  round %-6d ", k.Time.Format("15:04:05"), k.Round)
-	return row{{at, faint}, {clean(what), look}}
+	return row{{at, faint}, {terminal.Plain(what), look}}
 }
 
 // footer has the question, or what became of a command, or the keys.

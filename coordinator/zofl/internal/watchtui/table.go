@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // widths are those of the columns after the id.
@@ -108,7 +109,7 @@ func deviceRow(d *operate.Device, width int) row {
 	if d.Latency > 0 {
 		latency = short(time.Duration(d.Latency * float64(time.Millisecond)))
 	}
-	cells := cellsTo([]string{clean(d.ID), clean(d.State), seen, latency, fmt.Sprint(d.Declines),
+	cells := cellsTo([]string{terminal.Plain(d.ID), terminal.Plain(d.State), seen, latency, fmt.Sprint(d.Declines),
 		fmt.Sprint(d.Missed), tells(d)}, width)
 	state := bad
 	if !d.Absent() {
@@ -125,7 +126,7 @@ func tells(d *operate.Device) string {
 	}
 	for _, part := range []string{d.Power, d.Network, d.Program, d.Platform} {
 		if part != "" {
-			parts = append(parts, clean(part))
+			parts = append(parts, terminal.Plain(part))
 		}
 	}
 	return strings.Join(parts, ", ")

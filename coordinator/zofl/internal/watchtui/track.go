@@ -112,7 +112,7 @@ func (t *track) evaluated(e *history.Evaluation) {
 		if v := e.Metrics[name]; v != nil {
 			values[i] = float32(*v)
 		}
-		names[i] = clean(name)
+		names[i] = terminal.Plain(name)
 	}
 	t.names, t.meter.Metrics = names, names
 	t.meter.Evaluated(values)
@@ -152,7 +152,7 @@ func (t *track) measured(name string) (c curve) {
 	for i := range t.points {
 		if e := t.points[i].Evaluation; e != nil {
 			for raw, v := range e.Metrics {
-				if clean(raw) == name {
+				if terminal.Plain(raw) == name {
 					c.add(t.points[i].N, v)
 				}
 			}

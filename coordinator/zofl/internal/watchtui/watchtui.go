@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // askEvery is the time from an answer to the next question.
@@ -107,7 +108,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.busy = ""
 		switch {
 		case msg.err != nil:
-			m.note = clean(msg.err.Error())
+			m.note = terminal.Plain(msg.err.Error())
 		case msg.status.Pending:
 			m.note, m.status = msg.verb+": accepted, not done yet", msg.status
 		default:

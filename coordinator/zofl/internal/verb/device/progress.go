@@ -100,7 +100,7 @@ func (s *progress) text(p *client.Progress) string {
 		text += fmt.Sprintf(", %d of %d bytes", p.Received, p.Size)
 	}
 	if p.Reason != "" {
-		text += ": " + p.Reason
+		text += ": " + terminal.Plain(p.Reason)
 	}
 	return text
 }

@@ -112,7 +112,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	t := cli.NewTable(out, append(header, "note")...)
 	until := func(before uint64) {
 		for ; len(marks) > 0 && marks[0].N < before; marks = marks[1:] {
-			row := make(table.Row, len(header)+1)
+			row := slices.Repeat(table.Row{""}, len(header)+1)
 			row[0], row[1], row[2] = marks[0].N, marks[0].Round, clock(marks[0].Time)
 			row[len(header)] = wordsOf(&marks[0])
 			t.AppendRow(row)

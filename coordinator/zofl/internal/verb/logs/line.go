@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
@@ -156,6 +157,6 @@ func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) err
 		text += fmt.Sprintf(" epsilon=%.3g", l.Privacy.Epsilon)
 	}
 	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n",
-		l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)
+		l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, terminal.Plain(text))
 	return err
 }
