@@ -109,8 +109,8 @@ func deviceRow(d *operate.Device, width int) row {
 	if d.Latency > 0 {
 		latency = short(time.Duration(d.Latency * float64(time.Millisecond)))
 	}
-	cells := cellsTo([]string{terminal.Plain(d.ID), terminal.Plain(d.State), seen, latency, fmt.Sprint(d.Declines),
-		fmt.Sprint(d.Missed), tells(d)}, width)
+	cells := cellsTo([]string{terminal.Plain(d.ID), terminal.Plain(d.State), seen, latency,
+		fmt.Sprint(d.Declines), fmt.Sprint(d.Missed), tells(d)}, width)
 	state := bad
 	if !d.Absent() {
 		state = good
