@@ -57,9 +57,9 @@ const fashionSteps = 5
 
 func (s *fashionSize) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if s.mlp {
-		rows := defaultsTask{data: "fashion-mnist", shrink: 2, scale: standardized,
-			train: 60_000, test: 10_000}
-		a, b, _, err := rows.rows(e)
+		rows := defaultsTask{Data: "fashion-mnist", Shrink: 2, Scale: standardized,
+			Train: 60_000, Test: 10_000}
+		a, b, _, err := rows.Rows(e)
 		if err != nil {
 			return nil, nil, err
 		}

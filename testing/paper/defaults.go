@@ -53,7 +53,7 @@ func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 	}
 	var names []string
 	for _, t := range s.tasks {
-		names = append(names, t.name)
+		names = append(names, t.Name)
 	}
 	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err == nil {
@@ -69,7 +69,7 @@ func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 		s.presets = []string{"decomfl", "decomfl-adam"}
 	}
 	s.tasks = slices.DeleteFunc(s.tasks, func(t defaultsTask) bool {
-		return !slices.Contains(tasks, t.name)
+		return !slices.Contains(tasks, t.Name)
 	})
 	return s, nil
 }
@@ -104,18 +104,18 @@ func (x *defaultsRun) all() error {
 		if err != nil {
 			return err
 		}
-		if b.drawn && t.data != drawnDigits {
-			x.env.Say("%s: no directory of data is given, so the data are drawn", t.name)
+		if b.drawn && t.Data != drawnDigits {
+			x.env.Say("%s: no directory of data is given, so the data are drawn", t.Name)
 		}
 		for _, name := range x.size.presets {
 			cell, err := x.cell(b, name)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", name, t.name, err)
+				return fmt.Errorf("%s, %s: %w", name, t.Name, err)
 			}
-			x.cells[name][t.name] = cell
+			x.cells[name][t.Name] = cell
 			x.done++
 			x.env.Say("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
-				name, t.name, cell.text())
+				name, t.Name, cell.text())
 		}
 	}
 	return nil

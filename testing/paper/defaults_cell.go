@@ -192,7 +192,7 @@ func stepOf(p *wire.Plan) (string, float32) {
 // plan returns a preset's plan for a task, untouched but for the model, the fleet and the
 // rounds, and the number of its devices.
 func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Plan, int, error) {
-	devices := b.devices
+	devices := b.Devices
 	probe, err := preset.Unbound(name, "probe", uint64(b.task.Dim))
 	if err != nil {
 		return nil, 0, err
@@ -200,7 +200,7 @@ func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Pl
 	if probe.Members == 1 { // the method has one device, which then has all rows
 		devices = 1
 	}
-	p, err := run.Plan(name, b.name, seed, b.task.Dim, devices, min(devices, int(probe.Target)))
+	p, err := run.Plan(name, b.Name, seed, b.task.Dim, devices, min(devices, int(probe.Target)))
 	if err != nil {
 		return nil, 0, err
 	}

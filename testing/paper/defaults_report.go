@@ -15,7 +15,7 @@ var defaultsColumns = []string{"task", "model", "parameters", "scale", "split", 
 // tabulate adds a run.
 func (x *defaultsRun) tabulate(b *defaultsBench, c *defaultsCell, t *defaultsTrial, seed uint64,
 	s *defaultsScore) {
-	x.report.Table.Add(b.name, b.model(), b.task.Dim, b.scale, b.split(), b.devices, b.drawn,
+	x.report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
 		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
 }
 
@@ -25,13 +25,13 @@ func (x *defaultsRun) conclude() {
 	summary := &x.report.Summary
 	summary.Columns = []string{"preset, untouched"}
 	for _, t := range x.size.tasks {
-		summary.Columns = append(summary.Columns, t.name)
+		summary.Columns = append(summary.Columns, t.Name)
 	}
 	for _, name := range x.size.presets {
 		row, line := []string{name}, lab.Series{Name: name}
 		whole := true
 		for i, t := range x.size.tasks {
-			c := x.cells[name][t.name]
+			c := x.cells[name][t.Name]
 			if c == nil {
 				whole, row = false, append(row, "")
 				continue
@@ -61,7 +61,7 @@ func (x *defaultsRun) tops() []string {
 	for _, t := range x.size.tasks {
 		text, most := "", math.Inf(-1)
 		for _, name := range x.size.presets {
-			c := x.cells[name][t.name]
+			c := x.cells[name][t.Name]
 			if c == nil || !c.ran() {
 				continue
 			}
@@ -81,7 +81,7 @@ func (x *defaultsRun) claim(name string) {
 	good, tasks := 0, 0
 	var each []string
 	for _, t := range x.size.tasks {
-		c := x.cells[name][t.name]
+		c := x.cells[name][t.Name]
 		if c.unfit != "" {
 			continue
 		}
@@ -89,7 +89,7 @@ func (x *defaultsRun) claim(name string) {
 		if c.within() {
 			good++
 		} else {
-			each = append(each, fmt.Sprintf("%s %s", t.name, c.text()))
+			each = append(each, fmt.Sprintf("%s %s", t.Name, c.text()))
 		}
 	}
 	if tasks == 0 {

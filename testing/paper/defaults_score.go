@@ -42,7 +42,7 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed uint64,
 	file string) (*defaultsScore, error) {
 	cfg := run.Config{
-		Name: p.Preset + ", " + b.name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
+		Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
 		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
 		Progress: x.env.Progress(&lab.Training{Rounds: p.Rounds}),
 	}
@@ -71,9 +71,9 @@ func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string,
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%v %d", plan, b.key(), b.drawn,
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%v %d", plan, b.Key(), b.drawn,
 		len(b.labels)))
 	_, step := stepOf(p)
-	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(), b.name,
+	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(), b.Name,
 		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(step), seed, sum[:6])), nil
 }

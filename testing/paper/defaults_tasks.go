@@ -14,21 +14,21 @@ import (
 // here: nothing else depends on which there are.
 func defaultsTasks() []defaultsTask {
 	list := []defaultsTask{
-		{name: "mnist-softmax", data: "mnist", scale: unit, devices: 10},
-		{name: "mnist-mlp", data: "mnist", shrink: 2, scale: standardized, hidden: []int{48},
-			devices: 20},
-		{name: "fashion-softmax", data: "fashion-mnist", shrink: 2, scale: sixteen, dirichlet: 0.3,
-			devices: 8},
-		{name: "fashion-mlp", data: "fashion-mnist", shrink: 2, scale: unit, hidden: []int{32},
-			dirichlet: 0.3, devices: 10},
-		{name: "covtype-softmax", data: "covtype", scale: unit, dirichlet: 0.3, devices: 5},
-		{name: "covtype-mlp", data: "covtype", scale: standardized, hidden: []int{16}, devices: 12},
-		{name: "a9a-softmax", data: "a9a", scale: unit, devices: 20},
-		{name: "digits-softmax", data: drawnDigits, shrink: 7, scale: sixteen, dirichlet: 0.3,
-			devices: 3},
+		{Name: "mnist-softmax", Data: "mnist", Scale: unit, Devices: 10},
+		{Name: "mnist-mlp", Data: "mnist", Shrink: 2, Scale: standardized, Hidden: []int{48},
+			Devices: 20},
+		{Name: "fashion-softmax", Data: "fashion-mnist", Shrink: 2, Scale: sixteen, Dirichlet: 0.3,
+			Devices: 8},
+		{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2, Scale: unit, Hidden: []int{32},
+			Dirichlet: 0.3, Devices: 10},
+		{Name: "covtype-softmax", Data: "covtype", Scale: unit, Dirichlet: 0.3, Devices: 5},
+		{Name: "covtype-mlp", Data: "covtype", Scale: standardized, Hidden: []int{16}, Devices: 12},
+		{Name: "a9a-softmax", Data: "a9a", Scale: unit, Devices: 20},
+		{Name: "digits-softmax", Data: drawnDigits, Shrink: 7, Scale: sixteen, Dirichlet: 0.3,
+			Devices: 3},
 	}
 	for i := range list {
-		list[i].train, list[i].test = 4000, 5000
+		list[i].Train, list[i].Test = 4000, 5000
 	}
 	return list
 }
@@ -43,14 +43,14 @@ type defaultsBench struct {
 }
 
 func newBench(e *lab.Env, t defaultsTask) (*defaultsBench, error) {
-	train, test, drawn, err := t.rows(e)
+	train, test, drawn, err := t.Rows(e)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.name, err)
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	model := models.NewNet(train, t.hidden...)
+	model := models.NewNet(train, t.Hidden...)
 	b := &defaultsBench{defaultsTask: t, drawn: drawn, labels: train.Labels,
-		task: run.Classifier(model, models.NewNet(test, t.hidden...), 2)}
-	if t.hidden != nil {
+		task: run.Classifier(model, models.NewNet(test, t.Hidden...), 2)}
+	if t.Hidden != nil {
 		b.segments = lab.Segments(model)
 	}
 	return b, nil
@@ -58,8 +58,8 @@ func newBench(e *lab.Env, t defaultsTask) (*defaultsBench, error) {
 
 // deal deals the rows to devices, whose number a preset may fix.
 func (b *defaultsBench) deal(devices int, seed uint64) ([][]int, error) {
-	if b.dirichlet > 0 && devices > 1 {
-		return data.Dirichlet(b.labels, devices, b.dirichlet, seed)
+	if b.Dirichlet > 0 && devices > 1 {
+		return data.Dirichlet(b.labels, devices, b.Dirichlet, seed)
 	}
 	return data.IID(len(b.labels), devices, seed)
 }

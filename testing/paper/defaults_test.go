@@ -119,8 +119,8 @@ func TestDefaultsPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.task.Dim < 100 || b.task.Dim > 10_000 || b.devices < 3 || b.devices > 20 {
-			t.Errorf("%s: %d parameters, %d devices", b.name, b.task.Dim, b.devices)
+		if b.task.Dim < 100 || b.task.Dim > 10_000 || b.Devices < 3 || b.Devices > 20 {
+			t.Errorf("%s: %d parameters, %d devices", b.Name, b.task.Dim, b.Devices)
 		}
 		for _, name := range size.presets {
 			p, devices, err := x.plan(b, name, 1)
@@ -128,7 +128,7 @@ func TestDefaultsPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := plancheck.Validate(p); err != nil && tooMuch(p) == "" {
-				t.Errorf("%s on %s: %v", name, b.name, err)
+				t.Errorf("%s on %s: %v", name, b.Name, err)
 			}
 			untouched, err := preset.Unbound(name, "probe", p.Dim)
 			if err != nil {
@@ -136,7 +136,7 @@ func TestDefaultsPlans(t *testing.T) {
 			}
 			if p.Batch != untouched.Batch || p.StepSize != untouched.StepSize ||
 				p.Perturbations != untouched.Perturbations || p.ServerStep != untouched.ServerStep {
-				t.Errorf("%s on %s: the preset was changed", name, b.name)
+				t.Errorf("%s on %s: the preset was changed", name, b.Name)
 			}
 			if name == "mezo" && devices != 1 {
 				t.Errorf("mezo has %d devices", devices)
@@ -149,8 +149,8 @@ func TestDefaultsPlans(t *testing.T) {
 // that starts at zero, of which zofl plan warns: its units start alike, and it hardly learns.
 func TestDefaultsLayers(t *testing.T) {
 	e := &lab.Env{Generated: 1000, Rounds: 120}
-	b, err := newBench(e, defaultsTask{name: "digits-mlp", data: drawnDigits, shrink: 7,
-		scale: standardized, hidden: []int{16}, devices: 3, train: 1000, test: 1000})
+	b, err := newBench(e, defaultsTask{Name: "digits-mlp", Data: drawnDigits, Shrink: 7,
+		Scale: standardized, Hidden: []int{16}, Devices: 3, Train: 1000, Test: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestScales(t *testing.T) {
 	} {
 		train, test := rows(0, .5, 1, .5), rows(.5, .75)
 		before := test.Values
-		scale.apply(train, test)
+		scale.Apply(train, test)
 		if !slices.Equal(train.Values, want) || before[0] != .5 {
 			t.Errorf("%s: %v, want %v", scale, train.Values, want)
 		}
@@ -325,8 +325,8 @@ func TestDefaultsData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.drawn || len(b.labels) != task.train || len(b.task.Metrics) != 2 {
-			t.Errorf("%s: %d rows, drawn is %v", b.name, len(b.labels), b.drawn)
+		if b.drawn || len(b.labels) != task.Train || len(b.task.Metrics) != 2 {
+			t.Errorf("%s: %d rows, drawn is %v", b.Name, len(b.labels), b.drawn)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func finishStudy(rounds uint64) study {
 func finishTasks() []furtherTask {
 	var list []furtherTask
 	for _, name := range []string{"mnist", "fashion-mnist"} {
-		list = append(list, furtherTask{defaultsTask: defaultsTask{name: name + "-mlp", data: name,
-			shrink: 2, scale: standardized, hidden: []int{32}, train: 60_000, test: 10_000}})
+		list = append(list, furtherTask{defaultsTask: defaultsTask{Name: name + "-mlp", Data: name,
+			Shrink: 2, Scale: standardized, Hidden: []int{32}, Train: 60_000, Test: 10_000}})
 	}
 	return list
 }

@@ -41,19 +41,19 @@ type furtherTask struct {
 
 // key is what names of saved runs have a digest of.
 func (t *furtherTask) key() string {
-	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.defaultsTask.key(), t.cnn)
+	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.defaultsTask.Key(), t.cnn)
 }
 
 // furtherTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
 func furtherTasks() []furtherTask {
 	list := []furtherTask{
-		{defaultsTask: defaultsTask{name: "mnist-softmax", data: "mnist", scale: unit}},
-		{defaultsTask: defaultsTask{name: "fashion-mlp", data: "fashion-mnist", shrink: 2,
-			scale: standardized, hidden: []int{32}}},
-		{defaultsTask: defaultsTask{name: "fashion-cnn", data: "fashion-mnist", shrink: 2}, cnn: true},
+		{defaultsTask: defaultsTask{Name: "mnist-softmax", Data: "mnist", Scale: unit}},
+		{defaultsTask: defaultsTask{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2,
+			Scale: standardized, Hidden: []int{32}}},
+		{defaultsTask: defaultsTask{Name: "fashion-cnn", Data: "fashion-mnist", Shrink: 2}, cnn: true},
 	}
 	for i := range list {
-		list[i].train, list[i].test = 60_000, 10_000
+		list[i].Train, list[i].Test = 60_000, 10_000
 	}
 	return list
 }
@@ -61,18 +61,18 @@ func furtherTasks() []furtherTask {
 // models returns the model on the training and on the test rows.
 func (t *furtherTask) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if !t.cnn {
-		a, b, _, err := t.rows(e)
+		a, b, _, err := t.Rows(e)
 		if err != nil {
 			return nil, nil, err
 		}
-		return models.NewNet(a, t.hidden...), models.NewNet(b, t.hidden...), nil
+		return models.NewNet(a, t.Hidden...), models.NewNet(b, t.Hidden...), nil
 	}
-	s, err := e.Images(t.data)
+	s, err := e.Images(t.Data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return models.NewCNNSmall(s.Train.Shrink(t.shrink), s.Mean, s.Std),
-		models.NewCNNSmall(s.Test.Shrink(t.shrink), s.Mean, s.Std), nil
+	return models.NewCNNSmall(s.Train.Shrink(t.Shrink), s.Mean, s.Std),
+		models.NewCNNSmall(s.Test.Shrink(t.Shrink), s.Mean, s.Std), nil
 }
 
 // A furtherArm is an idea. What its run may spend, the recipe's queries unless said, is also in
@@ -200,7 +200,7 @@ func newFurtherRun(ctx context.Context, e *lab.Env, id string, s study) (*furthe
 	}
 	var names []string
 	for _, t := range s.tasks {
-		names = append(names, t.name)
+		names = append(names, t.Name)
 	}
 	tasks, err := lab.Chosen("tasks", e.Tasks, names)
 	if err == nil {
@@ -211,7 +211,7 @@ func newFurtherRun(ctx context.Context, e *lab.Env, id string, s study) (*furthe
 	}
 	x.tasks = nil
 	for _, t := range s.tasks {
-		if slices.Contains(tasks, t.name) {
+		if slices.Contains(tasks, t.Name) {
 			x.tasks = append(x.tasks, t)
 		}
 	}
@@ -276,7 +276,7 @@ func (x *furtherRun) points(t *furtherTask, train, test models.Differentiable, a
 	if x.env.Dir != "" {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %+v %d %d %g %v", t.key(), a.Arm, train.Len(),
 			x.rounds, c.Budget, c.Times))
-		file = filepath.Join(x.env.Dir, x.report.ID, t.name,
+		file = filepath.Join(x.env.Dir, x.report.ID, t.Name,
 			fmt.Sprintf("%s-%g-%d-%x.json", a.name, step, seed, sum[:6]))
 	}
 	points, err := lab.Saved[[]ideas.Point](file)

@@ -30,15 +30,15 @@ func (x *furtherRun) all() error {
 		t := &x.tasks[i]
 		train, test, err := t.models(x.env)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 		for j := range x.arms {
 			r, err := x.tune(t, train, test, &x.arms[j])
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", t.name, x.arms[j].name, err)
+				return fmt.Errorf("%s, %s: %w", t.Name, x.arms[j].name, err)
 			}
-			results[t.name] = append(results[t.name], r)
-			x.env.Say("%s: %s: %s", t.name, x.arms[j].name, r.text(&results[t.name][0]))
+			results[t.Name] = append(results[t.Name], r)
+			x.env.Say("%s: %s: %s", t.Name, x.arms[j].name, r.text(&results[t.Name][0]))
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (x *furtherRun) add(r *furtherResult, t *furtherTask, train, test models.Di
 	}
 	r.seeds = append(r.seeds, points)
 	for _, p := range points {
-		x.report.Table.Add(t.name, r.arm.name, r.step, seed, p.Rounds, p.Queries, p.Bytes, p.Samples,
+		x.report.Table.Add(t.Name, r.arm.name, r.step, seed, p.Rounds, p.Queries, p.Bytes, p.Samples,
 			p.Loss, p.Accuracy)
 	}
 	return nil
@@ -150,17 +150,17 @@ func (r *furtherResult) text(recipe *furtherResult) string {
 func (x *furtherRun) conclude(results map[string][]furtherResult) {
 	x.report.Summary.Columns = []string{"idea"}
 	for _, t := range x.tasks {
-		x.report.Summary.Columns = append(x.report.Summary.Columns, t.name)
+		x.report.Summary.Columns = append(x.report.Summary.Columns, t.Name)
 	}
 	x.report.Summary.Columns = append(x.report.Summary.Columns, "costs besides")
 	for j := range x.arms {
 		a := &x.arms[j]
 		row, won := []string{a.title}, []string(nil)
 		for _, t := range x.tasks {
-			if list := results[t.name]; j < len(list) {
+			if list := results[t.Name]; j < len(list) {
 				row = append(row, list[j].text(&list[0]))
 				if list[j].wins(&list[0]) {
-					won = append(won, t.name)
+					won = append(won, t.Name)
 				}
 			}
 		}

@@ -37,7 +37,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		presets := []string{"decomfl", "zofl"}
-		if task.name == "covtype-softmax" {
+		if task.Name == "covtype-softmax" {
 			presets = preset.Names()
 		}
 		for _, name := range presets {
@@ -51,10 +51,10 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 			without := x.honest(t, b, name, func(*wire.Plan) {})
 			with := x.honest(t, b, name, func(p *wire.Plan) { preset.Guard(p) })
 			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
-				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.name)
+				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.Name)
 			}
 			contributions := with.Curve.Last() * uint64(p.Target)
-			if t.Logf("%s on %s: %d of %d cut", name, task.name, with.Cut, contributions); with.Cut > 0 {
+			if t.Logf("%s on %s: %d of %d cut", name, task.Name, with.Cut, contributions); with.Cut > 0 {
 				t.Logf("accuracy %v, without a bound %v", with.Curve.At(run.Accuracy, p.Rounds),
 					without.Curve.At(run.Accuracy, p.Rounds))
 			}
@@ -96,6 +96,6 @@ func (x *defaultsRun) honest(t *testing.T, b *defaultsBench, name string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s on %s: |g| up to %.3g, max_scalar=%v", name, b.name, largest, p.MaxScalar)
+	t.Logf("%s on %s: |g| up to %.3g, max_scalar=%v", name, b.Name, largest, p.MaxScalar)
 	return r
 }

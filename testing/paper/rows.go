@@ -18,9 +18,9 @@ const (
 	standardized scale = "standardized" // mean 0 and variance 1, each feature
 )
 
-// rows returns a task's training and test rows, and whether they are drawn because no
+// Rows returns a task's training and test rows, and whether they are drawn because no
 // directory of data is given.
-func (t *defaultsTask) rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
+func (t *defaultsTask) Rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
 	drawn = e.Generated > 0 || e.Data == ""
 	if drawn {
 		train, test = t.draw(e.Generated)
@@ -30,20 +30,20 @@ func (t *defaultsTask) rows(e *lab.Env) (train, test *tables.Table, drawn bool, 
 	if err != nil {
 		return nil, nil, false, err
 	}
-	train, test = firstRows(train, t.train), firstRows(test, t.test)
-	t.scale.apply(train, test)
+	train, test = firstRows(train, t.Train), firstRows(test, t.Test)
+	t.Scale.Apply(train, test)
 	return train, test, drawn, nil
 }
 
 // readRows reads a task's files, each set in an order that is always the same.
 func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err error) {
-	switch t.data {
+	switch t.Data {
 	case "covtype", "a9a":
 		dir, err := e.Find("tables")
 		if err != nil {
 			return nil, nil, err
 		}
-		if t.data == "a9a" {
+		if t.Data == "a9a" {
 			first, second, err := tables.A9A(dir)
 			if err != nil {
 				return nil, nil, err
@@ -60,7 +60,7 @@ func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err erro
 		train, test = t.draw(0)
 		return train, test, nil
 	}
-	s, err := e.Images(t.data)
+	s, err := e.Images(t.Data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,10 +73,10 @@ const drawnDigits = "digits"
 // draw draws a stand-in for a task's data, of n training rows or as many as the task takes.
 func (t *defaultsTask) draw(n int) (train, test *tables.Table) {
 	if n == 0 {
-		n = t.train
+		n = t.Train
 	}
-	n, held := min(n, t.train), min(n, t.test)
-	switch t.data {
+	n, held := min(n, t.Train), min(n, t.Test)
+	switch t.Data {
 	case "covtype":
 		return drawRows(n+held, 54, 7).Split(n)
 	case "a9a":
@@ -121,7 +121,7 @@ func drawRows(n, features, classes int) *tables.Table {
 
 // imageRows returns images as rows of ink from 0 to 1, shrunk as the task has them.
 func (t *defaultsTask) imageRows(im *data.Images) *tables.Table {
-	im = im.Shrink(max(t.shrink, 1))
+	im = im.Shrink(max(t.Shrink, 1))
 	out := &tables.Table{Features: im.Rows * im.Cols, Classes: im.Classes, Labels: im.Labels,
 		Values: make([]float32, len(im.Pixels))}
 	for i, p := range im.Pixels {
@@ -157,8 +157,8 @@ func firstRows(t *tables.Table, n int) *tables.Table {
 	return first
 }
 
-// apply scales features, which are from 0 to 1, by what the training rows show.
-func (s scale) apply(train, test *tables.Table) {
+// Apply scales features, which are from 0 to 1, by what the training rows show.
+func (s scale) Apply(train, test *tables.Table) {
 	shift, by := make([]float64, train.Features), make([]float64, train.Features)
 	for k := range by {
 		by[k] = 1
