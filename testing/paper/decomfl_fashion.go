@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/firstorder"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -57,7 +58,7 @@ const fashionSteps = 5
 
 func (s *fashionSize) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if s.mlp {
-		rows := defaultsTask{Data: "fashion-mnist", Shrink: 2, Scale: standardized,
+		rows := tasks.Task{Data: "fashion-mnist", Shrink: 2, Scale: tasks.Standardized,
 			Train: 60_000, Test: 10_000}
 		a, b, _, err := rows.Rows(e)
 		if err != nil {

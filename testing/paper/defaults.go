@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -32,7 +33,7 @@ func defaults() lab.Experiment {
 
 // A defaultsSize says which presets and tasks are run, and for how long.
 type defaultsSize struct {
-	tasks   []defaultsTask
+	tasks   []tasks.Task
 	presets []string
 	powers  []int  // of 4: what the step is multiplied by
 	rounds  uint64 // most of a run
@@ -55,7 +56,7 @@ func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 	for _, t := range s.tasks {
 		names = append(names, t.Name)
 	}
-	tasks, err := lab.Chosen("tasks", e.Tasks, names)
+	kept, err := lab.Chosen("tasks", e.Tasks, names)
 	if err == nil {
 		s.presets, err = lab.Chosen("presets", e.Presets, s.presets)
 	}
@@ -63,13 +64,13 @@ func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 		return nil, err
 	}
 	if e.Short && e.Tasks == nil {
-		tasks = []string{"covtype-mlp", "digits-softmax"}
+		kept = []string{"covtype-mlp", "digits-softmax"}
 	}
 	if e.Short && e.Presets == nil {
 		s.presets = []string{"decomfl", "decomfl-adam"}
 	}
-	s.tasks = slices.DeleteFunc(s.tasks, func(t defaultsTask) bool {
-		return !slices.Contains(tasks, t.Name)
+	s.tasks = slices.DeleteFunc(s.tasks, func(t tasks.Task) bool {
+		return !slices.Contains(kept, t.Name)
 	})
 	return s, nil
 }
@@ -104,7 +105,7 @@ func (x *defaultsRun) all() error {
 		if err != nil {
 			return err
 		}
-		if b.drawn && t.Data != drawnDigits {
+		if b.drawn && t.Data != tasks.Drawn {
 			x.env.Say("%s: no directory of data is given, so the data are drawn", t.Name)
 		}
 		for _, name := range x.size.presets {

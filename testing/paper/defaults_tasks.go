@@ -7,24 +7,25 @@ import (
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire"
 )
 
 // defaultsTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
 // here: nothing else depends on which there are.
-func defaultsTasks() []defaultsTask {
-	list := []defaultsTask{
-		{Name: "mnist-softmax", Data: "mnist", Scale: unit, Devices: 10},
-		{Name: "mnist-mlp", Data: "mnist", Shrink: 2, Scale: standardized, Hidden: []int{48},
+func defaultsTasks() []tasks.Task {
+	list := []tasks.Task{
+		{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit, Devices: 10},
+		{Name: "mnist-mlp", Data: "mnist", Shrink: 2, Scale: tasks.Standardized, Hidden: []int{48},
 			Devices: 20},
-		{Name: "fashion-softmax", Data: "fashion-mnist", Shrink: 2, Scale: sixteen, Dirichlet: 0.3,
+		{Name: "fashion-softmax", Data: "fashion-mnist", Shrink: 2, Scale: tasks.Sixteen, Dirichlet: 0.3,
 			Devices: 8},
-		{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2, Scale: unit, Hidden: []int{32},
+		{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2, Scale: tasks.Unit, Hidden: []int{32},
 			Dirichlet: 0.3, Devices: 10},
-		{Name: "covtype-softmax", Data: "covtype", Scale: unit, Dirichlet: 0.3, Devices: 5},
-		{Name: "covtype-mlp", Data: "covtype", Scale: standardized, Hidden: []int{16}, Devices: 12},
-		{Name: "a9a-softmax", Data: "a9a", Scale: unit, Devices: 20},
-		{Name: "digits-softmax", Data: drawnDigits, Shrink: 7, Scale: sixteen, Dirichlet: 0.3,
+		{Name: "covtype-softmax", Data: "covtype", Scale: tasks.Unit, Dirichlet: 0.3, Devices: 5},
+		{Name: "covtype-mlp", Data: "covtype", Scale: tasks.Standardized, Hidden: []int{16}, Devices: 12},
+		{Name: "a9a-softmax", Data: "a9a", Scale: tasks.Unit, Devices: 20},
+		{Name: "digits-softmax", Data: tasks.Drawn, Shrink: 7, Scale: tasks.Sixteen, Dirichlet: 0.3,
 			Devices: 3},
 	}
 	for i := range list {
@@ -35,20 +36,20 @@ func defaultsTasks() []defaultsTask {
 
 // A defaultsBench is a task that is ready to train.
 type defaultsBench struct {
-	defaultsTask
+	tasks.Task
 	drawn    bool // the data
 	labels   []uint8
 	task     run.Task
 	segments []wire.Segment // of an MLP
 }
 
-func newBench(e *lab.Env, t defaultsTask) (*defaultsBench, error) {
+func newBench(e *lab.Env, t tasks.Task) (*defaultsBench, error) {
 	train, test, drawn, err := t.Rows(e)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	model := models.NewNet(train, t.Hidden...)
-	b := &defaultsBench{defaultsTask: t, drawn: drawn, labels: train.Labels,
+	b := &defaultsBench{Task: t, drawn: drawn, labels: train.Labels,
 		task: run.Classifier(model, models.NewNet(test, t.Hidden...), 2)}
 	if t.Hidden != nil {
 		b.segments = lab.Segments(model)

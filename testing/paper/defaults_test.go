@@ -13,7 +13,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
-	"github.com/zofl/zofl/testing/tables"
+	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
@@ -149,8 +149,8 @@ func TestDefaultsPlans(t *testing.T) {
 // that starts at zero, of which zofl plan warns: its units start alike, and it hardly learns.
 func TestDefaultsLayers(t *testing.T) {
 	e := &lab.Env{Generated: 1000, Rounds: 120}
-	b, err := newBench(e, defaultsTask{Name: "digits-mlp", Data: drawnDigits, Shrink: 7,
-		Scale: standardized, Hidden: []int{16}, Devices: 3, Train: 1000, Test: 1000})
+	b, err := newBench(e, tasks.Task{Name: "digits-mlp", Data: tasks.Drawn, Shrink: 7,
+		Scale: tasks.Standardized, Hidden: []int{16}, Devices: 3, Train: 1000, Test: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,27 +275,6 @@ func TestDefaultsFinds(t *testing.T) {
 	own.scores[0].Accuracy = 0.82
 	if c.text() != "82.0" || !c.within() || c.gap() > -0.9 {
 		t.Errorf("%s, gap %v: want it ahead of the grid", c.text(), c.gap())
-	}
-}
-
-func TestScales(t *testing.T) {
-	rows := func(values ...float32) *tables.Table {
-		return &tables.Table{Features: 2, Classes: 1, Values: values,
-			Labels: make([]uint8, len(values)/2)}
-	}
-	for scale, want := range map[scale][]float32{
-		unit: {0, .5, 1, .5}, sixteen: {0, 8, 16, 8}, standardized: {-1, 0, 1, 0},
-	} {
-		train, test := rows(0, .5, 1, .5), rows(.5, .75)
-		before := test.Values
-		scale.Apply(train, test)
-		if !slices.Equal(train.Values, want) || before[0] != .5 {
-			t.Errorf("%s: %v, want %v", scale, train.Values, want)
-		}
-		// By the training rows: a constant feature is only shifted.
-		if scale == standardized && !slices.Equal(test.Values, []float32{0, .25}) {
-			t.Errorf("%s: the test row is %v", scale, test.Values)
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/ideas"
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/tasks"
 )
 
 // finish asks what the last third of a run costs the recipe: each other end alone, against the
@@ -39,8 +40,8 @@ func finishStudy(rounds uint64) study {
 func finishTasks() []furtherTask {
 	var list []furtherTask
 	for _, name := range []string{"mnist", "fashion-mnist"} {
-		list = append(list, furtherTask{defaultsTask: defaultsTask{Name: name + "-mlp", Data: name,
-			Shrink: 2, Scale: standardized, Hidden: []int{32}, Train: 60_000, Test: 10_000}})
+		list = append(list, furtherTask{Task: tasks.Task{Name: name + "-mlp", Data: name,
+			Shrink: 2, Scale: tasks.Standardized, Hidden: []int{32}, Train: 60_000, Test: 10_000}})
 	}
 	return list
 }

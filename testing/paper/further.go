@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/ideas"
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire"
 	prices "github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
@@ -35,22 +36,22 @@ func further() lab.Experiment {
 
 // A furtherTask is a model on the rows of a set of images.
 type furtherTask struct {
-	defaultsTask
+	tasks.Task
 	cnn bool
 }
 
 // key is what names of saved runs have a digest of.
 func (t *furtherTask) key() string {
-	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.defaultsTask.Key(), t.cnn)
+	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.Task.Key(), t.cnn)
 }
 
 // furtherTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
 func furtherTasks() []furtherTask {
 	list := []furtherTask{
-		{defaultsTask: defaultsTask{Name: "mnist-softmax", Data: "mnist", Scale: unit}},
-		{defaultsTask: defaultsTask{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2,
-			Scale: standardized, Hidden: []int{32}}},
-		{defaultsTask: defaultsTask{Name: "fashion-cnn", Data: "fashion-mnist", Shrink: 2}, cnn: true},
+		{Task: tasks.Task{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit}},
+		{Task: tasks.Task{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2,
+			Scale: tasks.Standardized, Hidden: []int{32}}},
+		{Task: tasks.Task{Name: "fashion-cnn", Data: "fashion-mnist", Shrink: 2}, cnn: true},
 	}
 	for i := range list {
 		list[i].Train, list[i].Test = 60_000, 10_000

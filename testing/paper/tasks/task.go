@@ -1,13 +1,13 @@
-package paper
+package tasks
 
 import "fmt"
 
-// A defaultsTask is a model on data, and a fleet.
-type defaultsTask struct {
+// A Task is a model on data, and a fleet.
+type Task struct {
 	Name        string // token, short
-	Data        string // directory of images, covtype, a9a or drawnDigits
+	Data        string // directory of images, covtype, a9a or Drawn
 	Shrink      int    // of images, see data.Images.Shrink
-	Scale       scale
+	Scale       Scale
 	Hidden      []int   // units of an MLP; none: softmax regression
 	Dirichlet   float64 // concentration of each device's labels; 0: IID
 	Devices     int     // at most 10 of them take part in a round
@@ -15,7 +15,7 @@ type defaultsTask struct {
 }
 
 // Model returns what reports call the model.
-func (t *defaultsTask) Model() string {
+func (t *Task) Model() string {
 	if t.Hidden == nil {
 		return "softmax"
 	}
@@ -23,7 +23,7 @@ func (t *defaultsTask) Model() string {
 }
 
 // Split returns what reports call the way in which rows are dealt.
-func (t *defaultsTask) Split() string {
+func (t *Task) Split() string {
 	if t.Dirichlet > 0 {
 		return fmt.Sprint("Dirichlet ", t.Dirichlet)
 	}
@@ -32,7 +32,7 @@ func (t *defaultsTask) Split() string {
 
 // Key is what names of saved runs have a digest of. It never changes, so that runs of older
 // versions are found.
-func (t *defaultsTask) Key() string {
+func (t *Task) Key() string {
 	return fmt.Sprintf("{name:%s data:%s shrink:%d scale:%s hidden:%v dirichlet:%v devices:%d "+
 		"train:%d test:%d}", t.Name, t.Data, t.Shrink, t.Scale, t.Hidden, t.Dirichlet, t.Devices,
 		t.Train, t.Test)

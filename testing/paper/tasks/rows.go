@@ -1,4 +1,4 @@
-package paper
+package tasks
 
 import (
 	"math"
@@ -9,18 +9,19 @@ import (
 	"github.com/zofl/zofl/testing/tables"
 )
 
-// A scale says what a task's features are like.
-type scale string
+// A Scale says what a task's features are like.
+type Scale string
 
+// Features are from 0 to 1 until they are scaled.
 const (
-	unit         scale = "0-1"
-	sixteen      scale = "0-16"
-	standardized scale = "standardized" // mean 0 and variance 1, each feature
+	Unit         Scale = "0-1"          // as they are
+	Sixteen      Scale = "0-16"         // times 16
+	Standardized Scale = "standardized" // mean 0 and variance 1, each feature
 )
 
 // Rows returns a task's training and test rows, and whether they are drawn because no
 // directory of data is given.
-func (t *defaultsTask) Rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
+func (t *Task) Rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
 	drawn = e.Generated > 0 || e.Data == ""
 	if drawn {
 		train, test = t.draw(e.Generated)
@@ -31,12 +32,12 @@ func (t *defaultsTask) Rows(e *lab.Env) (train, test *tables.Table, drawn bool, 
 		return nil, nil, false, err
 	}
 	train, test = firstRows(train, t.Train), firstRows(test, t.Test)
-	t.Scale.Apply(train, test)
+	t.Scale.apply(train, test)
 	return train, test, drawn, nil
 }
 
 // readRows reads a task's files, each set in an order that is always the same.
-func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err error) {
+func (t *Task) readRows(e *lab.Env) (train, test *tables.Table, err error) {
 	switch t.Data {
 	case "covtype", "a9a":
 		dir, err := e.Find("tables")
@@ -56,7 +57,7 @@ func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err erro
 		}
 		train, test = shuffled(all).Split(all.Len() * 4 / 5)
 		return train, test, nil
-	case drawnDigits:
+	case Drawn:
 		train, test = t.draw(0)
 		return train, test, nil
 	}
@@ -67,11 +68,11 @@ func (t *defaultsTask) readRows(e *lab.Env) (train, test *tables.Table, err erro
 	return t.imageRows(s.Train), t.imageRows(s.Test), nil
 }
 
-// drawnDigits are the data of a task that needs no file.
-const drawnDigits = "digits"
+// Drawn are the data of a task that needs no file.
+const Drawn = "digits"
 
 // draw draws a stand-in for a task's data, of n training rows or as many as the task takes.
-func (t *defaultsTask) draw(n int) (train, test *tables.Table) {
+func (t *Task) draw(n int) (train, test *tables.Table) {
 	if n == 0 {
 		n = t.Train
 	}
@@ -120,7 +121,7 @@ func drawRows(n, features, classes int) *tables.Table {
 }
 
 // imageRows returns images as rows of ink from 0 to 1, shrunk as the task has them.
-func (t *defaultsTask) imageRows(im *data.Images) *tables.Table {
+func (t *Task) imageRows(im *data.Images) *tables.Table {
 	im = im.Shrink(max(t.Shrink, 1))
 	out := &tables.Table{Features: im.Rows * im.Cols, Classes: im.Classes, Labels: im.Labels,
 		Values: make([]float32, len(im.Pixels))}
@@ -157,15 +158,15 @@ func firstRows(t *tables.Table, n int) *tables.Table {
 	return first
 }
 
-// Apply scales features, which are from 0 to 1, by what the training rows show.
-func (s scale) Apply(train, test *tables.Table) {
+// apply scales features, which are from 0 to 1, by what the training rows show.
+func (s Scale) apply(train, test *tables.Table) {
 	shift, by := make([]float64, train.Features), make([]float64, train.Features)
 	for k := range by {
 		by[k] = 1
 		switch s {
-		case sixteen:
+		case Sixteen:
 			by[k] = 16
-		case standardized:
+		case Standardized:
 			shift[k], by[k] = standard(train, k)
 		}
 	}
