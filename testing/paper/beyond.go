@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -34,7 +35,7 @@ type beyondLeague struct {
 	queries uint64 // of a client that takes part in every round
 	times   uint64 // number of measurements of a model
 	plain   int
-	recipes []contestant
+	recipes []contest.Method
 	seeds   int
 }
 
@@ -49,7 +50,7 @@ func beyondSize(e *lab.Env) []beyondLeague {
 		return []beyondLeague{soft, conv}
 	}
 	conv.clients, conv.batch, conv.queries, conv.times = 10, 8, 2_000, 4
-	conv.plain, conv.recipes = 1, []contestant{conv.recipes[0], conv.recipes[len(conv.recipes)-1]}
+	conv.plain, conv.recipes = 1, []contest.Method{conv.recipes[0], conv.recipes[len(conv.recipes)-1]}
 	return []beyondLeague{conv}
 }
 
@@ -58,16 +59,16 @@ func (l *beyondLeague) String() string {
 		lab.ModelName(l.cnn), l.clients, l.batch)
 }
 
-func (l *beyondLeague) contest(s *lab.Set) *contest {
+func (l *beyondLeague) contest(s *lab.Set) *contest.Rules {
 	task, segments := s.Task(l.cnn)
-	return &contest{
-		name: fmt.Sprintf("%c%d-b%d", lab.ModelName(l.cnn)[0]|0x20, l.clients, l.batch),
-		training: lab.Training{
+	return &contest.Rules{
+		Name: fmt.Sprintf("%c%d-b%d", lab.ModelName(l.cnn)[0]|0x20, l.clients, l.batch),
+		Training: lab.Training{
 			Clients: l.clients, Asked: 10, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), l.clients, seed) },
 		},
-		base:    func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
-		queries: l.queries, times: l.times,
+		Base:    func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		Queries: l.queries, Times: l.times,
 	}
 }
 
@@ -102,11 +103,11 @@ func (x *beyondRun) all() error {
 	return nil
 }
 
-func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*entry, error) {
-	var entries []*entry
+func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*contest.Entry, error) {
+	var entries []*contest.Entry
 	for _, c := range l.recipes {
-		e, err := l.contest(s).tune(x.ctx, x.env, x.report.ID, c, l.seeds)
-		x.report.AddCurves(run.Accuracy, e.results)
+		e, err := l.contest(s).Tune(x.ctx, x.env, x.report.ID, c, l.seeds)
+		x.report.AddCurves(run.Accuracy, e.Results)
 		if err != nil {
 			return nil, err
 		}
@@ -117,35 +118,20 @@ func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*entry, error) {
 
 // claims compares every recipe with the best of plain DeComFL, and the preset with all
 // others. The best is chosen at equal queries; bytes have their own claims.
-func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
-	plain := bestOf(entries[:l.plain])
+func (x *beyondRun) claims(l *beyondLeague, entries []*contest.Entry) {
+	plain := contest.BestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
-		beats(x.report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.title), e, plain)
+		contest.Beats(x.report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.Title), e, plain)
 	}
 	if len(entries) == l.plain+1 {
 		return // of two
 	}
-	for _, c := range costs {
-		at := budget(c.of, entries...)
-		best, preset := bestBy(entries, c.of, at), entries[len(entries)-1]
+	for _, c := range contest.Costs {
+		at := contest.Budget(c.Of, entries...)
+		best, preset := contest.BestBy(entries, c.Of, at), entries[len(entries)-1]
 		x.report.Claim(best == preset,
-			fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.preset, c.name),
+			fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.Preset, c.Name),
 			"%s; the best is %s; after %d %s of all clients",
-			preset.text(c.of, at), best.text(c.of, at), at, c.name)
+			preset.Text(c.Of, at), best.Text(c.Of, at), at, c.Name)
 	}
-}
-
-func bestOf(entries []*entry) *entry {
-	return bestBy(entries, queriesOf, budget(queriesOf, entries...))
-}
-
-// bestBy returns the entry with the most accuracy within a budget; of equals the last.
-func bestBy(entries []*entry, of cost, at uint64) *entry {
-	best := entries[0]
-	for _, e := range entries[1:] {
-		if e.accuracy(of, at) >= best.accuracy(of, at) {
-			best = e
-		}
-	}
-	return best
 }

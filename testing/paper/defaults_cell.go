@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -46,7 +47,7 @@ type defaultsTrial struct {
 func (t *defaultsTrial) accuracy() float64 {
 	return t.mean(func(s *defaultsScore) float64 {
 		if !s.whole() {
-			return worst(run.Accuracy)
+			return contest.Worst(run.Accuracy)
 		}
 		return s.Accuracy
 	})
@@ -56,7 +57,7 @@ func (t *defaultsTrial) accuracy() float64 {
 func (t *defaultsTrial) loss() float64 {
 	return t.mean(func(s *defaultsScore) float64 {
 		if !s.whole() {
-			return worst(run.TestLoss)
+			return contest.Worst(run.TestLoss)
 		}
 		return s.Loss
 	})
@@ -205,7 +206,7 @@ func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Pl
 		return nil, 0, err
 	}
 	p.Segments = b.segments
-	p.Rounds = min(x.size.rounds, affordable(p, x.size.queries))
+	p.Rounds = min(x.size.rounds, contest.Affordable(p, x.size.queries))
 	if p.SendsVectors() {
 		p.DenseKeep = uint32(2*p.Rounds) + 2 // a measurement may be rounds behind
 	}

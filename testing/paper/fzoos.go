@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
@@ -101,22 +102,22 @@ func (s *fzoosSize) few(paper uint64) uint64 {
 }
 
 // fzoos returns the method.
-func (s *fzoosSize) fzoos() contestant {
-	return contestant{name: s.name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
+func (s *fzoosSize) fzoos() contest.Method {
+	return contest.Method{Name: s.name, Title: "FZooS", Preset: "fzoos", Set: s.method}.At(0.01)
 }
 
 // fzoosBaselines are the methods that FZooS is compared with, with the paper's local rule:
 // Adam, which starts anew in each round.
-var fzoosBaselines = func() []contestant {
-	plain := contestant{name: "a", title: "FedZO", preset: "fedzo-dense", set: []string{
+var fzoosBaselines = func() []contest.Method {
+	plain := contest.Method{Name: "a", Title: "FedZO", Preset: "fedzo-dense", Set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
 		"rule=adam", "beta=0.9", "beta2=0.999", "epsilon=1e-8",
-	}}.at(0.01)
-	return []contestant{
+	}}.At(0.01)
+	return []contest.Method{
 		plain,
-		plain.with("a-p", "FedProx", "prox=1"),
-		plain.with("a-1", "SCAFFOLD I", "control=scaffold-1"),
-		plain.with("a-2", "SCAFFOLD II", "control=scaffold-2"),
+		plain.With("a-p", "FedProx", "prox=1"),
+		plain.With("a-1", "SCAFFOLD I", "control=scaffold-1"),
+		plain.With("a-2", "SCAFFOLD II", "control=scaffold-2"),
 	}
 }()
 
@@ -124,15 +125,15 @@ var fzoosBaselines = func() []contestant {
 var plainRule = []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
 
 // plainSteps returns baselines with the plain rule and a choice of steps.
-func plainSteps(list []contestant, steps []float32) []contestant {
-	var out []contestant
+func plainSteps(list []contest.Method, steps []float32) []contest.Method {
+	var out []contest.Method
 	for _, c := range list {
-		out = append(out, c.with("s"+c.name[1:], c.title+", SGD", plainRule...).at(steps...))
+		out = append(out, c.With("s"+c.Name[1:], c.Title+", SGD", plainRule...).At(steps...))
 	}
 	return out
 }
 
 // fzoosKey returns the name of a run, from short names of the problem and the method.
-func fzoosKey(problem string, c *contestant, step float32) string {
-	return padded(fmt.Sprintf("%s-%s-%s", problem, c.name, lab.Token(step)))
+func fzoosKey(problem string, c *contest.Method, step float32) string {
+	return contest.Padded(fmt.Sprintf("%s-%s-%s", problem, c.Name, lab.Token(step)))
 }

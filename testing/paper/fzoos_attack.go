@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
@@ -51,7 +52,7 @@ func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 			}, nil
 		},
 	}
-	curves, err := x.compare(t, append([]contestant{x.size.fzoos()}, fzoosBaselines...))
+	curves, err := x.compare(t, append([]contest.Method{x.size.fzoos()}, fzoosBaselines...))
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,13 @@ func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 		a = append(a, fmt.Sprintf("%s: %d", end, r))
 		b = append(b, fmt.Sprintf("%s, %.0f: %.0f", end, c.queries(t.rounds), ours.queries(r)))
 	}
-	who := fmt.Sprintf("%s: %s gets to where %s (%s) end", t.title, ours.title, titles(others), how)
+	who := fmt.Sprintf("%s: %s gets to where %s (%s) end", t.title, ours.Title, titles(others), how)
 	x.report.Claim(rounds, who+" in fewer rounds",
 		"%s after %d rounds, and the round in which %s (%s) is there: %s",
-		t.metric, t.rounds, ours.title, ours.ends(), strings.Join(a, "; "))
+		t.metric, t.rounds, ours.Title, ours.ends(), strings.Join(a, "; "))
 	x.report.Claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
 		"%s and queries after %d rounds, and %s's: %s",
-		t.metric, t.rounds, ours.title, strings.Join(b, "; "))
+		t.metric, t.rounds, ours.Title, strings.Join(b, "; "))
 }
 
 // ends formats the metric after the last round.
@@ -65,7 +65,7 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 		return
 	}
 	x.report.Claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
-		t.title, ours.title, t.metric, level),
+		t.title, ours.Title, t.metric, level),
 		"round and queries: %s", strings.Join(parts, "; "))
 	x.report.Claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
 		t.title, farFewer), "as above")

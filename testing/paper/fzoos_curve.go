@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
 // A boxCurve is a method on a problem, with its step, and its runs by seed.
 type boxCurve struct {
-	contestant
+	contest.Method
 	step    float32
 	task    *boxTask
 	clients int
@@ -20,10 +21,10 @@ type boxCurve struct {
 
 // label names a curve, with its step where one was chosen.
 func (c *boxCurve) label() string {
-	if len(c.steps) > 1 {
-		return fmt.Sprintf("%s %g", c.title, c.step)
+	if len(c.Steps) > 1 {
+		return fmt.Sprintf("%s %g", c.Title, c.step)
 	}
-	return c.title
+	return c.Title
 }
 
 // at returns the seeds' mean of the metric after a round, or NaN unless all runs got there.
@@ -72,7 +73,7 @@ func (c *boxCurve) queries(rounds uint64) float64 {
 func titles(curves []*boxCurve) string {
 	var list []string
 	for _, c := range curves {
-		list = append(list, c.title)
+		list = append(list, c.Title)
 	}
 	return strings.Join(slices.Compact(list), ", ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
@@ -92,9 +93,9 @@ func (x *boxRun) disparity() error {
 		Y: "cosine with the gradient of F, mean so far"}
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
-	list := []contestant{ours.with("fzoos-s", "FZooS", plainRule...)}
+	list := []contest.Method{ours.With("fzoos-s", "FZooS", plainRule...)}
 	for _, c := range fzoosBaselines {
-		list = append(list, c.with("s"+c.name[1:], c.title, plainRule...))
+		list = append(list, c.With("s"+c.Name[1:], c.Title, plainRule...))
 	}
 	var ends, at []float64
 	var text []string
@@ -103,15 +104,15 @@ func (x *boxRun) disparity() error {
 		if err != nil {
 			return err
 		}
-		s := lab.Series{Name: c.title}
+		s := lab.Series{Name: c.Title}
 		for t := range each {
-			x.report.Table.Add(c.title, t+1, each[t], sofar[t])
+			x.report.Table.Add(c.Title, t+1, each[t], sofar[t])
 			s.X, s.Y = append(s.X, float64(t+1)), append(s.Y, sofar[t])
 		}
 		x.report.Figure.Series = append(x.report.Figure.Series, s)
 		ends, at = append(ends, sofar[disparitySteps-1]), append(at, each[0], each[disparitySteps-1])
 		text = append(text,
-			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.title,
+			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.Title,
 				sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
 		x.env.Say("%s", text[len(text)-1])
 	}
@@ -132,7 +133,7 @@ func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
 
 // watched runs a method. It returns the cosines of its local steps, and the queries of
 // each.
-func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar []float64,
+func (x *boxRun) watched(c contest.Method, step float32, rounds uint64) (each, sofar []float64,
 	queries float64, err error) {
 	each, sofar = make([]float64, disparitySteps), make([]float64, disparitySteps)
 	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {

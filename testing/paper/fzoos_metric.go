@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/tables"
 )
@@ -50,8 +51,8 @@ func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion floa
 		},
 	}
 	printed := x.size.fzoos()
-	fitted := printed.with(printed.name+"-l", "FZooS, l fitted", "length_fit=on")
-	curves, err := x.compare(t, append([]contestant{printed, fitted}, fzoosBaselines...))
+	fitted := printed.With(printed.Name+"-l", "FZooS, l fitted", "length_fit=on")
+	curves, err := x.compare(t, append([]contest.Method{printed, fitted}, fzoosBaselines...))
 	if err != nil {
 		return err
 	}

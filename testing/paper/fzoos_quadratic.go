@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
@@ -39,14 +40,14 @@ func (x *boxRun) quadratic() error {
 	few := x.size.fzoos()
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.rounds)
-		ours := []contestant{few.with(few.name+"-r", "FZooS, 20 around x", "around=20"),
-			few.with(few.name, "FZooS, 5 around x")}
+		ours := []contest.Method{few.With(few.Name+"-r", "FZooS, 20 around x", "around=20"),
+			few.With(few.Name, "FZooS, 5 around x")}
 		best := ours[0]
 		if c > fzoosClients {
-			best = ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one")
+			best = ours[0].With(few.Name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one")
 			ours = append(ours, best)
 		}
-		ours = append(ours, plainSteps([]contestant{best}, x.size.calm)...)
+		ours = append(ours, plainSteps([]contest.Method{best}, x.size.calm)...)
 		if _, err := x.contend(t, ours, x.size.sgd); err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func (x *boxRun) localUpdates() error {
 	for _, steps := range x.size.steps {
 		t := x.quadraticTask(5, steps, x.size.few(fzoosRounds))
 		ours, err := x.contend(t,
-			[]contestant{x.size.fzoos().with(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
+			[]contest.Method{x.size.fzoos().With(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
 		if err != nil {
 			return err
 		}
@@ -72,7 +73,7 @@ func (x *boxRun) localUpdates() error {
 
 // contend compares forms of FZooS with all baselines on a quadratic problem, also with the
 // plain rule if there are steps to try. It returns FZooS's curves.
-func (x *boxRun) contend(t *boxTask, forms []contestant,
+func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 	sgd []float32) (ours []*boxCurve, err error) {
 	ours, err = x.compare(t, forms)
 	if err != nil {
@@ -104,10 +105,10 @@ func (x *boxRun) contend(t *boxTask, forms []contestant,
 func (x *boxRun) features() error {
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
-		var list []contestant
+		var list []contest.Method
 		for i := len(x.size.features) - 1; i >= 0; i-- {
 			m := x.size.features[i]
-			list = append(list, x.size.fzoos().with("m"+m, "M="+m, "features="+m))
+			list = append(list, x.size.fzoos().With("m"+m, "M="+m, "features="+m))
 		}
 		curves, err := x.compare(t, list)
 		if err != nil {
@@ -126,24 +127,24 @@ func (x *boxRun) ablation() error {
 		if err != nil {
 			return err
 		}
-		plain := x.size.fzoos().with("i", "gamma 1/t", "features=1000")
-		curves, err := x.compare(t, []contestant{
+		plain := x.size.fzoos().With("i", "gamma 1/t", "features=1000")
+		curves, err := x.compare(t, []contest.Method{
 			plain,
-			plain.with("1", "gamma 1", "correction=one"),
-			plain.with("ir", "gamma 1/t, vector of the round", "correction_at=round"),
-			plain.with("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
-			plain.with("0", "gamma 0", "correction=zero"),
-			plain.with("s", "gamma 1/t, SGD 0.1", plainRule...).at(0.1),
-			plain.with("1s", "gamma 1, SGD 0.1",
-				append([]string{"correction=one"}, plainRule...)...).at(0.1),
-			plain.with("t", "gamma of Corollary E.1", "correction=theory",
+			plain.With("1", "gamma 1", "correction=one"),
+			plain.With("ir", "gamma 1/t, vector of the round", "correction_at=round"),
+			plain.With("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
+			plain.With("0", "gamma 0", "correction=zero"),
+			plain.With("s", "gamma 1/t, SGD 0.1", plainRule...).At(0.1),
+			plain.With("1s", "gamma 1, SGD 0.1",
+				append([]string{"correction=one"}, plainRule...)...).At(0.1),
+			plain.With("t", "gamma of Corollary E.1", "correction=theory",
 				fmt.Sprintf("heterogeneity=%.3g", heterogeneityOf(q))),
 		})
 		if err != nil {
 			return err
 		}
 		for _, other := range curves[1:] {
-			x.ordered(t.title+": gamma 1/t at the iterate ends no higher than "+other.title,
+			x.ordered(t.title+": gamma 1/t at the iterate ends no higher than "+other.Title,
 				[]*boxCurve{curves[0], other})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
@@ -23,8 +24,9 @@ func newBoxRun(ctx context.Context, e *lab.Env, id string, size fzoosSize) *boxR
 
 // train runs a method with one of its steps for seeds first to last. After an error it
 // returns the results so far.
-func (x *boxRun) train(t *boxTask, c contestant, step float32, first, last int) (*boxCurve, error) {
-	curve := &boxCurve{contestant: c, step: step, task: t}
+func (x *boxRun) train(t *boxTask, c contest.Method, step float32,
+	first, last int) (*boxCurve, error) {
+	curve := &boxCurve{Method: c, step: step, task: t}
 	for seed := uint64(first); seed <= uint64(last); seed++ {
 		one, err := t.training(&c, step, seed)
 		if err != nil {
@@ -43,12 +45,12 @@ func (x *boxRun) train(t *boxTask, c contestant, step float32, first, last int) 
 }
 
 // best runs a method with the step for which the first seed ends lowest.
-func (x *boxRun) best(t *boxTask, c contestant) (*boxCurve, error) {
+func (x *boxRun) best(t *boxTask, c contest.Method) (*boxCurve, error) {
 	var best *boxCurve
-	if len(c.steps) == 1 {
-		return x.train(t, c, c.steps[0], 1, t.seeds)
+	if len(c.Steps) == 1 {
+		return x.train(t, c, c.Steps[0], 1, t.seeds)
 	}
-	for _, step := range c.steps {
+	for _, step := range c.Steps {
 		curve, err := x.train(t, c, step, 1, 1)
 		if err != nil {
 			return curve, err
@@ -63,7 +65,7 @@ func (x *boxRun) best(t *boxTask, c contestant) (*boxCurve, error) {
 }
 
 // compare runs methods on a problem, and reports their curves.
-func (x *boxRun) compare(t *boxTask, list []contestant) (curves []*boxCurve, err error) {
+func (x *boxRun) compare(t *boxTask, list []contest.Method) (curves []*boxCurve, err error) {
 	for _, c := range list {
 		curve, err := x.best(t, c)
 		x.add(curve)

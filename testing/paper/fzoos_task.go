@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -28,13 +29,13 @@ type boxTask struct {
 
 // training returns a method with a step on a problem, for a seed. Everything random is the
 // same for all methods: the start of x, directions, features.
-func (t *boxTask) training(c *contestant, step float32, seed uint64) (*lab.Training, error) {
+func (t *boxTask) training(c *contest.Method, step float32, seed uint64) (*lab.Training, error) {
 	p, measure, err := t.at(seed)
 	if err != nil {
 		return nil, err
 	}
 	return &lab.Training{
-		Name: fzoosKey(t.name, c, step), Preset: c.preset, Clients: p.Clients(),
+		Name: fzoosKey(t.name, c, step), Preset: c.Preset, Clients: p.Clients(),
 		Asked: p.Clients(), Rounds: t.rounds,
 		Every: 1, Task: boxed(p, append([]string{t.metric}, t.metrics...), measure),
 		Shares: func(uint64) ([][]int, error) { return numbered(p.Clients()), nil },
@@ -47,7 +48,7 @@ func (t *boxTask) training(c *contestant, step float32, seed uint64) (*lab.Train
 				plan.Segments = []wire.Segment{
 					{Name: "all", Len: plan.Dim, Fill: wire.UniformFill, Scale: high}}
 			}
-			c.fields(plan, step)
+			c.Fields(plan, step)
 			plan.Steps, plan.Batch, plan.Diverge = t.steps, 0, 0
 			plan.DenseKeep = uint32(2*t.rounds) + 2 // a measurement may be rounds behind
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/tables"
@@ -49,20 +50,20 @@ func TestFzoosQuadratic(t *testing.T) {
 	task := x.quadraticTask(5, fzoosSteps, 2)
 	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210,
 		"SCAFFOLD I": 231, "SCAFFOLD II": 210}
-	curves, err := x.compare(task, append([]contestant{x.size.fzoos()}, fzoosBaselines...))
+	curves, err := x.compare(task, append([]contest.Method{x.size.fzoos()}, fzoosBaselines...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range curves {
-		if c.perRound() != queries[c.title] {
-			t.Errorf("%s: %v queries a client and round, want %v", c.title, c.perRound(), queries[c.title])
+		if c.perRound() != queries[c.Title] {
+			t.Errorf("%s: %v queries a client and round, want %v", c.Title, c.perRound(), queries[c.Title])
 		}
 		if len(c.results) != 2 || c.results[0].Totals.Up.Messages != 0 {
-			t.Errorf("%s: %d runs; it ran again: %+v", c.title, len(c.results), c.results[0].Totals)
+			t.Errorf("%s: %d runs; it ran again: %+v", c.Title, len(c.results), c.results[0].Totals)
 		}
 		if i > 1 && c.results[1].Curve.Points[0].TrainLoss !=
 			curves[1].results[1].Curve.Points[0].TrainLoss {
-			t.Errorf("%s begins elsewhere than FedZO", c.title)
+			t.Errorf("%s begins elsewhere than FedZO", c.Title)
 		}
 	}
 	again := tinyBoxes(t, e)
@@ -147,9 +148,9 @@ func TestFzoosPlans(t *testing.T) {
 	for _, c := range size.c {
 		for _, steps := range size.steps {
 			task := x.quadraticTask(c, steps, fzoosRounds)
-			list := append([]contestant{size.fzoos()}, fzoosBaselines...)
+			list := append([]contest.Method{size.fzoos()}, fzoosBaselines...)
 			for _, m := range append(list, plainSteps(fzoosBaselines, size.sgd)...) {
-				for _, step := range m.steps {
+				for _, step := range m.Steps {
 					one, err := task.training(&m, step, 99)
 					if err != nil {
 						t.Fatal(err)
@@ -163,8 +164,8 @@ func TestFzoosPlans(t *testing.T) {
 						p.Steps != steps || p.StepSize != step {
 						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}
-					if p.Rule == wire.LocalAdam != (m.steps[0] == 0.01) {
-						t.Errorf("%s: rule %v", m.title, p.Rule)
+					if p.Rule == wire.LocalAdam != (m.Steps[0] == 0.01) {
+						t.Errorf("%s: rule %v", m.Title, p.Rule)
 					}
 					names[one.Name] = true
 				}
@@ -218,7 +219,7 @@ func madeCurve(t *boxTask, title string, queries uint64, values ...float64) *box
 		c.Points = append(c.Points,
 			run.Point{Round: round, Queries: round * queries, Values: []float64{v}})
 	}
-	return &boxCurve{contestant: contestant{title: title}, task: t, clients: 1,
+	return &boxCurve{Method: contest.Method{Title: title}, task: t, clients: 1,
 		results: lab.Results{{Curve: c}}}
 }
 
@@ -238,7 +239,7 @@ func TestFzoosClaims(t *testing.T) {
 		x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})
 		x.sooner(ours, []*boxCurve{test.other}, "Adam")
 		if c := x.report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
-			t.Errorf("%s: %+v, want %v and %v", test.other.title, c, test.rounds, test.queries)
+			t.Errorf("%s: %+v, want %v and %v", test.other.Title, c, test.rounds, test.queries)
 		}
 	}
 	x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})

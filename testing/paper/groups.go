@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/survey"
@@ -32,22 +33,22 @@ const groupQueries = 4_800
 
 // groupArms returns own directions, and groups of a size: random ones and chosen ones, these also
 // with scalars of 8 bits.
-func groupArms(clients, asked, size int) []contestant {
-	own := mnistRecipe.with("own", "own directions").at(0.06, 0.12, 0.24)
-	chosen := groupsBySketch(own.with("sketch", "groups by sketches (+65 queries a device)",
-		"precision=half"), size, clients/asked).at(0.02, 0.04, 0.08)
-	random := chosen.with("random", "random groups", "groups=random")
-	classes := chosen.with("classes", "groups by classes, scalars by class, 8 bits",
-		"precision=int8", "classes=10").at(0.06, 0.08, 0.12)
-	chosen.queries = groupQueries - sketchQueries(clients, asked)
-	return []contestant{own, random, chosen,
-		chosen.with("bits", "groups by sketches, 8 bits", "precision=int8"), classes}
+func groupArms(clients, asked, size int) []contest.Method {
+	own := mnistRecipe.With("own", "own directions").At(0.06, 0.12, 0.24)
+	chosen := groupsBySketch(own.With("sketch", "groups by sketches (+65 queries a device)",
+		"precision=half"), size, clients/asked).At(0.02, 0.04, 0.08)
+	random := chosen.With("random", "random groups", "groups=random")
+	classes := chosen.With("classes", "groups by classes, scalars by class, 8 bits",
+		"precision=int8", "classes=10").At(0.06, 0.08, 0.12)
+	chosen.Queries = groupQueries - sketchQueries(clients, asked)
+	return []contest.Method{own, random, chosen,
+		chosen.With("bits", "groups by sketches, 8 bits", "precision=int8"), classes}
 }
 
-// groupsBySketch returns a contestant whose devices share directions in groups of a size, which
+// groupsBySketch returns a method whose devices share directions in groups of a size, which
 // are chosen anew after so many rounds.
-func groupsBySketch(c contestant, size, rounds int) contestant {
-	return c.with(c.name, c.title, "sharing=groups", "groups=sketch",
+func groupsBySketch(c contest.Method, size, rounds int) contest.Method {
+	return c.With(c.Name, c.Title, "sharing=groups", "groups=sketch",
 		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", rounds))
 }
 
@@ -61,17 +62,17 @@ func sketchQueries(clients, asked int) uint64 {
 // tableArms returns what has directions shared by all: the recipe, Adam, which can have control
 // variates, and Adam with those of SCAFFOLD. Those of type II are stale tables at K = 1: what each
 // device sent last stands for it until it contributes again.
-func tableArms() []contestant {
-	shared := mnistRecipe.with("shared", "directions shared by all", "sharing=shared",
-		"transport=mean", "precision=half").at(0.02, 0.04, 0.08)
-	adam := shared.with("adam", "shared, Adam", "server_rule=adam", "server_decay=0",
-		"server_epsilon=1e-12", "step=1e-3").at(2e-3, 4e-3, 8e-3)
-	adam.step = "server_step"
-	return []contestant{
+func tableArms() []contest.Method {
+	shared := mnistRecipe.With("shared", "directions shared by all", "sharing=shared",
+		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)
+	adam := shared.With("adam", "shared, Adam", "server_rule=adam", "server_decay=0",
+		"server_epsilon=1e-12", "step=1e-3").At(2e-3, 4e-3, 8e-3)
+	adam.Step = "server_step"
+	return []contest.Method{
 		shared,
 		adam,
-		adam.with("v1", "shared, Adam, SCAFFOLD I", "control=scaffold-1"),
-		adam.with("v2", "shared, Adam, SCAFFOLD II", "control=scaffold-2"),
+		adam.With("v1", "shared, Adam, SCAFFOLD I", "control=scaffold-1"),
+		adam.With("v2", "shared, Adam, SCAFFOLD II", "control=scaffold-2"),
 	}
 }
 
@@ -91,7 +92,7 @@ func groupLeagues(e *lab.Env) []mnistLeague {
 	if e.Short {
 		for _, l := range []*mnistLeague{&skewed, &alike} {
 			for i := range l.arms {
-				l.arms[i].steps = l.arms[i].steps[1:2]
+				l.arms[i].Steps = l.arms[i].Steps[1:2]
 			}
 		}
 	}
@@ -101,7 +102,7 @@ func groupLeagues(e *lab.Env) []mnistLeague {
 // A groupsRun is a running experiment.
 type groupsRun struct {
 	*mnistRun
-	skewed []*entry // of the first league
+	skewed []*contest.Entry // of the first league
 }
 
 func newGroupsRun(ctx context.Context, e *lab.Env, id string) *groupsRun {
@@ -111,7 +112,7 @@ func newGroupsRun(ctx context.Context, e *lab.Env, id string) *groupsRun {
 }
 
 // judged keeps the entries of a league, and judges after the last.
-func (x *groupsRun) judged(_ *mnistLeague, entries []*entry) {
+func (x *groupsRun) judged(_ *mnistLeague, entries []*contest.Entry) {
 	if x.skewed == nil {
 		x.skewed = entries
 		return
@@ -121,12 +122,14 @@ func (x *groupsRun) judged(_ *mnistLeague, entries []*entry) {
 
 // claims compares the accuracies at the ends, where each method has made equally many queries.
 // The counts of a curve lack those of sketches.
-func (x *groupsRun) claims(skewed []*entry, alike *entry) {
-	end := func(e *entry) []float64 { return e.reached(run.Accuracy, queriesOf, math.MaxUint64) }
+func (x *groupsRun) claims(skewed []*contest.Entry, alike *contest.Entry) {
+	end := func(e *contest.Entry) []float64 {
+		return e.Reached(run.Accuracy, contest.QueriesOf, math.MaxUint64)
+	}
 	own := skewed[0]
 	for _, e := range skewed[1:] {
 		x.report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
-			e.title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
-			lab.Spread(end(e)), own.named(), lab.Spread(end(own)), alike.named(), lab.Spread(end(alike)))
+			e.Title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
+			lab.Spread(end(e)), own.Named(), lab.Spread(end(own)), alike.Named(), lab.Spread(end(alike)))
 	}
 }

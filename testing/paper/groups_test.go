@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
@@ -31,11 +33,12 @@ func TestGroups(t *testing.T) {
 // TestGroupsClaims: claims compare the ends, though sketches leave fewer rounds.
 func TestGroupsClaims(t *testing.T) {
 	x := newGroupsRun(t.Context(), &lab.Env{}, "made")
-	own := entryOf("own", spentCurve("rounds", .1, .2, .5))
-	alike := entryOf("alike", spentCurve("rounds", .9))
-	x.judge(nil, []*entry{own, entryOf("less", spentCurve("rounds", .6, .4, .4)),
-		entryOf("more", spentCurve("rounds", .1, .6))})
-	x.judge(nil, []*entry{alike})
+	own := contesttest.Entry("own", contesttest.Spent("rounds", .1, .2, .5))
+	alike := contesttest.Entry("alike", contesttest.Spent("rounds", .9))
+	x.judge(nil, []*contest.Entry{own,
+		contesttest.Entry("less", contesttest.Spent("rounds", .6, .4, .4)),
+		contesttest.Entry("more", contesttest.Spent("rounds", .1, .6))})
+	x.judge(nil, []*contest.Entry{alike})
 	if c := x.report.Claims; len(c) != 2 || c[0].Holds || !c[1].Holds {
 		t.Errorf("%+v: want the second alone to hold", c)
 	}
@@ -50,7 +53,7 @@ func TestGroupsArms(t *testing.T) {
 	}
 	for _, l := range groupLeagues(&lab.Env{}) {
 		for _, c := range l.arms {
-			one, err := l.contest(s).enter(c, c.steps[0])
+			one, err := l.contest(s).Enter(c, c.Steps[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +64,12 @@ func TestGroupsArms(t *testing.T) {
 			p.Rounds = one.Rounds
 			one.Set(p)
 			if err := valid.Plan(p); err != nil {
-				t.Errorf("%v, %s: %v", &l, c.name, err)
+				t.Errorf("%v, %s: %v", &l, c.Name, err)
 			}
 			// All devices' queries: a sketch is 65 of each.
 			all := one.Rounds * uint64(p.Sampled(p.Members)) * p.Queries(p.Perturbations)
 			want := wire.Half
-			switch c.name {
+			switch c.Name {
 			case "own":
 				want = wire.Int4 // the recipe's
 			case "bits":
@@ -81,10 +84,10 @@ func TestGroupsArms(t *testing.T) {
 					2 * p.PhaseQueries(1, p.Perturbations)
 			}
 			if all > 48_000 || all < 47_800 {
-				t.Errorf("%v, %s: %d queries of all devices, want 48,000", &l, c.name, all)
+				t.Errorf("%v, %s: %d queries of all devices, want 48,000", &l, c.Name, all)
 			}
 			if p.Precision != want || one.Task.Dim != 7850 {
-				t.Errorf("%v, %s: precision %v, %d parameters", &l, c.name, p.Precision, one.Task.Dim)
+				t.Errorf("%v, %s: precision %v, %d parameters", &l, c.Name, p.Precision, one.Task.Dim)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -41,7 +42,7 @@ func (d *drift) String() string {
 // A driftSize says how much of the experiment is run.
 type driftSize struct {
 	drifts  []drift
-	methods []contestant
+	methods []contest.Method
 	queries uint64 // of a client that takes part in every round
 	times   uint64 // number of measurements of a model
 	seeds   int
@@ -77,29 +78,29 @@ func heterogeneitySize(e *lab.Env) driftSize {
 
 // driftMethods are the methods compared, DeComFL first. A pull of 1 is FZooS's; with the
 // larger steps a pull of 10 takes a local model most of the way back.
-var driftMethods = func() []contestant {
-	plain := contestant{name: "plain", title: "DeComFL",
-		set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}
-	return []contestant{
+var driftMethods = func() []contest.Method {
+	plain := contest.Method{Name: "plain", Title: "DeComFL",
+		Set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}
+	return []contest.Method{
 		plain,
-		plain.with("p1", "FedProx 1", "prox=1"),
-		plain.with("p10", "FedProx 10", "prox=10"),
-		plain.with("v1", "SCAFFOLD I", "control=scaffold-1", "cohort=round"),
-		plain.with("v1r", "SCAFFOLD I, a cohort a phase", "control=scaffold-1"),
-		plain.with("v2", "SCAFFOLD II", "control=scaffold-2"),
+		plain.With("p1", "FedProx 1", "prox=1"),
+		plain.With("p10", "FedProx 10", "prox=10"),
+		plain.With("v1", "SCAFFOLD I", "control=scaffold-1", "cohort=round"),
+		plain.With("v1r", "SCAFFOLD I, a cohort a phase", "control=scaffold-1"),
+		plain.With("v2", "SCAFFOLD II", "control=scaffold-2"),
 	}
 }()
 
 // contest returns the contest of a drift with a split.
-func (d *drift) contest(s *lab.Set, sp lab.Split, size *driftSize) *contest {
+func (d *drift) contest(s *lab.Set, sp lab.Split, size *driftSize) *contest.Rules {
 	task, segments := s.Task(d.cnn)
-	return &contest{
-		name: fmt.Sprintf("%c-%s-%d-k%d", lab.ModelName(d.cnn)[0]|0x20, sp.Name, d.clients, d.k),
-		training: lab.Training{
+	return &contest.Rules{
+		Name: fmt.Sprintf("%c-%s-%d-k%d", lab.ModelName(d.cnn)[0]|0x20, sp.Name, d.clients, d.k),
+		Training: lab.Training{
 			Clients: d.clients, Asked: d.asked, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) { return sp.Deal(s.Train.Labels, d.clients, seed) },
 		},
-		base:    func(p *wire.Plan) { p.Segments, p.Steps = segments, d.k },
-		queries: size.queries, times: size.times,
+		Base:    func(p *wire.Plan) { p.Segments, p.Steps = segments, d.k },
+		Queries: size.queries, Times: size.times,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
@@ -14,7 +15,7 @@ type heterogeneityRun struct {
 	env     *lab.Env
 	size    driftSize
 	report  *lab.Report
-	entries map[string][]*entry // by split: the methods at the current drift
+	entries map[string][]*contest.Entry // by split: the methods at the current drift
 }
 
 func newHeterogeneityRun(ctx context.Context, e *lab.Env, id string,
@@ -32,7 +33,7 @@ func (x *heterogeneityRun) all() error {
 		return err
 	}
 	for _, d := range x.size.drifts {
-		x.entries = map[string][]*entry{}
+		x.entries = map[string][]*contest.Entry{}
 		for _, sp := range lab.Splits {
 			if err := x.train(s, &d, sp); err != nil {
 				return err
@@ -47,8 +48,8 @@ func (x *heterogeneityRun) all() error {
 func (x *heterogeneityRun) train(s *lab.Set, d *drift, sp lab.Split) error {
 	t := d.contest(s, sp, &x.size)
 	for _, m := range x.size.methods {
-		e, err := t.tune(x.ctx, x.env, x.report.ID, m.at(d.steps...), x.size.seeds)
-		x.report.AddCurves(run.Accuracy, e.results)
+		e, err := t.Tune(x.ctx, x.env, x.report.ID, m.At(d.steps...), x.size.seeds)
+		x.report.AddCurves(run.Accuracy, e.Results)
 		if err != nil {
 			return err
 		}
@@ -63,14 +64,15 @@ func (x *heterogeneityRun) claims(d *drift) {
 	like := x.entries[lab.Splits[0].Name][0]
 	for _, sp := range lab.Splits[1:] {
 		plain := x.entries[sp.Name][0]
-		at := budget(queriesOf, like, plain)
-		x.report.Claim(plain.accuracy(queriesOf, at) < like.accuracy(queriesOf, at),
+		at := contest.Budget(contest.QueriesOf, like, plain)
+		x.report.Claim(plain.Accuracy(contest.QueriesOf, at) < like.Accuracy(contest.QueriesOf, at),
 			fmt.Sprintf("%v: %s costs DeComFL accuracy", d, sp.Title),
-			"%s; IID %s; after %d queries", plain.text(queriesOf, at), like.text(queriesOf, at), at)
+			"%s; IID %s; after %d queries", plain.Text(contest.QueriesOf, at),
+			like.Text(contest.QueriesOf, at), at)
 	}
 	for _, sp := range lab.Splits {
 		for _, m := range x.entries[sp.Name][1:] {
-			beats(x.report, fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.Title, m.title), m,
+			contest.Beats(x.report, fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.Title, m.Title), m,
 				x.entries[sp.Name][0])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
@@ -39,29 +40,29 @@ func TestHeterogeneity(t *testing.T) {
 			t.Fatalf("%s: %d methods, want 6", sp.Title, len(entries))
 		}
 		for _, e := range entries {
-			c := e.results[0].Curve
-			if early(c) {
-				t.Errorf("%s, %s: ended %q", sp.Title, e.title, c.Ended)
+			c := e.Results[0].Curve
+			if contest.Early(c) {
+				t.Errorf("%s, %s: ended %q", sp.Title, e.Title, c.Ended)
 			}
 			// The methods' traffic differs by phases and older terms, and by a few bytes of
 			// the plan.
 			const few = 20
-			wants := map[string]bool{"v1": true, "v1r": true, "v2": true}[e.name]
-			plain := entries[0].results[0].Curve
-			if more := perRound(c, bytesOf) > perRound(plain, bytesOf)+few; more != wants {
+			wants := map[string]bool{"v1": true, "v1r": true, "v2": true}[e.Name]
+			plain := entries[0].Results[0].Curve
+			if more := perRound(c, contest.BytesOf) > perRound(plain, contest.BytesOf)+few; more != wants {
 				t.Errorf("%s, %s: %v bytes a round, DeComFL %v",
-					sp.Title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
+					sp.Title, e.Title, perRound(c, contest.BytesOf), perRound(plain, contest.BytesOf))
 			}
-			first := e.name == "v1" || e.name == "v1r" // phases
-			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != first {
+			first := e.Name == "v1" || e.Name == "v1r" // phases
+			if more := perRound(c, contest.QueriesOf) > perRound(plain, contest.QueriesOf); more != first {
 				t.Errorf("%s, %s: %v queries a round, DeComFL %v",
-					sp.Title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
+					sp.Title, e.Title, perRound(c, contest.QueriesOf), perRound(plain, contest.QueriesOf))
 			}
 		}
 	}
 }
 
-func perRound(c *run.Curve, of cost) float64 {
+func perRound(c *run.Curve, of contest.Cost) float64 {
 	last := c.Points[len(c.Points)-1]
 	return float64(of(&last)) / float64(last.Round)
 }
@@ -82,7 +83,7 @@ func TestHeterogeneityPlans(t *testing.T) {
 		for _, sp := range lab.Splits {
 			for _, m := range size.methods {
 				for _, step := range d.steps {
-					one, err := d.contest(s, sp, &size).enter(m, step)
+					one, err := d.contest(s, sp, &size).Enter(m, step)
 					if err != nil {
 						t.Fatal(err)
 					}

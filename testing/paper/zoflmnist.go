@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -50,7 +51,7 @@ type mnistLeague struct {
 	rounds         uint64 // most of a run; 0: as the queries allow
 	times          uint64 // number of measurements of a model
 	seeds          int
-	arms           []contestant
+	arms           []contest.Method
 	targets        []mnistTarget // of the arms after the first
 }
 
@@ -99,7 +100,7 @@ func (l *mnistLeague) shorten() {
 	l.clients, l.asked, l.batch, l.times, l.queries, l.targets = 6, 3, 4, 3, 240, nil
 	for i := range l.arms {
 		c := &l.arms[i]
-		c.steps, c.queries = c.steps[:1], 0
+		c.Steps, c.Queries = c.Steps[:1], 0
 	}
 }
 
@@ -107,21 +108,21 @@ func (l *mnistLeague) String() string {
 	return fmt.Sprintf("%s, %d of %d clients, batch %d", l.Title, l.asked, l.clients, l.batch)
 }
 
-func (l *mnistLeague) contest(s *lab.Set) *contest {
+func (l *mnistLeague) contest(s *lab.Set) *contest.Rules {
 	task, segments := s.Task(!l.softmax)
 	task.Classes, task.Class = 10, func(i int) int { return int(s.Train.Labels[i]) }
-	return &contest{
-		name: l.Name,
-		training: lab.Training{
+	return &contest.Rules{
+		Name: l.Name,
+		Training: lab.Training{
 			Run: "mnist", Clients: l.clients, Asked: l.asked, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) {
 				return l.Deal(s.Train.Labels, l.clients, seed)
 			},
 			Everything: true,
 		},
-		base: func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		Base: func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
 		// Measurements are equally many for arms that take other numbers of queries a round.
-		queries: l.queries, times: l.times, rounds: l.rounds,
+		Queries: l.queries, Times: l.times, Rounds: l.rounds,
 	}
 }
 
@@ -131,7 +132,7 @@ type mnistRun struct {
 	env     *lab.Env
 	leagues []mnistLeague
 	report  *lab.Report
-	judge   func(*mnistLeague, []*entry) // makes claims of a league that ended
+	judge   func(*mnistLeague, []*contest.Entry) // makes claims of a league that ended
 }
 
 func newMNISTRun(ctx context.Context, e *lab.Env, id string, leagues []mnistLeague) *mnistRun {
@@ -149,11 +150,11 @@ func (x *mnistRun) all() error {
 	}
 	for i := range x.leagues {
 		l := &x.leagues[i]
-		var entries []*entry
+		var entries []*contest.Entry
 		for _, c := range l.arms {
-			e, err := l.contest(s).tune(x.ctx, x.env, x.report.ID, c, l.seeds)
-			x.report.AddRows(e.results)
-			if len(e.results) > 0 {
+			e, err := l.contest(s).Tune(x.ctx, x.env, x.report.ID, c, l.seeds)
+			x.report.AddRows(e.Results)
+			if len(e.Results) > 0 {
 				entries = append(entries, e)
 				x.summarize(l, e)
 			}

@@ -5,88 +5,89 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
 // mnistArms returns the arms of a split, DeComFL first.
-func mnistArms(split string) []contestant {
+func mnistArms(split string) []contest.Method {
 	switch split {
 	case "s":
-		return []contestant{mnistPlain, mnistRecipe, mnistTwice, mnistGroups, mnistGroupsTwice}
+		return []contest.Method{mnistPlain, mnistRecipe, mnistTwice, mnistGroups, mnistGroupsTwice}
 	case "d":
-		return []contestant{mnistPlain, mnistRecipe, mnistGroups}
+		return []contest.Method{mnistPlain, mnistRecipe, mnistGroups}
 	}
-	return []contestant{mnistPlain, mnistRecipe}
+	return []contest.Method{mnistPlain, mnistRecipe}
 }
 
 var (
 	// mnistPlain is DeComFL as its authors published K=1, P=20, with steps around theirs.
-	mnistPlain = contestant{name: "decomfl", title: "DeComFL, P=20", set: []string{
+	mnistPlain = contest.Method{Name: "decomfl", Title: "DeComFL, P=20", Set: []string{
 		"difference=central", "perturbations=20", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
 		"weight_decay=1e-5",
-	}, steps: []float32{1e-3, 5e-4, 2e-3}}
+	}, Steps: []float32{1e-3, 5e-4, 2e-3}}
 	// mnistAdam has own directions and Adam on the round's move.
-	mnistAdam = contestant{name: "adam", title: "own directions, Adam", preset: "fedzo",
-		set: []string{
+	mnistAdam = contest.Method{Name: "adam", Title: "own directions, Adam", Preset: "fedzo",
+		Set: []string{
 			"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
 			"precision=half", "max_scalar=65504", "server_rule=adam", "server_beta1=0.9",
 			"server_beta2=0.99", "server_epsilon=1e-12",
-		}, steps: []float32{1.5e-3}, step: "server_step"}
+		}, Steps: []float32{1.5e-3}, Step: "server_step"}
 	// mnistRecipe has own directions, and momentum divided by the contributors' root mean
 	// square, with decay of x, a cosine that ends with the run, and scalars of 4 bits.
-	mnistRecipe = contestant{name: "zofl", title: "the recipe", preset: "fedzo", set: []string{
+	mnistRecipe = contest.Method{Name: "zofl", Title: "the recipe", Preset: "fedzo", Set: []string{
 		"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
 		"precision=int4", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
 		"server_beta2=0.99", "server_decay=0.03", "step_decay=cosine", "floor=0.05",
-	}, steps: []float32{0.12}}
+	}, Steps: []float32{0.12}}
 	// mnistTwice is the recipe with a longer cosine.
-	mnistTwice = func() contestant {
-		c := mnistRecipe.with("twice", "the recipe, twice the rounds", "server_decay=0.02")
-		c.queries = 40_000
+	mnistTwice = func() contest.Method {
+		c := mnistRecipe.With("twice", "the recipe, twice the rounds", "server_decay=0.02")
+		c.Queries = 40_000
 		return c
 	}()
 	// mnistGroups is the recipe with directions shared in groups of five, chosen by sketches.
 	// Sketches are queries of every device, so they take 65 of 100 devices from the rounds of 10.
-	mnistGroups = func() contestant {
-		c := groupsBySketch(mnistRecipe, 5, 10).with("groups", "groups by sketches",
-			"precision=int8").at(0.04)
-		c.queries = 20_000 - sketchQueries(100, 10)
+	mnistGroups = func() contest.Method {
+		c := groupsBySketch(mnistRecipe, 5, 10).With("groups", "groups by sketches",
+			"precision=int8").At(0.04)
+		c.Queries = 20_000 - sketchQueries(100, 10)
 		return c
 	}()
 	// mnistGroupsTwice is groups with a longer cosine.
-	mnistGroupsTwice = func() contestant {
-		c := mnistGroups.with("groups-twice", "groups by sketches, twice the rounds",
+	mnistGroupsTwice = func() contest.Method {
+		c := mnistGroups.With("groups-twice", "groups by sketches, twice the rounds",
 			"server_decay=0.02")
-		c.queries = 40_000 - sketchQueries(100, 10)
+		c.Queries = 40_000 - sketchQueries(100, 10)
 		return c
 	}()
 	// mnistAuto is the recipe with a step that devices find, which has its own decay.
-	mnistAuto = mnistRecipe.with("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
-		"step=auto").at(0)
+	mnistAuto = mnistRecipe.With("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
+		"step=auto").At(0)
 	// mnistFull is the recipe with minibatches of all that a device has: a query is one loss
 	// still, and takes three times as long. It needs fewer of them.
-	mnistFull = func() contestant {
-		c := mnistRecipe.with("full", "the recipe, batch 600", "batch=600")
-		c.queries = 16_000
+	mnistFull = func() contest.Method {
+		c := mnistRecipe.With("full", "the recipe, batch 600", "batch=600")
+		c.Queries = 16_000
 		return c
 	}()
 	// mnistDecay is the recipe with less decay, which won in long runs of the experiment finish.
-	mnistDecay = mnistRecipe.with("decay", "the recipe, decay 0.01", "server_decay=0.01")
+	mnistDecay = mnistRecipe.With("decay", "the recipe, decay 0.01", "server_decay=0.01")
 	// mnistOthers are not run unless asked for.
-	mnistOthers = []contestant{mnistAdam, mnistTwice, mnistAuto, mnistFull, mnistDecay}
+	mnistOthers = []contest.Method{mnistAdam, mnistTwice, mnistAuto, mnistFull, mnistDecay}
 )
 
 // pickArms returns the arms that are asked for, of these or of mnistOthers; none asked: these.
 // A text is an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the
 // fields of another arm, or of a preset, and these.
-func pickArms(arms []contestant, asked []string) ([]contestant, error) {
+func pickArms(arms []contest.Method, asked []string) ([]contest.Method, error) {
 	if len(asked) == 0 {
 		return arms, nil
 	}
 	arms = append(slices.Clone(arms), mnistOthers...)
-	var list []contestant
+	var list []contest.Method
 	for _, text := range asked {
 		words := strings.Fields(text)
 		if len(words) == 0 {
@@ -101,7 +102,7 @@ func pickArms(arms []contestant, asked []string) ([]contestant, error) {
 			return nil, err
 		}
 		if len(words) > 1 {
-			if c, err = c.as(words[0], words[2:]); err != nil {
+			if c, err = as(c, words[0], words[2:]); err != nil {
 				return nil, err
 			}
 		}
@@ -111,28 +112,28 @@ func pickArms(arms []contestant, asked []string) ([]contestant, error) {
 }
 
 // armOf returns the arm with a name, or one that is a preset.
-func armOf(arms []contestant, name string) (contestant, error) {
+func armOf(arms []contest.Method, name string) (contest.Method, error) {
 	var names []string
 	for _, c := range arms {
-		if c.name == name {
+		if c.Name == name {
 			return c, nil
 		}
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	p, err := preset.Unbound(name, "probe", 1)
 	if err != nil {
-		return contestant{}, &wire.PlanError{Field: "arm", Value: name,
+		return contest.Method{}, &wire.PlanError{Field: "arm", Value: name,
 			Remedy: "choose among " + strings.Join(names, ", ") + ", or name a preset"}
 	}
 	field, value := stepOf(p)
-	return contestant{name: name, title: "the preset " + name, preset: name, step: field,
-		steps: []float32{value}}, nil
+	return contest.Method{Name: name, Title: "the preset " + name, Preset: name, Step: field,
+		Steps: []float32{value}}, nil
 }
 
-// as returns the contestant with other fields, under another name. A step among them
+// as returns the method with other fields, under another name. A step among them
 // leaves no other to choose from.
-func (c contestant) as(name string, fields []string) (contestant, error) {
-	c = c.with(name, name)
+func as(c contest.Method, name string, fields []string) (contest.Method, error) {
+	c = c.With(name, name)
 	probe, err := preset.Unbound("decomfl", "probe", 1)
 	if err != nil {
 		return c, err
@@ -142,15 +143,15 @@ func (c contestant) as(name string, fields []string) (contestant, error) {
 		if err := planfile.Set(probe, field, value); err != nil {
 			return c, err
 		}
-		if field != c.stepName() {
-			c.set = append(slices.Clone(c.set), text)
+		if field != c.StepName() {
+			c.Set = append(slices.Clone(c.Set), text)
 			continue
 		}
 		step, err := strconv.ParseFloat(value, 32)
 		if err != nil {
 			return c, err
 		}
-		c.steps = []float32{float32(step)}
+		c.Steps = []float32{float32(step)}
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 )
@@ -12,38 +13,21 @@ import (
 // mnistLevels are the accuracies of the summary.
 var mnistLevels = []float64{0.80, 0.90, 0.95, 0.97}
 
-// arrival returns the first measured point of a curve with an accuracy or more; nil: never.
-func arrival(c *run.Curve, accuracy float64) *run.Point {
-	for _, p := range c.Measured() {
-		if c.At(run.Accuracy, p.Round) >= accuracy {
-			return &p
-		}
-	}
-	return nil
-}
-
-// arrivals returns what the runs that get to an accuracy have spent there.
-func (e *entry) arrivals(accuracy float64, of cost) (values []float64) {
-	for _, r := range e.results {
-		if p := arrival(r.Curve, accuracy); p != nil {
-			values = append(values, float64(of(p)))
-		}
-	}
-	return values
-}
-
 // A client that takes part in every round makes contributor queries, and a device has bytes on
 // its connection.
-func (l *mnistLeague) contributor(p *run.Point) uint64 { return queriesOf(p) / uint64(l.asked) }
-func (l *mnistLeague) connection(p *run.Point) uint64  { return p.Bytes / uint64(l.clients) }
+func (l *mnistLeague) contributor(p *run.Point) uint64 {
+	return contest.QueriesOf(p) / uint64(l.asked)
+}
+
+func (l *mnistLeague) connection(p *run.Point) uint64 { return p.Bytes / uint64(l.clients) }
 
 // claims judges each target by the arm that has the most accuracy there, and compares the
 // arm that ends with the most with DeComFL, if that is among the arms.
-func (x *mnistRun) claims(l *mnistLeague, entries []*entry) {
-	var plain *entry
-	var others []*entry
+func (x *mnistRun) claims(l *mnistLeague, entries []*contest.Entry) {
+	var plain *contest.Entry
+	var others []*contest.Entry
 	for _, e := range entries {
-		if e.name == mnistPlain.name {
+		if e.Name == mnistPlain.Name {
 			plain = e
 		} else {
 			others = append(others, e)
@@ -53,50 +37,50 @@ func (x *mnistRun) claims(l *mnistLeague, entries []*entry) {
 		return
 	}
 	for _, t := range l.targets {
-		x.target(l, t, bestBy(others, queriesOf, t.queries*uint64(l.asked)), plain)
+		x.target(l, t, contest.BestBy(others, contest.QueriesOf, t.queries*uint64(l.asked)), plain)
 	}
 	if plain != nil {
-		best := bestBy(others, queriesOf, math.MaxUint64)
-		beats(x.report, fmt.Sprintf("%v: %s beats DeComFL", l, best.title), best, plain)
+		best := contest.BestBy(others, contest.QueriesOf, math.MaxUint64)
+		contest.Beats(x.report, fmt.Sprintf("%v: %s beats DeComFL", l, best.Title), best, plain)
 	}
 }
 
 // target claims a target of an arm, with DeComFL beside it unless that is nil.
-func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *entry) {
+func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *contest.Entry) {
 	at := t.queries * uint64(l.asked)
-	figures := arm.text(queriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
+	figures := arm.Text(contest.QueriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
 	if plain != nil {
-		figures += "; " + plain.text(queriesOf, at)
+		figures += "; " + plain.Text(contest.QueriesOf, at)
 	}
-	x.report.Claim(arm.accuracy(queriesOf, at) >= t.accuracy,
+	x.report.Claim(arm.Accuracy(contest.QueriesOf, at) >= t.accuracy,
 		fmt.Sprintf("%v: accuracy %.2f within %d queries of a client that is always asked", l,
 			t.accuracy, t.queries), "%s", figures)
 	if t.bytes == 0 {
 		return
 	}
-	figures = arm.title + " " + got(arm, t.accuracy, l.connection, "bytes")
+	figures = arm.Title + " " + got(arm, t.accuracy, l.connection, "bytes")
 	if plain != nil {
-		figures += "; " + plain.title + " " + got(plain, t.accuracy, l.connection, "bytes")
+		figures += "; " + plain.Title + " " + got(plain, t.accuracy, l.connection, "bytes")
 	}
-	bytes := arm.arrivals(t.accuracy, l.connection)
-	x.report.Claim(len(bytes) == len(arm.results) && lab.Mean(bytes) <= float64(t.bytes),
+	bytes := arm.Arrivals(t.accuracy, l.connection)
+	x.report.Claim(len(bytes) == len(arm.Results) && lab.Mean(bytes) <= float64(t.bytes),
 		fmt.Sprintf("%v: accuracy %.2f within %d kB on a device's connection", l, t.accuracy,
 			t.bytes/1000), "%s", figures)
 }
 
 // got formats what the runs spent until they had an accuracy.
-func got(e *entry, accuracy float64, of cost, unit string) string {
-	values := e.arrivals(accuracy, of)
+func got(e *contest.Entry, accuracy float64, of contest.Cost, unit string) string {
+	values := e.Arrivals(accuracy, of)
 	if len(values) == 0 {
 		return "never gets there"
 	}
 	return fmt.Sprintf("gets there after %.0f %s (%d of %d seeds)", lab.Mean(values), unit,
-		len(values), len(e.results))
+		len(values), len(e.Results))
 }
 
 // summarize adds an arm's row: queries of a client that is always asked and kB on a device's
 // connection until each level, as means of the runs that get there.
-func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
+func (x *mnistRun) summarize(l *mnistLeague, e *contest.Entry) {
 	s := &x.report.Summary
 	if s.Columns == nil {
 		s.Columns = []string{"split", "method", "rounds"}
@@ -105,31 +89,31 @@ func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
 		}
 		s.Columns = append(s.Columns, "at the end", "seconds a round")
 	}
-	row := []string{l.Title, e.named(),
-		fmt.Sprint(e.results[0].Curve.Last())}
+	row := []string{l.Title, e.Named(),
+		fmt.Sprint(e.Results[0].Curve.Last())}
 	for _, level := range mnistLevels {
-		queries, bytes := e.arrivals(level, l.contributor), e.arrivals(level, l.connection)
+		queries, bytes := e.Arrivals(level, l.contributor), e.Arrivals(level, l.connection)
 		text := "never"
 		if len(queries) > 0 {
 			text = fmt.Sprintf("%.0f; %.0f", lab.Mean(queries), lab.Mean(bytes)/1000)
 		}
-		if n := len(queries); n > 0 && n < len(e.results) {
-			text += fmt.Sprintf(" (%d of %d)", n, len(e.results))
+		if n := len(queries); n > 0 && n < len(e.Results) {
+			text += fmt.Sprintf(" (%d of %d)", n, len(e.Results))
 		}
 		row = append(row, text)
 	}
 	s.Rows = append(s.Rows, append(row, l.end(e),
-		fmt.Sprintf("%.2f", e.results.RoundTime().Seconds())))
+		fmt.Sprintf("%.2f", e.Results.RoundTime().Seconds())))
 }
 
 // end formats the accuracies after the last round, and says which runs are to go on.
-func (l *mnistLeague) end(e *entry) string {
+func (l *mnistLeague) end(e *contest.Entry) string {
 	var ended []float64
 	var later []string
-	for _, r := range e.results {
+	for _, r := range e.Results {
 		c := r.Curve
 		if c.Ended != "" {
-			ended = append(ended, reached(c, run.Accuracy, queriesOf, math.MaxUint64))
+			ended = append(ended, contest.Reached(c, run.Accuracy, contest.QueriesOf, math.MaxUint64))
 			continue
 		}
 		var p run.Point
@@ -146,14 +130,14 @@ func (l *mnistLeague) end(e *entry) string {
 }
 
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
-func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
+func (x *mnistRun) draw(l *mnistLeague, entries []*contest.Entry) {
 	queries := lab.Figure{Title: l.String(), X: "queries of a client that is always asked",
 		Y: "test accuracy", LogX: true, Floor: mnistLevels[0]}
 	bytes := queries
 	bytes.X = "kB on a device's connection"
 	for _, e := range entries {
-		queries.Series = append(queries.Series, e.line(l.contributor, 1))
-		bytes.Series = append(bytes.Series, e.line(l.connection, 1000))
+		queries.Series = append(queries.Series, line(e, l.contributor, 1))
+		bytes.Series = append(bytes.Series, line(e, l.connection, 1000))
 	}
 	goals, small := lab.Series{Name: "targets"}, lab.Series{Name: "targets"}
 	for _, t := range l.targets {
@@ -174,10 +158,10 @@ func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
 }
 
 // line returns the mean accuracy by what was spent, after the rounds that every run measured.
-func (e *entry) line(of cost, unit float64) lab.Series {
-	s := lab.Series{Name: e.title}
-	for _, p := range e.results[0].Curve.Measured() {
-		if values := e.results.At(run.Accuracy, p.Round); len(values) == len(e.results) {
+func line(e *contest.Entry, of contest.Cost, unit float64) lab.Series {
+	s := lab.Series{Name: e.Title}
+	for _, p := range e.Results[0].Curve.Measured() {
+		if values := e.Results.At(run.Accuracy, p.Round); len(values) == len(e.Results) {
 			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, lab.Mean(values))
 		}
 	}

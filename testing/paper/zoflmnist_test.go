@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
@@ -87,11 +89,11 @@ func TestMNISTArms(t *testing.T) {
 		t.Fatalf("%v, %v: want three splits, of three seeds", leagues, err)
 	}
 	for _, l := range leagues {
-		if l.arms[0].name != "decomfl" || len(l.arms[0].steps) < 3 {
+		if l.arms[0].Name != "decomfl" || len(l.arms[0].Steps) < 3 {
 			t.Errorf("%v: the first arm is %+v, want DeComFL with steps to choose from", &l, l.arms[0])
 		}
 		for _, c := range append(slices.Clone(l.arms), mnistOthers...) {
-			one, err := l.contest(s).enter(c, c.steps[0])
+			one, err := l.contest(s).Enter(c, c.Steps[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,14 +104,14 @@ func TestMNISTArms(t *testing.T) {
 			p.Rounds = one.Rounds
 			one.Set(p)
 			if err := valid.Plan(p); err != nil {
-				t.Errorf("%v, %s: %v", &l, c.name, err)
+				t.Errorf("%v, %s: %v", &l, c.Name, err)
 			}
-			if _, found := stepOf(p); c.name == "auto" && (found != 0 || p.StepAuto == 0) {
-				t.Errorf("%v, %s: step %v", &l, c.name, found)
+			if _, found := stepOf(p); c.Name == "auto" && (found != 0 || p.StepAuto == 0) {
+				t.Errorf("%v, %s: step %v", &l, c.Name, found)
 			}
-			want := cmp.Or(c.queries, l.queries)
+			want := cmp.Or(c.Queries, l.queries)
 			if got := one.Rounds * p.Queries(p.Perturbations); got > want || got < want*19/20 {
-				t.Errorf("%v, %s: %d queries in %d rounds, want %d", &l, c.name, got, one.Rounds, want)
+				t.Errorf("%v, %s: %d queries in %d rounds, want %d", &l, c.Name, got, one.Rounds, want)
 			}
 		}
 	}
@@ -123,24 +125,24 @@ func TestPickArms(t *testing.T) {
 	}
 	plan := func(i int) *wire.Plan {
 		c := got[i]
-		p, err := run.Plan(max(c.preset, "decomfl"), "arm", 1, 10, 10, 3)
+		p, err := run.Plan(max(c.Preset, "decomfl"), "arm", 1, 10, 10, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.fields(p, c.steps[0])
+		c.Fields(p, c.Steps[0])
 		return p
 	}
-	if p := plan(1); got[1].name != "slow" || p.StepSize != 0.06 || p.ServerDecay != 0 ||
+	if p := plan(1); got[1].Name != "slow" || p.StepSize != 0.06 || p.ServerDecay != 0 ||
 		p.ServerRule != wire.ServerNormalized {
 		t.Errorf("the second is %+v", got[1])
 	}
-	if p := plan(2); got[2].step != "server_step" || p.ServerStep != 2e-3 {
+	if p := plan(2); got[2].Step != "server_step" || p.ServerStep != 2e-3 {
 		t.Errorf("the third is %+v", got[2])
 	}
-	if p := plan(3); got[3].name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
+	if p := plan(3); got[3].Name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
 		t.Errorf("the last is %+v", got[3])
 	}
-	if p := plan(5); got[5].name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
+	if p := plan(5); got[5].Name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
 		t.Errorf("the one that finds its step is %+v", got[5])
 	}
 	for _, text := range []string{"", "nonsense", "a nonsense", "a zofl nonsense=1", "a zofl step=x"} {
@@ -156,9 +158,10 @@ func TestTargets(t *testing.T) {
 	l := mnistLeague{Split: lab.Splits[0], clients: 2, asked: 1,
 		targets: []mnistTarget{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
 	x := newMNISTRun(t.Context(), &lab.Env{}, "made", nil)
-	plain := entryOf("decomfl", spentCurve("rounds", .1, .2, .3), spentCurve("rounds", .1, .2, .3))
-	ours := entryOf("ours", spentCurve("rounds", .2, .5, .9), spentCurve("rounds", .3, .6, .8))
-	entries := []*entry{plain, ours}
+	spent := contesttest.Spent
+	plain := contesttest.Entry("decomfl", spent("rounds", .1, .2, .3), spent("rounds", .1, .2, .3))
+	ours := contesttest.Entry("ours", spent("rounds", .2, .5, .9), spent("rounds", .3, .6, .8))
+	entries := []*contest.Entry{plain, ours}
 	for _, e := range entries {
 		x.summarize(&l, e)
 	}
@@ -187,7 +190,7 @@ func TestTargets(t *testing.T) {
 		t.Errorf("the row is %q", row)
 	}
 	// A run that was interrupted has no end yet.
-	part := entryOf("part", spentCurve("rounds", .2, .5), spentCurve("", .1, .4))
+	part := contesttest.Entry("part", spent("rounds", .2, .5), spent("", .1, .4))
 	if got := l.end(part); got != "0.5000; seed 1 goes on: 0.4000 after 40" {
 		t.Errorf("the end is %q", got)
 	}
