@@ -1,23 +1,47 @@
 package paper
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/zofedht"
 	"github.com/zofl/zofl/wire"
 )
 
 // All lists the experiments.
 func All() []lab.Experiment {
-	list := []lab.Experiment{decomflMNIST()}
-	list = append(list, decomflVariants()...)
-	list = append(list, decomflGrid(), decomflProjection(), decomflFedAvg(), decomflFashion(),
-		decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1(), zoSVRG(),
-		fzoosGamma())
-	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
-		finish(), groups(), byzantine(), guards(), leakExperiment())
-	return append(list, fzoosExperiments()...)
+	return slices.Concat(
+		[]lab.Experiment{decomflMNIST()},
+		decomflVariants(),
+		[]lab.Experiment{
+			decomflGrid(),
+			decomflProjection(),
+			decomflFedAvg(),
+			decomflFashion(),
+			decomflLag(),
+			decomflMemory(),
+			attackExperiment(),
+			zofedht.Table1(),
+			zoSVRG(),
+			fzoosGamma(),
+		},
+		zofedht.Experiments(),
+		[]lab.Experiment{
+			heterogeneity(),
+			beyond(),
+			zoflMNIST(),
+			defaults(),
+			mixed(),
+			further(),
+			finish(),
+			groups(),
+			byzantine(),
+			guards(),
+			leakExperiment(),
+		},
+		fzoosExperiments(),
+	)
 }
 
 // Find returns the experiment with an id.

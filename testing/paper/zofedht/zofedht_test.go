@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 )
 
 // tinyZOFedHT is an experiment on drawn digits: 10 clients, 3 a round.
-func tinyZOFedHT(t *testing.T, split, model string) *zofedhtRun {
+func tinyZOFedHT(t *testing.T, split, model string) *trial {
 	t.Helper()
-	size := zofedhtSize{
+	size := size{
 		sets: []string{"mnist"}, samples: 200, clients: 10, asked: 3, rounds: 12, every: 3,
 		etas: []float64{.02, .1}, alphas: []float64{.5}, oneEta: true, seeds: 1,
 	}
-	return newZOFedHTRun(t.Context(), &lab.Env{Generated: 320}, "zofedht-"+split+"-"+model,
+	return newTrial(t.Context(), &lab.Env{Generated: 320}, "zofedht-"+split+"-"+model,
 		split, model, size)
 }
 
@@ -57,8 +57,8 @@ func TestZOFedHTTrains(t *testing.T) {
 						t.Errorf("%s: %d evaluations, want %d", key.name, got, 12*3*2*50)
 					}
 				}
-				if more, less := s.of(zofedhtHT, false).bytes(),
-					s.of(zofedhtHT, true).bytes(); more < 10*3*50*4 || less > more {
+				if more, less := s.of(ht, false).bytes(),
+					s.of(ht, true).bytes(); more < 10*3*50*4 || less > more {
 					t.Errorf("%v B a round relayed, %v shared", more, less)
 				}
 			})
@@ -119,7 +119,7 @@ func TestZOFedHTPlans(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	x := tinyZOFedHT(t, "iid", "lr")
-	x.size = zofedhtFull
+	x.size = full
 	x.size.samples = 200
 	names := map[string]bool{}
 	for _, name := range []string{"mnist", "fashion-mnist", "planted"} {
@@ -127,9 +127,9 @@ func TestZOFedHTPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []zofedhtSetting
+		var all []setting
 		for _, shared := range []bool{false, true} {
-			for _, m := range zofedhtMethods {
+			for _, m := range methods {
 				all = append(all, x.grid(s, m, shared)...)
 			}
 		}
@@ -138,7 +138,7 @@ func TestZOFedHTPlans(t *testing.T) {
 		}
 		for _, alpha := range x.size.alphas[1:] {
 			for _, eta := range x.size.etas {
-				all = append(all, zofedhtSetting{zofedhtSGD, false, eta * (1 - alpha), 0})
+				all = append(all, setting{sgd, false, eta * (1 - alpha), 0})
 			}
 		}
 		for _, z := range all {
@@ -153,7 +153,7 @@ func TestZOFedHTPlans(t *testing.T) {
 	}
 }
 
-func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetting) {
+func checkZOFedHTPlan(t *testing.T, x *trial, s *set, z setting) {
 	t.Helper()
 	tr := x.training(s, z)
 	p, err := run.Plan(tr.Preset, tr.Name, 99, tr.Task.Dim, tr.Clients, tr.Asked)
@@ -165,11 +165,11 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 		t.Errorf("%s: %v", tr.Name, err)
 	}
 	if p.Steps != 50 || p.Mu != 1e-4 || p.StepSize != float32(z.eta) ||
-		z.subspace && (p.SubspaceMoves != zofedhtTau || p.SubspaceShare != float32(z.alpha)) {
+		z.subspace && (p.SubspaceMoves != tau || p.SubspaceShare != float32(z.alpha)) {
 		t.Errorf("%s: K %d, mu %v, step %v, tau %d, alpha %v",
 			tr.Name, p.Steps, p.Mu, p.StepSize, p.SubspaceMoves, p.SubspaceShare)
 	}
-	want := uint32(zofedhtBatch)
+	want := uint32(batch)
 	if z.tag == "gd" {
 		want = 0
 	}
@@ -180,12 +180,12 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 
 // pretend gives x untrained results: a loss after 12 rounds for each setting, and a third
 // more after 6.
-func pretend(x *zofedhtRun, s *zofedhtSet, loss func(z zofedhtSetting, seed uint64) float64) {
-	settings := []zofedhtSetting{{zofedhtSGD, false, .05, 0}, {zofedhtSGD, false, .01, 0}}
-	for _, m := range zofedhtMethods {
+func pretend(x *trial, s *set, loss func(z setting, seed uint64) float64) {
+	settings := []setting{{sgd, false, .05, 0}, {sgd, false, .01, 0}}
+	for _, m := range methods {
 		for _, eta := range []float64{.02, .1} {
 			for _, shared := range []bool{false, true} {
-				z := zofedhtSetting{m, shared, eta, 0}
+				z := setting{m, shared, eta, 0}
 				if m.subspace {
 					z.alpha = .5
 				}
@@ -195,7 +195,7 @@ func pretend(x *zofedhtRun, s *zofedhtSet, loss func(z zofedhtSetting, seed uint
 	}
 	for _, z := range settings {
 		for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
-			c := &run.Curve{Name: z.runName(s), Seed: seed, Metrics: zofedhtMetrics}
+			c := &run.Curve{Name: z.runName(s), Seed: seed, Metrics: metrics}
 			bytes := uint64(6000)
 			if z.shared {
 				bytes = 1000
@@ -244,7 +244,7 @@ func TestZOFedHTClaims(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pretend(x, s, func(z zofedhtSetting, seed uint64) float64 {
+			pretend(x, s, func(z setting, seed uint64) float64 {
 				switch {
 				case z.eta == .02:
 					return math.NaN() // diverged
@@ -278,7 +278,7 @@ func TestZOFedHTClaims(t *testing.T) {
 
 // checkShared: with equal losses everywhere, shared directions do as well for a sixth of
 // the bytes, and better at equal bytes.
-func checkShared(t *testing.T, x *zofedhtRun) {
+func checkShared(t *testing.T, x *trial) {
 	t.Helper()
 	n := 0
 	for _, c := range x.report.Claims {

@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-const zofedhtPaper = "ZOFedHT, section IV, figures 1 and 2"
+const paper = "ZOFedHT, section IV, figures 1 and 2"
 
-// zofedht returns the experiments of ZOFedHT's section IV, one for each model and split.
+// Experiments returns the experiments of ZOFedHT's section IV, one for each model and split.
 //
 // Short experiments on MNIST found that the subspace is not what helps. The mean of the
 // estimate is (1-alpha) of the gradient outside the subspace, so on a grid of eta0 by
@@ -19,17 +19,17 @@ const zofedhtPaper = "ZOFedHT, section IV, figures 1 and 2"
 // 0.711 SVM). With IID data, where eta0 = 0.1 is not too long, alpha only slows it down
 // (0.410 against 0.401, 1 run). The best of three runs, which the paper reports, favors
 // ZOFedHT, because its runs differ most.
-func zofedht() []lab.Experiment {
+func Experiments() []lab.Experiment {
 	var list []lab.Experiment
 	for _, split := range []string{"iid", "noniid"} {
 		for _, model := range []string{"lr", "svm", "mlp"} {
-			list = append(list, zofedhtExperiment(split, model))
+			list = append(list, experiment(split, model))
 		}
 	}
 	return list
 }
 
-func zofedhtExperiment(split, model string) lab.Experiment {
+func experiment(split, model string) lab.Experiment {
 	long := "some 4 hours, half of them on the sparse set"
 	if model == "mlp" {
 		long = "a day or two"
@@ -38,24 +38,24 @@ func zofedhtExperiment(split, model string) lab.Experiment {
 	return lab.Experiment{
 		ID: id,
 		Title: fmt.Sprintf("ZOFedHT against ZOFedAvg, %s, %s data",
-			zofedhtModels[model], zofedhtSplits[split]),
-		Paper: zofedhtPaper, Long: long,
+			modelNames[model], splitNames[split]),
+		Paper: paper, Long: long,
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newZOFedHTRun(ctx, e, id, split, model, zofedhtSizeOf(e, model))
+			x := newTrial(ctx, e, id, split, model, sizeOf(e, model))
 			return x.report, x.all()
 		},
 	}
 }
 
 var (
-	zofedhtModels = map[string]string{"lr": "logistic regression",
+	modelNames = map[string]string{"lr": "logistic regression",
 		"svm": "linear SVM", "mlp": "MLP-50"}
-	zofedhtSplits = map[string]string{"iid": "IID", "noniid": "label-sorted"}
+	splitNames = map[string]string{"iid": "IID", "noniid": "label-sorted"}
 )
 
-// A zofedhtSize says how much of the paper's experiment is run. The paper does not say for
+// A size says how much of the paper's experiment is run. The paper does not say for
 // how many rounds it trains.
-type zofedhtSize struct {
+type size struct {
 	sets    []string // data sets
 	samples int      // the first of a data set; 0: all
 	clients int
@@ -69,22 +69,22 @@ type zofedhtSize struct {
 	seeds        int // runs with the tuned settings
 }
 
-// zofedhtFull is the paper's grid, plus a9a. Planted replaces rcv1.
-var zofedhtFull = zofedhtSize{
+// full is the paper's grid, plus a9a. Planted replaces rcv1.
+var full = size{
 	sets: []string{"mnist", "fashion-mnist", "a9a", "planted"}, clients: 100, asked: 10,
 	rounds: 500, every: 20, etas: []float64{.1, 1, 10},
 	alphas: []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9}, seeds: 3,
 }
 
-// zofedhtSizeOf returns the size for an environment. A short one is MNIST with a coarse
+// sizeOf returns the size for an environment. A short one is MNIST with a coarse
 // grid: eta0 is tuned for all methods on ZOFedAvg-SGD, alpha is one of three, and the
 // shared variants take the settings of the relayed ones. The MLP has only a sixth of MNIST,
 // two steps and one alpha.
 //
 // The MLP is not trained on the sparse set: with its million parameters, 100 clients replay
 // 500 directions each a round, which takes most of a minute, and the grid would take weeks.
-func zofedhtSizeOf(e *lab.Env, model string) zofedhtSize {
-	s := zofedhtFull
+func sizeOf(e *lab.Env, model string) size {
+	s := full
 	if model == "mlp" {
 		s.sets = s.sets[:3]
 	}
@@ -100,23 +100,23 @@ func zofedhtSizeOf(e *lab.Env, model string) zofedhtSize {
 	return s
 }
 
-// A zofedhtRun is a running experiment.
-type zofedhtRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx          context.Context
 	env          *lab.Env
 	split, model string
-	size         zofedhtSize
+	size         size
 	report       *lab.Report
-	sets         []*zofedhtSet // trained so far
+	sets         []*set // trained so far
 	trained      map[string]*run.Result
 }
 
-func newZOFedHTRun(ctx context.Context, e *lab.Env, id, split, model string,
-	size zofedhtSize) *zofedhtRun {
-	title := fmt.Sprintf("ZOFedHT, %s, %s", zofedhtModels[model], zofedhtSplits[split])
+func newTrial(ctx context.Context, e *lab.Env, id, split, model string,
+	size size) *trial {
+	title := fmt.Sprintf("ZOFedHT, %s, %s", modelNames[model], splitNames[split])
 	columns := append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
-		(&run.Curve{Metrics: zofedhtMetrics}).Columns()...)
-	return &zofedhtRun{
+		(&run.Curve{Metrics: metrics}).Columns()...)
+	return &trial{
 		ctx: ctx, env: e, split: split, model: model, size: size, trained: map[string]*run.Result{},
 		report: &lab.Report{
 			ID: id, Table: lab.Table{Columns: columns},
@@ -125,7 +125,7 @@ func newZOFedHTRun(ctx context.Context, e *lab.Env, id, split, model string,
 	}
 }
 
-func (x *zofedhtRun) all() error {
+func (x *trial) all() error {
 	for _, name := range x.size.sets {
 		s, err := x.load(name)
 		if err != nil {
@@ -142,18 +142,18 @@ func (x *zofedhtRun) all() error {
 
 // train trains all methods on a data set: the paper's with relayed directions, then with
 // shared directions, and finally the smaller step that may explain alpha's effect.
-func (x *zofedhtRun) train(s *zofedhtSet) error {
+func (x *trial) train(s *set) error {
 	for _, shared := range []bool{false, true} {
-		for _, m := range zofedhtMethods {
+		for _, m := range methods {
 			t, err := x.tune(s, m, shared)
 			if err != nil {
 				return err
 			}
-			s.tuned[zofedhtKey{m, shared}] = t
+			s.tuned[key{m, shared}] = t
 		}
 	}
-	ht := s.of(zofedhtHT, false)
-	t, err := x.repeat(s, zofedhtSetting{zofedhtSGD, false, ht.eta * (1 - ht.alpha), 0})
+	ht := s.of(ht, false)
+	t, err := x.repeat(s, setting{sgd, false, ht.eta * (1 - ht.alpha), 0})
 	s.smaller = t
 	return err
 }

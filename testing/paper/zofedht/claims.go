@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import "fmt"
 
@@ -8,7 +8,7 @@ const asGood = 1.02
 // claims compares the tuned settings by the loss over all samples after the last round. The
 // paper reports the best of three runs, which favors the method whose runs differ most, so
 // means are compared too. Claims that are not the paper's use means.
-func (x *zofedhtRun) claims() {
+func (x *trial) claims() {
 	for _, s := range x.sets {
 		x.compare(s)
 	}
@@ -22,7 +22,7 @@ func (x *zofedhtRun) claims() {
 			x.sparse(s)
 		}
 		x.subspace(s)
-		for _, m := range zofedhtMethods {
+		for _, m := range methods {
 			x.shared(s, m)
 		}
 	}
@@ -30,36 +30,36 @@ func (x *zofedhtRun) claims() {
 
 // wins reports whether relayed ZOFedHT, as in the paper, is best, by the least or the mean
 // of its runs.
-func (x *zofedhtRun) wins(s *zofedhtSet, by func(*zofedhtTuned, uint64) float64) bool {
+func (x *trial) wins(s *set, by func(*tuned, uint64) float64) bool {
 	last := x.size.rounds
-	ht := by(s.of(zofedhtHT, false), last)
-	return ht < by(s.of(zofedhtSGD, false), last) && ht < by(s.of(zofedhtGD, false), last)
+	ht := by(s.of(ht, false), last)
+	return ht < by(s.of(sgd, false), last) && ht < by(s.of(gd, false), last)
 }
 
-// zofedhtBatch and zofedhtTau are those of the presets.
+// batch and tau are those of the presets.
 const (
-	zofedhtBatch = 64
-	zofedhtTau   = 5
+	batch = 64
+	tau   = 5
 )
 
 // compare makes the claims for one data set, by evaluations as the paper counts them,
 // whatever number of samples one covers, and with GD's evaluations counted by samples.
-func (x *zofedhtRun) compare(s *zofedhtSet) {
+func (x *trial) compare(s *set) {
 	last := x.size.rounds
-	ht, sgd, gd := s.of(zofedhtHT, false), s.of(zofedhtSGD, false), s.of(zofedhtGD, false)
+	ht, sgd, gd := s.of(ht, false), s.of(sgd, false), s.of(gd, false)
 	runs := len(ht.results)
-	x.report.Claim(x.wins(s, (*zofedhtTuned).least),
+	x.report.Claim(x.wins(s, (*tuned).least),
 		fmt.Sprintf("%s: ZOFedHT has the least training loss, by the best of %d runs as the "+
 			"paper reports", s.name, runs),
 		"%s, %s, %s after %d evaluations (%d rounds)",
 		ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last)
 	if runs > 1 {
-		x.report.Claim(x.wins(s, (*zofedhtTuned).mean),
+		x.report.Claim(x.wins(s, (*tuned).mean),
 			fmt.Sprintf("%s: the same by the mean of %d runs", s.name, runs),
 			"%.4f, %.4f, %.4f", ht.mean(last), sgd.mean(last), gd.mean(last))
 	}
 	share := len(s.labels) / x.size.clients
-	batch := min(zofedhtBatch, share)
+	batch := min(batch, share)
 	as := gd.from(float64(last) * float64(batch) / float64(share))
 	x.report.Claim(ht.mean(last) < sgd.mean(last) && ht.mean(last) < gd.mean(as),
 		s.name+": the same at equal samples, of which an evaluation of GD takes more",
@@ -67,14 +67,14 @@ func (x *zofedhtRun) compare(s *zofedhtSet) {
 		ht.text(last), sgd.text(last), gd.text(as), as, share, batch)
 }
 
-func (x *zofedhtRun) bestEverywhere() {
-	won, means, all := x.won(func(*zofedhtSet) bool { return true })
+func (x *trial) bestEverywhere() {
+	won, means, all := x.won(func(*set) bool { return true })
 	x.report.Claim(won == all, "IID: ZOFedHT is the best performer on all test instances",
 		"on %d of %d data sets with this model, by means on %d", won, all, means)
 }
 
-func (x *zofedhtRun) bestOnImages() {
-	won, means, all := x.won(func(s *zofedhtSet) bool {
+func (x *trial) bestOnImages() {
+	won, means, all := x.won(func(s *set) bool {
 		return s.name == "mnist" ||
 			s.name == "fashion-mnist"
 	})
@@ -89,16 +89,16 @@ func (x *zofedhtRun) bestOnImages() {
 
 // won counts the data sets of a kind, and those on which ZOFedHT is best by the best run
 // and by the mean.
-func (x *zofedhtRun) won(kind func(*zofedhtSet) bool) (best, means, all int) {
+func (x *trial) won(kind func(*set) bool) (best, means, all int) {
 	for _, s := range x.sets {
 		if !kind(s) {
 			continue
 		}
 		all++
-		if x.wins(s, (*zofedhtTuned).least) {
+		if x.wins(s, (*tuned).least) {
 			best++
 		}
-		if x.wins(s, (*zofedhtTuned).mean) {
+		if x.wins(s, (*tuned).mean) {
 			means++
 		}
 	}
@@ -106,10 +106,10 @@ func (x *zofedhtRun) won(kind func(*zofedhtSet) bool) (best, means, all int) {
 }
 
 // sparse claims what the paper says about rcv1.
-func (x *zofedhtRun) sparse(s *zofedhtSet) {
-	ht, sgd, last := s.of(zofedhtHT, false), s.of(zofedhtSGD, false), x.size.rounds
+func (x *trial) sparse(s *set) {
+	ht, sgd, last := s.of(ht, false), s.of(sgd, false), x.size.rounds
 	// The two are equal until the first tau rounds are over.
-	early := ht.from(2 * zofedhtTau)
+	early := ht.from(2 * tau)
 	x.report.Claim(ht.mean(early) < sgd.mean(early) && ht.mean(last) > sgd.mean(last),
 		"non-IID, sparse: ZOFedHT is fast early, and outperformed by ZOFedAvg-SGD in the long run",
 		"after %d evaluations %s against %s, after %d %s against %s (drawn texts stand for rcv1)",
@@ -120,8 +120,8 @@ func (x *zofedhtRun) sparse(s *zofedhtSet) {
 // subspace claims that the subspace helps. The mean of ZOFedHT's estimate is (1-alpha) of
 // the gradient plus alpha of its part in the subspace. On a grid of eta0 as coarse as the
 // paper's, a better alpha may just be a better step.
-func (x *zofedhtRun) subspace(s *zofedhtSet) {
-	ht, smaller, last := s.of(zofedhtHT, false), s.smaller, x.size.rounds
+func (x *trial) subspace(s *set) {
+	ht, smaller, last := s.of(ht, false), s.smaller, x.size.rounds
 	x.report.Claim(ht.mean(last) < smaller.mean(last),
 		fmt.Sprintf("%s: the subspace helps beyond what a step of eta0 (1-alpha) does", s.name),
 		"%s, without it %s", ht.text(last), smaller.text(last))
@@ -129,7 +129,7 @@ func (x *zofedhtRun) subspace(s *zofedhtSet) {
 
 // shared claims that a method does as well with shared directions, at equal evaluations and
 // at equal bytes.
-func (x *zofedhtRun) shared(s *zofedhtSet, m zofedhtMethod) {
+func (x *trial) shared(s *set, m method) {
 	relayed, shared, last := s.of(m, false), s.of(m, true), x.size.rounds
 	more, less := relayed.bytes(), shared.bytes()
 	x.report.Claim(shared.mean(last) <= asGood*relayed.mean(last) && less < more,

@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"fmt"
@@ -18,30 +18,30 @@ const (
 	wholeAccuracy = "whole_accuracy"
 )
 
-var zofedhtMetrics = []string{wholeLoss, wholeAccuracy}
+var metrics = []string{wholeLoss, wholeAccuracy}
 
 const (
-	// zofedhtHidden are the units of the paper's MLP.
-	zofedhtHidden = 50
+	// hidden are the units of the paper's MLP.
+	hidden = 50
 	// plantedTexts is about the number of training texts in rcv1.binary.
 	plantedTexts = 20_000
 )
 
-// A zofedhtSet is a data set of two classes, and its trainings.
-type zofedhtSet struct {
+// A set is a data set of two classes, and its trainings.
+type set struct {
 	name     string
 	tag      string // in names of runs
 	labels   []uint8
 	model    models.Model
 	segments []wire.Segment
-	tuned    map[zofedhtKey]*zofedhtTuned
-	smaller  *zofedhtTuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
+	tuned    map[key]*tuned
+	smaller  *tuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
 }
 
 // load makes a data set's model. Pixels are from 0 to 1, because the paper gives no scale.
 // Only the MLP has biases. Linear models begin at zero.
-func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
-	s := &zofedhtSet{name: name, tuned: map[zofedhtKey]*zofedhtTuned{}}
+func (x *trial) load(name string) (*set, error) {
+	s := &set{name: name, tuned: map[key]*tuned{}}
 	samples, err := x.samples(s)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
 	case "svm":
 		s.model = models.NewSVM(samples, false)
 	case "mlp":
-		s.model = models.NewMLP(samples, zofedhtHidden)
+		s.model = models.NewMLP(samples, hidden)
 		s.segments = lab.Segments(s.model)
 	default:
 		return nil, fmt.Errorf("zofedht: model %q: choose one of lr, svm, mlp", x.model)
@@ -60,7 +60,7 @@ func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
 	return s, nil
 }
 
-func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
+func (x *trial) samples(s *set) (*models.Samples, error) {
 	switch s.name {
 	case "mnist", "fashion-mnist":
 		s.tag = s.name[:2]
@@ -84,7 +84,7 @@ func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
 		s.name)
 }
 
-func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
+func (x *trial) imageSamples(s *set) (*models.Samples, error) {
 	read, err := x.env.Images(s.name)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
 	return models.ImageSamples(halves, 0, 1), nil
 }
 
-func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *tables.Sparse) *models.Samples {
+func (x *trial) sparseSamples(s *set, all *tables.Sparse) *models.Samples {
 	if n := x.size.samples; n > 0 && n < all.Len() {
 		all, _ = all.Split(n)
 	}
@@ -108,16 +108,16 @@ func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *tables.Sparse) *models.Sa
 }
 
 // shares deals a data set to clients: at random, or sorted by label and cut evenly.
-func (x *zofedhtRun) shares(s *zofedhtSet, seed uint64) ([][]int, error) {
+func (x *trial) shares(s *set, seed uint64) ([][]int, error) {
 	if x.split == "noniid" {
 		return data.Shards(s.labels, x.size.clients, 1, seed)
 	}
 	return data.IID(len(s.labels), x.size.clients, seed)
 }
 
-func (s *zofedhtSet) task() run.Task {
+func (s *set) task() run.Task {
 	return run.Task{
-		Dim: s.model.Dim(), Loss: s.model.Loss, Metrics: zofedhtMetrics,
+		Dim: s.model.Dim(), Loss: s.model.Loss, Metrics: metrics,
 		Measure: func(params []float32) []float64 {
 			loss, accuracy := s.model.Evaluate(params, 2)
 			return []float64{loss, accuracy}

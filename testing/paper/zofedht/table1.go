@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type descent struct {
 }
 
 // As printed, f is 1e3 x1^2 + x2^2 and there are 1e4 iterations. The table's numbers result
-// from f/2 and 1e5 iterations: see [zofedhtTable1].
+// from f/2 and 1e5 iterations: see [Table1].
 var (
 	descentPrinted = descent{2, 1e4}
 	descentTable   = descent{1, 1e5}
@@ -65,11 +65,11 @@ func (d descent) ratios(ctx context.Context, runs int) ([]float64, error) {
 // tableTolerance is how far means of ten runs may be apart.
 const tableTolerance = 0.005
 
-// zofedhtTable1 is Table I. The printed setting cannot give the printed numbers. Its first
+// Table1 is Table I. The printed setting cannot give the printed numbers. Its first
 // 31 of 1e4 iterations follow the sensitive direction whatever the noise, so no ratio is
 // above 0.997; and the noise that remains in x1 makes the ratio at high noise 0.48. With
 // half the gradient and ten times the iterations all eight numbers agree.
-func zofedhtTable1() lab.Experiment {
+func Table1() lab.Experiment {
 	return lab.Experiment{
 		ID: "zofedht-table1", Title: "how often a descent follows the insensitive direction",
 		Paper: "ZOFedHT, section II and Table I", Long: "seconds",

@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"fmt"
@@ -11,35 +11,35 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A zofedhtMethod is a method that the paper compares.
-type zofedhtMethod struct {
+// A method is a method that the paper compares.
+type method struct {
 	name, tag, preset string
 	subspace          bool // has an alpha
 }
 
 var (
-	zofedhtHT  = zofedhtMethod{"ZOFedHT", "ht", "zofedht", true}
-	zofedhtSGD = zofedhtMethod{"ZOFedAvg-SGD", "sgd", "zofedavg-sgd", false}
-	zofedhtGD  = zofedhtMethod{"ZOFedAvg-GD", "gd", "zofedavg-gd", false}
-	// zofedhtMethods are in the order in which they are tuned.
-	zofedhtMethods = []zofedhtMethod{zofedhtSGD, zofedhtGD, zofedhtHT}
+	ht  = method{"ZOFedHT", "ht", "zofedht", true}
+	sgd = method{"ZOFedAvg-SGD", "sgd", "zofedavg-sgd", false}
+	gd  = method{"ZOFedAvg-GD", "gd", "zofedavg-gd", false}
+	// methods are in the order in which they are tuned.
+	methods = []method{sgd, gd, ht}
 )
 
-type zofedhtKey struct {
-	zofedhtMethod
+type key struct {
+	method
 	shared bool
 }
 
-// A zofedhtSetting is a method with its step and alpha. Mu, K, tau, batches and the step's
+// A setting is a method with its step and alpha. Mu, K, tau, batches and the step's
 // decay are the presets', which have the paper's values.
-type zofedhtSetting struct {
-	zofedhtMethod
+type setting struct {
+	method
 	shared     bool
 	eta, alpha float64
 }
 
 // runName returns the setting's token for names of runs.
-func (z *zofedhtSetting) runName(s *zofedhtSet) string {
+func (z *setting) runName(s *set) string {
 	number := func(v float64) string {
 		return strings.ReplaceAll(strconv.FormatFloat(v, 'g', 3, 64), ".", "_")
 	}
@@ -54,28 +54,28 @@ func (z *zofedhtSetting) runName(s *zofedhtSet) string {
 }
 
 // String describes the setting, without the source of its directions.
-func (z *zofedhtSetting) String() string {
+func (z *setting) String() string {
 	if z.subspace {
 		return fmt.Sprintf("%s (eta0 %.3g, alpha %g)", z.name, z.eta, z.alpha)
 	}
 	return fmt.Sprintf("%s (eta0 %.3g)", z.name, z.eta)
 }
 
-// A zofedhtTuned is a setting and its runs, by seed from 1.
-type zofedhtTuned struct {
-	zofedhtSetting
+// A tuned is a setting and its runs, by seed from 1.
+type tuned struct {
+	setting
 	results lab.Results
 }
 
 // of returns a method's runs.
-func (s *zofedhtSet) of(m zofedhtMethod, shared bool) *zofedhtTuned {
-	return s.tuned[zofedhtKey{m, shared}]
+func (s *set) of(m method, shared bool) *tuned {
+	return s.tuned[key{m, shared}]
 }
 
 // tune trains every setting of a method's grid with seed 1, and the one with the least loss
 // after the last round with the other seeds.
-func (x *zofedhtRun) tune(s *zofedhtSet, m zofedhtMethod, shared bool) (*zofedhtTuned, error) {
-	var best zofedhtSetting
+func (x *trial) tune(s *set, m method, shared bool) (*tuned, error) {
+	var best setting
 	least := math.Inf(1)
 	grid := x.grid(s, m, shared)
 	for i, z := range grid {
@@ -97,29 +97,29 @@ func (x *zofedhtRun) tune(s *zofedhtSet, m zofedhtMethod, shared bool) (*zofedht
 }
 
 // grid returns the settings that a method is tuned over.
-func (x *zofedhtRun) grid(s *zofedhtSet, m zofedhtMethod, shared bool) []zofedhtSetting {
+func (x *trial) grid(s *set, m method, shared bool) []setting {
 	etas, alphas := x.size.etas, []float64{0}
 	if m.subspace {
 		alphas = x.size.alphas
 	}
-	if first := s.of(zofedhtSGD, false); x.size.oneEta && first != nil {
+	if first := s.of(sgd, false); x.size.oneEta && first != nil {
 		etas = []float64{first.eta}
 		if relayed := s.of(m, false); shared && relayed != nil {
 			alphas = []float64{relayed.alpha}
 		}
 	}
-	var list []zofedhtSetting
+	var list []setting
 	for _, eta := range etas {
 		for _, alpha := range alphas {
-			list = append(list, zofedhtSetting{m, shared, eta, alpha})
+			list = append(list, setting{m, shared, eta, alpha})
 		}
 	}
 	return list
 }
 
 // repeat trains a setting with every seed. Saved runs are not repeated.
-func (x *zofedhtRun) repeat(s *zofedhtSet, z zofedhtSetting) (*zofedhtTuned, error) {
-	t := &zofedhtTuned{zofedhtSetting: z}
+func (x *trial) repeat(s *set, z setting) (*tuned, error) {
+	t := &tuned{setting: z}
 	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
 		r, err := x.one(s, z, seed)
 		if err != nil {
@@ -132,7 +132,7 @@ func (x *zofedhtRun) repeat(s *zofedhtSet, z zofedhtSetting) (*zofedhtTuned, err
 }
 
 // one trains a setting with a seed, once.
-func (x *zofedhtRun) one(s *zofedhtSet, z zofedhtSetting, seed uint64) (*run.Result, error) {
+func (x *trial) one(s *set, z setting, seed uint64) (*run.Result, error) {
 	key := fmt.Sprint(z.runName(s), " ", seed)
 	if r := x.trained[key]; r != nil {
 		return r, nil
@@ -148,7 +148,7 @@ func (x *zofedhtRun) one(s *zofedhtSet, z zofedhtSetting, seed uint64) (*run.Res
 	return r, nil
 }
 
-func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *lab.Training {
+func (x *trial) training(s *set, z setting) *lab.Training {
 	preset := z.preset
 	if z.shared {
 		preset += "-shared"

@@ -1,4 +1,4 @@
-package paper
+package zofedht
 
 import (
 	"fmt"
@@ -20,12 +20,12 @@ func TestZOFedHTIsTheReference(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	for _, split := range []string{"iid", "noniid"} {
-		for _, m := range zofedhtMethods {
+		for _, m := range methods {
 			t.Run(split+"-"+m.name, func(t *testing.T) {
 				t.Parallel()
 				x := tinyZOFedHT(t, split, "lr")
 				x.env.Generated, x.size.samples, x.size.clients = 600, 600, 4
-				z := zofedhtSetting{m, false, .05, 0}
+				z := setting{m, false, .05, 0}
 				if m.subspace {
 					z.alpha = .5
 				}
@@ -52,8 +52,8 @@ func TestZOFedHTIsTheReference(t *testing.T) {
 }
 
 // simulate returns the reference's final x, and the longest way of any parameter.
-func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet,
-	z zofedhtSetting) (end []float64, way float64) {
+func simulate(t *testing.T, x *trial, s *set,
+	z setting) (end []float64, way float64) {
 	t.Helper()
 	tr := x.training(s, z)
 	p, err := run.Plan(tr.Preset, tr.Name, 1, tr.Task.Dim, tr.Clients, tr.Asked)
@@ -68,9 +68,9 @@ func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet,
 				return directionOf(p, client, at, q, prng.Directions, tr.Task.Dim)
 			},
 		},
-		K: int(p.Steps), P: int(p.Perturbations), Mu: 1e-4, Eta: z.eta, Tau: zofedhtTau, Alpha: z.alpha,
+		K: int(p.Steps), P: int(p.Perturbations), Mu: 1e-4, Eta: z.eta, Tau: tau, Alpha: z.alpha,
 		Coordinates: func(client int, at reference.At, q int) []float64 {
-			return directionOf(p, client, at, q, prng.Subspace, zofedhtTau)
+			return directionOf(p, client, at, q, prng.Subspace, tau)
 		},
 	}
 	state := &reference.Trajectory{X: make([]float64, tr.Task.Dim)}
@@ -79,7 +79,7 @@ func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet,
 		n := uint64(r + 2) // record 1 is the plan
 		var sampled []int
 		for client := range x.size.clients {
-			if cohort.Has(p.Run, n, 0, uint32(client), zofedhtID(client)) {
+			if cohort.Has(p.Run, n, 0, uint32(client), id(client)) {
 				sampled = append(sampled, client)
 			}
 		}
@@ -91,7 +91,7 @@ func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet,
 	return state.X, way
 }
 
-func zofedhtID(client int) string { return fmt.Sprint("c", client) }
+func id(client int) string { return fmt.Sprint("c", client) }
 
 // directionOf returns a client's normal vector by its address.
 func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain,
@@ -110,7 +110,7 @@ func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.D
 
 // logisticOf returns the logistic loss of a client's minibatch in float64, for pixels from
 // 0 to 1 and two classes of digits.
-func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(int, reference.At,
+func logisticOf(t *testing.T, x *trial, s *set, p *wire.Plan) func(int, reference.At,
 	[]float64) float64 {
 	t.Helper()
 	shares, err := x.shares(s, 1)
@@ -123,7 +123,7 @@ func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(i
 	}
 	return func(client int, at reference.At, w []float64) float64 {
 		batch := data.NewBatcher(shares[client]).Pick(int(p.Batch),
-			wire.BatchSeed(p.Run, zofedhtID(client), at.N, uint32(at.K)))
+			wire.BatchSeed(p.Run, id(client), at.N, uint32(at.K)))
 		sum := 0.0
 		for _, i := range batch {
 			margin := 0.0
