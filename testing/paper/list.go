@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/svrg"
 	"github.com/zofl/zofl/testing/paper/zofedht"
 	"github.com/zofl/zofl/wire"
 )
@@ -23,7 +24,7 @@ func All() []lab.Experiment {
 			decomflMemory(),
 			attackExperiment(),
 			zofedht.Table1(),
-			zoSVRG(),
+			svrg.Experiment(),
 			fzoosGamma(),
 		},
 		zofedht.Experiments(),

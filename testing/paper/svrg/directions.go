@@ -1,4 +1,4 @@
-package paper
+package svrg
 
 import (
 	"context"
@@ -14,15 +14,15 @@ const (
 	fresh                   // each sample has its own at each point
 )
 
-// svrgBatches are the minibatches that are simulated.
-var svrgBatches = []int{1, 4, 16}
+// batches are the minibatches that are simulated.
+var batches = []int{1, 4, 16}
 
 // directions simulates ZO-SVRG on one machine in float64, with slopes in place of differences, for
 // each drawing and minibatch, and reports the mean of F - F* over the last half of the epochs.
-func (x *svrgRun) directions() error {
+func (x *trial) directions() error {
 	ends := map[drawing][]float64{}
 	for _, d := range []drawing{together, apiece, fresh} {
-		for _, batch := range svrgBatches {
+		for _, batch := range batches {
 			sum := 0.0
 			for seed := range uint64(x.seeds) {
 				end, err := simulateSVRG(x.ctx, newLeastSquares(seed+1), d, batch, seed)
@@ -35,12 +35,12 @@ func (x *svrgRun) directions() error {
 		}
 	}
 	own, anew := ends[apiece], ends[fresh]
-	last := len(svrgBatches) - 1
+	last := len(batches) - 1
 	x.report.Claim(anew[last] < anew[0]/4 && anew[last] > 1e3*ends[together][last],
 		"theorem 1: directions of each sample leave an error that falls as minibatches grow",
 		"minibatches of %v: %s if drawn anew at each point, %s if the same at both points, "+
 			"%s if all samples share them, as here",
-		svrgBatches, magnitudes(anew), magnitudes(own), magnitudes(ends[together]))
+		batches, magnitudes(anew), magnitudes(own), magnitudes(ends[together]))
 	return nil
 }
 
@@ -48,19 +48,19 @@ func (x *svrgRun) directions() error {
 func simulateSVRG(ctx context.Context, q *leastSquares, d drawing, batch int,
 	seed uint64) (float64, error) {
 	const epochs, eta = 200, 0.0125
-	s := &svrgSimulation{q: q, kind: d, rng: rand.New(rand.NewPCG(seed, uint64(d)))}
+	s := &simulation{q: q, kind: d, rng: rand.New(rand.NewPCG(seed, uint64(d)))}
 	all := make([]int, len(q.w))
 	for i := range all {
 		all[i] = i
 	}
-	x, sum := make([]float64, svrgDim), 0.0
+	x, sum := make([]float64, dim), 0.0
 	for epoch := range epochs {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
 		x0 := append([]float64(nil), x...)
 		g := s.difference(all, x0, nil)
-		for range svrgSteps {
+		for range steps {
 			samples := make([]int, batch)
 			for i := range samples {
 				samples[i] = s.rng.IntN(len(all))
@@ -77,15 +77,15 @@ func simulateSVRG(ctx context.Context, q *leastSquares, d drawing, batch int,
 	return sum / (epochs / 2), nil
 }
 
-// An svrgSimulation draws directions.
-type svrgSimulation struct {
+// An simulation draws directions.
+type simulation struct {
 	q    *leastSquares
 	kind drawing
 	rng  *rand.Rand
 }
 
 // difference returns the mean over samples of the estimate at x less that at x0; nil: at x alone.
-func (s *svrgSimulation) difference(samples []int, x, x0 []float64) []float64 {
+func (s *simulation) difference(samples []int, x, x0 []float64) []float64 {
 	v, z := make([]float64, len(x)), s.draw()
 	n := float64(len(samples))
 	for _, i := range samples {
@@ -105,10 +105,10 @@ func (s *svrgSimulation) difference(samples []int, x, x0 []float64) []float64 {
 }
 
 // draw returns P directions.
-func (s *svrgSimulation) draw() [][]float64 {
-	all := make([][]float64, svrgP)
+func (s *simulation) draw() [][]float64 {
+	all := make([][]float64, perturbations)
 	for p := range all {
-		all[p] = make([]float64, svrgDim)
+		all[p] = make([]float64, dim)
 		for i := range all[p] {
 			all[p][i] = s.rng.NormFloat64()
 		}
@@ -117,7 +117,7 @@ func (s *svrgSimulation) draw() [][]float64 {
 }
 
 // add adds to v a times the estimate of sample i's gradient at x along z.
-func (s *svrgSimulation) add(v []float64, a float64, z [][]float64, i int, x []float64) {
+func (s *simulation) add(v []float64, a float64, z [][]float64, i int, x []float64) {
 	r := s.q.residual(x, i)
 	for _, direction := range z {
 		slope := 0.0

@@ -1,4 +1,4 @@
-package paper
+package svrg
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
-// svrgLengths are the steps that are tried. At 0.1 the plain steps nearly diverge.
-var svrgLengths = []float32{0.0125, 0.025, 0.05}
+// lengths are the steps that are tried. At 0.1 the plain steps nearly diverge.
+var lengths = []float32{0.0125, 0.025, 0.05}
 
-// An svrgRun is a running experiment.
-type svrgRun struct {
+// An trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
 	rounds uint64
@@ -22,13 +22,13 @@ type svrgRun struct {
 }
 
 // all trains every method at every step, and simulates where directions come from.
-func (x *svrgRun) all() error {
+func (x *trial) all() error {
 	x.report.Figure = lab.Figure{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
 		LogY: true, Left: true}
 	ends := map[string][]float64{} // means of the seeds, by arm, in the order of steps
-	for i := range svrgArms {
-		a := &svrgArms[i]
-		for _, step := range svrgLengths {
+	for i := range arms {
+		a := &arms[i]
+		for _, step := range lengths {
 			values, err := x.train(a, step)
 			if err != nil {
 				return err
@@ -42,7 +42,7 @@ func (x *svrgRun) all() error {
 }
 
 // train returns F - F* at the end of each seed's run.
-func (x *svrgRun) train(a *svrgArm, step float32) (values []float64, err error) {
+func (x *trial) train(a *arm, step float32) (values []float64, err error) {
 	for seed := uint64(1); seed <= uint64(x.seeds); seed++ {
 		t := a.training(newLeastSquares(seed), step, x.rounds)
 		r, err := x.env.TrainOne(x.ctx, x.report.ID, t, seed)
@@ -55,12 +55,12 @@ func (x *svrgRun) train(a *svrgArm, step float32) (values []float64, err error) 
 	return values, nil
 }
 
-func (x *svrgRun) claims(ends map[string][]float64) {
-	figures := make([]string, len(svrgArms))
-	for i, a := range svrgArms {
+func (x *trial) claims(ends map[string][]float64) {
+	figures := make([]string, len(arms))
+	for i, a := range arms {
 		figures[i] = fmt.Sprintf("%s %s", a.title, magnitudes(ends[a.name]))
 	}
-	text := fmt.Sprintf("F - F* at steps of %v: %s", svrgLengths, strings.Join(figures, "; "))
+	text := fmt.Sprintf("F - F* at steps of %v: %s", lengths, strings.Join(figures, "; "))
 	x.report.Claim(allBelow(ends["svrg"], ends["sgd"]),
 		"at every step ZO-SVRG ends lower than plain steps after as many rounds", "%s", text)
 	best := func(name string) float64 {

@@ -1,4 +1,4 @@
-package paper
+package svrg
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// zoSVRG asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away where
-// that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
-func zoSVRG() lab.Experiment {
+// Experiment asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away
+// where that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
+func Experiment() lab.Experiment {
 	const id = "zo-svrg"
 	return lab.Experiment{
 		ID:    id,
@@ -22,7 +22,7 @@ func zoSVRG() lab.Experiment {
 		Paper: "ZO-SVRG (Liu et al. 2018), algorithm 2 and theorem 1; DeComFL, appendix A.1",
 		Long:  "two minutes on a core",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &svrgRun{ctx: ctx, env: e, rounds: 100, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
+			x := &trial{ctx: ctx, env: e, rounds: 100, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
 			if e.Short {
 				x.rounds = 40
 			}
@@ -33,8 +33,8 @@ func zoSVRG() lab.Experiment {
 
 // The sizes of the problem and of local work. A minibatch is a hundredth of a client's samples.
 const (
-	svrgDim, svrgClients, svrgSamples = 20, 5, 200
-	svrgSteps, svrgP, svrgBatch       = 10, 10, 2
+	dim, clients, samples       = 20, 5, 200
+	steps, perturbations, batch = 10, 10, 2
 )
 
 // A leastSquares problem has the losses f_s(x) = (w_s x - y_s)^2/2 of samples s, with y_s the sum
@@ -48,15 +48,15 @@ type leastSquares struct {
 func newLeastSquares(seed uint64) *leastSquares {
 	rng := rand.New(rand.NewPCG(seed, 0x73767267))
 	q := &leastSquares{}
-	for range svrgClients * svrgSamples {
-		w, y := make([]float64, svrgDim), rng.NormFloat64()
+	for range clients * samples {
+		w, y := make([]float64, dim), rng.NormFloat64()
 		for i := range w {
 			w[i] = rng.NormFloat64()
 			y += w[i]
 		}
 		q.w, q.y = append(q.w, w), append(q.y, y)
 	}
-	rows := mat.NewDense(len(q.w), svrgDim, nil)
+	rows := mat.NewDense(len(q.w), dim, nil)
 	for s, w := range q.w {
 		rows.SetRow(s, w)
 	}
@@ -89,7 +89,7 @@ func (q *leastSquares) over(x []float64) float64 {
 
 func (q *leastSquares) task() run.Task {
 	return run.Task{
-		Dim: svrgDim, Metrics: []string{lab.AboveMinimum},
+		Dim: dim, Metrics: []string{lab.AboveMinimum},
 		Measure: func(x []float32) []float64 { return []float64{q.over(widened(x)) - q.least} },
 		Loss: func(x []float32, samples []int) float64 {
 			return q.gradient(make([]float32, len(x)), x, samples)
@@ -121,15 +121,15 @@ func widened(x []float32) []float64 {
 
 // shares deals the samples in their order.
 func (q *leastSquares) shares(uint64) ([][]int, error) {
-	all := make([][]int, svrgClients)
+	all := make([][]int, clients)
 	for s := range q.w {
-		all[s%svrgClients] = append(all[s%svrgClients], s)
+		all[s%clients] = append(all[s%clients], s)
 	}
 	return all, nil
 }
 
-// An svrgArm is a method, and for how many times the rounds it is run.
-type svrgArm struct {
+// An arm is a method, and for how many times the rounds it is run.
+type arm struct {
 	name, title string
 	preset      string
 	times       uint64
@@ -138,28 +138,28 @@ type svrgArm struct {
 
 // Losses of samples that a client evaluates in a round: 2P a step for each sample.
 const (
-	plainLosses = 2 * svrgP * svrgSteps * svrgBatch
-	svrgLosses  = 2 * svrgP * (svrgSamples + 2*(svrgSteps-1)*svrgBatch)
+	plainLosses = 2 * perturbations * steps * batch
+	losses      = 2 * perturbations * (samples + 2*(steps-1)*batch)
 )
 
-// svrgArms: the plain steps also run for as many losses of samples as ZO-SVRG takes.
-var svrgArms = []svrgArm{
+// arms: the plain steps also run for as many losses of samples as ZO-SVRG takes.
+var arms = []arm{
 	{"sgd", "DeComFL", "decomfl", 1, false},
-	{"long", "DeComFL, as many losses of samples", "decomfl", svrgLosses / plainLosses, false},
+	{"long", "DeComFL, as many losses of samples", "decomfl", losses / plainLosses, false},
 	{"cosine", "the same, its step falling to a thousandth", "decomfl",
-		svrgLosses / plainLosses, true},
+		losses / plainLosses, true},
 	{"svrg", "ZO-SVRG", "zo-svrg", 1, false},
 }
 
 // training returns a method with a step, for a seed's problem.
-func (a *svrgArm) training(q *leastSquares, step float32, rounds uint64) *lab.Training {
+func (a *arm) training(q *leastSquares, step float32, rounds uint64) *lab.Training {
 	rounds *= a.times
 	return &lab.Training{
-		Name: fmt.Sprintf("%s-%s", a.name, lab.Token(step)), Preset: a.preset, Clients: svrgClients,
-		Asked: svrgClients, Rounds: rounds, Every: rounds / 20, Task: q.task(), Shares: q.shares,
+		Name: fmt.Sprintf("%s-%s", a.name, lab.Token(step)), Preset: a.preset, Clients: clients,
+		Asked: clients, Rounds: rounds, Every: rounds / 20, Task: q.task(), Shares: q.shares,
 		Set: func(p *wire.Plan) {
-			p.Difference, p.Mu, p.Batch, p.Diverge = wire.Central, 1e-2, svrgBatch, 0
-			p.Steps, p.Perturbations, p.StepSize = svrgSteps, svrgP, step
+			p.Difference, p.Mu, p.Batch, p.Diverge = wire.Central, 1e-2, batch, 0
+			p.Steps, p.Perturbations, p.StepSize = steps, perturbations, step
 			if a.decays {
 				p.StepDecay, p.Floor = wire.Cosine, 1e-3
 			}

@@ -1,4 +1,4 @@
-package paper
+package svrg
 
 import (
 	"math"
@@ -14,22 +14,22 @@ func TestZOSVRG(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, zoSVRG(), &lab.Env{Short: true})
+	r := labtest.Run(t, Experiment(), &lab.Env{Short: true})
 	labtest.AllHold(t, r, 4)
-	if n := len(r.Figure.Series); n != len(svrgArms)*len(svrgLengths) {
-		t.Errorf("%d curves, want %d", n, len(svrgArms)*len(svrgLengths))
+	if n := len(r.Figure.Series); n != len(arms)*len(lengths) {
+		t.Errorf("%d curves, want %d", n, len(arms)*len(lengths))
 	}
 }
 
 // TestLeastSquares: the gradient is that of the losses, and the least value is nowhere undercut.
 func TestLeastSquares(t *testing.T) {
 	q := newLeastSquares(1)
-	task, x := q.task(), make([]float32, svrgDim)
+	task, x := q.task(), make([]float32, dim)
 	for i := range x {
 		x[i] = 1 + float32(i%3)/8
 	}
 	samples := []int{3, 700, 999}
-	g := make([]float32, svrgDim)
+	g := make([]float32, dim)
 	task.Gradient(g, x, samples)
 	for i := range x {
 		moved := func(by float32) float64 {
