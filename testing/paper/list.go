@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/mixed"
 	"github.com/zofl/zofl/testing/paper/svrg"
 	"github.com/zofl/zofl/testing/paper/zofedht"
 	"github.com/zofl/zofl/wire"
@@ -33,7 +34,7 @@ func All() []lab.Experiment {
 			beyond(),
 			zoflMNIST(),
 			defaults(),
-			mixed(),
+			mixed.Experiment(),
 			further(),
 			finish(),
 			groups(),

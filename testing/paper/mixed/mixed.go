@@ -1,4 +1,4 @@
-package paper
+package mixed
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// mixed trains one model with clients that only have losses and clients that have gradients.
+// Experiment trains one model with clients that only have losses and clients that have gradients.
 // All send the same scalars along the same directions, so nothing but their own work differs.
-func mixed() lab.Experiment {
+func Experiment() lab.Experiment {
 	const id = "mixed"
 	return lab.Experiment{
 		ID:    id,
@@ -24,7 +24,7 @@ func mixed() lab.Experiment {
 		Paper: "none: DeComFL at its authors' settings, with half of its clients differentiating",
 		Long:  "half an hour",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &mixedRun{ctx: ctx, env: e, tasks: mixedTasks(e), seeds: e.SeedsOr(3),
+			x := &trial{ctx: ctx, env: e, tasks: tasks(e), seeds: e.SeedsOr(3),
 				report: &lab.Report{ID: id, Figure: lab.Figure{
 					Title: "half of the clients differentiate", X: "round", Y: "test accuracy"}}}
 			return x.report, x.all()
@@ -32,26 +32,26 @@ func mixed() lab.Experiment {
 	}
 }
 
-// A mixedTask is a model, and how long it is trained.
-type mixedTask struct {
+// A task is a model, and how long it is trained.
+type task struct {
 	cnn    bool
 	step   float32
 	rounds uint64
 }
 
-func (t *mixedTask) model() string { return lab.ModelName(t.cnn) }
+func (t *task) model() string { return lab.ModelName(t.cnn) }
 
-// mixedTasks returns the tasks for an environment: a short one is softmax alone.
-func mixedTasks(e *lab.Env) []mixedTask {
-	list := []mixedTask{{step: 1e-3, rounds: 1000}, {cnn: true, step: 3e-3, rounds: 200}}
+// tasks returns the tasks for an environment: a short one is softmax alone.
+func tasks(e *lab.Env) []task {
+	list := []task{{step: 1e-3, rounds: 1000}, {cnn: true, step: 3e-3, rounds: 200}}
 	if e.Short {
-		list = []mixedTask{{step: 1e-3, rounds: 100}}
+		list = []task{{step: 1e-3, rounds: 100}}
 	}
 	return list
 }
 
-// mixedFleets say which clients differentiate; the first are black boxes alone.
-var mixedFleets = []struct {
+// kinds say which clients differentiate; the first are black boxes alone.
+var kinds = []struct {
 	name, title    string
 	differentiates func(slot int) bool
 }{
@@ -60,18 +60,18 @@ var mixedFleets = []struct {
 	{"all", "all with gradients", func(int) bool { return true }},
 }
 
-// A mixedRun is a running experiment.
-type mixedRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
-	tasks  []mixedTask
+	tasks  []task
 	seeds  int
 	report *lab.Report
 }
 
-func (x *mixedRun) all() error {
+func (x *trial) all() error {
 	if x.env.Screen {
-		return errScreenMixed
+		return errScreen
 	}
 	s, err := x.env.MNIST()
 	if err != nil {
@@ -79,7 +79,7 @@ func (x *mixedRun) all() error {
 	}
 	for _, t := range x.tasks {
 		var fleets []lab.Results
-		for i := range mixedFleets {
+		for i := range kinds {
 			r, err := x.env.Train(x.ctx, x.report.ID, t.training(s, i), x.seeds)
 			x.report.AddCurves(run.Accuracy, r)
 			if err != nil {
@@ -92,10 +92,10 @@ func (x *mixedRun) all() error {
 	return nil
 }
 
-// training returns the training of one of mixedFleets.
-func (t *mixedTask) training(s *lab.Set, fleet int) *lab.Training {
+// training returns the training of one of kinds.
+func (t *task) training(s *lab.Set, fleet int) *lab.Training {
 	task, segments := s.Task(t.cnn)
-	f := &mixedFleets[fleet]
+	f := &kinds[fleet]
 	name := fmt.Sprintf("%s-%s", t.model(), f.name)
 	return &lab.Training{
 		Name: name, Preset: "decomfl",
@@ -116,17 +116,17 @@ func (t *mixedTask) training(s *lab.Set, fleet int) *lab.Training {
 	}
 }
 
-// mixedNear is the difference of accuracies below which two fleets do equally well. They differ
+// near is the difference of accuracies below which two fleets do equally well. They differ
 // by what mu makes of a difference, and by rounding.
-const mixedNear = 0.005
+const near = 0.005
 
 // claims compares the fleets after the same rounds. Each curve's run checked that all of its
 // clients hold the same bits in the end.
-func (x *mixedRun) claims(t *mixedTask, fleets []lab.Results) {
+func (x *trial) claims(t *task, fleets []lab.Results) {
 	boxes := fleets[0].At(run.Accuracy, t.rounds)
 	for i, r := range fleets[1:] {
-		title, got := mixedFleets[i+1].title, r.At(run.Accuracy, t.rounds)
-		x.report.Claim(len(got) > 0 && math.Abs(lab.Mean(got)-lab.Mean(boxes)) <= mixedNear,
+		title, got := kinds[i+1].title, r.At(run.Accuracy, t.rounds)
+		x.report.Claim(len(got) > 0 && math.Abs(lab.Mean(got)-lab.Mean(boxes)) <= near,
 			fmt.Sprintf("%s: %s reach the accuracy of black boxes after as many rounds",
 				t.model(), title),
 			"accuracy %s, black boxes %s, after round %d", lab.Spread(got), lab.Spread(boxes), t.rounds)
@@ -148,6 +148,6 @@ func lastPoint(r lab.Results) run.Point {
 	return points[len(points)-1]
 }
 
-// errScreenMixed: an experiment is about who differentiates.
-var errScreenMixed = errors.New("screen: this experiment compares gradients with losses: " +
+// errScreen: an experiment is about who differentiates.
+var errScreen = errors.New("screen: this experiment compares gradients with losses: " +
 	"leave out --screen")

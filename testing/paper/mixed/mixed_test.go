@@ -1,4 +1,4 @@
-package paper
+package mixed
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ func TestMixed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, mixed(), &lab.Env{Generated: 1200, Short: true})
+	r := labtest.Run(t, Experiment(), &lab.Env{Generated: 1200, Short: true})
 	labtest.AllHold(t, r, 4)
 	if n := len(r.Figure.Series); n != 3 {
 		t.Errorf("%d curves, want 3", n)
@@ -27,9 +27,9 @@ func TestMixed(t *testing.T) {
 
 // TestMixedScreened: screening would make all fleets the same.
 func TestMixedScreened(t *testing.T) {
-	x := mixed()
+	x := Experiment()
 	if _, err := x.Run(t.Context(), &lab.Env{Generated: 100, Screen: true}); !errors.Is(err,
-		errScreenMixed) {
-		t.Errorf("got %v, want %v", err, errScreenMixed)
+		errScreen) {
+		t.Errorf("got %v, want %v", err, errScreen)
 	}
 }
