@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/mixed"
 	"github.com/zofl/zofl/testing/paper/svrg"
@@ -30,7 +31,7 @@ func All() []lab.Experiment {
 		},
 		zofedht.Experiments(),
 		[]lab.Experiment{
-			heterogeneity(),
+			heterogeneity.Experiment(),
 			beyond(),
 			zoflMNIST(),
 			defaults(),

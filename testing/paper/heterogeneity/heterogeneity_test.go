@@ -1,4 +1,4 @@
-package paper
+package heterogeneity
 
 import (
 	"strings"
@@ -12,17 +12,17 @@ import (
 )
 
 // tinyHeterogeneity has 10 clients, 3 a round, and two local steps.
-func tinyHeterogeneity(t *testing.T) *heterogeneityRun {
+func tinyHeterogeneity(t *testing.T) *trial {
 	t.Helper()
-	size := driftSize{
+	size := size{
 		drifts:  []drift{{clients: 10, asked: 3, k: 2, steps: []float32{1e-2}}},
 		methods: driftMethods, queries: 22 * 12, times: 4, seeds: 1,
 	}
 	e := &lab.Env{Generated: 300, Logf: t.Logf}
-	return newHeterogeneityRun(t.Context(), e, "heterogeneity", size)
+	return newTrial(t.Context(), e, "heterogeneity", size)
 }
 
-func TestHeterogeneity(t *testing.T) {
+func TestShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
@@ -67,9 +67,9 @@ func perRound(c *run.Curve, of contest.Cost) float64 {
 	return float64(of(&last)) / float64(last.Round)
 }
 
-// TestHeterogeneityPlans: every training of the whole experiment is a valid plan with a
+// TestPlans: every training of the whole experiment is a valid plan with a
 // unique name.
-func TestHeterogeneityPlans(t *testing.T) {
+func TestPlans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
@@ -77,7 +77,7 @@ func TestHeterogeneityPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := heterogeneitySize(&lab.Env{})
+	size := sizeOf(&lab.Env{})
 	names := map[string]bool{}
 	for _, d := range size.drifts {
 		for _, sp := range lab.Splits {
@@ -106,12 +106,12 @@ func TestHeterogeneityPlans(t *testing.T) {
 	}
 }
 
-// TestHeterogeneityStopped: a stopped contest reports the results so far.
-func TestHeterogeneityStopped(t *testing.T) {
+// TestStopped: a stopped contest reports the results so far.
+func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	if r := labtest.Stopped(t, heterogeneity(), 300); len(r.Claims) > 0 {
+	if r := labtest.Stopped(t, Experiment(), 300); len(r.Claims) > 0 {
 		t.Errorf("got %+v, want a report without claims", r)
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package heterogeneity
 
 import (
 	"context"
@@ -9,25 +9,24 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// A heterogeneityRun is a running experiment.
-type heterogeneityRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx     context.Context
 	env     *lab.Env
-	size    driftSize
+	size    size
 	report  *lab.Report
 	entries map[string][]*contest.Entry // by split: the methods at the current drift
 }
 
-func newHeterogeneityRun(ctx context.Context, e *lab.Env, id string,
-	size driftSize) *heterogeneityRun {
-	return &heterogeneityRun{
+func newTrial(ctx context.Context, e *lab.Env, id string, size size) *trial {
+	return &trial{
 		ctx: ctx, env: e, size: size,
 		report: &lab.Report{ID: id,
 			Figure: lab.Figure{Title: "unlike clients", X: "round", Y: "test accuracy"}},
 	}
 }
 
-func (x *heterogeneityRun) all() error {
+func (x *trial) all() error {
 	s, err := x.env.MNIST()
 	if err != nil {
 		return err
@@ -45,7 +44,7 @@ func (x *heterogeneityRun) all() error {
 }
 
 // train trains all methods with a split.
-func (x *heterogeneityRun) train(s *lab.Set, d *drift, sp lab.Split) error {
+func (x *trial) train(s *lab.Set, d *drift, sp lab.Split) error {
 	t := d.contest(s, sp, &x.size)
 	for _, m := range x.size.methods {
 		e, err := t.Tune(x.ctx, x.env, x.report.ID, m.At(d.steps...), x.size.seeds)
@@ -60,7 +59,7 @@ func (x *heterogeneityRun) train(s *lab.Set, d *drift, sp lab.Split) error {
 
 // claims compares unlike clients with like ones, and each method with plain DeComFL, at
 // equal queries and at equal bytes.
-func (x *heterogeneityRun) claims(d *drift) {
+func (x *trial) claims(d *drift) {
 	like := x.entries[lab.Splits[0].Name][0]
 	for _, sp := range lab.Splits[1:] {
 		plain := x.entries[sp.Name][0]

@@ -1,4 +1,4 @@
-package paper
+package heterogeneity
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// heterogeneity asks what the DeComFL paper leaves open: what unlike clients cost, and
+// Experiment asks what the DeComFL paper leaves open: what unlike clients cost, and
 // whether the remedies known for gradients, FedProx's pull and SCAFFOLD's control variates,
 // win that back.
-func heterogeneity() lab.Experiment {
+func Experiment() lab.Experiment {
 	const id = "heterogeneity"
 	return lab.Experiment{
 		ID:    id,
@@ -21,7 +21,7 @@ func heterogeneity() lab.Experiment {
 		Paper: "none: what DeComFL leaves open; corrections as in FZooS, appendix F",
 		Long:  "some 4 hours for softmax, a day for the CNN",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newHeterogeneityRun(ctx, e, id, heterogeneitySize(e))
+			x := newTrial(ctx, e, id, sizeOf(e))
 			return x.report, x.all()
 		},
 	}
@@ -39,8 +39,8 @@ func (d *drift) String() string {
 	return fmt.Sprintf("%s, %d of %d clients, K=%d", lab.ModelName(d.cnn), d.asked, d.clients, d.k)
 }
 
-// A driftSize says how much of the experiment is run.
-type driftSize struct {
+// A size says how much of the experiment is run.
+type size struct {
 	drifts  []drift
 	methods []contest.Method
 	queries uint64 // of a client that takes part in every round
@@ -53,10 +53,10 @@ var (
 	cnnDriftSteps     = []float32{5e-4, 1e-3, 3e-3}
 )
 
-// heterogeneitySize returns the size for an environment. A short one is softmax with ten
+// sizeOf returns the size for an environment. A short one is softmax with ten
 // local steps, for a few rounds with one step size, the best of the three there.
-func heterogeneitySize(e *lab.Env) driftSize {
-	s := driftSize{methods: driftMethods, queries: 22_000, times: 20}
+func sizeOf(e *lab.Env) size {
+	s := size{methods: driftMethods, queries: 22_000, times: 20}
 	for _, fleet := range []int{100, 10} {
 		for _, k := range []uint32{5, 10} {
 			s.drifts = append(s.drifts, drift{clients: fleet, asked: 10, k: k, steps: softmaxDriftSteps})
@@ -92,7 +92,7 @@ var driftMethods = func() []contest.Method {
 }()
 
 // contest returns the contest of a drift with a split.
-func (d *drift) contest(s *lab.Set, sp lab.Split, size *driftSize) *contest.Rules {
+func (d *drift) contest(s *lab.Set, sp lab.Split, size *size) *contest.Rules {
 	task, segments := s.Task(d.cnn)
 	return &contest.Rules{
 		Name: fmt.Sprintf("%c-%s-%d-k%d", lab.ModelName(d.cnn)[0]|0x20, sp.Name, d.clients, d.k),
