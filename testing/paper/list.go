@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/beyond"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/mixed"
@@ -32,7 +33,7 @@ func All() []lab.Experiment {
 		zofedht.Experiments(),
 		[]lab.Experiment{
 			heterogeneity.Experiment(),
-			beyond(),
+			beyond.Experiment(),
 			zoflMNIST(),
 			defaults(),
 			mixed.Experiment(),

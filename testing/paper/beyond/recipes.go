@@ -1,4 +1,4 @@
-package paper
+package beyond
 
 import "github.com/zofl/zofl/testing/paper/contest"
 

@@ -1,4 +1,4 @@
-package paper
+package beyond
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ func TestRecipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, short := range []bool{false, true} {
-		for _, l := range beyondSize(&lab.Env{Short: short}) {
+		for _, l := range leaguesOf(&lab.Env{Short: short}) {
 			names := map[string]bool{}
 			for _, c := range l.recipes {
 				for _, step := range c.Steps {
@@ -82,16 +82,16 @@ func TestPresetIsARecipe(t *testing.T) {
 	}
 }
 
-// TestBeyond runs a league on a few digits.
-func TestBeyond(t *testing.T) {
+// TestLeague runs a league on a few digits.
+func TestLeague(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	list := softmaxRecipes()
-	l := beyondLeague{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
+	l := league{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
 		recipes: []contest.Method{list[0].At(1e-3, 50), find(list, "adam").At(1e-2),
 			list[len(list)-1].At(1e-2)}}
-	x := newBeyondRun(t.Context(), &lab.Env{Generated: 300, Logf: t.Logf}, "beyond", []beyondLeague{l})
+	x := newTrial(t.Context(), &lab.Env{Generated: 300, Logf: t.Logf}, "beyond", []league{l})
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestBeyondStopped: a stopped contest reports the results so far.
-func TestBeyondStopped(t *testing.T) {
+// TestStopped: a stopped contest reports the results so far.
+func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	if r := labtest.Stopped(t, beyond(), 300); len(r.Claims) > 0 {
+	if r := labtest.Stopped(t, Experiment(), 300); len(r.Claims) > 0 {
 		t.Errorf("got %+v, want a report without claims", r)
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package beyond
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// beyond compares combinations that no paper has with DeComFL as its authors run it.
-func beyond() lab.Experiment {
+// Experiment compares combinations that no paper has with DeComFL as its authors run it.
+func Experiment() lab.Experiment {
 	const id = "beyond"
 	return lab.Experiment{
 		ID:    id,
@@ -20,15 +20,15 @@ func beyond() lab.Experiment {
 		Paper: "none: the baseline is DeComFL at its authors' settings",
 		Long:  "some 2 hours for softmax, 5 for the CNN",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newBeyondRun(ctx, e, id, beyondSize(e))
+			x := newTrial(ctx, e, id, leaguesOf(e))
 			return x.report, x.all()
 		},
 	}
 }
 
-// A beyondLeague is a model and the recipes that compete on it. The first ones, in number
+// A league is a model and the recipes that compete on it. The first ones, in number
 // plain, are plain DeComFL.
-type beyondLeague struct {
+type league struct {
 	cnn     bool
 	clients int
 	batch   uint32
@@ -39,27 +39,27 @@ type beyondLeague struct {
 	seeds   int
 }
 
-// beyondSize returns the leagues for an environment. A short one is the CNN with small
+// leaguesOf returns the leagues for an environment. A short one is the CNN with small
 // minibatches, with only plain DeComFL and the preset.
-func beyondSize(e *lab.Env) []beyondLeague {
-	soft := beyondLeague{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2,
+func leaguesOf(e *lab.Env) []league {
+	soft := league{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2,
 		recipes: softmaxRecipes(), seeds: e.SeedsOr(3)}
 	conv := soft
 	conv.cnn, conv.recipes = true, cnnRecipes()
 	if !e.Short {
-		return []beyondLeague{soft, conv}
+		return []league{soft, conv}
 	}
 	conv.clients, conv.batch, conv.queries, conv.times = 10, 8, 2_000, 4
 	conv.plain, conv.recipes = 1, []contest.Method{conv.recipes[0], conv.recipes[len(conv.recipes)-1]}
-	return []beyondLeague{conv}
+	return []league{conv}
 }
 
-func (l *beyondLeague) String() string {
+func (l *league) String() string {
 	return fmt.Sprintf("%s, 10 of %d clients, batch %d",
 		lab.ModelName(l.cnn), l.clients, l.batch)
 }
 
-func (l *beyondLeague) contest(s *lab.Set) *contest.Rules {
+func (l *league) contest(s *lab.Set) *contest.Rules {
 	task, segments := s.Task(l.cnn)
 	return &contest.Rules{
 		Name: fmt.Sprintf("%c%d-b%d", lab.ModelName(l.cnn)[0]|0x20, l.clients, l.batch),
@@ -72,23 +72,23 @@ func (l *beyondLeague) contest(s *lab.Set) *contest.Rules {
 	}
 }
 
-// A beyondRun is a running experiment.
-type beyondRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx     context.Context
 	env     *lab.Env
-	leagues []beyondLeague
+	leagues []league
 	report  *lab.Report
 }
 
-func newBeyondRun(ctx context.Context, e *lab.Env, id string, leagues []beyondLeague) *beyondRun {
-	return &beyondRun{
+func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *trial {
+	return &trial{
 		ctx: ctx, env: e, leagues: leagues,
 		report: &lab.Report{ID: id,
 			Figure: lab.Figure{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
 	}
 }
 
-func (x *beyondRun) all() error {
+func (x *trial) all() error {
 	s, err := x.env.MNIST()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (x *beyondRun) all() error {
 	return nil
 }
 
-func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*contest.Entry, error) {
+func (x *trial) train(s *lab.Set, l *league) ([]*contest.Entry, error) {
 	var entries []*contest.Entry
 	for _, c := range l.recipes {
 		e, err := l.contest(s).Tune(x.ctx, x.env, x.report.ID, c, l.seeds)
@@ -118,7 +118,7 @@ func (x *beyondRun) train(s *lab.Set, l *beyondLeague) ([]*contest.Entry, error)
 
 // claims compares every recipe with the best of plain DeComFL, and the preset with all
 // others. The best is chosen at equal queries; bytes have their own claims.
-func (x *beyondRun) claims(l *beyondLeague, entries []*contest.Entry) {
+func (x *trial) claims(l *league, entries []*contest.Entry) {
 	plain := contest.BestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
 		contest.Beats(x.report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.Title), e, plain)
