@@ -17,3 +17,16 @@ func CheckMode(name string) error {
 	}
 	return nil
 }
+
+// CheckDir returns an error if others than its owner can replace files of a directory.
+func CheckDir(name string) error {
+	info, err := os.Stat(name)
+	if err != nil || runtime.GOOS == "windows" {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return fmt.Errorf("others can replace what is in this directory (mode %04o): chmod 700 %s", mode,
+			name)
+	}
+	return nil
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire/signed"
 )
@@ -118,8 +119,39 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// open locks a directory.
+// open locks a directory, and refuses one that is not its owner's alone.
 func open(path string) (*Dir, error) {
+	d, err := locked(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.checkModes(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// secrets are the files with which whoever can read them lets anybody in.
+var secrets = []string{"operator.seed", "account.seed", "system.seed", "ca.key", "server.key",
+	KeyFile}
+
+// checkModes returns an error if others than the owner can read a secret, or replace a file. A copy
+// that was restored may have any mode.
+func (d *Dir) checkModes() error {
+	err := cli.CheckDir(d.path)
+	for _, name := range secrets {
+		if err == nil {
+			err = cli.CheckMode(d.file(name))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	return err
+}
+
+// locked locks a directory.
+func locked(path string) (*Dir, error) {
 	absolute, err := filepath.Abs(path) // nats.conf has it
 	if err != nil {
 		return nil, err

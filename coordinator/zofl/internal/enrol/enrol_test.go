@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -194,6 +195,50 @@ func TestRevokedThoughNobodyHears(t *testing.T) {
 	}
 	if _, err := d.Add(grant.Device, "alice"); err != nil {
 		t.Errorf("the name cannot be used again: %v", err)
+	}
+}
+
+// TestOpenToOthers: a directory whose secrets others can read, or whose files they can replace, is
+// refused with the command that mends it, and works again after that.
+func TestOpenToOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // modes say nothing there
+	}
+	path := filepath.Join(t.TempDir(), "auth")
+	if err := make1(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, modes := range map[string][2]os.FileMode{
+		".": {0o770, 0o700}, "operator.seed": {0o640, 0o600}, "account.seed": {0o604, 0o600},
+		"system.seed": {0o644, 0o600}, "ca.key": {0o644, 0o600}, "server.key": {0o644, 0o600},
+	} {
+		file := filepath.Join(path, name)
+		if err := os.Chmod(file, modes[0]); err != nil {
+			t.Fatal(err)
+		}
+		for what, open := range map[string]func() (*Dir, error){
+			"open": func() (*Dir, error) { return Open(path) },
+			"make": func() (*Dir, error) { return Make(path, About{Run: "r"}) },
+		} {
+			d, err := open()
+			if err == nil {
+				_ = d.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), "chmod") ||
+				!strings.Contains(err.Error(), file) {
+				t.Errorf("%s, with %s of mode %04o: %v", what, name, modes[0], err)
+			}
+		}
+		if err := os.Chmod(file, modes[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
