@@ -240,12 +240,13 @@ unfused() {
 # SDK and without a network. What Maven takes from its cache .ci/setup put there.
 phones() {
 	local jvm=$PWD/android/_hostjvm
-	export MVN=-o
+	export MVN=-o MAVEN_OPTS='-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' # for runs of seconds
 	mvn -o -q -B -f android/pom.xml test
 	android/hostjvm.sh
 	android/robolectric.sh
 	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
-	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -timeout 30m -count=1 ./mobile
+	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars \
+		go -C testing test -timeout 30m -count=1 -skip '^TestLive' ./mobile # which raced ran
 }
 
 # swift: the package for Apple's systems, by a compiler for Linux. android/swift.sh brings it.

@@ -25,7 +25,8 @@ func shrink(t *testing.T, r8 string, rules ...string) string {
 		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	args := []string{"-cp", filepath.Join(r8, "*"), "com.android.tools.r8.R8",
+	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", // for a run of seconds
+		"-cp", filepath.Join(r8, "*"), "com.android.tools.r8.R8",
 		"--release", "--classfile",
 		"--lib", filepath.Join(filepath.Dir(javac), ".."), "--output", jar}
 	for _, name := range rules {
