@@ -128,9 +128,13 @@ func init() { rand.Read(secret) }
 // miss rounds, stop and come back, join late, and follow passively. All end with the bits
 // of the log, and the coordinator drops nothing because of its content.
 func TestMethods(t *testing.T) {
+	dim := uint64(5000)
+	if testing.Short() {
+		dim = 500 // the race detector is slow in vectors
+	}
 	run := func(name, method string, edit func(*wire.Plan)) {
 		t.Run(name, func(t *testing.T) {
-			p, err := preset.Unbound(method, "methods", 5000)
+			p, err := preset.Unbound(method, "methods", dim)
 			if err != nil {
 				t.Fatal(err)
 			}

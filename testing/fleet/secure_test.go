@@ -17,7 +17,11 @@ import (
 // coordinator's key pinned. It checks that the former takes as many bytes more as package secagg
 // says, with the lines of NATS, the signatures and nonces.
 func TestSecureBytes(t *testing.T) {
-	const rounds, n = 30, 10
+	const n = 10
+	rounds := uint64(30)
+	if testing.Short() {
+		rounds = 10
+	}
 	plain, plainTook := secureRun(t, n, rounds, func(p *wire.Plan) { p.Secure = 0 })
 	for agree, edit := range map[bool]func(*wire.Plan){false: nil, true: agrees} {
 		bytes, took := secureRun(t, n, rounds, edit)
@@ -30,7 +34,8 @@ func TestSecureBytes(t *testing.T) {
 			steps++
 		}
 		t.Logf("%d devices in %d steps: %.0f bytes a client and round, and %.0f without; "+
-			"a round takes %v, and %v", n, steps, bytes, plain, took/rounds, plainTook/rounds)
+			"a round takes %v, and %v", n, steps, bytes, plain, took/time.Duration(rounds),
+			plainTook/time.Duration(rounds))
 		if over := bytes - plain - float64(sum); over < 0 || over > float64(300*steps) {
 			t.Errorf("%.0f bytes more a client and round, want the %d of %d steps and at most %d",
 				bytes-plain, sum, steps, 300*steps)
@@ -46,13 +51,13 @@ func agrees(p *wire.Plan) {
 
 // TestSecureSparse runs 120 devices over a broker, whose neighborhoods are smaller than the fleet.
 func TestSecureSparse(t *testing.T) {
-	rounds := uint64(3)
 	if testing.Short() {
-		rounds = 1 // which takes half a minute with the race detector
+		t.Skip("half a minute with the race detector, which TestSecureBytes shows the same")
 	}
+	const rounds = 3
 	bytes, took := secureRun(t, 120, rounds, nil)
 	t.Logf("120 devices: %.0f bytes a client and round, %v a round", bytes,
-		took/time.Duration(rounds))
+		took/rounds)
 }
 
 // secureRun runs a fleet, and returns the bytes of a client and round, and how long all rounds
