@@ -8,16 +8,17 @@
 //
 // # Lengths
 //
-// The length of a contribution is the root of the mean square of its scalars. With Plan.Bound = b
-// a contribution longer than b times the scale is cut to that length, its direction kept.
+// The length of a contribution is the root of the mean square of its scalars. With Plan.Bound = b a
+// contribution longer than b times the scale is cut to that length, its direction kept.
 // Contributions are held until the round closes, and the scale is the median of their lengths. A
 // majority of liars in a round is bounded by the log: the scale is at most what its round records
 // tell, by medians of 15 of them, see [Past]. Both medians have a margin where they are of few
-// scalars. So the scale is a function of the round and of the log, and coordinators that are
-// restarted or take over cut alike. It is relative, so the size of the loss does not matter. What
-// the log tells follows a change of that size by a factor of b or more every 8 rounds. Control
-// variates, which belong to earlier and often steeper points, are cut to b times the largest scale
-// so far.
+// scalars. The scale is at least a quarter of the largest such median so far, of records' terms as
+// they are: where one device has all that is left to learn, it is not cut to what the others send.
+// So the scale is a function of the round and of the log, and coordinators that are restarted or
+// take over cut alike. It is relative, so the size of the loss does not matter. What the log tells
+// follows a change of that size by a factor of b or more every 8 rounds. Control variates, which
+// belong to earlier and often steeper points, are cut to b times the largest scale so far.
 //
 // # Claims
 //

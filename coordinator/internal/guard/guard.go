@@ -119,9 +119,18 @@ func (g *Guard) Close() []Contribution {
 	return g.held
 }
 
-// scale returns the length of a usual contribution, 0 if nobody knows: by the last round that
-// closed, and at most what the log tells.
-func (g *Guard) scale() float64 {
+// room is how much shorter contributions may become than they usually were once, before what is
+// longer than they are now is cut. Where most devices have learned all of their own data, theirs
+// are nearly 0, and the one device with something left to learn would be cut to nothing.
+const room = 4
+
+// scale returns the length of a usual contribution, 0 if nobody knows: as it is now, and at least
+// a quarter of that in the run's steepest rounds.
+func (g *Guard) scale() float64 { return max(g.lately(), g.past.steepest/room) }
+
+// lately returns the length of a usual contribution by the last round that closed, and at most what
+// the log tells.
+func (g *Guard) lately() float64 {
 	own, told := g.own.safe(), g.past.told()
 	switch {
 	case own == 0:

@@ -19,11 +19,12 @@ func honest(rng *rand.Rand, n int) []float32 {
 	return values
 }
 
-// A desk is a guard with its log, whose records have the mean of all contributions.
+// A desk is a guard with its log, whose records have the mean of all contributions, or each.
 type desk struct {
 	Guard
-	plan *wire.Plan
-	past Past
+	plan    *wire.Plan
+	past    Past
+	relayed bool
 }
 
 func newDesk(p *wire.Plan) *desk { return &desk{plan: p} }
@@ -39,13 +40,18 @@ func (d *desk) round(contributions [][]float32) (factors []float64) {
 		}
 	}
 	mean := make([]float32, len(contributions[0]))
+	var each [][]float32
 	for _, k := range d.Close() {
 		factors = append(factors, d.Cut(k.Slot, k.Values))
+		each = append(each, k.Values)
 		for p, v := range k.Values {
 			mean[p] += v / float32(len(contributions))
 		}
 	}
-	d.note(uint32(len(contributions)), mean)
+	if !d.relayed {
+		each = [][]float32{mean}
+	}
+	d.note(uint32(len(contributions)), each...)
 	return factors
 }
 
@@ -232,6 +238,38 @@ func TestCancelingDevices(t *testing.T) {
 			if f < 1 {
 				t.Fatalf("round %d: device %d was cut by %v", r, i, f)
 			}
+		}
+	}
+}
+
+// TestLastToLearn has nine devices learn all of their own data, and the first one not: what it
+// sends is as long as all were at first, and stays whole, however short the others become. A lie is
+// cut to twice what was usual then. A new coordinator knows that from the log.
+func TestLastToLearn(t *testing.T) {
+	for _, relayed := range []bool{true, false} {
+		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&wire.Plan{Bound: 8})
+		g.relayed = relayed
+		for r := range 200 {
+			all := make([][]float32, 10)
+			for i := range all {
+				all[i] = honest(rng, 10)
+				for p, v := range all[i] {
+					all[i][p] = max(v, -v) // they agree at first
+					if i > 0 {
+						all[i][p] *= float32(math.Exp(-float64(r) / 10))
+					}
+				}
+			}
+			if r == 150 {
+				g = &desk{plan: g.plan, past: g.past, relayed: relayed}
+			}
+			if f := g.round(all)[0]; f < 1 {
+				t.Fatalf("relayed %v, round %d: cut by %v", relayed, r, f)
+			}
+		}
+		lie := [][]float32{ones(10, 1e6), ones(10, 1e-8), ones(10, 1e-8)}
+		if f := g.round(lie)[0]; f*1e6 > 8*8/4 {
+			t.Errorf("relayed %v: %v of a lie is left, want 16 at most", relayed, f*1e6)
 		}
 	}
 }

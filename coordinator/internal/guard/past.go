@@ -26,6 +26,9 @@ type Past struct {
 	last [window]length // of round records, at index rounds mod window
 	n    uint64         // round records with a length
 	most float64        // largest median so far
+
+	terms    track   // of the median lengths of terms, which are at most as long as what was sent
+	steepest float64 // largest median of these so far
 }
 
 // A length is a length, and the number of scalars that it is of.
@@ -47,18 +50,20 @@ func (p *Past) Note(first, record []byte) {
 	if err != nil || r.Kind != wire.KindRound || !p.read {
 		return
 	}
-	l := p.lengthIn(r.Round)
+	l, term := p.lengthIn(r.Round)
 	if !(l.rms > 0) {
 		return
 	}
+	p.terms.add(term)
+	p.steepest = max(p.steepest, p.terms.median())
 	p.last[p.n%window] = l
 	p.n++
 	p.most = max(p.most, p.usual().rms)
 }
 
-// lengthIn returns how long a round's contributions were at most, as its record tells; 0: it does
-// not tell.
-func (p *Past) lengthIn(r *wire.Round) (l length) {
+// lengthIn returns how long a round's contributions were at most, as its record tells, and how long
+// its terms are; 0: it does not tell.
+func (p *Past) lengthIn(r *wire.Round) (l length, term float64) {
 	var lengths []float64
 	steps := p.steps
 	if r.Phase == 1 {
@@ -71,11 +76,12 @@ func (p *Past) lengthIn(r *wire.Round) (l length) {
 		}
 	}
 	if len(lengths) == 0 {
-		return l
+		return l, 0
 	}
 	alike := float64(r.Contributors) * float64(p.parts) / float64(len(lengths))
-	l.rms = median(lengths) * math.Sqrt(max(alike, 1))
-	return l
+	term = median(lengths)
+	l.rms = term * math.Sqrt(max(alike, 1))
+	return l, term
 }
 
 // told returns how long a usual contribution is at most, 0 if the log does not tell.
