@@ -52,6 +52,35 @@ func (l *line) longest(from, to int, good func(i int) bool) (value float32) {
 	return value
 }
 
+// longestNear returns the longest length with a loss within twice the noise s of the least.
+func (l *line) longestNear(s float64) (value float32) {
+	least, end := l.valley(4 * s)
+	most := min(0, l.mean[least]) + 2*s
+	if value = l.longest(least, end, func(i int) bool { return l.mean[i] <= most }); value == 0 {
+		value = l.longest(least, least+1, func(int) bool { return true })
+	}
+	return value
+}
+
+// A loss rests where it has this share of its fall before it, over lengths that are so many times
+// as long. A parabola has no two such lengths that are 16 times apart.
+const (
+	rest    = 0.05
+	plateau = 16
+)
+
+// rests returns the shortest length beyond which the loss only falls by the rest; 0 if its noise s
+// would hide that, or it does not fall.
+func (l *line) rests(s float64) float32 {
+	least, _ := l.valley(4 * s)
+	fall := -l.mean[least]
+	if !(2*s < rest*fall) {
+		return 0
+	}
+	at := slices.IndexFunc(l.mean, func(mean float64) bool { return mean <= (rest-1)*fall })
+	return survey.Lengths()[at]
+}
+
 // within returns the longest length that raises the loss by at most e, or twice or four times that
 // where none does; 0: there is none.
 func (l *line) within() (value float32) {

@@ -17,6 +17,11 @@ const shortest = 4
 //	e(a)^2 = the variance of the devices' F(a), /M
 //	a*     = the largest a with F(a) <= min F + 2 s
 //
+// If 2 s is less than a twentieth of the fall F(0) - min F, and some a of at most a sixteenth of a*
+// has all of the fall but that twentieth, a* is the smallest such a. A loss may fall forever, and
+// ever less. Of devices that all have one label it does, while that of the one with another label
+// rises, and is among those that are left out.
+//
 // A loss that rises by 4 s from its least has a hump there. Beyond it a* only lies if F is lower by
 // 2 e of the difference: what else is low there, later moves along other lines would not find.
 //
@@ -48,12 +53,10 @@ func step(values [][]float32) survey.Result {
 			return r
 		}
 	}
-	least, end := l.valley(4 * s)
-	most := min(0, l.mean[least]) + 2*s
-	if r.Value = l.longest(least, end, func(i int) bool { return l.mean[i] <= most }); r.Value == 0 {
-		r.Value = l.longest(least, least+1, func(int) bool { return true })
+	r.Value, r.Why = l.longestNear(s), "the longest that keeps the loss within its noise of the least"
+	if first := l.rests(s); first > 0 && r.Value >= plateau*first {
+		r.Value, r.Why = first, "the shortest with nearly all of the fall: beyond it the loss rests"
 	}
-	r.Why = "the longest that keeps the loss within its noise of the least"
 	return r
 }
 

@@ -172,7 +172,7 @@ func TestStepBeyondHump(t *testing.T) {
 	for _, test := range []struct {
 		deep float64 // what the loss is far beyond the hump
 		want float32
-	}{{3.99, 1}, {2, 1024}} {
+	}{{3.99, 1}, {2, 64}} {
 		var values [][]float32
 		for d := range 8 {
 			values = append(values, along(func(a float64) float64 {
@@ -187,6 +187,21 @@ func TestStepBeyondHump(t *testing.T) {
 		}
 		if got := foundStep(t, values...); got != test.want {
 			t.Errorf("%v beyond the hump: step %v, want %v", test.deep, got, test.want)
+		}
+	}
+}
+
+// A loss that falls ever less has its least at any length. The step is no longer than what brings
+// nearly all of the fall: what is longer may be much too long for the devices that are left out.
+func TestStepOfEndlessFall(t *testing.T) {
+	for _, test := range []struct {
+		rate float64
+		want float32
+	}{{1, 4}, {0.1, 64}, {1e-4, 1024}} {
+		falls := along(func(a float64) float64 { return math.Exp(-test.rate * a) })
+		rises := along(func(a float64) float64 { return 5 + a })
+		if got := foundStep(t, falls, falls, falls, falls, falls, rises); got != test.want {
+			t.Errorf("rate %v: step %v, want %v", test.rate, got, test.want)
 		}
 	}
 }
