@@ -16,8 +16,8 @@ type lie struct {
 	lie func() (own, honest float64)
 	// random replaces the gradient by one in any direction.
 	random bool
-	// shared makes that direction the same for all who lie.
-	shared bool
+	// shared is the part of that noise, as a part of its variance, that is the same for all who lie.
+	shared float64
 	// labels takes other labels for the liar's own samples.
 	labels bool
 	// steady takes the same samples of honest devices at all points.
@@ -35,7 +35,8 @@ type lie struct {
 var lies = []lie{
 	{name: "honest"},
 	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
-	{name: "noise", lie: func() (own, honest float64) { return 100, 0 }, random: true, shared: true},
+	{name: "noise", lie: func() (own, honest float64) { return 100, 0 }, random: true, shared: 1},
+	{name: "partly", lie: func() (own, honest float64) { return 100, 0 }, random: true, shared: 0.5},
 	{name: "flipped", lie: func() (own, honest float64) { return -1, 0 }},
 	{name: "scaled", lie: func() (own, honest float64) { return -10, 0 }},
 	{name: "league", lie: func() (own, honest float64) { return 0, -10 }},
@@ -83,7 +84,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		case !lying[batch[0]]:
 			return loss(params, batch)
 		case l.random:
-			return own * dice(params, l.throw(batch)).NormFloat64()
+			return own * l.throws(params, batch)()
 		case theirs == 0:
 			return own * wrong.Loss(params, batch)
 		}
@@ -99,7 +100,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 		}
 		value := lying(lied, params, batch)
 		if l.random {
-			scatter(lied, dice(params, l.throw(batch)))
+			scatter(lied, l.throws(params, batch))
 		}
 		for i, v := range lied {
 			grad[i] += float32(factor * float64(v))
@@ -109,12 +110,12 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	return t
 }
 
-// throw returns the sample by which a liar's noise is drawn.
-func (l lie) throw(batch []int) int {
-	if l.shared {
-		return 0
+// throws returns a liar's noise at a point: normal numbers of variance 1.
+func (l lie) throws(params []float32, batch []int) func() float64 {
+	all, own := dice(params, 0), dice(params, batch[0])
+	return func() float64 {
+		return math.Sqrt(l.shared)*all.NormFloat64() + math.Sqrt(1-l.shared)*own.NormFloat64()
 	}
-	return batch[0]
 }
 
 // liarsDice is how many parameters, the last ones, decide what [dice] returns.
@@ -139,13 +140,13 @@ func league(params []float32, honest []int) []int {
 }
 
 // scatter gives a vector any direction, and leaves its length about as it is.
-func scatter(v []float32, rng *rand.Rand) {
+func scatter(v []float32, normal func() float64) {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
 	}
 	size := math.Sqrt(sum / float64(len(v)))
 	for i := range v {
-		v[i] = float32(size * rng.NormFloat64())
+		v[i] = float32(size * normal())
 	}
 }

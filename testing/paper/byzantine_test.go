@@ -83,7 +83,7 @@ func TestLies(t *testing.T) {
 	for _, l := range lies[1:] {
 		task := l.task(honest, wrong, shares, 10)
 		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0, "noise": 0,
-			"flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
+			"partly": 0, "flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
 			"steady": -100, "turns": -100}[l.name]} {
 			batch, grad := shares[client], make([]float32, 12)
 			task.Gradient(grad, x, batch)
@@ -95,7 +95,7 @@ func TestLies(t *testing.T) {
 				other := make([]float32, 12)
 				task.Gradient(other, x, shares[3])
 				same := math.Abs(float64(grad[0]*other[1]/(grad[1]*other[0])-1)) < 1e-3
-				if same != l.shared {
+				if same != (l.shared == 1) {
 					t.Errorf("%s: two liars say %v and %v", l.name, grad, other)
 				}
 				if grad[0] == grad[1] || math.Abs(float64(grad[0])) > 2000 {
@@ -107,6 +107,36 @@ func TestLies(t *testing.T) {
 				t.Errorf("%s: client %d has a slope of %v and a gradient of %v, want %v", l.name,
 					client, slope, grad[3], want)
 			}
+		}
+	}
+}
+
+// TestSharedNoise: the cosine of two liars' noise is the part that they share, and the noise is as
+// long as a gradient times what it is multiplied by.
+func TestSharedNoise(t *testing.T) {
+	honest := run.Task{Gradient: func(grad, _ []float32, _ []int) float64 {
+		for i := range grad {
+			grad[i]++
+		}
+		return 0
+	}}
+	shares, x := [][]int{{0}, {1}, {2}, {3}, {9}}, make([]float32, 20_000)
+	for _, l := range lies {
+		if !l.random {
+			continue
+		}
+		task := l.task(honest, honest, shares, 10)
+		a, b := make([]float32, len(x)), make([]float32, len(x))
+		task.Gradient(a, x, shares[1])
+		task.Gradient(b, x, shares[2])
+		var product, square float64
+		for i, v := range a {
+			product += float64(v) * float64(b[i])
+			square += float64(v) * float64(v)
+		}
+		n := float64(len(x))
+		if math.Abs(square/n/1e4-1) > 0.05 || math.Abs(product/n/1e4-l.shared) > 0.05 {
+			t.Errorf("%s: a mean square of %v, a mean product of %v", l.name, square/n, product/n)
 		}
 	}
 }

@@ -44,10 +44,15 @@
 // the share -help / (0.05 most) of its weight, from 0 to 1. What is further from r than the median
 // device is moved towards r to that distance. Without a root's contribution nothing moves.
 //
-// Noise that several devices share does not contradict r. With a the sum of the squares of the
-// positive cosines between a device's contribution and those of all devices of the round but roots,
-// its own included, a device whose a is above the median a counts median/a of what it would. So
-// however many devices send the same, together they count at most as median a devices, about two
-// where the others have little in common. None counts more than without this. In rounds of more
-// than 1024 contributions it is left out.
+// Noise does not contradict r. But honest devices together come near r, however much their data
+// differ, and noise does not. So each device also has a weight w. With n the number of a round's
+// contributors but roots, the weights make
+//
+//	sum |r - sum w c / n|^2 + (e/s)^2 sum (w - s)^2, 0 <= w <= s
+//
+// least over about the last N rounds, older ones fading. There s is the best weight of all that are
+// the same for each device, and e the root mean square of what then remains of a scalar. Here c is
+// cut to the scale, and r and c are in parts of it. A device counts w/s of what it would. The less
+// the devices together tell of r, the less their weights differ. Left out are members of slots from
+// 1024 on, and those that have lost all by contradicting r.
 package guard

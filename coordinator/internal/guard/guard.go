@@ -34,6 +34,7 @@ type Guard struct {
 
 	middle []float64 // mean contribution of the closed round's roots, nil without one
 	reach  float64   // how far from it another may be
+	fit    fit       // of the others to it
 }
 
 // A slot is what is known of a member.
@@ -44,7 +45,7 @@ type slot struct {
 	share     float64 // of its weight that it lost in its last round
 	help      float64 // sum of its products with the roots, less from round to round
 	most      float64 // what that would be if it were along with them each time
-	echo      float64 // of its weight that it lost in its last round because others sent the same
+	noise     float64 // of its weight that it lost in its last round as noise
 }
 
 // A Contribution is held until its round closes.
@@ -219,5 +220,5 @@ func (g *Guard) Member(n uint32) (cuts uint32, lost float64) {
 		return 0, 0
 	}
 	s := &g.slots[n]
-	return s.cuts, 1 - float64((1-s.share)*(1-s.echo))
+	return s.cuts, 1 - float64((1-s.share)*(1-s.noise))
 }

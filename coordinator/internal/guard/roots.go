@@ -48,7 +48,36 @@ func (g *Guard) compare() {
 		away = append(away, distance)
 	}
 	g.reach = median(away)
-	g.thin()
+	g.weigh(scale)
+}
+
+// weigh updates how much of their weight the round's contributors lose as noise.
+func (g *Guard) weigh(scale float64) {
+	if !(scale > 0) {
+		return
+	}
+	var slots []uint32
+	var shares [][]float64
+	for i := range g.held {
+		if k := &g.held[i]; !g.vouched(k.Slot) && k.Slot < mostFitted {
+			slots = append(slots, k.Slot)
+			shares = append(shares, scaled(k.Values, 1/max(scale, lengthOf(k.Values))))
+		}
+	}
+	for _, share := range shares {
+		for p := range share {
+			share[p] /= float64(len(shares))
+		}
+	}
+	g.fit.fade(1 - 1/float64(g.plan.Trust))
+	g.fit.add(scaled(g.middle, 1/scale), slots, shares)
+	s := g.fit.solve(func(slot int) bool { return g.slots[slot].share < 1 })
+	for _, slot := range slots {
+		g.slots[slot].noise = 0
+		if s > 0 {
+			g.slots[slot].noise = 1 - g.fit.weights[slot]/s
+		}
+	}
 }
 
 // rootMean returns the mean contribution of the roots, nil if none contributed.

@@ -92,5 +92,5 @@ func (g *Guard) Weight(slot uint32, weight uint32) uint32 {
 		return weight * full
 	}
 	s := g.slot(slot)
-	return weight * uint32(math.Round(full*(1-s.share)*(1-s.echo)))
+	return weight * uint32(math.Round(full*(1-s.share)*(1-s.noise)))
 }
