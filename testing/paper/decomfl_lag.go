@@ -41,6 +41,8 @@ type lagRun struct {
 const (
 	lagSmall, lagLarge = 1_000, 30_000 // d
 	lagRounds          = 110
+	lagClients         = 100
+	lagAsked           = 10 // in a round
 )
 
 // quadratic is a cheap task that ignores its samples.
@@ -64,7 +66,7 @@ func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
 	env := *x.env
 	env.Dir, env.Logf = "", nil // it takes seconds, and the log is read afterwards
 	results, err := env.Train(x.ctx, x.report.ID, &lab.Training{
-		Name: "lag", Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: rounds,
+		Name: "lag", Preset: "decomfl", Clients: lagClients, Asked: lagAsked, Rounds: rounds,
 		Task:   quadratic(d),
 		Shares: func(uint64) ([][]int, error) { return lagShares(), nil },
 		Set: func(plan *wire.Plan) {
@@ -79,7 +81,7 @@ func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
 }
 
 func lagShares() [][]int {
-	shares := make([][]int, decomflClients)
+	shares := make([][]int, lagClients)
 	for i := range shares {
 		shares[i] = []int{i}
 	}
@@ -100,16 +102,16 @@ func (x *lagRun) rounds() error {
 		}
 		t := r.Totals
 		gotUp, gotDown := float64(t.Up.Scalars)/rounds, float64(t.Down.Scalars)/rounds
-		up = up && gotUp == float64(decomflAsked*s.k*s.p)
-		down = down && gotDown <= float64(2*decomflClients*s.k*s.p)
+		up = up && gotUp == float64(lagAsked*s.k*s.p)
+		down = down && gotDown <= float64(2*lagClients*s.k*s.p)
 		of := fmt.Sprintf("K=%d, P=%d, d=%d", s.k, s.p, s.d)
 		ups = append(ups, fmt.Sprintf("%s: %g", of, gotUp))
-		downs = append(downs, fmt.Sprintf("%s: %g of %d", of, gotDown, 2*decomflClients*s.k*s.p))
+		downs = append(downs, fmt.Sprintf("%s: %g of %d", of, gotDown, 2*lagClients*s.k*s.p))
 		upBytes, downBytes := float64(t.Up.Bytes)/rounds, float64(t.Down.Bytes)/rounds
 		if s.k == 1 && s.p == 10 {
 			bytes[len(sizes)] = upBytes + downBytes
 			sizes = append(sizes, fmt.Sprintf("d=%d: %.0f B up from %d clients, %.0f B down to %d",
-				s.d, upBytes, decomflAsked, downBytes, decomflClients))
+				s.d, upBytes, lagAsked, downBytes, lagClients))
 		}
 		x.report.Table.Add(s.k, s.p, s.d, 0, gotUp, gotDown, upBytes, downBytes)
 	}

@@ -164,7 +164,7 @@ func (x *defaultsRun) cell(b *defaultsBench, name string) (*defaultsCell, error)
 // trials returns the steps to try. A preset that finds its step is untouched beside them, and
 // they decay as its own does.
 func (x *defaultsRun) trials(p *wire.Plan) (list []*defaultsTrial) {
-	field, value := stepOf(p)
+	field, value := contest.StepOf(p)
 	finds, with := value == 0, []string(nil)
 	if finds {
 		list = append(list, &defaultsTrial{untouched: true})
@@ -180,15 +180,6 @@ func (x *defaultsRun) trials(p *wire.Plan) (list []*defaultsTrial) {
 // middleStep is the middle of the grid of a preset that finds its step. With the rule
 // normalized a step is a length that does not depend on the loss.
 const middleStep = 0.04
-
-// stepOf returns the field that sets the length of a plan's steps, and its value: with a
-// server rule that has a step, that one. The value is 0 if devices find it.
-func stepOf(p *wire.Plan) (string, float32) {
-	if p.ServerStep > 0 {
-		return "server_step", p.ServerStep
-	}
-	return "step", p.StepSize
-}
 
 // plan returns a preset's plan for a task, untouched but for the model, the fleet and the
 // rounds, and the number of its devices.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -73,7 +74,7 @@ func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string,
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%v %d", plan, b.Key(), b.drawn,
 		len(b.labels)))
-	_, step := stepOf(p)
+	_, step := contest.StepOf(p)
 	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(), b.Name,
 		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(step), seed, sum[:6])), nil
 }

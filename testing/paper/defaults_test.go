@@ -206,7 +206,7 @@ func scored(power int, accuracies ...float64) *defaultsTrial {
 }
 
 func TestDefaultsCell(t *testing.T) {
-	cell := func(limit float64, low, own, high *defaultsTrial) *defaultsCell {
+	made := func(limit float64, low, own, high *defaultsTrial) *defaultsCell {
 		return &defaultsCell{limit: limit, own: own, grid: []*defaultsTrial{low, own, high}}
 	}
 	for _, test := range []struct {
@@ -214,11 +214,11 @@ func TestDefaultsCell(t *testing.T) {
 		within bool
 		text   string
 	}{
-		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), true, "85.0, 87.5 at x4*"},
-		{cell(1.5, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), false,
+		{made(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), true, "85.0, 87.5 at x4*"},
+		{made(1.5, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), false,
 			"85.0, 87.5 at x4*"},
-		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, -1, 1)), true, "85.0"},
-		{cell(3, scored(-1, .5, .5), scored(0, .8, -1), scored(1, -1, -1)), false,
+		{made(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, -1, 1)), true, "85.0"},
+		{made(3, scored(-1, .5, .5), scored(0, .8, -1), scored(1, -1, -1)), false,
 			"diverged, 50.0 at x1/4*"},
 		{&defaultsCell{refused: "no room"}, false, "refused: no room"},
 		{&defaultsCell{unfit: "too large"}, false, "not run: too large"},

@@ -99,49 +99,49 @@ func (a *furtherArm) spent(s ideas.Spent) float64 {
 // furtherArms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
 // what an idea could bring at most.
 func furtherArms() []furtherArm {
-	arm := func(name, title, costs string, a ideas.Arm) furtherArm {
+	idea := func(name, title, costs string, a ideas.Arm) furtherArm {
 		return furtherArm{name: name, title: title, costs: costs, Arm: a}
 	}
 	shape := func(of ideas.Source, power float64) ideas.Arm {
 		return ideas.Arm{Shape: ideas.Shape{Of: of, Power: power}}
 	}
 	list := []furtherArm{
-		arm("recipe", "the recipe, P=10, batch 200", "", ideas.Arm{}),
-		arm("last-x3", "last layer x3", "", ideas.Arm{Layers: ideas.Layers{Last: 3}}),
-		arm("last-x0.3", "last layer x0.3", "", ideas.Arm{Layers: ideas.Layers{Last: 0.3}}),
-		arm("layers", "layers by g^2/tr H, told free", "", ideas.Arm{Layers: ideas.Layers{Power: 1}}),
-		arm("layers-root", "layers by its root, told free", "",
+		idea("recipe", "the recipe, P=10, batch 200", "", ideas.Arm{}),
+		idea("last-x3", "last layer x3", "", ideas.Arm{Layers: ideas.Layers{Last: 3}}),
+		idea("last-x0.3", "last layer x0.3", "", ideas.Arm{Layers: ideas.Layers{Last: 0.3}}),
+		idea("layers", "layers by g^2/tr H, told free", "", ideas.Arm{Layers: ideas.Layers{Power: 1}}),
+		idea("layers-root", "layers by its root, told free", "",
 			ideas.Arm{Layers: ideas.Layers{Power: 0.5}}),
-		arm("orthogonal", "all 100 directions of a round orthogonal",
+		idea("orthogonal", "all 100 directions of a round orthogonal",
 			"replay of 1 direction, not 100", ideas.Arm{Orthogonal: true}),
-		arm("hiso", "D by v of rounds^-1/2, as HiSo", "d more", shape(ideas.Rounds, -0.5)),
-		arm("halves", "D by v of halves^-1/2", "d more", shape(ideas.Halves, -0.5)),
-		arm("halves-up", "D by v of halves^+1/2", "d more", shape(ideas.Halves, 0.5)),
-		arm("exact", "D by exact v^-1/2, told free", "d more", shape(ideas.Exact, -0.5)),
-		arm("exact-up", "D by exact v^+1/2, told free", "d more", shape(ideas.Exact, 0.5)),
-		arm("hiso-moves", "v of rounds^-1/2 on moves alone, as Adam", "d more",
+		idea("hiso", "D by v of rounds^-1/2, as HiSo", "d more", shape(ideas.Rounds, -0.5)),
+		idea("halves", "D by v of halves^-1/2", "d more", shape(ideas.Halves, -0.5)),
+		idea("halves-up", "D by v of halves^+1/2", "d more", shape(ideas.Halves, 0.5)),
+		idea("exact", "D by exact v^-1/2, told free", "d more", shape(ideas.Exact, -0.5)),
+		idea("exact-up", "D by exact v^+1/2, told free", "d more", shape(ideas.Exact, 0.5)),
+		idea("hiso-moves", "v of rounds^-1/2 on moves alone, as Adam", "d more",
 			ideas.Arm{Shape: ideas.Shape{Of: ideas.Rounds, Power: -0.5, Moves: true}}),
-		arm("exact-gently", "D by max(exact v, 10 means)^-1/2, told free", "d more",
+		idea("exact-gently", "D by max(exact v, 10 means)^-1/2, told free", "d more",
 			ideas.Arm{Shape: ideas.Shape{Of: ideas.Exact, Power: -0.5, Least: 10}}),
-		arm("curvature", "D by diag H^-1/2, told free", "d more", shape(ideas.Hessian, -0.5)),
-		arm("local", "K=2, P=9, own steps", "", ideas.Arm{K: 2, P: []int{9}, Local: 0.03}),
-		arm("p5", "P=5", "", ideas.Arm{P: []int{5}}),
-		arm("p20", "P=20", "", ideas.Arm{P: []int{20}}),
-		arm("grow-p", "P 5, 10, 20", "", ideas.Arm{P: []int{5, 10, 20}}),
-		arm("shrink-p", "P 20, 10, 5", "", ideas.Arm{P: []int{20, 10, 5}}),
-		arm("grow-b", "batch 100, 200, 300", "", ideas.Arm{B: []int{100, 200, 300}}),
-		arm("b400", "batch 400", "twice the computing", ideas.Arm{B: []int{400}}),
-		arm("more-b", "batch 200, 400, 600", "twice the computing",
+		idea("curvature", "D by diag H^-1/2, told free", "d more", shape(ideas.Hessian, -0.5)),
+		idea("local", "K=2, P=9, own steps", "", ideas.Arm{K: 2, P: []int{9}, Local: 0.03}),
+		idea("p5", "P=5", "", ideas.Arm{P: []int{5}}),
+		idea("p20", "P=20", "", ideas.Arm{P: []int{20}}),
+		idea("grow-p", "P 5, 10, 20", "", ideas.Arm{P: []int{5, 10, 20}}),
+		idea("shrink-p", "P 20, 10, 5", "", ideas.Arm{P: []int{20, 10, 5}}),
+		idea("grow-b", "batch 100, 200, 300", "", ideas.Arm{B: []int{100, 200, 300}}),
+		idea("b400", "batch 400", "twice the computing", ideas.Arm{B: []int{400}}),
+		idea("more-b", "batch 200, 400, 600", "twice the computing",
 			ideas.Arm{B: []int{200, 400, 600}}),
-		arm("kalman", "Kalman filter in place of momentum", "replay twice",
+		idea("kalman", "Kalman filter in place of momentum", "replay twice",
 			ideas.Arm{Memory: ideas.Kalman}),
-		arm("squares", "least squares of 10 rounds", "replay 40 times",
+		idea("squares", "least squares of 10 rounds", "replay 40 times",
 			ideas.Arm{Memory: ideas.Squares}),
-		arm("control", "control variate along momentum", "replay twice",
+		idea("control", "control variate along momentum", "replay twice",
 			ideas.Arm{Memory: ideas.Control}),
-		arm("control-long", "control variate, momentum 0.97", "replay twice, d more",
+		idea("control-long", "control variate, momentum 0.97", "replay twice, d more",
 			ideas.Arm{Memory: ideas.LongControl}),
-		arm("antithetic", "each round's directions again, negated", "", ideas.Arm{Antithetic: true}),
+		idea("antithetic", "each round's directions again, negated", "", ideas.Arm{Antithetic: true}),
 	}
 	for _, a := range slices.Clone(list) {
 		equal := ""

@@ -91,19 +91,19 @@ func TestSlopes(t *testing.T) {
 	}
 	x.set.Train = x.set.Test // the devices have the attacker's images
 	for _, name := range []string{"shared", "own", "groups"} {
-		var arm leakArm
+		var one leakArm
 		for _, a := range leakArms {
 			if a.name == name {
-				arm = a
+				one = a
 			}
 		}
-		arm.settings += " batch=0 precision=single mu=1e-3 difference=central"
+		one.settings += " batch=0 precision=single mu=1e-3 difference=central"
 		if name == "groups" {
-			arm.settings += " group_size=5"
+			one.settings += " group_size=5"
 		}
 		x.size = func(leakArm) int { return leakLabels }
 		task, _ := x.set.Task(false)
-		p, _, err := x.plan(arm, 1, task)
+		p, _, err := x.plan(one, 1, task)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func armOf(arms []contest.Method, name string) (contest.Method, error) {
 		return contest.Method{}, &wire.PlanError{Field: "arm", Value: name,
 			Remedy: "choose among " + strings.Join(names, ", ") + ", or name a preset"}
 	}
-	field, value := stepOf(p)
+	field, value := contest.StepOf(p)
 	return contest.Method{Name: name, Title: "the preset " + name, Preset: name, Step: field,
 		Steps: []float32{value}}, nil
 }

@@ -106,7 +106,7 @@ func TestMNISTArms(t *testing.T) {
 			if err := valid.Plan(p); err != nil {
 				t.Errorf("%v, %s: %v", &l, c.Name, err)
 			}
-			if _, found := stepOf(p); c.Name == "auto" && (found != 0 || p.StepAuto == 0) {
+			if _, found := contest.StepOf(p); c.Name == "auto" && (found != 0 || p.StepAuto == 0) {
 				t.Errorf("%v, %s: step %v", &l, c.Name, found)
 			}
 			want := cmp.Or(c.Queries, l.queries)

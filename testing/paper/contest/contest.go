@@ -105,6 +105,15 @@ func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	return &one, nil
 }
 
+// StepOf returns the field that sets the length of a plan's steps, and its value: with a
+// server rule that has a step, that one. The value is 0 if devices find it.
+func StepOf(p *wire.Plan) (string, float32) {
+	if p.ServerStep > 0 {
+		return "server_step", p.ServerStep
+	}
+	return "step", p.StepSize
+}
+
 // Padded pads names to one length: every message contains the run's name, and bytes are
 // compared.
 func Padded(name string) string {
