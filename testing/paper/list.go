@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/beyond"
+	"github.com/zofl/zofl/testing/paper/fzoos"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/mixed"
@@ -28,7 +29,7 @@ func All() []lab.Experiment {
 			attackExperiment(),
 			zofedht.Table1(),
 			svrg.Experiment(),
-			fzoosGamma(),
+			fzoos.Gamma(),
 		},
 		zofedht.Experiments(),
 		[]lab.Experiment{
@@ -44,7 +45,7 @@ func All() []lab.Experiment {
 			guards(),
 			leakExperiment(),
 		},
-		fzoosExperiments(),
+		fzoos.Experiments(),
 	)
 }
 

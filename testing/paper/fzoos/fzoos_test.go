@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"math"
@@ -20,7 +20,7 @@ import (
 func tinyBoxes(t *testing.T, e *lab.Env) *boxRun {
 	t.Helper()
 	e.Logf = t.Logf
-	size := fzoosSizeOf(&lab.Env{Short: true, Seeds: 2})
+	size := sizeOf(&lab.Env{Short: true, Seeds: 2})
 	size.method, size.rounds, size.fewer = []string{"around=5", "window=20", "features=40",
 		"candidates=20"}, 2, 2
 	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1},
@@ -47,10 +47,10 @@ func TestFzoosQuadratic(t *testing.T) {
 		t.Errorf("%d and %d series, FedZO's queries %v",
 			len(f.Series), len(more.Series), more.Series[3].X)
 	}
-	task := x.quadraticTask(5, fzoosSteps, 2)
+	task := x.quadraticTask(5, steps, 2)
 	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210,
 		"SCAFFOLD I": 231, "SCAFFOLD II": 210}
-	curves, err := x.compare(task, append([]contest.Method{x.size.fzoos()}, fzoosBaselines...))
+	curves, err := x.compare(task, append([]contest.Method{x.size.fzoos()}, baselines...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,14 +142,14 @@ func TestFzoosMetric(t *testing.T) {
 
 // TestFzoosPlans: every training of the full size is a valid plan with a unique name.
 func TestFzoosPlans(t *testing.T) {
-	size := fzoosSizeOf(&lab.Env{})
+	size := sizeOf(&lab.Env{})
 	x := newBoxRun(t.Context(), &lab.Env{}, "plans", size)
 	names := map[string]bool{}
 	for _, c := range size.c {
 		for _, steps := range size.steps {
-			task := x.quadraticTask(c, steps, fzoosRounds)
-			list := append([]contest.Method{size.fzoos()}, fzoosBaselines...)
-			for _, m := range append(list, plainSteps(fzoosBaselines, size.sgd)...) {
+			task := x.quadraticTask(c, steps, rounds)
+			list := append([]contest.Method{size.fzoos()}, baselines...)
+			for _, m := range append(list, plainSteps(baselines, size.sgd)...) {
 				for _, step := range m.Steps {
 					one, err := task.training(&m, step, 99)
 					if err != nil {
@@ -184,9 +184,9 @@ func TestLookout(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLookout(q)
-	x, g := make([]float32, fzoosDim), make([]float64, fzoosDim)
+	x, g := make([]float32, dim), make([]float64, dim)
 	q.Start(x, 1)
-	probe := make([]float32, fzoosDim)
+	probe := make([]float32, dim)
 	walk := func(n uint64, eta float64) {
 		for step := range 3 {
 			l.asked(x, []int{2}, objective.Batch{N: n, Step: step})
@@ -236,13 +236,13 @@ func TestFzoosClaims(t *testing.T) {
 		{madeCurve(task, "lower", 100, 4, 3, 2, .5), false, false},
 		{madeCurve(task, "ended", 100, 4, 3), true, true}, // infinite, so that any round will do
 	} {
-		x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})
+		x := newBoxRun(t.Context(), &lab.Env{}, "made", size{})
 		x.sooner(ours, []*boxCurve{test.other}, "Adam")
 		if c := x.report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
 			t.Errorf("%s: %+v, want %v and %v", test.other.Title, c, test.rounds, test.queries)
 		}
 	}
-	x := newBoxRun(t.Context(), &lab.Env{}, "made", fzoosSize{})
+	x := newBoxRun(t.Context(), &lab.Env{}, "made", size{})
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "late", 30, 4, 4, 2, 2)})
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "early", 50, 2, 2, 2, 2)})
 	x.reaches(0, ours, nil)

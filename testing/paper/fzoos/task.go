@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"crypto/sha256"
@@ -35,7 +35,7 @@ func (t *boxTask) training(c *contest.Method, step float32, seed uint64) (*lab.T
 		return nil, err
 	}
 	return &lab.Training{
-		Name: fzoosKey(t.name, c, step), Preset: c.Preset, Clients: p.Clients(),
+		Name: key(t.name, c, step), Preset: c.Preset, Clients: p.Clients(),
 		Asked: p.Clients(), Rounds: t.rounds,
 		Every: 1, Task: boxed(p, append([]string{t.metric}, t.metrics...), measure),
 		Shares: func(uint64) ([][]int, error) { return numbered(p.Clients()), nil },

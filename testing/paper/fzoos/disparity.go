@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"fmt"
@@ -94,7 +94,7 @@ func (x *boxRun) disparity() error {
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
 	list := []contest.Method{ours.With("fzoos-s", "FZooS", plainRule...)}
-	for _, c := range fzoosBaselines {
+	for _, c := range baselines {
 		list = append(list, c.With("s"+c.Name[1:], c.Title, plainRule...))
 	}
 	var ends, at []float64

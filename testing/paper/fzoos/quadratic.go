@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
-// fzoosLevels of F - F* are a tenth and a hundredth of the value at the start of the runs.
-var fzoosLevels = []float64{0.3, 0.03}
+// levels of F - F* are a tenth and a hundredth of the value at the start of the runs.
+var levels = []float64{0.3, 0.03}
 
 // quadraticTask is (98) with T local steps.
 func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
@@ -30,7 +30,7 @@ func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
 }
 
 func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
-	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: fzoosDim, Clients: fzoosClients,
+	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: dim, Clients: clients,
 		C: c, Seed: seed})
 }
 
@@ -39,11 +39,11 @@ func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
 func (x *boxRun) quadratic() error {
 	few := x.size.fzoos()
 	for _, c := range x.size.c {
-		t := x.quadraticTask(c, fzoosSteps, x.size.rounds)
+		t := x.quadraticTask(c, steps, x.size.rounds)
 		ours := []contest.Method{few.With(few.Name+"-r", "FZooS, 20 around x", "around=20"),
 			few.With(few.Name, "FZooS, 5 around x")}
 		best := ours[0]
-		if c > fzoosClients {
+		if c > clients {
 			best = ours[0].With(few.Name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one")
 			ours = append(ours, best)
 		}
@@ -59,7 +59,7 @@ func (x *boxRun) quadratic() error {
 func (x *boxRun) localUpdates() error {
 	var curves []*boxCurve
 	for _, steps := range x.size.steps {
-		t := x.quadraticTask(5, steps, x.size.few(fzoosRounds))
+		t := x.quadraticTask(5, steps, x.size.few(rounds))
 		ours, err := x.contend(t,
 			[]contest.Method{x.size.fzoos().With(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
 		if err != nil {
@@ -79,13 +79,13 @@ func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 	if err != nil {
 		return ours, err
 	}
-	adam, err := x.compare(t, fzoosBaselines)
+	adam, err := x.compare(t, baselines)
 	if err != nil {
 		return ours, err
 	}
 	var plain []*boxCurve
 	if len(sgd) > 0 {
-		if plain, err = x.compare(t, plainSteps(fzoosBaselines, sgd)); err != nil {
+		if plain, err = x.compare(t, plainSteps(baselines, sgd)); err != nil {
 			return ours, err
 		}
 	}
@@ -94,7 +94,7 @@ func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 		if len(plain) > 0 {
 			x.sooner(own, plain, "SGD at its best step")
 		}
-		for _, level := range fzoosLevels {
+		for _, level := range levels {
 			x.reaches(level, own, append(slices.Clone(adam), plain...))
 		}
 	}
@@ -104,7 +104,7 @@ func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 // features is figure 5a.
 func (x *boxRun) features() error {
 	for _, c := range x.size.c {
-		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
+		t := x.quadraticTask(c, steps, x.size.few(rounds))
 		var list []contest.Method
 		for i := len(x.size.features) - 1; i >= 0; i-- {
 			m := x.size.features[i]
@@ -122,7 +122,7 @@ func (x *boxRun) features() error {
 // ablation is figure 5b, and also has gamma = 0 and Corollary E.1's gamma.
 func (x *boxRun) ablation() error {
 	for _, c := range x.size.c {
-		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
+		t := x.quadraticTask(c, steps, x.size.few(rounds))
 		q, err := quadraticOf(c, 1)
 		if err != nil {
 			return err
@@ -161,11 +161,11 @@ func heterogeneityOf(q *blackbox.Quadratic) float64 {
 	q.MeanGradient(all, x)
 	low, high := q.Box()
 	side := float64(high - low)
-	for i := range fzoosClients {
+	for i := range clients {
 		q.Gradient(own, i, x)
 		for j, g := range own {
 			sum += side * side * (g - all[j]) * (g - all[j])
 		}
 	}
-	return sum / fzoosClients
+	return sum / clients
 }

@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 type boxRun struct {
 	ctx    context.Context
 	env    *lab.Env
-	size   fzoosSize
+	size   size
 	report *lab.Report
 	shown  []string // titles of the problems that have figures
 }
 
-func newBoxRun(ctx context.Context, e *lab.Env, id string, size fzoosSize) *boxRun {
+func newBoxRun(ctx context.Context, e *lab.Env, id string, size size) *boxRun {
 	return &boxRun{ctx: ctx, env: e, size: size, report: &lab.Report{ID: id}}
 }
 

@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"fmt"

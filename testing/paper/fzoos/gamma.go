@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/testing/reference"
 )
 
-// fzoosGamma compares correction lengths of FZooS (5), of which a device knows some only: that of
+// Gamma compares correction lengths of FZooS (5), of which a device knows some only: that of
 // Corollary 1 needs rho, and that of Proposition B.1 the gradient of F. So it is a simulation, by
 // the reference in float64.
-func fzoosGamma() lab.Experiment {
+func Gamma() lab.Experiment {
 	const id = "fzoos-gamma"
 	return lab.Experiment{
 		ID:    id,
@@ -35,7 +35,7 @@ type gammaSize struct {
 }
 
 func gammaSizeOf(e *lab.Env) gammaSize {
-	s := gammaSize{fzoosDim, 300, 2000, 15, e.SeedsOr(1), []float64{0.5, 5, 50}}
+	s := gammaSize{dim, 300, 2000, 15, e.SeedsOr(1), []float64{0.5, 5, 50}}
 	if e.Short {
 		s.dim, s.window, s.features, s.rounds = 60, 60, 600, 8
 	}
@@ -63,7 +63,7 @@ var gammaArms = []gammaArm{
 		return f.bound(0)
 	}},
 	{"e1", "Corollary E.1", func(f *gammaFleet) func(reference.Step) float64 {
-		return reference.Theory(f.g, f.Posterior, fzoosClients, len(f.B))
+		return reference.Theory(f.g, f.Posterior, clients, len(f.B))
 	}},
 	{"b1", "Proposition B.1", func(f *gammaFleet) func(reference.Step) float64 {
 		return reference.Best(f.gradient)
@@ -82,7 +82,7 @@ type gammaFleet struct {
 }
 
 func newGammaFleet(c float64, size gammaSize, seed uint64) (*gammaFleet, error) {
-	q, err := blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: size.dim, Clients: fzoosClients,
+	q, err := blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: size.dim, Clients: clients,
 		C: c, Seed: seed})
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func newGammaFleet(c float64, size gammaSize, seed uint64) (*gammaFleet, error) 
 	}
 	f.FZooS = &reference.FZooS{
 		Posterior: reference.Posterior{L: 1, Noise: 1e-6, Mean: true}, Random: random, Dim: size.dim,
-		K: fzoosSteps, Eta: 0.01, Window: size.window, Domain: reference.Unit(size.dim),
+		K: steps, Eta: 0.01, Window: size.window, Domain: reference.Unit(size.dim),
 		Origin: make([]float64, size.dim),
 		Local: reference.Optimizer{Kind: reference.AdamKingma, Beta: 0.9, Beta2: 0.999,
 			Epsilon: 1e-8},
@@ -119,7 +119,7 @@ func (f *gammaFleet) normals(deviation float64) []float64 {
 
 // bound is Corollary 1's length for a rho of 1 or 0, after the first round.
 func (f *gammaFleet) bound(decay float64) func(reference.Step) float64 {
-	return reference.Bound(f.g, f.Posterior, fzoosClients, len(f.B), decay)
+	return reference.Bound(f.g, f.Posterior, clients, len(f.B), decay)
 }
 
 // at returns the parameters at coordinates.
@@ -163,11 +163,11 @@ func (f *gammaFleet) query(client int, _ reference.At, x []float64) (points [][]
 func (f *gammaFleet) round(r int) {
 	n := uint64(2 + 2*r)
 	x, w := make([]float64, f.q.Dim()), make([]float64, len(f.B))
-	for client := range fzoosClients {
+	for client := range clients {
 		addTo(x, f.Iterate(f.s, client, n, f.query))
 	}
 	f.s.X = x
-	for client := range fzoosClients {
+	for client := range clients {
 		addTo(w, f.Weigh(f.s, client, n+1, f.query))
 	}
 	f.s.W = w
@@ -176,7 +176,7 @@ func (f *gammaFleet) round(r int) {
 // addTo adds a client's share of a mean.
 func addTo(mean, v []float64) {
 	for i, e := range v {
-		mean[i] += e / fzoosClients
+		mean[i] += e / clients
 	}
 }
 

@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"math"
@@ -38,8 +38,8 @@ func TestGammaFleet(t *testing.T) {
 	at := func(by float64) (sum float64) {
 		u := append([]float64(nil), f.s.X...)
 		u[3] += by
-		for client := range fzoosClients {
-			sum += f.q.Local(client)(f.at(u)) / fzoosClients
+		for client := range clients {
+			sum += f.q.Local(client)(f.at(u)) / clients
 		}
 		return sum
 	}

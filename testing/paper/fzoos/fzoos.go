@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 // box of side 1. Only the code says how many queries are made around a round's x: 50 of
 // 200, in a cube of another size. Here they are 5, and 20 in another comparison.
 const (
-	fzoosClients = 5
-	fzoosDim     = 300
-	fzoosRounds  = 50
-	fzoosSteps   = 10
+	clients = 5
+	dim     = 300
+	rounds  = 50
+	steps   = 10
 )
 
-// fzoosExperiments returns those of FZooS's section 5 and appendix H.
-func fzoosExperiments() []lab.Experiment {
+// Experiments returns those of FZooS's section 5 and appendix H.
+func Experiments() []lab.Experiment {
 	const paper = "FZooS, "
 	list := []lab.Experiment{
 		{ID: "fzoos-quadratic",
@@ -46,16 +46,16 @@ func fzoosExperiments() []lab.Experiment {
 	for i := range list {
 		id := list[i].ID
 		list[i].Do = func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newBoxRun(ctx, e, id, fzoosSizeOf(e))
+			x := newBoxRun(ctx, e, id, sizeOf(e))
 			return x.report, runs[i](x)
 		}
 	}
 	return list
 }
 
-// A fzoosSize says how much of the experiments is run. FZooS's own fields are reduced,
+// A size says how much of the experiments is run. FZooS's own fields are reduced,
 // because its local step takes as long as thousands of queries of these problems.
-type fzoosSize struct {
+type size struct {
 	name     string   // of FZooS, for names of runs
 	method   []string // fields of FZooS's plan
 	rounds   uint64   // of the quadratic's main comparison
@@ -72,12 +72,12 @@ type fzoosSize struct {
 	seeds    int
 }
 
-// fzoosSizeOf returns the size for an environment. The paper keeps all points; here only
+// sizeOf returns the size for an environment. The paper keeps all points; here only
 // the latest 1,000 count. A short size has 300, and 2,000 features instead of 10,000 where
 // they do not vary.
-func fzoosSizeOf(e *lab.Env) fzoosSize {
-	s := fzoosSize{
-		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
+func sizeOf(e *lab.Env) size {
+	s := size{
+		rounds: rounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
 		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1},
 		portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
 		images: 15, rows: 1000, scores: 4, name: "fzoos", method: []string{"around=5", "window=1000"},
@@ -94,7 +94,7 @@ func fzoosSizeOf(e *lab.Env) fzoosSize {
 }
 
 // few returns the rounds of the parts that are shortened.
-func (s *fzoosSize) few(paper uint64) uint64 {
+func (s *size) few(paper uint64) uint64 {
 	if s.fewer > 0 {
 		return s.fewer
 	}
@@ -102,13 +102,13 @@ func (s *fzoosSize) few(paper uint64) uint64 {
 }
 
 // fzoos returns the method.
-func (s *fzoosSize) fzoos() contest.Method {
+func (s *size) fzoos() contest.Method {
 	return contest.Method{Name: s.name, Title: "FZooS", Preset: "fzoos", Set: s.method}.At(0.01)
 }
 
-// fzoosBaselines are the methods that FZooS is compared with, with the paper's local rule:
+// baselines are the methods that FZooS is compared with, with the paper's local rule:
 // Adam, which starts anew in each round.
-var fzoosBaselines = func() []contest.Method {
+var baselines = func() []contest.Method {
 	plain := contest.Method{Name: "a", Title: "FedZO", Preset: "fedzo-dense", Set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
 		"rule=adam", "beta=0.9", "beta2=0.999", "epsilon=1e-8",
@@ -133,7 +133,7 @@ func plainSteps(list []contest.Method, steps []float32) []contest.Method {
 	return out
 }
 
-// fzoosKey returns the name of a run, from short names of the problem and the method.
-func fzoosKey(problem string, c *contest.Method, step float32) string {
+// key returns the name of a run, from short names of the problem and the method.
+func key(problem string, c *contest.Method, step float32) string {
 	return contest.Padded(fmt.Sprintf("%s-%s-%s", problem, c.Name, lab.Token(step)))
 }

@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	margin            = "margin" // F: the attack succeeds where it is below 0
-	unsuccessful      = "not misled"
-	fzoosAttackRounds = 100
+	margin       = "margin" // F: the attack succeeds where it is below 0
+	unsuccessful = "not misled"
+	attackRounds = 100
 )
 
 // attack is figure 7; images take the place of seeds.
@@ -39,7 +39,7 @@ func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	t := &boxTask{
 		name: "m" + lab.Token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion),
 		metric: unsuccessful, metrics: []string{margin},
-		rounds: x.size.few(fzoosAttackRounds), steps: fzoosSteps, seeds: a.Len(),
+		rounds: x.size.few(attackRounds), steps: steps, seeds: a.Len(),
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			k := a.Target(int(seed) - 1)
 			f := blackbox.Mean(k)
@@ -52,7 +52,7 @@ func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 			}, nil
 		},
 	}
-	curves, err := x.compare(t, append([]contest.Method{x.size.fzoos()}, fzoosBaselines...))
+	curves, err := x.compare(t, append([]contest.Method{x.size.fzoos()}, baselines...))
 	if err != nil {
 		return err
 	}

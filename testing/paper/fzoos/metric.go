@@ -1,4 +1,4 @@
-package paper
+package fzoos
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/testing/tables"
 )
 
-const fzoosMetricRounds = 50
+const metricRounds = 50
 
 // metrics is figures 8 to 12, except those that vary T.
 func (x *boxRun) metrics() error {
@@ -37,8 +37,8 @@ func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion floa
 	t := &boxTask{
 		name: fmt.Sprintf("c%d-%s", score, lab.Token(float32(portion))), draws: "metric",
 		title:  fmt.Sprintf("%v, P=%g", score, portion),
-		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(fzoosMetricRounds),
-		steps: fzoosSteps, seeds: x.size.seeds,
+		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(metricRounds),
+		steps: steps, seeds: x.size.seeds,
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			m, err := blackbox.NewMetric(x.ctx, table, blackbox.MetricConfig{
 				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.env.Logf,
@@ -52,7 +52,7 @@ func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion floa
 	}
 	printed := x.size.fzoos()
 	fitted := printed.With(printed.Name+"-l", "FZooS, l fitted", "length_fit=on")
-	curves, err := x.compare(t, append([]contest.Method{printed, fitted}, fzoosBaselines...))
+	curves, err := x.compare(t, append([]contest.Method{printed, fitted}, baselines...))
 	if err != nil {
 		return err
 	}
