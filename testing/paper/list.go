@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
 	"github.com/zofl/zofl/testing/paper/fzoos"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
@@ -26,7 +27,7 @@ func All() []lab.Experiment {
 			decomflFashion(),
 			decomflLag(),
 			decomflMemory(),
-			attackExperiment(),
+			adafl.Experiment(),
 			zofedht.Table1(),
 			svrg.Experiment(),
 			fzoos.Gamma(),

@@ -1,4 +1,4 @@
-package paper
+package adafl
 
 import (
 	"context"
@@ -13,32 +13,34 @@ import (
 // with a tenth of it most images of Fashion-MNIST are misclassified, and distorted several
 // times as much. So compare these figures with each other rather than with the paper's.
 const (
-	attackID      = "zo-adafl-attack"
-	attackClass   = 4
-	attackClients = 50
-	attackImages  = 200 // of the class, which all clients share
-	attackShare   = 60  // drawn for each client from these
-	attackBalance = 1.0
-	attackMu      = 1e-3
-	attackBatch   = 25
-	attackSteps   = 50 // K of figure 2b
+	id         = "zo-adafl-attack"
+	class      = 4
+	clients    = 50
+	imageCount = 200 // of the class, which all clients share
+	shareSize  = 60  // drawn for each client from these
+	balance    = 1.0
+	mu         = 1e-3
+	batch      = 25
+	steps      = 50 // K of figure 2b
 )
 
-func attackExperiment() lab.Experiment {
+// Experiment attacks classifiers of MNIST and Fashion-MNIST by the paper's methods, and compares
+// their losses, distortions and rates of success.
+func Experiment() lab.Experiment {
 	return lab.Experiment{
-		ID:    attackID,
+		ID:    id,
 		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
 		Long:  "some 3 hours for each of three seeds",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newAttackRun(ctx, e, attackSizeOf(e))
+			x := newTrial(ctx, e, sizeOf(e))
 			return x.report, x.all()
 		},
 	}
 }
 
-// An attackSize says how much of the paper's experiment is run.
-type attackSize struct {
+// A size says how much of the paper's experiment is run.
+type size struct {
 	sets   []string
 	epochs int    // of the classifiers' training
 	k      uint32 // local steps where they do not vary
@@ -54,13 +56,13 @@ type attackSize struct {
 	seeds        int
 }
 
-// attackSizeOf returns the size for an environment. In a short comparison 10 of the 50
+// sizeOf returns the size for an environment. In a short comparison 10 of the 50
 // clients take part in a round.
-func attackSizeOf(e *lab.Env) attackSize {
-	s := attackSize{
-		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, among: attackClients,
+func sizeOf(e *lab.Env) size {
+	s := size{
+		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: steps, among: clients,
 		rounds: 600, sweep: 200, every: 20,
-		steps: []uint32{10, attackSteps, 100}, asked: []int{10, 30, attackClients},
+		steps: []uint32{10, steps, 100}, asked: []int{10, 30, clients},
 		// FedZO's code uses 5e-3 for DZOPA, and for ZONE-S 2e-6 times d. With 5e-2 a round
 		// moves as far along the gradient as a round of FedZO with K = 50.
 		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2, 5e-2},
@@ -73,32 +75,32 @@ func attackSizeOf(e *lab.Env) attackSize {
 	return s
 }
 
-// An attackMethod is a method that the paper compares.
-type attackMethod struct{ name, tag string }
+// A method is a method that the paper compares.
+type method struct{ name, tag string }
 
 var (
-	attackAda   = attackMethod{"ZO-AdaFL", "ada"}
-	attackFedZO = attackMethod{"FedZO", "fedzo"}
-	attackDZOPA = attackMethod{"DZOPA", "dzopa"}
-	attackZONES = attackMethod{"ZONE-S", "zones"}
-	// attackMethods are the methods of Table 2.
-	attackMethods = []attackMethod{attackAda, attackFedZO, attackDZOPA, attackZONES}
+	ada   = method{"ZO-AdaFL", "ada"}
+	fedZO = method{"FedZO", "fedzo"}
+	dzopa = method{"DZOPA", "dzopa"}
+	zones = method{"ZONE-S", "zones"}
+	// methods are the methods of Table 2.
+	methods = []method{ada, fedZO, dzopa, zones}
 )
 
-// An attackCurve is a method with its settings, and its runs by seed from 1.
-type attackCurve struct {
-	attackMethod
+// A curve is a method with its settings, and its runs by seed from 1.
+type curve struct {
+	method
 	step    float64 // eta, of the baselines
 	results lab.Results
 }
 
 // at returns the mean of a metric over the seeds.
-func (c *attackCurve) at(metric string, round uint64) float64 {
+func (c *curve) at(metric string, round uint64) float64 {
 	return lab.Mean(c.results.At(metric, round))
 }
 
 // text formats a metric with the name of its method.
-func (c *attackCurve) text(metric string, round uint64) string {
+func (c *curve) text(metric string, round uint64) string {
 	name := c.name
 	if c.step > 0 {
 		name += fmt.Sprintf(" (eta %g)", c.step)
@@ -106,26 +108,26 @@ func (c *attackCurve) text(metric string, round uint64) string {
 	return name + " " + lab.Spread(c.results.At(metric, round))
 }
 
-// An attackRun is a running experiment.
-type attackRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
-	size   attackSize
+	size   size
 	report *lab.Report
-	sets   []*attackSet
-	steps  []*attackCurve // by attackSize.steps
-	asked  []*attackCurve // by attackSize.asked
+	sets   []*set
+	steps  []*curve // by size.steps
+	asked  []*curve // by size.asked
 }
 
-func newAttackRun(ctx context.Context, e *lab.Env, size attackSize) *attackRun {
-	return &attackRun{ctx: ctx, env: e, size: size, report: &lab.Report{
-		ID: attackID,
+func newTrial(ctx context.Context, e *lab.Env, size size) *trial {
+	return &trial{ctx: ctx, env: e, size: size, report: &lab.Report{
+		ID: id,
 		Figure: lab.Figure{Title: "ZO-AdaFL, universal attack on class 4", X: "round", Y: "attack loss",
 			Falls: true},
 	}}
 }
 
-func (x *attackRun) all() error {
+func (x *trial) all() error {
 	for _, name := range x.size.sets {
 		s, err := x.load(name)
 		if err != nil {
@@ -145,26 +147,26 @@ func (x *attackRun) all() error {
 
 // compare runs the four methods on a set, each with as many losses a round; in a round of
 // ZONE-S a single client computes all of them.
-func (x *attackRun) compare(s *attackSet) (err error) {
-	for _, m := range []attackMethod{attackAda, attackFedZO} {
+func (x *trial) compare(s *set) (err error) {
+	for _, m := range []method{ada, fedZO} {
 		if s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds); err != nil {
 			return err
 		}
 	}
-	if s.curves[attackDZOPA], err = x.best(s, attackDZOPA, x.size.dzopa); err != nil {
+	if s.curves[dzopa], err = x.best(s, dzopa, x.size.dzopa); err != nil {
 		return err
 	}
-	s.curves[attackZONES], err = x.best(s, attackZONES, x.size.zones)
+	s.curves[zones], err = x.best(s, zones, x.size.zones)
 	return err
 }
 
 // sweep varies K and the clients a round. It does not repeat the runs of compare.
-func (x *attackRun) sweep(s *attackSet) error {
-	vary := func(k uint32, asked int) (*attackCurve, error) {
+func (x *trial) sweep(s *set) error {
+	vary := func(k uint32, asked int) (*curve, error) {
 		if k == x.size.k && asked == x.size.among {
-			return s.curves[attackAda], nil
+			return s.curves[ada], nil
 		}
-		return x.fleet(s, attackAda, k, asked, x.size.sweep)
+		return x.fleet(s, ada, k, asked, x.size.sweep)
 	}
 	for _, k := range x.size.steps {
 		c, err := vary(k, x.size.among)
@@ -184,15 +186,15 @@ func (x *attackRun) sweep(s *attackSet) error {
 }
 
 // add adds the curves of runs to the report.
-func (x *attackRun) add(results lab.Results) { x.report.AddCurves(attackLoss, results) }
+func (x *trial) add(results lab.Results) { x.report.AddCurves(loss, results) }
 
 // Metrics of a perturbation after a round. The first three are over the images that the
 // clients share, the last over those of the test set.
 const (
-	attackLoss  = "attack_loss"
+	loss        = "attack_loss"
 	distortion  = "distortion"
 	success     = "success"
 	testSuccess = "test_success"
 )
 
-var attackMetrics = []string{attackLoss, distortion, success, testSuccess}
+var metrics = []string{loss, distortion, success, testSuccess}

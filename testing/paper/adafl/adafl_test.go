@@ -1,4 +1,4 @@
-package paper
+package adafl
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 )
 
 // tinyAttack is an attack on drawn digits that takes seconds.
-func tinyAttack(t *testing.T, dir string) *attackRun {
-	size := attackSize{
+func tinyAttack(t *testing.T, dir string) *trial {
+	size := size{
 		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, among: 2, rounds: 4,
 		sweep: 2, every: 2,
 		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2},
 		zones: []float64{5e-3}, seeds: 1,
 	}
-	return newAttackRun(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
+	return newTrial(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
 }
 
 func TestAttack(t *testing.T) {
@@ -46,19 +46,19 @@ func TestAttack(t *testing.T) {
 		}
 	}
 	s := x.sets[0]
-	for _, m := range attackMethods {
+	for _, m := range methods {
 		c := s.curves[m]
-		if loss := c.at(attackLoss, 4); !(loss >= 0) || c.results[0].Curve.Ended != "rounds" {
+		if loss := c.at(loss, 4); !(loss >= 0) || c.results[0].Curve.Ended != "rounds" {
 			t.Errorf("%s: attack loss %v, ended %q", m.name, loss, c.results[0].Curve.Ended)
 		}
-		want := map[attackMethod]uint64{attackAda: 4 * 2 * 4 * 2, attackFedZO: 4 * 2 * 4 * 2,
-			attackDZOPA: 4 * 50 * 2, attackZONES: 4 * 4 * 2}
+		want := map[method]uint64{ada: 4 * 2 * 4 * 2, fedZO: 4 * 2 * 4 * 2,
+			dzopa: 4 * 50 * 2, zones: 4 * 4 * 2}
 		if got := c.results[0].Curve.Points[3].Queries; got != want[m] {
 			t.Errorf("%s: %d losses in 4 rounds, want %d", m.name, got, want[m])
 		}
 	}
 	start := s.target.Loss(make([]float32, s.target.Dim()), whole(s.target))
-	if ada := s.curves[attackAda].at(attackLoss, 4); !(ada < start) {
+	if ada := s.curves[ada].at(loss, 4); !(ada < start) {
 		t.Errorf("ZO-AdaFL's attack loss is %v after 4 rounds, %v before", ada, start)
 	}
 	// A saved run is not repeated.
@@ -68,11 +68,11 @@ func TestAttack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := again.best(s2, attackDZOPA, []float64{5e-2})
+	c, err := again.best(s2, dzopa, []float64{5e-2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := s.curves[attackDZOPA], c; a.step == b.step &&
+	if a, b := s.curves[dzopa], c; a.step == b.step &&
 		!reflect.DeepEqual(a.results[0].Params, b.results[0].Params) {
 		t.Error("what was kept is another perturbation")
 	}
@@ -145,7 +145,7 @@ func TestAttackShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	shares := s.shares(3)
-	if len(shares) != attackClients || !reflect.DeepEqual(shares, s.shares(3)) ||
+	if len(shares) != clients || !reflect.DeepEqual(shares, s.shares(3)) ||
 		reflect.DeepEqual(shares, s.shares(4)) {
 		t.Error("the shares are no function of the seed, or too few")
 	}
@@ -154,7 +154,7 @@ func TestAttackShares(t *testing.T) {
 		for _, at := range share {
 			seen[at] = true
 		}
-		if len(seen) != attackShare || len(share) != attackShare {
+		if len(seen) != shareSize || len(share) != shareSize {
 			t.Errorf("client %d has %d images, of which %d differ", i, len(share), len(seen))
 		}
 	}
@@ -176,22 +176,22 @@ func TestAttackStops(t *testing.T) {
 // takes as many losses a round as a fleet.
 func TestAttackPlans(t *testing.T) {
 	for _, short := range []bool{true, false} {
-		size := attackSizeOf(&lab.Env{Short: short})
+		size := sizeOf(&lab.Env{Short: short})
 		if size.rounds < size.sweep || size.rounds%size.every != 0 || size.sweep%size.every != 0 {
 			t.Errorf("%+v: the sweep's end is not measured in the comparison", size)
 		}
-		x := newAttackRun(t.Context(), &lab.Env{}, size)
-		b := x.baseline(attackDZOPA, attack.Fleet{Shares: make([][]int, attackClients)})
+		x := newTrial(t.Context(), &lab.Env{}, size)
+		b := x.baseline(dzopa, attack.Fleet{Shares: make([][]int, clients)})
 		if want := uint64(size.among) * uint64(size.k) * 2; b.Queries() != want {
 			t.Errorf("DZOPA asks for %d losses a round, want %d", b.Queries(), want)
 		}
 	}
 	for _, preset := range []string{"zo-adafl", "fedzo"} {
-		p, err := run.Plan(preset, "m-fedzo-k100-m50", 99, 784, attackClients, attackClients)
+		p, err := run.Plan(preset, "m-fedzo-k100-m50", 99, 784, clients, clients)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Steps, p.Perturbations = attackSteps, 1
+		p.Steps, p.Perturbations = steps, 1
 		if err := valid.Plan(p); err != nil {
 			t.Error(err)
 		}

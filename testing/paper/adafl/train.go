@@ -1,4 +1,4 @@
-package paper
+package adafl
 
 import (
 	"encoding/gob"
@@ -19,32 +19,32 @@ import (
 // fleet runs ZO-AdaFL or FedZO with the production code, for all seeds. Both have the same
 // number of steps and directions: with FedZO's own P of 20, a record of 50 clients would
 // exceed the limit of a relay.
-func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int,
-	rounds uint64) (*attackCurve, error) {
+func (x *trial) fleet(s *set, m method, k uint32, asked int,
+	rounds uint64) (*curve, error) {
 	preset := "zo-adafl"
-	if m == attackFedZO {
+	if m == fedZO {
 		preset = "fedzo"
 	}
 	t := &lab.Training{
 		Name: fmt.Sprintf("%s-%s-k%d-m%d", s.tag, m.tag, k, asked), Preset: preset,
-		Clients: attackClients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
+		Clients: clients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return s.shares(seed), nil },
 		Set: func(p *wire.Plan) {
-			p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, attackMu, attackBatch
+			p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, mu, batch
 		},
 	}
-	results, err := x.env.Train(x.ctx, attackID, t, x.size.seeds)
+	results, err := x.env.Train(x.ctx, id, t, x.size.seeds)
 	x.add(results)
-	return &attackCurve{attackMethod: m, results: results}, err
+	return &curve{method: m, results: results}, err
 }
 
 // best simulates a baseline with each step size, and returns the one with the least attack
 // loss and distortion.
-func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attackCurve, error) {
-	var best *attackCurve
+func (x *trial) best(s *set, m method, steps []float64) (*curve, error) {
+	var best *curve
 	least := math.Inf(1)
 	for _, step := range steps {
-		c := &attackCurve{attackMethod: m, step: step}
+		c := &curve{method: m, step: step}
 		for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
 			r, err := x.simulate(s, c, seed)
 			c.results = append(c.results, r)
@@ -54,7 +54,7 @@ func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attack
 			}
 		}
 		x.add(c.results)
-		loss := c.at(attackLoss, x.size.rounds) + attackBalance*c.at(distortion, x.size.rounds)
+		loss := c.at(loss, x.size.rounds) + balance*c.at(distortion, x.size.rounds)
 		if best == nil || loss < least {
 			best, least = c, loss
 		}
@@ -62,24 +62,24 @@ func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attack
 	return best, nil
 }
 
-// An attackState is the saved state of a simulation after some rounds.
-type attackState struct {
+// A state is the saved state of a simulation after some rounds.
+type state struct {
 	Points  []run.Point
 	Vectors [][]float32
 }
 
 // simulate runs a baseline with one seed, continuing from what an earlier run saved.
-func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Result, error) {
+func (x *trial) simulate(s *set, c *curve, seed uint64) (*run.Result, error) {
 	f := attack.Fleet{
-		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: attackBatch,
-		Mu: attackMu, Step: c.step, Seed: seed, Workers: attackWorkers,
+		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: batch,
+		Mu: mu, Step: c.step, Seed: seed, Workers: workers,
 	}
-	b := x.baseline(c.attackMethod, f)
+	b := x.baseline(c.method, f)
 	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed,
-		Metrics: attackMetrics}
+		Metrics: metrics}
 	file := ""
 	if x.env.Dir != "" {
-		file = filepath.Join(x.env.Dir, attackID,
+		file = filepath.Join(x.env.Dir, id,
 			fmt.Sprintf("%s-%d-of-%d.gob", curve.Name, seed, x.size.rounds))
 	}
 	if err := restore(file, curve, b); err != nil {
@@ -113,12 +113,12 @@ func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Re
 // baseline returns a method with H estimates for a gradient. With one client these are as
 // many as the steps of a fleet's client; with all 50 they make as many losses as a fleet's
 // round.
-func (x *attackRun) baseline(m attackMethod, f attack.Fleet) attack.Baseline {
+func (x *trial) baseline(m method, f attack.Fleet) attack.Baseline {
 	f.Mean = int(x.size.k)
-	if m == attackZONES {
+	if m == zones {
 		return attack.NewZONES(f)
 	}
-	f.Mean = max(f.Mean*x.size.among/attackClients, 1)
+	f.Mean = max(f.Mean*x.size.among/clients, 1)
 	return attack.NewDZOPA(f)
 }
 
@@ -134,7 +134,7 @@ func restore(file string, curve *run.Curve, b attack.Baseline) error {
 		return err
 	}
 	defer f.Close()
-	var kept attackState
+	var kept state
 	if err := gob.NewDecoder(f).Decode(&kept); err != nil {
 		return fmt.Errorf("%s: %w: remove it to begin again", file, err)
 	}
@@ -161,7 +161,7 @@ func keep(file string, curve *run.Curve, b attack.Baseline) error {
 	if err != nil {
 		return err
 	}
-	err = gob.NewEncoder(f).Encode(attackState{curve.Points, b.State()})
+	err = gob.NewEncoder(f).Encode(state{curve.Points, b.State()})
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}

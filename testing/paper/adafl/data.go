@@ -1,4 +1,4 @@
-package paper
+package adafl
 
 import (
 	"errors"
@@ -13,18 +13,18 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// An attackSet is a data set with its classifier, and the methods that attacked it.
-type attackSet struct {
+// A set is a data set with its classifier, and the methods that attacked it.
+type set struct {
 	name, tag string
 	accuracy  float64 // of the classifier, on the test set
 	// target is the images that the clients share, held those of the test set. The
 	// classifier is right on all of them.
 	target, held *attack.Target
-	curves       map[attackMethod]*attackCurve
+	curves       map[method]*curve
 }
 
 // load trains the classifier of a data set, or reads it, and draws the images.
-func (x *attackRun) load(name string) (*attackSet, error) {
+func (x *trial) load(name string) (*set, error) {
 	images, err := x.env.Images(name)
 	if err != nil {
 		return nil, err
@@ -34,30 +34,30 @@ func (x *attackRun) load(name string) (*attackSet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s := &attackSet{name: name, tag: name[:1], curves: map[attackMethod]*attackCurve{}}
-	_, s.accuracy = test.Evaluate(params, attackWorkers)
-	list, held := net.Right(params, attackClass), test.Right(params, attackClass)
+	s := &set{name: name, tag: name[:1], curves: map[method]*curve{}}
+	_, s.accuracy = test.Evaluate(params, workers)
+	list, held := net.Right(params, class), test.Right(params, class)
 	if len(list) == 0 || len(held) == 0 {
 		return nil, fmt.Errorf("%s: the classifier is right on %d training and %d test images "+
 			"of class %d: train it on more images, or for longer",
-			name, len(list), len(held), attackClass)
+			name, len(list), len(held), class)
 	}
-	rng := rand.New(rand.NewPCG(attackClass, 0))
+	rng := rand.New(rand.NewPCG(class, 0))
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	list = list[:min(attackImages, len(list))]
-	s.target = attack.NewTarget(net, params, list, attackClass, attackBalance)
-	s.held = attack.NewTarget(test, params, held, attackClass, attackBalance)
+	list = list[:min(imageCount, len(list))]
+	s.target = attack.NewTarget(net, params, list, class, balance)
+	s.held = attack.NewTarget(test, params, held, class, balance)
 	x.env.Say("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
 		name, net.Dim(), s.accuracy, len(list), len(held))
 	return s, nil
 }
 
-// attackWorkers is the number of goroutines that train, measure and simulate.
-const attackWorkers = 2
+// workers is the number of goroutines that train, measure and simulate.
+const workers = 2
 
 // classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in
 // the directory for temporary files. If there are none it trains them.
-func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, error) {
+func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error) {
 	dir := x.env.Dir
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "zofl-paper")
@@ -75,7 +75,7 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 		return params, err
 	}
 	params, err = train.Train(x.ctx, net, train.Config{
-		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: attackWorkers,
+		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: workers,
 		Progress: func(p train.Progress) error {
 			x.env.Say("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
 				name, p.Step, p.Steps, p.Loss, p.Accuracy)
@@ -88,8 +88,8 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 	return params, train.Save(file, params)
 }
 
-// measure returns the effect of x, by attackMetrics.
-func (s *attackSet) measure(x []float32) []float64 {
+// measure returns the effect of x, by metrics.
+func (s *set) measure(x []float32) []float64 {
 	here, held := s.target.Figures(x, whole(s.target)), s.held.Figures(x, whole(s.held))
 	return []float64{here.Attack, here.Distortion, here.Success, held.Success}
 }
@@ -102,18 +102,18 @@ func whole(t *attack.Target) []int {
 	return list
 }
 
-func (s *attackSet) task() run.Task {
-	return run.Task{Dim: s.target.Dim(), Loss: s.target.Loss, Metrics: attackMetrics,
+func (s *set) task() run.Task {
+	return run.Task{Dim: s.target.Dim(), Loss: s.target.Loss, Metrics: metrics,
 		Measure: s.measure}
 }
 
-// shares draws attackShare of the images for each client, without replacement. The shares
+// shares draws shareSize of the images for each client, without replacement. The shares
 // of two clients overlap.
-func (s *attackSet) shares(seed uint64) [][]int {
-	rng := rand.New(rand.NewPCG(seed, attackShare))
-	list := make([][]int, attackClients)
+func (s *set) shares(seed uint64) [][]int {
+	rng := rand.New(rand.NewPCG(seed, shareSize))
+	list := make([][]int, clients)
 	for i := range list {
-		list[i] = rng.Perm(s.target.Len())[:min(attackShare, s.target.Len())]
+		list[i] = rng.Perm(s.target.Len())[:min(shareSize, s.target.Len())]
 	}
 	return list
 }
