@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
+	"github.com/zofl/zofl/testing/paper/eavesdrop"
 	"github.com/zofl/zofl/testing/paper/fzoos"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -44,7 +45,7 @@ func All() []lab.Experiment {
 			groups(),
 			byzantine(),
 			guards(),
-			leakExperiment(),
+			eavesdrop.Experiment(),
 		},
 		fzoos.Experiments(),
 	)

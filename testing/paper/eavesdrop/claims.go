@@ -1,4 +1,4 @@
-package paper
+package eavesdrop
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 )
 
 // claims judges what was found, of the arms that ran.
-func (x *leakRun) claims(found map[string][]leakScore) {
-	c := leakClaims{x.report, found}
+func (x *trial) claims(found map[string][]score) {
+	c := claims{x.report, found}
 	c.told("who knows the run key learns single devices' labels from their scalars",
 		above, "own", "groups", "shared")
 	c.told("fewer bits hide labels", below, "int8", "int4")
@@ -26,23 +26,23 @@ func (x *leakRun) claims(found map[string][]leakScore) {
 	}
 }
 
-// leakClaims judges scores by arm.
-type leakClaims struct {
+// claims judges scores by arm.
+type claims struct {
 	report *lab.Report
-	found  map[string][]leakScore
+	found  map[string][]score
 }
 
 // Limits of a correlation: what tells a device's labels, and what does not.
 const (
-	leakTells  = 0.9
-	leakSilent = 0.3
+	tells  = 0.9
+	silent = 0.3
 )
 
-func above(v float64) bool { return v >= leakTells }
-func below(v float64) bool { return v <= leakSilent }
+func above(v float64) bool { return v >= tells }
+func below(v float64) bool { return v <= silent }
 
 // mean returns the mean of a figure over an arm's seeds.
-func (c *leakClaims) mean(arm string, figure func(*leakScore) float64) float64 {
+func (c *claims) mean(arm string, figure func(*score) float64) float64 {
 	var values []float64
 	for i := range c.found[arm] {
 		values = append(values, figure(&c.found[arm][i]))
@@ -51,13 +51,13 @@ func (c *leakClaims) mean(arm string, figure func(*leakScore) float64) float64 {
 }
 
 // told claims that what the first view of each arm finds of labels is as holds says.
-func (c *leakClaims) told(claim string, holds func(float64) bool, arms ...string) {
+func (c *claims) told(claim string, holds func(float64) bool, arms ...string) {
 	all, figures := true, []string{}
 	for _, arm := range arms {
 		if c.found[arm] == nil {
 			continue
 		}
-		v := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].All })
+		v := c.mean(arm, func(s *score) float64 { return s.Views[0].All })
 		all = all && holds(v)
 		figures = append(figures, fmt.Sprintf("%s %.3f", arm, v))
 	}
@@ -67,33 +67,33 @@ func (c *leakClaims) told(claim string, holds func(float64) bool, arms ...string
 }
 
 // sum compares what the sum tells with what the fleet's mean histogram tells of each device.
-func (c *leakClaims) sum(claim, arm string) {
+func (c *claims) sum(claim, arm string) {
 	if c.found[arm] == nil {
 		return
 	}
-	got := c.mean(arm, func(s *leakScore) float64 { return s.Views[1].All })
-	fleet := c.mean(arm, func(s *leakScore) float64 { return s.Fleet })
+	got := c.mean(arm, func(s *score) float64 { return s.Views[1].All })
+	fleet := c.mean(arm, func(s *score) float64 { return s.Fleet })
 	c.report.Claim(got <= fleet+0.05, claim, "correlation %.3f, of the fleet's labels %.3f", got,
 		fleet)
 }
 
 // alike judges what can be told without the run key.
-func (c *leakClaims) alike(claim, arm string) {
+func (c *claims) alike(claim, arm string) {
 	if c.found[arm] == nil {
 		return
 	}
-	scalars := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Scalars })
-	losses := c.mean(arm, func(s *leakScore) float64 { return s.Views[0].Losses })
+	scalars := c.mean(arm, func(s *score) float64 { return s.Views[0].Scalars })
+	losses := c.mean(arm, func(s *score) float64 { return s.Views[0].Losses })
 	c.report.Claim(max(scalars, losses) <= 0.6, claim, "AUC %.3f by scalars, %.3f by losses",
 		scalars, losses)
 }
 
 // price compares accuracies with and without noise.
-func (c *leakClaims) price(claim, plain, noisy string) {
+func (c *claims) price(claim, plain, noisy string) {
 	if c.found[plain] == nil || c.found[noisy] == nil {
 		return
 	}
-	accuracy := func(s *leakScore) float64 { return s.Accuracy }
+	accuracy := func(s *score) float64 { return s.Accuracy }
 	without, with := c.mean(plain, accuracy), c.mean(noisy, accuracy)
 	c.report.Claim(with >= without-0.05, claim, "accuracy %.4f, without noise %.4f", with, without)
 }

@@ -1,4 +1,4 @@
-package paper
+package eavesdrop
 
 import (
 	"context"
@@ -74,7 +74,7 @@ type reader struct {
 	spy     *spy
 	replica *replica.Replica
 	model   *softmax.Classifier
-	images  [leakLabels][]int
+	images  [labelCount][]int
 	slopes  map[uint32][][]float64 // of the next record, by source
 	grads   [][]float32
 }
@@ -132,7 +132,7 @@ func (r *reader) slopesOf(n uint64, source uint32) [][]float64 {
 	for p := range list {
 		direction := r.replica.Direction(n, 0, p, source)
 		z, scale, _, _ := r.replica.Parts(&direction)
-		list[p] = make([]float64, leakLabels)
+		list[p] = make([]float64, labelCount)
 		for c, g := range r.grads {
 			for from := 0; from < dim; from += prng.BlockLen {
 				part := prng.Dot(g[from:min(from+prng.BlockLen, dim)], z, uint32(from/prng.BlockLen))

@@ -1,9 +1,9 @@
-package paper
+package eavesdrop
 
 import "fmt"
 
-// A leakArm is a run that is attacked.
-type leakArm struct {
+// An arm is a run that is attacked.
+type arm struct {
 	name, title string
 	settings    string // fields of the plan
 	devices     int
@@ -12,11 +12,11 @@ type leakArm struct {
 	gradients   bool // devices give gradients
 	epsilon     float64
 	seeds       int
-	views       []leakView
+	views       []view
 }
 
-// A leakView is what somebody sees of a run.
-type leakView struct {
+// A view is what somebody sees of a run.
+type view struct {
 	title string
 	of    sight
 }
@@ -32,10 +32,10 @@ const (
 )
 
 var (
-	coordinatorView = leakView{"by the coordinator", eachDevice}
-	logView         = leakView{"in the log", theLog}
-	sumView         = leakView{"the exact sum alone", theSum}
-	noView          = leakView{"not attacked", nobody}
+	coordinatorView = view{"by the coordinator", eachDevice}
+	logView         = view{"in the log", theLog}
+	sumView         = view{"the exact sum alone", theSum}
+	noView          = view{"not attacked", nobody}
 )
 
 // Directions of a run's devices: own ones, and ones that all share.
@@ -46,41 +46,41 @@ const (
 		"precision=half step=0.02"
 )
 
-// leakArms are the runs. Steps were chosen by the accuracy with seed 1.
-var leakArms = completed(
-	leakArm{name: "own", title: "own directions, relay", settings: ownDirections,
-		views: []leakView{logView}},
-	leakArm{name: "int8", title: "own directions, `precision=int8`",
-		settings: ownDirections + " precision=int8", views: []leakView{logView}},
-	leakArm{name: "int4", title: "own directions, `precision=int4`",
-		settings: ownDirections + " precision=int4", views: []leakView{logView}},
-	leakArm{name: "groups", title: "groups of 4", settings: groupDirections,
-		views: []leakView{coordinatorView, logView}},
-	leakArm{name: "shared", title: "shared directions, mean",
-		settings: sharedDirections + " step=0.008", views: []leakView{coordinatorView, sumView}},
-	leakArm{name: "shared-10", title: "shared directions, mean, 10 of 20 asked",
+// arms are the runs. Steps were chosen by the accuracy with seed 1.
+var arms = completed(
+	arm{name: "own", title: "own directions, relay", settings: ownDirections,
+		views: []view{logView}},
+	arm{name: "int8", title: "own directions, `precision=int8`",
+		settings: ownDirections + " precision=int8", views: []view{logView}},
+	arm{name: "int4", title: "own directions, `precision=int4`",
+		settings: ownDirections + " precision=int4", views: []view{logView}},
+	arm{name: "groups", title: "groups of 4", settings: groupDirections,
+		views: []view{coordinatorView, logView}},
+	arm{name: "shared", title: "shared directions, mean",
+		settings: sharedDirections + " step=0.008", views: []view{coordinatorView, sumView}},
+	arm{name: "shared-10", title: "shared directions, mean, 10 of 20 asked",
 		settings: sharedDirections + " step=0.008", part: 2,
-		views: []leakView{coordinatorView, sumView, logView}},
-	leakArm{name: "secret", title: "shared directions, mean, `--secret`", secret: true,
-		settings: sharedDirections + " step=0.008", views: []leakView{coordinatorView}},
-	leakArm{name: "secret-own", title: "own directions, relay, `--secret`", secret: true,
-		settings: ownDirections, views: []leakView{coordinatorView}},
+		views: []view{coordinatorView, sumView, logView}},
+	arm{name: "secret", title: "shared directions, mean, `--secret`", secret: true,
+		settings: sharedDirections + " step=0.008", views: []view{coordinatorView}},
+	arm{name: "secret-own", title: "own directions, relay, `--secret`", secret: true,
+		settings: ownDirections, views: []view{coordinatorView}},
 )
 
 // completed completes arms, and adds those with noise.
-func completed(arms ...leakArm) []leakArm {
+func completed(arms ...arm) []arm {
 	for i := range arms {
 		arms[i].devices, arms[i].seeds = 20, 3
 	}
 	arms = append(arms, noiseArms()...)
-	crowd := append([]leakArm{{name: "none", title: "no noise",
+	crowd := append([]arm{{name: "none", title: "no noise",
 		settings: sharedDirections + " step=0.008"}}, noiseArms()...)
 	for _, a := range crowd {
 		// A crowd's devices give gradients: that many losses take a day.
 		a.name, a.title, a.gradients = "crowd-"+a.name, "1,000 IID devices, "+a.title, true
-		a.devices, a.seeds, a.views = 1000, 1, []leakView{noView}
+		a.devices, a.seeds, a.views = 1000, 1, []view{noView}
 		if a.epsilon > 0 {
-			a.settings += fmt.Sprintf(" step=%g", leakSteps[a.name])
+			a.settings += fmt.Sprintf(" step=%g", steps[a.name])
 		}
 		a.settings += " batch=8"
 		arms = append(arms, a)
@@ -89,28 +89,28 @@ func completed(arms ...leakArm) []leakArm {
 }
 
 // noiseArms returns runs with differential privacy.
-func noiseArms() (arms []leakArm) {
+func noiseArms() (arms []arm) {
 	for _, by := range []string{"device", "coordinator"} {
-		views := []leakView{coordinatorView}
+		views := []view{coordinatorView}
 		if by == "coordinator" {
 			views = append(views, logView)
 		}
 		for _, epsilon := range []float64{2, 4, 8} {
 			name := fmt.Sprintf("%s-%g", by, epsilon)
-			arms = append(arms, leakArm{
+			arms = append(arms, arm{
 				name: name, title: fmt.Sprintf("noise by the %s, epsilon %g", by, epsilon),
 				devices: 20, seeds: 3, epsilon: epsilon, views: views,
 				settings: fmt.Sprintf("%s weights=equal dp_clip=3 dp_by=%s dp_noise=1 dp_delta=1e-5 "+
-					"step=%g", sharedDirections, by, leakSteps[name]),
+					"step=%g", sharedDirections, by, steps[name]),
 			})
 		}
 	}
 	return arms
 }
 
-// leakSteps are the steps of runs with noise. A device's 10 scalars are cut to a norm of 3, which
+// steps are the steps of runs with noise. A device's 10 scalars are cut to a norm of 3, which
 // is shorter than most.
-var leakSteps = map[string]float64{
+var steps = map[string]float64{
 	"device-2": 3e-4, "device-4": 3e-4, "device-8": 1e-3,
 	"coordinator-2": 1e-3, "coordinator-4": 3e-3, "coordinator-8": 1e-2,
 	"crowd-device-2": 5e-3, "crowd-device-4": 1e-2, "crowd-device-8": 2e-2,

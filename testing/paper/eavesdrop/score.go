@@ -1,4 +1,4 @@
-package paper
+package eavesdrop
 
 import (
 	"crypto/sha256"
@@ -14,15 +14,15 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// A leakScore is what a run reached, and what it told.
-type leakScore struct {
-	Accuracy float64     `json:"accuracy"`
-	Fleet    float64     `json:"fleet"` // correlation where each device gets the fleet's histogram
-	Views    []leakFound `json:"views"`
+// A score is what a run reached, and what it told.
+type score struct {
+	Accuracy float64   `json:"accuracy"`
+	Fleet    float64   `json:"fleet"` // correlation where each device gets the fleet's histogram
+	Views    []finding `json:"views"`
 }
 
-// A leakFound is what a view found: untold where it cannot be asked.
-type leakFound struct {
+// A finding is what a view found: untold where it cannot be asked.
+type finding struct {
 	First   float64 `json:"first"`   // correlation of labels' parts after the first rounds
 	All     float64 `json:"all"`     // after all
 	Error   float64 `json:"error"`   // L1, of 2
@@ -34,12 +34,12 @@ type leakFound struct {
 // untold is no figure of an attack.
 const untold = -9.0
 
-func (f *leakFound) cells() []float64 {
+func (f *finding) cells() []float64 {
 	return []float64{f.First, f.All, f.Error, f.Labels, f.Scalars, f.Losses}
 }
 
 // score trains an arm and attacks it, or returns what an earlier run saved.
-func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
+func (x *trial) score(a arm, seed uint64) (*score, error) {
 	task, _ := x.set.Task(false)
 	p, secret, err := x.plan(a, seed, task)
 	if err != nil {
@@ -49,7 +49,7 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, err := lab.Saved[leakScore](file); s != nil || err != nil {
+	if s, err := lab.Saved[score](file); s != nil || err != nil {
 		return s, err
 	}
 	shares, err := x.deal(a, seed)
@@ -69,7 +69,7 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &leakScore{Accuracy: r.Curve.At(run.Accuracy, x.rounds)}
+	s := &score{Accuracy: r.Curve.At(run.Accuracy, x.rounds)}
 	if err := x.attack(s, a, spy, r, shares); err != nil || file == "" {
 		return s, err
 	}
@@ -77,7 +77,7 @@ func (x *leakRun) score(a leakArm, seed uint64) (*leakScore, error) {
 }
 
 // file returns where a score is kept; empty: nowhere.
-func (x *leakRun) file(a leakArm, p *wire.Plan, seed uint64) (string, error) {
+func (x *trial) file(a arm, p *wire.Plan, seed uint64) (string, error) {
 	if x.env.Dir == "" {
 		return "", nil
 	}
@@ -91,7 +91,7 @@ func (x *leakRun) file(a leakArm, p *wire.Plan, seed uint64) (string, error) {
 }
 
 // attack adds what each view finds.
-func (x *leakRun) attack(s *leakScore, a leakArm, spy *spy, r *run.Result, shares [][]int) error {
+func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int) error {
 	truth := histograms(x.set.Train.Labels, shares)
 	s.Fleet = leak.Correlation(slices.Concat(truth...), slices.Concat(fleets(truth)...))
 	seen := make([][][]leak.Observation, len(a.views)) // by view and round
@@ -112,14 +112,14 @@ func (x *leakRun) attack(s *leakScore, a leakArm, spy *spy, r *run.Result, share
 }
 
 // found attacks what one view has.
-func found(v leakView, spy *spy, seen [][]leak.Observation, truth [][]float64) leakFound {
-	f := leakFound{untold, untold, untold, untold, untold, untold}
+func found(v view, spy *spy, seen [][]leak.Observation, truth [][]float64) finding {
+	f := finding{untold, untold, untold, untold, untold, untold}
 	near := leak.Near(truth)
 	if len(seen) > 0 {
-		first := leak.Histograms(len(truth), leakLabels,
-			slices.Concat(seen[:min(leakFirst, len(seen))]...))
+		first := leak.Histograms(len(truth), labelCount,
+			slices.Concat(seen[:min(first, len(seen))]...))
 		f.First = leak.Correlation(slices.Concat(first...), slices.Concat(truth...))
-		all := leak.Histograms(len(truth), leakLabels, slices.Concat(seen...))
+		all := leak.Histograms(len(truth), labelCount, slices.Concat(seen...))
 		f.All = leak.Correlation(slices.Concat(all...), slices.Concat(truth...))
 		f.Error = leak.L1(all, truth)
 		f.Labels = leak.AUC(leak.Pairs(len(truth), func(i, j int) float64 {
@@ -161,7 +161,7 @@ func (s *spy) series(devices int) (scalars, losses []map[uint64][]float64) {
 func histograms(labels []uint8, shares [][]int) [][]float64 {
 	list := make([][]float64, len(shares))
 	for i, share := range shares {
-		list[i] = make([]float64, leakLabels)
+		list[i] = make([]float64, labelCount)
 		for _, sample := range share {
 			list[i][labels[sample]] += 1 / float64(len(share))
 		}
@@ -171,7 +171,7 @@ func histograms(labels []uint8, shares [][]int) [][]float64 {
 
 // fleets returns the mean of histograms for each.
 func fleets(list [][]float64) [][]float64 {
-	mean := make([]float64, leakLabels)
+	mean := make([]float64, labelCount)
 	for _, h := range list {
 		for c, v := range h {
 			mean[c] += v / float64(len(list))

@@ -1,4 +1,4 @@
-package paper
+package eavesdrop
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// leakExperiment attacks what devices send.
-func leakExperiment() lab.Experiment {
+// Experiment attacks what devices send.
+func Experiment() lab.Experiment {
 	const id = "leak"
 	return lab.Experiment{
 		ID:    id,
@@ -24,7 +24,7 @@ func leakExperiment() lab.Experiment {
 		Long:  "half a minute a run, of which there are 49; those of 1,000 devices take longer",
 		Takes: []string{"rounds", "arm"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, err := newLeakRun(ctx, e, id)
+			x, err := newTrial(ctx, e, id)
 			if err != nil {
 				return nil, err
 			}
@@ -34,57 +34,57 @@ func leakExperiment() lab.Experiment {
 }
 
 const (
-	leakLabels = 10
-	leakFirst  = 40 // rounds after which the attack is also made
+	labelCount = 10
+	first      = 40 // rounds after which the attack is also made
 )
 
-// A leakRun is a running experiment.
-type leakRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
 	report *lab.Report
 	set    *lab.Set
-	arms   []leakArm
+	arms   []arm
 	rounds uint64
-	size   func(leakArm) int // devices of an arm
+	size   func(arm) int // devices of an arm
 }
 
-func newLeakRun(ctx context.Context, e *lab.Env, id string) (*leakRun, error) {
-	x := &leakRun{ctx: ctx, env: e, rounds: 200, report: &lab.Report{ID: id,
+func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
+	x := &trial{ctx: ctx, env: e, rounds: 200, report: &lab.Report{ID: id,
 		Figure: lab.Figure{Title: "what hides devices, and what it costs", X: "round",
 			Y: "test accuracy"}}}
 	var err error
 	if x.set, err = e.MNIST(); err != nil {
 		return nil, err
 	}
-	x.size = func(a leakArm) int { return a.devices }
+	x.size = func(a arm) int { return a.devices }
 	if e.Short {
-		x.rounds, x.size = 20, func(leakArm) int { return 20 }
+		x.rounds, x.size = 20, func(arm) int { return 20 }
 	}
 	if e.Rounds > 0 {
 		x.rounds = e.Rounds
 	}
 	var names []string
-	for _, a := range leakArms {
+	for _, a := range arms {
 		names = append(names, a.name)
 	}
 	kept, err := lab.Chosen("arm", e.Arms, names)
 	if e.Short && e.Arms == nil {
 		kept = []string{"own", "shared", "device-2"}
 	}
-	x.arms = slices.DeleteFunc(slices.Clone(leakArms),
-		func(a leakArm) bool { return !slices.Contains(kept, a.name) })
+	x.arms = slices.DeleteFunc(slices.Clone(arms),
+		func(a arm) bool { return !slices.Contains(kept, a.name) })
 	return x, err
 }
 
 // all trains and attacks each arm.
-func (x *leakRun) all() error {
+func (x *trial) all() error {
 	x.report.Summary.Columns = []string{"run", "seen", fmt.Sprintf("correlation, %d rounds",
-		leakFirst), "all rounds", "L1 error", "alike, by labels", "by scalars", "by losses", "accuracy"}
+		first), "all rounds", "L1 error", "alike, by labels", "by scalars", "by losses", "accuracy"}
 	x.report.Table.Columns = append([]string{"arm", "seed"}, x.report.Summary.Columns[1:]...)
-	found := map[string][]leakScore{}
+	found := map[string][]score{}
 	for _, a := range x.arms {
-		var scores []leakScore
+		var scores []score
 		for seed := uint64(1); seed <= uint64(x.env.SeedsOr(a.seeds)); seed++ {
 			s, err := x.score(a, seed)
 			if err != nil {
@@ -97,20 +97,20 @@ func (x *leakRun) all() error {
 		for i := range a.views {
 			cells := []string{a.title, a.views[i].title}
 			for k := range scores[0].Views[i].cells() {
-				cells = append(cells, leakCell(scores, func(s *leakScore) float64 {
+				cells = append(cells, cell(scores, func(s *score) float64 {
 					return s.Views[i].cells()[k]
 				}))
 			}
 			x.report.Summary.Rows = append(x.report.Summary.Rows, append(cells,
-				leakCell(scores, func(s *leakScore) float64 { return s.Accuracy })))
+				cell(scores, func(s *score) float64 { return s.Accuracy })))
 		}
 	}
 	x.claims(found)
 	return nil
 }
 
-// leakCell formats the mean of the seeds; nothing where there is nothing to attack.
-func leakCell(scores []leakScore, value func(*leakScore) float64) string {
+// cell formats the mean of the seeds; nothing where there is nothing to attack.
+func cell(scores []score, value func(*score) float64) string {
 	sum := 0.0
 	for i := range scores {
 		sum += value(&scores[i]) / float64(len(scores))
@@ -121,7 +121,7 @@ func leakCell(scores []leakScore, value func(*leakScore) float64) string {
 	return fmt.Sprintf("%.3f", sum)
 }
 
-func (x *leakRun) tell(a leakArm, seed uint64, s *leakScore) {
+func (x *trial) tell(a arm, seed uint64, s *score) {
 	for i, v := range s.Views {
 		row := []any{a.name, seed, a.views[i].title}
 		for _, cell := range append(v.cells(), s.Accuracy) {
@@ -138,7 +138,7 @@ func (x *leakRun) tell(a leakArm, seed uint64, s *leakScore) {
 }
 
 // plan returns the plan of an arm, and the secret of a private one.
-func (x *leakRun) plan(a leakArm, seed uint64, task run.Task) (*wire.Plan, []byte, error) {
+func (x *trial) plan(a arm, seed uint64, task run.Task) (*wire.Plan, []byte, error) {
 	devices := x.size(a)
 	p, err := run.Plan("decomfl", "leak-"+a.name, seed, task.Dim, devices,
 		devices/max(a.part, 1))
@@ -166,7 +166,7 @@ func (x *leakRun) plan(a leakArm, seed uint64, task run.Task) (*wire.Plan, []byt
 }
 
 // deal deals the samples.
-func (x *leakRun) deal(a leakArm, seed uint64) ([][]int, error) {
+func (x *trial) deal(a arm, seed uint64) ([][]int, error) {
 	devices := x.size(a)
 	if devices > 100 { // too few samples of a label for a device to have most of them
 		return data.IID(len(x.set.Train.Labels), devices, seed)

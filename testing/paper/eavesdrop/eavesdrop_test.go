@@ -1,4 +1,4 @@
-package paper
+package eavesdrop
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, leakExperiment(), &lab.Env{Short: true, Generated: 1200, Screen: true,
+	r := labtest.Run(t, Experiment(), &lab.Env{Short: true, Generated: 1200, Screen: true,
 		Dir: t.TempDir()})
 	want := []struct {
 		seen      string
@@ -56,7 +56,7 @@ func TestLeak(t *testing.T) {
 // TestLeakArms: each arm's plan can run, and one with noise has spent no more than it says, and
 // hardly less.
 func TestLeakArms(t *testing.T) {
-	x, err := newLeakRun(t.Context(), &lab.Env{Generated: 100}, "leak")
+	x, err := newTrial(t.Context(), &lab.Env{Generated: 100}, "leak")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ func TestLeakArms(t *testing.T) {
 // TestSlopes: what the attacker expects a device to send, whose images all have one label, is what
 // a device with the attacker's images sends.
 func TestSlopes(t *testing.T) {
-	x, err := newLeakRun(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak")
+	x, err := newTrial(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak")
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.set.Train = x.set.Test // the devices have the attacker's images
 	for _, name := range []string{"shared", "own", "groups"} {
-		var one leakArm
-		for _, a := range leakArms {
+		var one arm
+		for _, a := range arms {
 			if a.name == name {
 				one = a
 			}
@@ -101,7 +101,7 @@ func TestSlopes(t *testing.T) {
 		if name == "groups" {
 			one.settings += " group_size=5"
 		}
-		x.size = func(leakArm) int { return leakLabels }
+		x.size = func(arm) int { return labelCount }
 		task, _ := x.set.Task(false)
 		p, _, err := x.plan(one, 1, task)
 		if err != nil {
@@ -119,7 +119,7 @@ func TestSlopes(t *testing.T) {
 		if err := book.watch(t, r, &seen); err != nil {
 			t.Fatal(err)
 		}
-		if len(seen) != 3*leakLabels {
+		if len(seen) != 3*labelCount {
 			t.Errorf("%s: %d observations", name, len(seen))
 		}
 		for _, o := range seen {
@@ -141,11 +141,11 @@ func (r *reader) watch(t *testing.T, result *run.Result, seen *[]leak.Observatio
 
 // TestLeakCell: cells have the mean of the seeds, and none where nothing was attacked.
 func TestLeakCell(t *testing.T) {
-	scores := []leakScore{{Accuracy: 0.5}, {Accuracy: 0.75}}
-	if got := leakCell(scores, func(s *leakScore) float64 { return s.Accuracy }); got != "0.625" {
+	scores := []score{{Accuracy: 0.5}, {Accuracy: 0.75}}
+	if got := cell(scores, func(s *score) float64 { return s.Accuracy }); got != "0.625" {
 		t.Errorf("%q", got)
 	}
-	if got := leakCell(scores, func(*leakScore) float64 { return untold }); got != "" {
+	if got := cell(scores, func(*score) float64 { return untold }); got != "" {
 		t.Errorf("untold is %q", got)
 	}
 	if got := fmt.Sprint(fleets([][]float64{{1, 0}, {0, 1}})[0][:2]); got != "[0.5 0.5]" {
