@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/mixed"
 	"github.com/zofl/zofl/testing/paper/svrg"
+	"github.com/zofl/zofl/testing/paper/untouched"
 	"github.com/zofl/zofl/testing/paper/zofedht"
 	"github.com/zofl/zofl/wire"
 )
@@ -38,7 +39,7 @@ func All() []lab.Experiment {
 			heterogeneity.Experiment(),
 			beyond.Experiment(),
 			zoflMNIST(),
-			defaults(),
+			untouched.Experiment(),
 			mixed.Experiment(),
 			further(),
 			finish(),

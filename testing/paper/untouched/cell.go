@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"errors"
@@ -15,37 +15,37 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A defaultsCell is a preset on a task.
-type defaultsCell struct {
+// A cell is a preset on a task.
+type cell struct {
 	preset  string
-	limit   float64        // points that it may be below the best
-	unfit   string         // why the method is not for the task; empty: it is
-	refused string         // why its plan cannot run; empty: it can
-	own     *defaultsTrial // untouched
-	grid    []*defaultsTrial
+	limit   float64  // points that it may be below the best
+	unfit   string   // why the method is not for the task; empty: it is
+	refused string   // why its plan cannot run; empty: it can
+	own     *variant // untouched
+	grid    []*variant
 }
 
-// defaultsLimit returns how many points a preset may be below the best of its steps.
-func defaultsLimit(name string) float64 {
+// limit returns how many points a preset may be below the best of its steps.
+func limit(name string) float64 {
 	if name == "zofl" {
 		return 1.5
 	}
 	return 3
 }
 
-// A defaultsTrial is one step of a preset on a task, over all seeds.
-type defaultsTrial struct {
+// A variant is one step of a preset on a task, over all seeds.
+type variant struct {
 	untouched bool
 	power     int // of 4
 	field     string
 	step      float32
 	with      []string // other fields to set
-	scores    []*defaultsScore
+	scores    []*score
 }
 
 // accuracy returns the mean over the seeds; a run that ended early has 0.
-func (t *defaultsTrial) accuracy() float64 {
-	return t.mean(func(s *defaultsScore) float64 {
+func (t *variant) accuracy() float64 {
+	return t.mean(func(s *score) float64 {
 		if !s.whole() {
 			return contest.Worst(run.Accuracy)
 		}
@@ -54,8 +54,8 @@ func (t *defaultsTrial) accuracy() float64 {
 }
 
 // loss returns the mean over the seeds; a run that ended early has an infinite one.
-func (t *defaultsTrial) loss() float64 {
-	return t.mean(func(s *defaultsScore) float64 {
+func (t *variant) loss() float64 {
+	return t.mean(func(s *score) float64 {
 		if !s.whole() {
 			return contest.Worst(run.TestLoss)
 		}
@@ -63,7 +63,7 @@ func (t *defaultsTrial) loss() float64 {
 	})
 }
 
-func (t *defaultsTrial) mean(of func(*defaultsScore) float64) float64 {
+func (t *variant) mean(of func(*score) float64) float64 {
 	var values []float64
 	for _, s := range t.scores {
 		values = append(values, of(s))
@@ -72,7 +72,7 @@ func (t *defaultsTrial) mean(of func(*defaultsScore) float64) float64 {
 }
 
 // best returns the step with the most accuracy, of equals the first.
-func (c *defaultsCell) best() *defaultsTrial {
+func (c *cell) best() *variant {
 	best := c.grid[0]
 	for _, t := range c.grid[1:] {
 		if t.accuracy() > best.accuracy() {
@@ -83,15 +83,15 @@ func (c *defaultsCell) best() *defaultsTrial {
 }
 
 // gap returns how many points of accuracy the untouched preset is below the best step.
-func (c *defaultsCell) gap() float64 { return 100 * (c.best().accuracy() - c.own.accuracy()) }
+func (c *cell) gap() float64 { return 100 * (c.best().accuracy() - c.own.accuracy()) }
 
-func (c *defaultsCell) within() bool { return c.refused == "" && c.gap() <= c.limit }
+func (c *cell) within() bool { return c.refused == "" && c.gap() <= c.limit }
 
 // ran reports whether there are runs.
-func (c *defaultsCell) ran() bool { return c.unfit == "" && c.refused == "" }
+func (c *cell) ran() bool { return c.unfit == "" && c.refused == "" }
 
 // text formats the accuracies in points, and which step is the best.
-func (c *defaultsCell) text() string {
+func (c *cell) text() string {
 	switch {
 	case c.unfit != "":
 		return "not run: " + c.unfit
@@ -114,7 +114,7 @@ func (c *defaultsCell) text() string {
 
 // times formats what the best step is a multiple of, or itself where the preset finds its own;
 // with a star at the grid's ends.
-func (c *defaultsCell) times(t *defaultsTrial) string {
+func (c *cell) times(t *variant) string {
 	text := fmt.Sprint("x", math.Pow(4, float64(t.power)))
 	if t.power < 0 {
 		text = fmt.Sprint("x1/", math.Pow(4, float64(-t.power)))
@@ -129,8 +129,8 @@ func (c *defaultsCell) times(t *defaultsTrial) string {
 }
 
 // cell runs a preset on a task: untouched, and with every step of the grid.
-func (x *defaultsRun) cell(b *defaultsBench, name string) (*defaultsCell, error) {
-	c := &defaultsCell{preset: name, limit: defaultsLimit(name)}
+func (x *trial) cell(b *bench, name string) (*cell, error) {
+	c := &cell{preset: name, limit: limit(name)}
 	plan, _, err := x.plan(b, name, 1)
 	if err != nil {
 		return nil, err
@@ -163,15 +163,15 @@ func (x *defaultsRun) cell(b *defaultsBench, name string) (*defaultsCell, error)
 
 // trials returns the steps to try. A preset that finds its step is untouched beside them, and
 // they decay as its own does.
-func (x *defaultsRun) trials(p *wire.Plan) (list []*defaultsTrial) {
+func (x *trial) trials(p *wire.Plan) (list []*variant) {
 	field, value := contest.StepOf(p)
 	finds, with := value == 0, []string(nil)
 	if finds {
-		list = append(list, &defaultsTrial{untouched: true})
+		list = append(list, &variant{untouched: true})
 		value, with = middleStep, []string{"step_decay=slow-sqrt"}
 	}
 	for _, power := range x.size.powers {
-		list = append(list, &defaultsTrial{untouched: power == 0 && !finds, power: power,
+		list = append(list, &variant{untouched: power == 0 && !finds, power: power,
 			field: field, step: value * float32(math.Pow(4, float64(power))), with: with})
 	}
 	return list
@@ -183,7 +183,7 @@ const middleStep = 0.04
 
 // plan returns a preset's plan for a task, untouched but for the model, the fleet and the
 // rounds, and the number of its devices.
-func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Plan, int, error) {
+func (x *trial) plan(b *bench, name string, seed uint64) (*wire.Plan, int, error) {
 	devices := b.Devices
 	probe, err := preset.Unbound(name, "probe", uint64(b.task.Dim))
 	if err != nil {
@@ -217,7 +217,7 @@ func tooMuch(p *wire.Plan) string {
 }
 
 // set applies a trial to a plan.
-func (t *defaultsTrial) set(p *wire.Plan) error {
+func (t *variant) set(p *wire.Plan) error {
 	if t.untouched {
 		return nil
 	}
@@ -230,8 +230,8 @@ func (t *defaultsTrial) set(p *wire.Plan) error {
 	return nil
 }
 
-// A defaultsScore is what a run reached.
-type defaultsScore struct {
+// A score is what a run reached.
+type score struct {
 	Rounds   uint64  `json:"rounds"`
 	Queries  uint64  `json:"queries"` // of all devices
 	Accuracy float64 `json:"accuracy"`
@@ -240,13 +240,13 @@ type defaultsScore struct {
 }
 
 // whole reports whether the run got to its last round with a model that is finite.
-func (s *defaultsScore) whole() bool { return s.Ended == "rounds" }
+func (s *score) whole() bool { return s.Ended == "rounds" }
 
 var errUnmeasured = errors.New("the model was not measured after the last round")
 
 // scoreOf returns what a run reached.
-func scoreOf(c *run.Curve) (*defaultsScore, error) {
-	s := &defaultsScore{Ended: c.Ended, Rounds: c.Last()}
+func scoreOf(c *run.Curve) (*score, error) {
+	s := &score{Ended: c.Ended, Rounds: c.Last()}
 	if len(c.Points) > 0 {
 		s.Queries = c.Points[len(c.Points)-1].Queries
 	}

@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// defaultsTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
+// eightTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
 // here: nothing else depends on which there are.
-func defaultsTasks() []tasks.Task {
+func eightTasks() []tasks.Task {
 	list := []tasks.Task{
 		{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit, Devices: 10},
 		{Name: "mnist-mlp", Data: "mnist", Shrink: 2, Scale: tasks.Standardized, Hidden: []int{48},
@@ -34,8 +34,8 @@ func defaultsTasks() []tasks.Task {
 	return list
 }
 
-// A defaultsBench is a task that is ready to train.
-type defaultsBench struct {
+// A bench is a task that is ready to train.
+type bench struct {
 	tasks.Task
 	drawn    bool // the data
 	labels   []uint8
@@ -43,13 +43,13 @@ type defaultsBench struct {
 	segments []wire.Segment // of an MLP
 }
 
-func newBench(e *lab.Env, t tasks.Task) (*defaultsBench, error) {
+func newBench(e *lab.Env, t tasks.Task) (*bench, error) {
 	train, test, drawn, err := t.Rows(e)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	model := models.NewNet(train, t.Hidden...)
-	b := &defaultsBench{Task: t, drawn: drawn, labels: train.Labels,
+	b := &bench{Task: t, drawn: drawn, labels: train.Labels,
 		task: run.Classifier(model, models.NewNet(test, t.Hidden...), 2)}
 	if t.Hidden != nil {
 		b.segments = lab.Segments(model)
@@ -58,7 +58,7 @@ func newBench(e *lab.Env, t tasks.Task) (*defaultsBench, error) {
 }
 
 // deal deals the rows to devices, whose number a preset may fix.
-func (b *defaultsBench) deal(devices int, seed uint64) ([][]int, error) {
+func (b *bench) deal(devices int, seed uint64) ([][]int, error) {
 	if b.Dirichlet > 0 && devices > 1 {
 		return data.Dirichlet(b.labels, devices, b.Dirichlet, seed)
 	}

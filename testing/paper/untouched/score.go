@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 )
 
 // score trains a trial with a seed, or returns what an earlier run saved.
-func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
-	seed uint64) (*defaultsScore, error) {
+func (x *trial) score(b *bench, name string, t *variant,
+	seed uint64) (*score, error) {
 	p, devices, err := x.plan(b, name, seed)
 	if err == nil {
 		err = t.set(p)
@@ -28,7 +28,7 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 	if err != nil {
 		return nil, err
 	}
-	if s, err := lab.Saved[defaultsScore](file); s != nil || err != nil {
+	if s, err := lab.Saved[score](file); s != nil || err != nil {
 		return s, err
 	}
 	shares, err := b.deal(devices, seed)
@@ -40,8 +40,8 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 
 // train trains a plan, and saves what it reached. A run is too short to be worth a log: one
 // that is stopped begins again.
-func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed uint64,
-	file string) (*defaultsScore, error) {
+func (x *trial) train(b *bench, p *wire.Plan, shares [][]int, seed uint64,
+	file string) (*score, error) {
 	cfg := run.Config{
 		Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
 		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
@@ -64,7 +64,7 @@ func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed
 
 // file returns where a run's score is kept; empty: nowhere. Its name has a digest of all that
 // the score depends on.
-func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string, error) {
+func (x *trial) file(b *bench, p *wire.Plan, seed uint64) (string, error) {
 	if x.env.Dir == "" {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"fmt"
@@ -9,19 +9,19 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
-var defaultsColumns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
+var columns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
 	"preset", "untouched", "field", "step", "seed", "rounds", "queries", "accuracy", "loss", "ended"}
 
 // tabulate adds a run.
-func (x *defaultsRun) tabulate(b *defaultsBench, c *defaultsCell, t *defaultsTrial, seed uint64,
-	s *defaultsScore) {
+func (x *trial) tabulate(b *bench, c *cell, t *variant, seed uint64,
+	s *score) {
 	x.report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
 		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
 }
 
 // conclude makes the summary, the figure and, of presets that were run on all tasks, the
 // claims.
-func (x *defaultsRun) conclude() {
+func (x *trial) conclude() {
 	summary := &x.report.Summary
 	summary.Columns = []string{"preset, untouched"}
 	for _, t := range x.size.tasks {
@@ -56,7 +56,7 @@ func (x *defaultsRun) conclude() {
 
 // tops returns the row of the most accuracy of any run on each task: a preset may be near its
 // best step, and far from what others reach.
-func (x *defaultsRun) tops() []string {
+func (x *trial) tops() []string {
 	row := []string{"the best of these"}
 	for _, t := range x.size.tasks {
 		text, most := "", math.Inf(-1)
@@ -77,7 +77,7 @@ func (x *defaultsRun) tops() []string {
 }
 
 // claim claims that a preset trains untouched, on the tasks that its method is for.
-func (x *defaultsRun) claim(name string) {
+func (x *trial) claim(name string) {
 	good, tasks := 0, 0
 	var each []string
 	for _, t := range x.size.tasks {
@@ -101,5 +101,5 @@ func (x *defaultsRun) claim(name string) {
 	}
 	x.report.Claim(good == tasks,
 		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
-			defaultsLimit(name), len(x.size.powers)), "%s", text)
+			limit(name), len(x.size.powers)), "%s", text)
 }

@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func small(dir string) *lab.Env {
 // TestDefaults runs the experiment, and again from what the first time saved.
 func TestDefaults(t *testing.T) {
 	dir := t.TempDir()
-	first := labtest.Run(t, defaults(), small(dir))
+	first := labtest.Run(t, Experiment(), small(dir))
 	if len(first.Table.Rows) != 2*9 || len(first.Claims) != 1 || len(first.Summary.Rows) != 2 {
 		t.Errorf("%d runs, %d claims, %d rows, want 18, 1 and 2: %+v",
 			len(first.Table.Rows), len(first.Claims), len(first.Summary.Rows), first.Claims)
@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil || len(files) != 18 {
 		t.Fatalf("%d scores are saved, %v", len(files), err)
 	}
-	text, err := json.Marshal(&defaultsScore{Rounds: 3, Accuracy: 0.9876, Ended: "rounds"})
+	text, err := json.Marshal(&score{Rounds: 3, Accuracy: 0.9876, Ended: "rounds"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	if err := os.WriteFile(files[own], text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again := labtest.Run(t, defaults(), small(dir))
+	again := labtest.Run(t, Experiment(), small(dir))
 	if got := again.Summary.Rows[0][2]; got != "98.8" {
 		t.Errorf("the second time the untouched preset has %s, want the saved 98.8", got)
 	}
@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 	if err := os.WriteFile(files[own], []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	x := defaults()
+	x := Experiment()
 	_, err = x.Run(t.Context(), small(dir))
 	if err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("a torn score: %v", err)
@@ -69,8 +69,8 @@ func TestDefaults(t *testing.T) {
 
 // TestDefaultsStopped: a stopped experiment goes on where it was.
 func TestDefaultsStopped(t *testing.T) {
-	whole := labtest.Run(t, defaults(), small(""))
-	dir, x := t.TempDir(), defaults()
+	whole := labtest.Run(t, Experiment(), small(""))
+	dir, x := t.TempDir(), Experiment()
 	ctx, cancel := context.WithCancel(t.Context())
 	e, lines := small(dir), 0
 	e.Logf = func(string, ...any) {
@@ -82,7 +82,7 @@ func TestDefaultsStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) > 0 || len(r.Table.Rows) == 0 {
 		t.Errorf("got %+v and %v, want runs, no claims and canceled", r, err)
 	}
-	if got := labtest.Run(t, defaults(), small(dir)); !slices.EqualFunc(got.Table.Rows,
+	if got := labtest.Run(t, Experiment(), small(dir)); !slices.EqualFunc(got.Table.Rows,
 		whole.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("after a stop:\n%v\nwithout one:\n%v", got.Table.Rows, whole.Table.Rows)
 	}
@@ -93,7 +93,7 @@ func TestDefaultsShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, defaults(), &lab.Env{Short: true, Generated: 1000})
+	r := labtest.Run(t, Experiment(), &lab.Env{Short: true, Generated: 1000})
 	if len(r.Claims) != 2 || len(r.Table.Rows) != 2*2*3 {
 		t.Errorf("%d claims of %d runs, want 2 of 12", len(r.Claims), len(r.Table.Rows))
 	}
@@ -106,14 +106,14 @@ func TestDefaultsShort(t *testing.T) {
 // that it is not for models of that size; and nothing of the preset was changed.
 func TestDefaultsPlans(t *testing.T) {
 	e := &lab.Env{Generated: 200}
-	size, err := defaultsSizeOf(e)
+	size, err := sizeOf(e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(size.tasks) != 8 || !slices.Equal(size.presets, preset.Names()) {
 		t.Fatalf("%d tasks and %v, want 8 and all presets", len(size.tasks), size.presets)
 	}
-	x := newDefaultsRun(t.Context(), e, size)
+	x := newTrial(t.Context(), e, size)
 	for _, task := range size.tasks {
 		b, err := newBench(e, task)
 		if err != nil {
@@ -154,11 +154,11 @@ func TestDefaultsLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size, err := defaultsSizeOf(e)
+	size, err := sizeOf(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newDefaultsRun(t.Context(), e, size)
+	x := newTrial(t.Context(), e, size)
 	layers, zero := x.layered(t, b, "relu:16x16,16x10"), x.layered(t, b, "")
 	if layers < 0.4 || zero > 0.25 {
 		t.Errorf("accuracy %.3f with layers, %.3f from zero: want at least 0.4, at most 0.25",
@@ -167,7 +167,7 @@ func TestDefaultsLayers(t *testing.T) {
 }
 
 // layered returns the accuracy of a network whose plan has layers, if any.
-func (x *defaultsRun) layered(t *testing.T, b *defaultsBench, layers string) float64 {
+func (x *trial) layered(t *testing.T, b *bench, layers string) float64 {
 	t.Helper()
 	p, devices, err := x.plan(b, "decomfl", 1)
 	if err != nil {
@@ -193,10 +193,10 @@ func (x *defaultsRun) layered(t *testing.T, b *defaultsBench, layers string) flo
 
 // scored returns a trial with runs of these accuracies; a negative one is of a run that
 // diverged.
-func scored(power int, accuracies ...float64) *defaultsTrial {
-	t := &defaultsTrial{power: power, untouched: power == 0, field: "step"}
+func scored(power int, accuracies ...float64) *variant {
+	t := &variant{power: power, untouched: power == 0, field: "step"}
 	for _, a := range accuracies {
-		s := &defaultsScore{Accuracy: a, Loss: 1 - a, Ended: "rounds"}
+		s := &score{Accuracy: a, Loss: 1 - a, Ended: "rounds"}
 		if a < 0 {
 			s.Ended = "diverged: far"
 		}
@@ -206,11 +206,11 @@ func scored(power int, accuracies ...float64) *defaultsTrial {
 }
 
 func TestDefaultsCell(t *testing.T) {
-	made := func(limit float64, low, own, high *defaultsTrial) *defaultsCell {
-		return &defaultsCell{limit: limit, own: own, grid: []*defaultsTrial{low, own, high}}
+	made := func(limit float64, low, own, high *variant) *cell {
+		return &cell{limit: limit, own: own, grid: []*variant{low, own, high}}
 	}
 	for _, test := range []struct {
-		cell   *defaultsCell
+		cell   *cell
 		within bool
 		text   string
 	}{
@@ -220,8 +220,8 @@ func TestDefaultsCell(t *testing.T) {
 		{made(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, -1, 1)), true, "85.0"},
 		{made(3, scored(-1, .5, .5), scored(0, .8, -1), scored(1, -1, -1)), false,
 			"diverged, 50.0 at x1/4*"},
-		{&defaultsCell{refused: "no room"}, false, "refused: no room"},
-		{&defaultsCell{unfit: "too large"}, false, "not run: too large"},
+		{&cell{refused: "no room"}, false, "refused: no room"},
+		{&cell{unfit: "too large"}, false, "not run: too large"},
 	} {
 		within := test.cell.ran() && test.cell.within()
 		if got := test.cell.text(); got != test.text || within != test.within {
@@ -231,14 +231,14 @@ func TestDefaultsCell(t *testing.T) {
 	if loss := scored(0, .5, -1).loss(); !math.IsInf(loss, 1) {
 		t.Errorf("the loss of a diverged run is %v", loss)
 	}
-	if defaultsLimit("zofl") != 1.5 || defaultsLimit("decomfl") != 3 {
+	if limit("zofl") != 1.5 || limit("decomfl") != 3 {
 		t.Error("the limits are 1.5 points for the default, 3 for others")
 	}
 }
 
 // TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
 func TestDefaultsFinds(t *testing.T) {
-	x := newDefaultsRun(t.Context(), &lab.Env{}, &defaultsSize{powers: []int{-1, 0, 1}})
+	x := newTrial(t.Context(), &lab.Env{}, &size{powers: []int{-1, 0, 1}})
 	p, err := preset.Unbound("fedzo", "finds", 10)
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestDefaultsFinds(t *testing.T) {
 	}
 	own := scored(0, .8)
 	own.field = ""
-	c := &defaultsCell{limit: 1.5, own: own, grid: []*defaultsTrial{scored(-1, .5), scored(0, .81),
+	c := &cell{limit: 1.5, own: own, grid: []*variant{scored(-1, .5), scored(0, .81),
 		scored(1, .7)}}
 	c.grid[1].step = 0.04
 	if c.text() != "80.0, 81.0 at step 0.04" || !c.within() {
@@ -280,14 +280,14 @@ func TestDefaultsFinds(t *testing.T) {
 
 func TestDefaultsChoice(t *testing.T) {
 	for _, e := range []*lab.Env{{Presets: []string{"nonsense"}}, {Tasks: []string{"nonsense"}}} {
-		_, err := defaults().Run(t.Context(), e)
+		_, err := Experiment().Run(t.Context(), e)
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Value != "nonsense" ||
 			!strings.Contains(fault.Remedy, "decomfl") && !strings.Contains(fault.Remedy, "a9a-softmax") {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
 	e := &lab.Env{Data: t.TempDir(), Tasks: []string{"a9a-softmax"}}
-	_, err := defaults().Run(t.Context(), e)
+	_, err := Experiment().Run(t.Context(), e)
 	if err == nil || !strings.Contains(err.Error(), "tables") {
 		t.Errorf("without the files: %v", err)
 	}
@@ -299,7 +299,7 @@ func TestDefaultsData(t *testing.T) {
 	if dir == "" || testing.Short() {
 		t.Skip("ZOFL_DATA is not set: the experiment runs on drawn data here")
 	}
-	for _, task := range defaultsTasks() {
+	for _, task := range eightTasks() {
 		b, err := newBench(&lab.Env{Data: dir}, task)
 		if err != nil {
 			t.Fatal(err)
@@ -314,7 +314,7 @@ func TestDefaultsData(t *testing.T) {
 func TestScreenDefaults(t *testing.T) {
 	e := small(t.TempDir())
 	e.Screen = true
-	r := labtest.Run(t, defaults(), e)
+	r := labtest.Run(t, Experiment(), e)
 	files, err := filepath.Glob(filepath.Join(e.Dir, "defaults-screened", "*", "*.json"))
 	if err != nil || len(files) != len(r.Table.Rows) {
 		t.Errorf("%d scores are saved, %v, want %d", len(files), err, len(r.Table.Rows))

@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// defaults asks whether presets train untouched: what each reaches on tasks unlike those that
+// Experiment asks whether presets train untouched: what each reaches on tasks unlike those that
 // it was made for, and what the best of nine steps reaches there.
-func defaults() lab.Experiment {
+func Experiment() lab.Experiment {
 	const id = "defaults"
 	return lab.Experiment{
 		ID:    id,
@@ -21,18 +21,18 @@ func defaults() lab.Experiment {
 		Long:  "a day; --presets decomfl half an hour a seed",
 		Takes: []string{"presets", "tasks", "rounds"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			size, err := defaultsSizeOf(e)
+			size, err := sizeOf(e)
 			if err != nil {
 				return nil, err
 			}
-			x := newDefaultsRun(ctx, e, size)
+			x := newTrial(ctx, e, size)
 			return x.report, x.all()
 		},
 	}
 }
 
-// A defaultsSize says which presets and tasks are run, and for how long.
-type defaultsSize struct {
+// A size says which presets and tasks are run, and for how long.
+type size struct {
 	tasks   []tasks.Task
 	presets []string
 	powers  []int  // of 4: what the step is multiplied by
@@ -41,10 +41,10 @@ type defaultsSize struct {
 	seeds   int
 }
 
-// defaultsSizeOf returns the size for an environment. A short one has two presets and two
+// sizeOf returns the size for an environment. A short one has two presets and two
 // tasks, and three steps.
-func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
-	s := &defaultsSize{tasks: defaultsTasks(), presets: preset.Names(),
+func sizeOf(e *lab.Env) (*size, error) {
+	s := &size{tasks: eightTasks(), presets: preset.Names(),
 		powers: []int{-4, -3, -2, -1, 0, 1, 2, 3, 4}, rounds: 300, queries: 12_000, seeds: e.SeedsOr(3)}
 	if e.Short {
 		s.powers, s.rounds = []int{-2, 0, 2}, 20
@@ -75,30 +75,30 @@ func defaultsSizeOf(e *lab.Env) (*defaultsSize, error) {
 	return s, nil
 }
 
-// A defaultsRun is a running experiment.
-type defaultsRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
-	size   *defaultsSize
+	size   *size
 	report *lab.Report
-	cells  map[string]map[string]*defaultsCell // by preset and task
-	done   int                                 // cells
+	cells  map[string]map[string]*cell // by preset and task
+	done   int                         // cells
 }
 
-func newDefaultsRun(ctx context.Context, e *lab.Env, s *defaultsSize) *defaultsRun {
-	x := &defaultsRun{ctx: ctx, env: e, size: s, cells: map[string]map[string]*defaultsCell{},
-		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: defaultsColumns},
+func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
+	x := &trial{ctx: ctx, env: e, size: s, cells: map[string]map[string]*cell{},
+		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: columns},
 			Figure: lab.Figure{Title: "presets untouched", X: "task", Y: "points below the best step",
 				Falls: true}}}
 	for _, name := range s.presets {
-		x.cells[name] = map[string]*defaultsCell{}
+		x.cells[name] = map[string]*cell{}
 	}
 	return x
 }
 
 // all runs every preset on a task before the next task. After an error the report has what is
 // whole so far.
-func (x *defaultsRun) all() error {
+func (x *trial) all() error {
 	defer x.conclude()
 	for _, t := range x.size.tasks {
 		b, err := newBench(x.env, t)

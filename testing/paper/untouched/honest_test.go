@@ -1,4 +1,4 @@
-package paper
+package untouched
 
 import (
 	"math"
@@ -25,11 +25,11 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 	if os.Getenv("ZOFL_TRAIN") != "" {
 		e = &lab.Env{Data: os.Getenv("ZOFL_DATA"), Screen: true, Rounds: 300}
 	}
-	size, err := defaultsSizeOf(e)
+	size, err := sizeOf(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newDefaultsRun(t.Context(), e, size)
+	x := newTrial(t.Context(), e, size)
 	var cut, all uint64
 	for _, task := range size.tasks {
 		b, err := newBench(e, task)
@@ -67,7 +67,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 }
 
 // honest trains a preset on a task.
-func (x *defaultsRun) honest(t *testing.T, b *defaultsBench, name string,
+func (x *trial) honest(t *testing.T, b *bench, name string,
 	edit func(*wire.Plan)) *run.Result {
 	t.Helper()
 	p, devices, err := x.plan(b, name, 1)
