@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/svrg"
 	"github.com/zofl/zofl/testing/paper/untouched"
 	"github.com/zofl/zofl/testing/paper/zofedht"
+	"github.com/zofl/zofl/testing/paper/zoflmnist"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -38,12 +39,12 @@ func All() []lab.Experiment {
 		[]lab.Experiment{
 			heterogeneity.Experiment(),
 			beyond.Experiment(),
-			zoflMNIST(),
+			zoflmnist.Experiment(),
 			untouched.Experiment(),
 			mixed.Experiment(),
 			further(),
 			finish(),
-			groups(),
+			zoflmnist.Groups(),
 			byzantine(),
 			guards(),
 			eavesdrop.Experiment(),

@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// mnistLevels are the accuracies of the summary.
-var mnistLevels = []float64{0.80, 0.90, 0.95, 0.97}
+// levels are the accuracies of the summary.
+var levels = []float64{0.80, 0.90, 0.95, 0.97}
 
 // A client that takes part in every round makes contributor queries, and a device has bytes on
 // its connection.
-func (l *mnistLeague) contributor(p *run.Point) uint64 {
+func (l *league) contributor(p *run.Point) uint64 {
 	return contest.QueriesOf(p) / uint64(l.asked)
 }
 
-func (l *mnistLeague) connection(p *run.Point) uint64 { return p.Bytes / uint64(l.clients) }
+func (l *league) connection(p *run.Point) uint64 { return p.Bytes / uint64(l.clients) }
 
 // claims judges each target by the arm that has the most accuracy there, and compares the
 // arm that ends with the most with DeComFL, if that is among the arms.
-func (x *mnistRun) claims(l *mnistLeague, entries []*contest.Entry) {
+func (x *trial) claims(l *league, entries []*contest.Entry) {
 	var plain *contest.Entry
 	var others []*contest.Entry
 	for _, e := range entries {
-		if e.Name == mnistPlain.Name {
+		if e.Name == baseline.Name {
 			plain = e
 		} else {
 			others = append(others, e)
@@ -46,7 +46,7 @@ func (x *mnistRun) claims(l *mnistLeague, entries []*contest.Entry) {
 }
 
 // target claims a target of an arm, with DeComFL beside it unless that is nil.
-func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *contest.Entry) {
+func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
 	at := t.queries * uint64(l.asked)
 	figures := arm.Text(contest.QueriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
 	if plain != nil {
@@ -80,18 +80,18 @@ func got(e *contest.Entry, accuracy float64, of contest.Cost, unit string) strin
 
 // summarize adds an arm's row: queries of a client that is always asked and kB on a device's
 // connection until each level, as means of the runs that get there.
-func (x *mnistRun) summarize(l *mnistLeague, e *contest.Entry) {
+func (x *trial) summarize(l *league, e *contest.Entry) {
 	s := &x.report.Summary
 	if s.Columns == nil {
 		s.Columns = []string{"split", "method", "rounds"}
-		for _, level := range mnistLevels {
+		for _, level := range levels {
 			s.Columns = append(s.Columns, fmt.Sprintf("%.2f: queries; kB", level))
 		}
 		s.Columns = append(s.Columns, "at the end", "seconds a round")
 	}
 	row := []string{l.Title, e.Named(),
 		fmt.Sprint(e.Results[0].Curve.Last())}
-	for _, level := range mnistLevels {
+	for _, level := range levels {
 		queries, bytes := e.Arrivals(level, l.contributor), e.Arrivals(level, l.connection)
 		text := "never"
 		if len(queries) > 0 {
@@ -107,7 +107,7 @@ func (x *mnistRun) summarize(l *mnistLeague, e *contest.Entry) {
 }
 
 // end formats the accuracies after the last round, and says which runs are to go on.
-func (l *mnistLeague) end(e *contest.Entry) string {
+func (l *league) end(e *contest.Entry) string {
 	var ended []float64
 	var later []string
 	for _, r := range e.Results {
@@ -130,9 +130,9 @@ func (l *mnistLeague) end(e *contest.Entry) string {
 }
 
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
-func (x *mnistRun) draw(l *mnistLeague, entries []*contest.Entry) {
+func (x *trial) draw(l *league, entries []*contest.Entry) {
 	queries := lab.Figure{Title: l.String(), X: "queries of a client that is always asked",
-		Y: "test accuracy", LogX: true, Floor: mnistLevels[0]}
+		Y: "test accuracy", LogX: true, Floor: levels[0]}
 	bytes := queries
 	bytes.X = "kB on a device's connection"
 	for _, e := range entries {

@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"slices"
@@ -11,82 +11,82 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// mnistArms returns the arms of a split, DeComFL first.
-func mnistArms(split string) []contest.Method {
+// arms returns the arms of a split, DeComFL first.
+func arms(split string) []contest.Method {
 	switch split {
 	case "s":
-		return []contest.Method{mnistPlain, mnistRecipe, mnistTwice, mnistGroups, mnistGroupsTwice}
+		return []contest.Method{baseline, recipe, twice, groups, groupsTwice}
 	case "d":
-		return []contest.Method{mnistPlain, mnistRecipe, mnistGroups}
+		return []contest.Method{baseline, recipe, groups}
 	}
-	return []contest.Method{mnistPlain, mnistRecipe}
+	return []contest.Method{baseline, recipe}
 }
 
 var (
-	// mnistPlain is DeComFL as its authors published K=1, P=20, with steps around theirs.
-	mnistPlain = contest.Method{Name: "decomfl", Title: "DeComFL, P=20", Set: []string{
+	// baseline is DeComFL as its authors published K=1, P=20, with steps around theirs.
+	baseline = contest.Method{Name: "decomfl", Title: "DeComFL, P=20", Set: []string{
 		"difference=central", "perturbations=20", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
 		"weight_decay=1e-5",
 	}, Steps: []float32{1e-3, 5e-4, 2e-3}}
-	// mnistAdam has own directions and Adam on the round's move.
-	mnistAdam = contest.Method{Name: "adam", Title: "own directions, Adam", Preset: "fedzo",
+	// adam has own directions and Adam on the round's move.
+	adam = contest.Method{Name: "adam", Title: "own directions, Adam", Preset: "fedzo",
 		Set: []string{
 			"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
 			"precision=half", "max_scalar=65504", "server_rule=adam", "server_beta1=0.9",
 			"server_beta2=0.99", "server_epsilon=1e-12",
 		}, Steps: []float32{1.5e-3}, Step: "server_step"}
-	// mnistRecipe has own directions, and momentum divided by the contributors' root mean
+	// recipe has own directions, and momentum divided by the contributors' root mean
 	// square, with decay of x, a cosine that ends with the run, and scalars of 4 bits.
-	mnistRecipe = contest.Method{Name: "zofl", Title: "the recipe", Preset: "fedzo", Set: []string{
+	recipe = contest.Method{Name: "zofl", Title: "the recipe", Preset: "fedzo", Set: []string{
 		"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
 		"precision=int4", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
 		"server_beta2=0.99", "server_decay=0.03", "step_decay=cosine", "floor=0.05",
 	}, Steps: []float32{0.12}}
-	// mnistTwice is the recipe with a longer cosine.
-	mnistTwice = func() contest.Method {
-		c := mnistRecipe.With("twice", "the recipe, twice the rounds", "server_decay=0.02")
+	// twice is the recipe with a longer cosine.
+	twice = func() contest.Method {
+		c := recipe.With("twice", "the recipe, twice the rounds", "server_decay=0.02")
 		c.Queries = 40_000
 		return c
 	}()
-	// mnistGroups is the recipe with directions shared in groups of five, chosen by sketches.
+	// groups is the recipe with directions shared in groups of five, chosen by sketches.
 	// Sketches are queries of every device, so they take 65 of 100 devices from the rounds of 10.
-	mnistGroups = func() contest.Method {
-		c := groupsBySketch(mnistRecipe, 5, 10).With("groups", "groups by sketches",
+	groups = func() contest.Method {
+		c := groupsBySketch(recipe, 5, 10).With("groups", "groups by sketches",
 			"precision=int8").At(0.04)
 		c.Queries = 20_000 - sketchQueries(100, 10)
 		return c
 	}()
-	// mnistGroupsTwice is groups with a longer cosine.
-	mnistGroupsTwice = func() contest.Method {
-		c := mnistGroups.With("groups-twice", "groups by sketches, twice the rounds",
+	// groupsTwice is groups with a longer cosine.
+	groupsTwice = func() contest.Method {
+		c := groups.With("groups-twice", "groups by sketches, twice the rounds",
 			"server_decay=0.02")
 		c.Queries = 40_000 - sketchQueries(100, 10)
 		return c
 	}()
-	// mnistAuto is the recipe with a step that devices find, which has its own decay.
-	mnistAuto = mnistRecipe.With("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
+	// auto is the recipe with a step that devices find, which has its own decay.
+	auto = recipe.With("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
 		"step=auto").At(0)
-	// mnistFull is the recipe with minibatches of all that a device has: a query is one loss
+	// full is the recipe with minibatches of all that a device has: a query is one loss
 	// still, and takes three times as long. It needs fewer of them.
-	mnistFull = func() contest.Method {
-		c := mnistRecipe.With("full", "the recipe, batch 600", "batch=600")
+	full = func() contest.Method {
+		c := recipe.With("full", "the recipe, batch 600", "batch=600")
 		c.Queries = 16_000
 		return c
 	}()
-	// mnistDecay is the recipe with less decay, which won in long runs of the experiment finish.
-	mnistDecay = mnistRecipe.With("decay", "the recipe, decay 0.01", "server_decay=0.01")
-	// mnistOthers are not run unless asked for.
-	mnistOthers = []contest.Method{mnistAdam, mnistTwice, mnistAuto, mnistFull, mnistDecay}
+	// decay is the recipe with less decay, which won in long runs of the experiment finish.
+	decay = recipe.With("decay", "the recipe, decay 0.01", "server_decay=0.01")
+	// others are not run unless asked for.
+	others = []contest.Method{adam, twice, auto, full, decay}
 )
 
-// pickArms returns the arms that are asked for, of these or of mnistOthers; none asked: these.
+// pickArms returns the arms that are asked for, of these or of others; none asked: these.
 // A text is an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the
 // fields of another arm, or of a preset, and these.
 func pickArms(arms []contest.Method, asked []string) ([]contest.Method, error) {
 	if len(asked) == 0 {
 		return arms, nil
 	}
-	arms = append(slices.Clone(arms), mnistOthers...)
+	arms = append(slices.Clone(arms), others...)
 	var list []contest.Method
 	for _, text := range asked {
 		words := strings.Fields(text)

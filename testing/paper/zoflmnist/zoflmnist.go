@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// zoflMNIST compares the recipe of this repository with DeComFL where DeComFL's authors
+// Experiment compares the recipe of this repository with DeComFL where DeComFL's authors
 // published their curves.
-func zoflMNIST() lab.Experiment {
+func Experiment() lab.Experiment {
 	const id = "zofl-mnist"
 	return lab.Experiment{
 		ID:    id,
@@ -23,26 +23,26 @@ func zoflMNIST() lab.Experiment {
 			"a half, of which there are 27: --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			leagues, err := mnistLeagues(e)
+			leagues, err := leagues(e)
 			if err != nil {
 				return nil, err
 			}
-			x := newMNISTRun(ctx, e, id, leagues)
+			x := newTrial(ctx, e, id, leagues)
 			return x.report, x.all()
 		},
 	}
 }
 
-// A mnistTarget is an accuracy, and what may be spent until a run has it: queries of a client
+// A target is an accuracy, and what may be spent until a run has it: queries of a client
 // that takes part in every round, and bytes of a device, everything on its connection.
-type mnistTarget struct {
+type target struct {
 	accuracy float64
 	queries  uint64
 	bytes    uint64 // 0: no target
 }
 
-// A mnistLeague is a split of the data with the arms that compete on it, DeComFL first.
-type mnistLeague struct {
+// A league is a split of the data with the arms that compete on it, DeComFL first.
+type league struct {
 	lab.Split
 	softmax        bool // not the CNN
 	clients, asked int
@@ -52,16 +52,16 @@ type mnistLeague struct {
 	times          uint64 // number of measurements of a model
 	seeds          int
 	arms           []contest.Method
-	targets        []mnistTarget // of the arms after the first
+	targets        []target // of the arms after the first
 }
 
-// mnistLeagues returns the leagues for an environment. A short one is a small fleet with a few
+// leagues returns the leagues for an environment. A short one is a small fleet with a few
 // images a minibatch.
-func mnistLeagues(e *lab.Env) ([]mnistLeague, error) {
-	list := []mnistLeague{
-		{Split: lab.Splits[0], queries: 25_000, targets: []mnistTarget{
+func leagues(e *lab.Env) ([]league, error) {
+	list := []league{
+		{Split: lab.Splits[0], queries: 25_000, targets: []target{
 			{0.90, 2_500, 40_000}, {0.95, 12_000, 130_000}, {0.97, 25_000, 250_000}}},
-		{Split: lab.Splits[2], queries: 20_000, targets: []mnistTarget{
+		{Split: lab.Splits[2], queries: 20_000, targets: []target{
 			{0.94, 20_000, 0}, {0.96, 40_000, 0}}},
 		{Split: lab.Splits[1], queries: 20_000},
 	}
@@ -69,7 +69,7 @@ func mnistLeagues(e *lab.Env) ([]mnistLeague, error) {
 	for i := range list {
 		l := &list[i]
 		l.clients, l.asked, l.batch, l.times, l.seeds = 100, 10, 200, 50, e.SeedsOr(3)
-		l.arms, l.rounds = mnistArms(l.Name), e.Rounds
+		l.arms, l.rounds = arms(l.Name), e.Rounds
 		names = append(names, l.Name)
 	}
 	tasks, err := lab.Chosen("tasks", e.Tasks, names)
@@ -79,7 +79,7 @@ func mnistLeagues(e *lab.Env) ([]mnistLeague, error) {
 	if e.Short && e.Tasks == nil {
 		tasks = names[:1]
 	}
-	var kept []mnistLeague
+	var kept []league
 	for _, l := range list {
 		if !slices.Contains(tasks, l.Name) {
 			continue
@@ -96,7 +96,7 @@ func mnistLeagues(e *lab.Env) ([]mnistLeague, error) {
 }
 
 // shorten leaves each arm its first step and a few rounds, too few for the targets.
-func (l *mnistLeague) shorten() {
+func (l *league) shorten() {
 	l.clients, l.asked, l.batch, l.times, l.queries, l.targets = 6, 3, 4, 3, 240, nil
 	for i := range l.arms {
 		c := &l.arms[i]
@@ -104,11 +104,11 @@ func (l *mnistLeague) shorten() {
 	}
 }
 
-func (l *mnistLeague) String() string {
+func (l *league) String() string {
 	return fmt.Sprintf("%s, %d of %d clients, batch %d", l.Title, l.asked, l.clients, l.batch)
 }
 
-func (l *mnistLeague) contest(s *lab.Set) *contest.Rules {
+func (l *league) contest(s *lab.Set) *contest.Rules {
 	task, segments := s.Task(!l.softmax)
 	task.Classes, task.Class = 10, func(i int) int { return int(s.Train.Labels[i]) }
 	return &contest.Rules{
@@ -126,24 +126,24 @@ func (l *mnistLeague) contest(s *lab.Set) *contest.Rules {
 	}
 }
 
-// A mnistRun is a running experiment.
-type mnistRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx     context.Context
 	env     *lab.Env
-	leagues []mnistLeague
+	leagues []league
 	report  *lab.Report
-	judge   func(*mnistLeague, []*contest.Entry) // makes claims of a league that ended
+	judge   func(*league, []*contest.Entry) // makes claims of a league that ended
 }
 
-func newMNISTRun(ctx context.Context, e *lab.Env, id string, leagues []mnistLeague) *mnistRun {
-	x := &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &lab.Report{ID: id}}
+func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *trial {
+	x := &trial{ctx: ctx, env: e, leagues: leagues, report: &lab.Report{ID: id}}
 	x.judge = x.claims
 	return x
 }
 
 // all trains every arm. After an error or an interrupt the report has the runs so far, and
 // claims nothing of their split.
-func (x *mnistRun) all() error {
+func (x *trial) all() error {
 	s, err := x.env.MNIST()
 	if err != nil {
 		return err

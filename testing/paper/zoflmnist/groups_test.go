@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestGroups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, groups(), &lab.Env{Short: true, Generated: 600})
+	r := labtest.Run(t, Groups(), &lab.Env{Short: true, Generated: 600})
 	if len(r.Claims) != 8 || len(r.Summary.Rows) != 10 {
 		t.Fatalf("%d claims and %d rows, want 8 and 10: %+v", len(r.Claims), len(r.Summary.Rows),
 			r.Claims)
@@ -32,7 +32,7 @@ func TestGroups(t *testing.T) {
 
 // TestGroupsClaims: claims compare the ends, though sketches leave fewer rounds.
 func TestGroupsClaims(t *testing.T) {
-	x := newGroupsRun(t.Context(), &lab.Env{}, "made")
+	x := newGroupsTrial(t.Context(), &lab.Env{}, "made")
 	own := contesttest.Entry("own", contesttest.Spent("rounds", .1, .2, .5))
 	alike := contesttest.Entry("alike", contesttest.Spent("rounds", .9))
 	x.judge(nil, []*contest.Entry{own,

@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// groups asks whether devices that share directions in groups win back what unlike labels cost
+// Groups asks whether devices that share directions in groups win back what unlike labels cost
 // own directions.
-func groups() lab.Experiment {
+func Groups() lab.Experiment {
 	const id = "groups"
 	return lab.Experiment{
 		ID:    id,
@@ -22,7 +22,7 @@ func groups() lab.Experiment {
 		Paper: "none: own directions, IID, are the ceiling",
 		Long:  "half an hour; ten minutes with --screen",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newGroupsRun(ctx, e, id)
+			x := newGroupsTrial(ctx, e, id)
 			return x.report, x.all()
 		},
 	}
@@ -34,7 +34,7 @@ const groupQueries = 4_800
 // groupArms returns own directions, and groups of a size: random ones and chosen ones, these also
 // with scalars of 8 bits.
 func groupArms(clients, asked, size int) []contest.Method {
-	own := mnistRecipe.With("own", "own directions").At(0.06, 0.12, 0.24)
+	own := recipe.With("own", "own directions").At(0.06, 0.12, 0.24)
 	chosen := groupsBySketch(own.With("sketch", "groups by sketches (+65 queries a device)",
 		"precision=half"), size, clients/asked).At(0.02, 0.04, 0.08)
 	random := chosen.With("random", "random groups", "groups=random")
@@ -63,7 +63,7 @@ func sketchQueries(clients, asked int) uint64 {
 // variates, and Adam with those of SCAFFOLD. Those of type II are stale tables at K = 1: what each
 // device sent last stands for it until it contributes again.
 func tableArms() []contest.Method {
-	shared := mnistRecipe.With("shared", "directions shared by all", "sharing=shared",
+	shared := recipe.With("shared", "directions shared by all", "sharing=shared",
 		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)
 	adam := shared.With("adam", "shared, Adam", "server_rule=adam", "server_decay=0",
 		"server_epsilon=1e-12", "step=1e-3").At(2e-3, 4e-3, 8e-3)
@@ -78,8 +78,8 @@ func tableArms() []contest.Method {
 
 // groupLeagues returns the three methods where each device has two shards, and own directions
 // where the devices are alike.
-func groupLeagues(e *lab.Env) []mnistLeague {
-	skewed := mnistLeague{Split: lab.Splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
+func groupLeagues(e *lab.Env) []league {
+	skewed := league{Split: lab.Splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
 		queries: groupQueries, times: 12, seeds: e.SeedsOr(3)}
 	size := 5
 	if e.Short {
@@ -90,29 +90,29 @@ func groupLeagues(e *lab.Env) []mnistLeague {
 	alike := skewed
 	alike.Split, alike.arms = lab.Splits[0], slices.Clone(skewed.arms[:1])
 	if e.Short {
-		for _, l := range []*mnistLeague{&skewed, &alike} {
+		for _, l := range []*league{&skewed, &alike} {
 			for i := range l.arms {
 				l.arms[i].Steps = l.arms[i].Steps[1:2]
 			}
 		}
 	}
-	return []mnistLeague{skewed, alike}
+	return []league{skewed, alike}
 }
 
-// A groupsRun is a running experiment.
-type groupsRun struct {
-	*mnistRun
+// A groupsTrial is a running experiment.
+type groupsTrial struct {
+	*trial
 	skewed []*contest.Entry // of the first league
 }
 
-func newGroupsRun(ctx context.Context, e *lab.Env, id string) *groupsRun {
-	x := &groupsRun{mnistRun: newMNISTRun(ctx, e, id, groupLeagues(e))}
+func newGroupsTrial(ctx context.Context, e *lab.Env, id string) *groupsTrial {
+	x := &groupsTrial{trial: newTrial(ctx, e, id, groupLeagues(e))}
 	x.judge = x.judged
 	return x
 }
 
 // judged keeps the entries of a league, and judges after the last.
-func (x *groupsRun) judged(_ *mnistLeague, entries []*contest.Entry) {
+func (x *groupsTrial) judged(_ *league, entries []*contest.Entry) {
 	if x.skewed == nil {
 		x.skewed = entries
 		return
@@ -122,7 +122,7 @@ func (x *groupsRun) judged(_ *mnistLeague, entries []*contest.Entry) {
 
 // claims compares the accuracies at the ends, where each method has made equally many queries.
 // The counts of a curve lack those of sketches.
-func (x *groupsRun) claims(skewed []*contest.Entry, alike *contest.Entry) {
+func (x *groupsTrial) claims(skewed []*contest.Entry, alike *contest.Entry) {
 	end := func(e *contest.Entry) []float64 {
 		return e.Reached(run.Accuracy, contest.QueriesOf, math.MaxUint64)
 	}

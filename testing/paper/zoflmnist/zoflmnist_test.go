@@ -1,4 +1,4 @@
-package paper
+package zoflmnist
 
 import (
 	"cmp"
@@ -27,13 +27,13 @@ func TestMNISTShort(t *testing.T) {
 		return &lab.Env{Short: true, Generated: 200, Dir: dir, Arms: []string{"decomfl", "zofl"}}
 	}
 	dir := t.TempDir()
-	r := labtest.Run(t, zoflMNIST(), e(dir))
+	r := labtest.Run(t, Experiment(), e(dir))
 	// In a few rounds no target is claimed, only which arm is ahead, by queries and by bytes.
 	if len(r.Claims) != 2 || len(r.Summary.Rows) != 2 || len(r.More) != 1 {
 		t.Errorf("%d claims, %d rows, %d more figures, want 2, 2 and 1: %+v",
 			len(r.Claims), len(r.Summary.Rows), len(r.More), r.Claims)
 	}
-	again := labtest.Run(t, zoflMNIST(), e(dir))
+	again := labtest.Run(t, Experiment(), e(dir))
 	if !slices.EqualFunc(r.Table.Rows, again.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("from the logs:\n%v\nbefore:\n%v", again.Table.Rows, r.Table.Rows)
 	}
@@ -49,7 +49,7 @@ func TestMNISTInterrupted(t *testing.T) {
 	defer cancel()
 	e := &lab.Env{Short: true, Generated: 200, Arms: []string{"zofl"},
 		Logf: func(string, ...any) { cancel() }}
-	x := zoflMNIST()
+	x := Experiment()
 	r, err := x.Run(ctx, e)
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) != 0 ||
 		len(r.Summary.Rows) != 1 || len(r.Figure.Series) != 2 ||
@@ -63,7 +63,7 @@ func TestMNISTScreened(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, zoflMNIST(), &lab.Env{Short: true, Generated: 200, Screen: true,
+	r := labtest.Run(t, Experiment(), &lab.Env{Short: true, Generated: 200, Screen: true,
 		Arms: []string{"decomfl", "zofl"}})
 	if !r.Screened || r.Summary.Columns[3] != "0.80: spared queries; kB" ||
 		!strings.HasPrefix(r.Figure.X, "spared queries") || len(r.Claims) != 2 ||
@@ -84,7 +84,7 @@ func TestMNISTArms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leagues, err := mnistLeagues(&lab.Env{})
+	leagues, err := leagues(&lab.Env{})
 	if err != nil || len(leagues) != 3 || leagues[0].seeds != 3 {
 		t.Fatalf("%v, %v: want three splits, of three seeds", leagues, err)
 	}
@@ -92,7 +92,7 @@ func TestMNISTArms(t *testing.T) {
 		if l.arms[0].Name != "decomfl" || len(l.arms[0].Steps) < 3 {
 			t.Errorf("%v: the first arm is %+v, want DeComFL with steps to choose from", &l, l.arms[0])
 		}
-		for _, c := range append(slices.Clone(l.arms), mnistOthers...) {
+		for _, c := range append(slices.Clone(l.arms), others...) {
 			one, err := l.contest(s).Enter(c, c.Steps[0])
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestMNISTArms(t *testing.T) {
 }
 
 func TestPickArms(t *testing.T) {
-	got, err := pickArms(mnistArms("i"), []string{"decomfl", "slow zofl step=0.06 server_decay=0",
+	got, err := pickArms(arms("i"), []string{"decomfl", "slow zofl step=0.06 server_decay=0",
 		"decomfl-adam", "six decomfl-adam perturbations=6", "auto", "slower auto server_decay=0"})
 	if err != nil || len(got) != 6 {
 		t.Fatalf("%+v, %v", got, err)
@@ -146,7 +146,7 @@ func TestPickArms(t *testing.T) {
 		t.Errorf("the one that finds its step is %+v", got[5])
 	}
 	for _, text := range []string{"", "nonsense", "a nonsense", "a zofl nonsense=1", "a zofl step=x"} {
-		_, err := pickArms(mnistArms("i"), []string{text})
+		_, err := pickArms(arms("i"), []string{text})
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -155,9 +155,9 @@ func TestPickArms(t *testing.T) {
 
 // TestTargets: what is claimed of made-up runs, of 10 queries and 100 bytes a round.
 func TestTargets(t *testing.T) {
-	l := mnistLeague{Split: lab.Splits[0], clients: 2, asked: 1,
-		targets: []mnistTarget{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
-	x := newMNISTRun(t.Context(), &lab.Env{}, "made", nil)
+	l := league{Split: lab.Splits[0], clients: 2, asked: 1,
+		targets: []target{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
+	x := newTrial(t.Context(), &lab.Env{}, "made", nil)
 	spent := contesttest.Spent
 	plain := contesttest.Entry("decomfl", spent("rounds", .1, .2, .3), spent("rounds", .1, .2, .3))
 	ours := contesttest.Entry("ours", spent("rounds", .2, .5, .9), spent("rounds", .3, .6, .8))
@@ -180,7 +180,7 @@ func TestTargets(t *testing.T) {
 		!strings.Contains(text, "decomfl never") {
 		t.Errorf("%s: want who got there", text)
 	}
-	alone := newMNISTRun(t.Context(), &lab.Env{}, "made", nil)
+	alone := newTrial(t.Context(), &lab.Env{}, "made", nil)
 	alone.claims(&l, entries[1:])
 	if len(alone.report.Claims) != len(want)-2 {
 		t.Errorf("without DeComFL %+v, want the targets alone", alone.report.Claims)
