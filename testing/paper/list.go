@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
 	"github.com/zofl/zofl/testing/paper/eavesdrop"
+	"github.com/zofl/zofl/testing/paper/further"
 	"github.com/zofl/zofl/testing/paper/fzoos"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -42,8 +43,8 @@ func All() []lab.Experiment {
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
 			mixed.Experiment(),
-			further(),
-			finish(),
+			further.Experiment(),
+			further.Finish(),
 			zoflmnist.Groups(),
 			byzantine(),
 			guards(),

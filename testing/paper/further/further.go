@@ -1,4 +1,4 @@
-package paper
+package further
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// further asks which ideas would make the recipe better: each alone, against the recipe at equal
+// Experiment asks which ideas would make the recipe better: each alone, against the recipe at equal
 // queries and, where a scalar's share of bytes differs, at equal bytes.
-func further() lab.Experiment {
+func Experiment() lab.Experiment {
 	const id = "further"
 	return lab.Experiment{
 		ID:    id,
@@ -29,25 +29,25 @@ func further() lab.Experiment {
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "arm"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			return runStudy(ctx, e, id, furtherStudy())
+			return runStudy(ctx, e, id, broadStudy())
 		},
 	}
 }
 
-// A furtherTask is a model on the rows of a set of images.
-type furtherTask struct {
+// A task is a model on the rows of a set of images.
+type task struct {
 	tasks.Task
 	cnn bool
 }
 
 // key is what names of saved runs have a digest of.
-func (t *furtherTask) key() string {
+func (t *task) key() string {
 	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.Task.Key(), t.cnn)
 }
 
-// furtherTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
-func furtherTasks() []furtherTask {
-	list := []furtherTask{
+// imageTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
+func imageTasks() []task {
+	list := []task{
 		{Task: tasks.Task{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit}},
 		{Task: tasks.Task{Name: "fashion-mlp", Data: "fashion-mnist", Shrink: 2,
 			Scale: tasks.Standardized, Hidden: []int{32}}},
@@ -60,7 +60,7 @@ func furtherTasks() []furtherTask {
 }
 
 // models returns the model on the training and on the test rows.
-func (t *furtherTask) models(e *lab.Env) (train, test models.Differentiable, err error) {
+func (t *task) models(e *lab.Env) (train, test models.Differentiable, err error) {
 	if !t.cnn {
 		a, b, _, err := t.Rows(e)
 		if err != nil {
@@ -76,9 +76,9 @@ func (t *furtherTask) models(e *lab.Env) (train, test models.Differentiable, err
 		models.NewCNNSmall(s.Test.Shrink(t.Shrink), s.Mean, s.Std), nil
 }
 
-// A furtherArm is an idea. What its run may spend, the recipe's queries unless said, is also in
+// An arm is an idea. What its run may spend, the recipe's queries unless said, is also in
 // its name.
-type furtherArm struct {
+type arm struct {
 	ideas.Arm
 	name, title string
 	equal       string // "", "bytes" or "samples"
@@ -86,7 +86,7 @@ type furtherArm struct {
 }
 
 // spent returns what an arm is measured by.
-func (a *furtherArm) spent(s ideas.Spent) float64 {
+func (a *arm) spent(s ideas.Spent) float64 {
 	switch a.equal {
 	case "bytes":
 		return s.Bytes
@@ -96,16 +96,16 @@ func (a *furtherArm) spent(s ideas.Spent) float64 {
 	return float64(s.Queries)
 }
 
-// furtherArms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
+// arms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
 // what an idea could bring at most.
-func furtherArms() []furtherArm {
-	idea := func(name, title, costs string, a ideas.Arm) furtherArm {
-		return furtherArm{name: name, title: title, costs: costs, Arm: a}
+func arms() []arm {
+	idea := func(name, title, costs string, a ideas.Arm) arm {
+		return arm{name: name, title: title, costs: costs, Arm: a}
 	}
 	shape := func(of ideas.Source, power float64) ideas.Arm {
 		return ideas.Arm{Shape: ideas.Shape{Of: of, Power: power}}
 	}
-	list := []furtherArm{
+	list := []arm{
 		idea("recipe", "the recipe, P=10, batch 200", "", ideas.Arm{}),
 		idea("last-x3", "last layer x3", "", ideas.Arm{Layers: ideas.Layers{Last: 3}}),
 		idea("last-x0.3", "last layer x0.3", "", ideas.Arm{Layers: ideas.Layers{Last: 0.3}}),
@@ -161,21 +161,21 @@ func furtherArms() []furtherArm {
 
 // A study is what an experiment of ideas compares.
 type study struct {
-	tasks  []furtherTask
+	tasks  []task
 	usual  int // tasks, from the first on, that run unless others are asked for
-	arms   []furtherArm
+	arms   []arm
 	rounds int       // of the recipe with P=10
 	steps  []float64 // to choose from
 }
 
-func furtherStudy() study {
-	return study{tasks: furtherTasks(), usual: 2, arms: furtherArms(), rounds: 200,
+func broadStudy() study {
+	return study{tasks: imageTasks(), usual: 2, arms: arms(), rounds: 200,
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
 }
 
 // runStudy runs a study and marks its report: it screens, whether asked to or not.
 func runStudy(ctx context.Context, e *lab.Env, id string, s study) (*lab.Report, error) {
-	x, err := newFurtherRun(ctx, e, id, s)
+	x, err := newTrial(ctx, e, id, s)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +185,8 @@ func runStudy(ctx context.Context, e *lab.Env, id string, s study) (*lab.Report,
 	return x.report, err
 }
 
-// A furtherRun is a running experiment.
-type furtherRun struct {
+// A trial is a running experiment.
+type trial struct {
 	study  // with the tasks and arms that were chosen
 	ctx    context.Context
 	env    *lab.Env
@@ -194,8 +194,8 @@ type furtherRun struct {
 	report *lab.Report
 }
 
-func newFurtherRun(ctx context.Context, e *lab.Env, id string, s study) (*furtherRun, error) {
-	x := &furtherRun{study: s, ctx: ctx, env: e, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
+func newTrial(ctx context.Context, e *lab.Env, id string, s study) (*trial, error) {
+	x := &trial{study: s, ctx: ctx, env: e, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}
@@ -220,13 +220,13 @@ func newFurtherRun(ctx context.Context, e *lab.Env, id string, s study) (*furthe
 }
 
 // chosenIdeas returns the recipe, and the arms that are asked for.
-func chosenIdeas(all []furtherArm, asked []string) ([]furtherArm, error) {
+func chosenIdeas(all []arm, asked []string) ([]arm, error) {
 	var names []string
 	for _, a := range all {
 		names = append(names, a.name)
 	}
 	kept, err := lab.Chosen("arm", asked, names)
-	var list []furtherArm
+	var list []arm
 	for _, a := range all {
 		if a.name == "recipe" || slices.Contains(kept, a.name) {
 			list = append(list, a)
@@ -236,7 +236,7 @@ func chosenIdeas(all []furtherArm, asked []string) ([]furtherArm, error) {
 }
 
 // price returns the bytes of a device for a round, of which there are 100, and 10 contribute.
-func (x *furtherRun) price(dim, scalars int) (float64, error) {
+func (x *trial) price(dim, scalars int) (float64, error) {
 	p, err := preset.Unbound("zofl", "further", uint64(dim))
 	if err != nil {
 		return 0, err
@@ -248,7 +248,7 @@ func (x *furtherRun) price(dim, scalars int) (float64, error) {
 }
 
 // config returns the run of an arm.
-func (x *furtherRun) config(train, test models.Differentiable, a *furtherArm, step float64,
+func (x *trial) config(train, test models.Differentiable, a *arm, step float64,
 	seed uint64) (ideas.Config, error) {
 	shares, err := data.IID(train.Len(), 100, seed)
 	var failed error
@@ -267,7 +267,7 @@ func (x *furtherRun) config(train, test models.Differentiable, a *furtherArm, st
 }
 
 // points trains an arm, or returns what an earlier run saved.
-func (x *furtherRun) points(t *furtherTask, train, test models.Differentiable, a *furtherArm,
+func (x *trial) points(t *task, train, test models.Differentiable, a *arm,
 	step float64, seed uint64) ([]ideas.Point, error) {
 	c, err := x.config(train, test, a, step, seed)
 	if err != nil {

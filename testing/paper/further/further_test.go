@@ -1,4 +1,4 @@
-package paper
+package further
 
 import (
 	"path/filepath"
@@ -18,7 +18,7 @@ func TestFurther(t *testing.T) {
 	env := func() *lab.Env {
 		return &lab.Env{Generated: 600, Short: true, Dir: dir, Arms: []string{"orthogonal", "p5-bytes"}}
 	}
-	first := labtest.Run(t, further(), env())
+	first := labtest.Run(t, Experiment(), env())
 	if len(first.Summary.Rows) != 3 || len(first.Summary.Columns) != 4 || len(first.Claims) != 2 {
 		t.Errorf("%d rows, %d columns, %d claims, want 3, 4 and 2: %+v", len(first.Summary.Rows),
 			len(first.Summary.Columns), len(first.Claims), first.Summary)
@@ -36,7 +36,7 @@ func TestFurther(t *testing.T) {
 			err = lab.Save(file, &changed)
 		}
 	}
-	again := labtest.Run(t, further(), env())
+	again := labtest.Run(t, Experiment(), env())
 	if err != nil || !strings.HasPrefix(again.Summary.Rows[1][1], "**100.00") {
 		t.Errorf("what was saved is not in %v, %v", again.Summary.Rows[1], err)
 	}
@@ -49,7 +49,7 @@ func TestFurther(t *testing.T) {
 func TestFurtherEqual(t *testing.T) {
 	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5", "b400-samples"},
 		Tasks: []string{"mnist-softmax"}}
-	r := labtest.Run(t, further(), e)
+	r := labtest.Run(t, Experiment(), e)
 	last := map[string][]string{}
 	for _, row := range r.Table.Rows {
 		last[row[1]] = row
@@ -83,7 +83,7 @@ func column(t *testing.T, rows map[string][]string, at int) map[string]float64 {
 
 // TestFurtherArms: names are one of a kind, and the ideas of every task's model can run.
 func TestFurtherArms(t *testing.T) {
-	for _, s := range []study{furtherStudy(), finishStudy(0)} {
+	for _, s := range []study{broadStudy(), finishStudy(0)} {
 		var names []string
 		for _, a := range s.arms {
 			if slices.Contains(names, a.name) {
@@ -95,21 +95,21 @@ func TestFurtherArms(t *testing.T) {
 			t.Errorf("the first arm is %s", names[0])
 		}
 	}
-	if _, err := newFurtherRun(t.Context(), &lab.Env{Arms: []string{"nonsense"}}, "further",
-		furtherStudy()); err == nil {
+	if _, err := newTrial(t.Context(), &lab.Env{Arms: []string{"nonsense"}}, "further",
+		broadStudy()); err == nil {
 		t.Error("an arm that is not there was taken")
 	}
 	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"more-b"},
 		Tasks: []string{"fashion-cnn"}}
-	if r := labtest.Run(t, further(), e); len(r.Summary.Rows) != 2 {
+	if r := labtest.Run(t, Experiment(), e); len(r.Summary.Rows) != 2 {
 		t.Errorf("%+v", r.Summary)
 	}
 }
 
 // TestFurtherWins: an idea wins where each seed ends above the recipe's, by more than its spread.
 func TestFurtherWins(t *testing.T) {
-	of := func(final ...float64) *furtherResult {
-		r := &furtherResult{arm: &furtherArm{}}
+	of := func(final ...float64) *result {
+		r := &result{arm: &arm{}}
 		for _, v := range final {
 			r.seeds = append(r.seeds, []ideas.Point{
 				{Accuracy: v - 0.2, Spent: ideas.Spent{Queries: 5}},
@@ -119,7 +119,7 @@ func TestFurtherWins(t *testing.T) {
 	}
 	recipe := of(0.8, 0.82)
 	for _, c := range []struct {
-		r     *furtherResult
+		r     *result
 		wins  bool
 		reach float64
 	}{
@@ -138,7 +138,7 @@ func TestFurtherWins(t *testing.T) {
 // TestFinish: the ends of the same queries run, with P=19 unless an end says otherwise.
 func TestFinish(t *testing.T) {
 	e := &lab.Env{Generated: 600, Short: true, Arms: []string{"auto", "fall-p"}}
-	r := labtest.Run(t, finish(), e)
+	r := labtest.Run(t, Finish(), e)
 	if len(r.Summary.Rows) != 3 || len(r.Summary.Columns) != 4 || !r.Screened {
 		t.Fatalf("%+v: want three rows of two tasks, marked as screened", r.Summary)
 	}
@@ -162,7 +162,7 @@ func TestFinish(t *testing.T) {
 func TestFinishRounds(t *testing.T) {
 	e := &lab.Env{Generated: 600, Seeds: 1, Rounds: 6, Tasks: []string{"mnist-mlp"},
 		Arms: []string{"calm"}}
-	r := labtest.Run(t, finish(), e)
+	r := labtest.Run(t, Finish(), e)
 	for _, row := range r.Table.Rows {
 		if n, err := strconv.Atoi(row[4]); err != nil || n > 6 {
 			t.Fatalf("%v: want at most 6 rounds", row)
@@ -170,5 +170,15 @@ func TestFinishRounds(t *testing.T) {
 	}
 	if last := r.Table.Rows[len(r.Table.Rows)-1]; last[4] != "6" {
 		t.Errorf("the last is %v, want 6 rounds", last)
+	}
+}
+
+// TestKey: runs that older versions saved are found. Their names have a digest of this text.
+func TestKey(t *testing.T) {
+	const want = "{defaultsTask:{name:fashion-cnn data:fashion-mnist shrink:2 scale: hidden:[] " +
+		"dirichlet:0 devices:0 train:60000 test:10000} cnn:true}"
+	list := imageTasks()
+	if got := list[len(list)-1].key(); got != want {
+		t.Errorf("the key is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package further
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/testing/paper/tasks"
 )
 
-// finish asks what the last third of a run costs the recipe: each other end alone, against the
+// Finish asks what the last third of a run costs the recipe: each other end alone, against the
 // recipe at equal queries.
-func finish() lab.Experiment {
+func Finish() lab.Experiment {
 	const id = "finish"
 	return lab.Experiment{
 		ID:    id,
@@ -37,23 +37,23 @@ func finishStudy(rounds uint64) study {
 }
 
 // finishTasks are two that end where minibatches are what limits them.
-func finishTasks() []furtherTask {
-	var list []furtherTask
+func finishTasks() []task {
+	var list []task
 	for _, name := range []string{"mnist", "fashion-mnist"} {
-		list = append(list, furtherTask{Task: tasks.Task{Name: name + "-mlp", Data: name,
+		list = append(list, task{Task: tasks.Task{Name: name + "-mlp", Data: name,
 			Shrink: 2, Scale: tasks.Standardized, Hidden: []int{32}, Train: 60_000, Test: 10_000}})
 	}
 	return list
 }
 
 // finishArms lists the ends, the recipe's first.
-func finishArms() []furtherArm {
-	list := []furtherArm{{name: "recipe", title: "the recipe, P=19, batch 200"}}
+func finishArms() []arm {
+	list := []arm{{name: "recipe", title: "the recipe, P=19, batch 200"}}
 	add := func(name, title, costs string, a ideas.Arm) {
 		if a.P == nil {
 			a.P = []int{19}
 		}
-		list = append(list, furtherArm{name: name, title: title, costs: costs, Arm: a})
+		list = append(list, arm{name: name, title: title, costs: costs, Arm: a})
 	}
 	end := func(name, title, costs string, f ideas.Finish) {
 		add(name, title, costs, ideas.Arm{Finish: f})

@@ -1,4 +1,4 @@
-package paper
+package further
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
-// A furtherResult is what an arm reached on a task with its best step.
-type furtherResult struct {
-	arm   *furtherArm
+// A result is what an arm reached on a task with its best step.
+type result struct {
+	arm   *arm
 	step  float64
 	ends  bool            // the step is an end of the grid
 	seeds [][]ideas.Point // by seed
@@ -21,10 +21,10 @@ type furtherResult struct {
 
 // all trains every arm on a task before the next task. After an error the report has what is
 // whole so far.
-func (x *furtherRun) all() error {
+func (x *trial) all() error {
 	x.report.Table.Columns = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes",
 		"samples", "test_loss", "accuracy"}
-	results := map[string][]furtherResult{}
+	results := map[string][]result{}
 	defer func() { x.conclude(results) }()
 	for i := range x.tasks {
 		t := &x.tasks[i]
@@ -46,10 +46,10 @@ func (x *furtherRun) all() error {
 
 // tune returns what an arm reaches with its best step. The first seed chooses it: from the middle
 // of the grid up, or else down, as long as the last accuracy grows.
-func (x *furtherRun) tune(t *furtherTask, train, test models.Differentiable,
-	a *furtherArm) (best furtherResult, err error) {
-	try := func(i int) (r furtherResult, err error) {
-		r = furtherResult{arm: a, step: x.steps[i], ends: i == 0 || i == len(x.steps)-1}
+func (x *trial) tune(t *task, train, test models.Differentiable,
+	a *arm) (best result, err error) {
+	try := func(i int) (r result, err error) {
+		r = result{arm: a, step: x.steps[i], ends: i == 0 || i == len(x.steps)-1}
 		return r, x.add(&r, t, train, test, 1)
 	}
 	middle := len(x.steps) / 2
@@ -78,7 +78,7 @@ func (x *furtherRun) tune(t *furtherTask, train, test models.Differentiable,
 }
 
 // add runs a seed.
-func (x *furtherRun) add(r *furtherResult, t *furtherTask, train, test models.Differentiable,
+func (x *trial) add(r *result, t *task, train, test models.Differentiable,
 	seed uint64) error {
 	points, err := x.points(t, train, test, r.arm, r.step, seed)
 	if err != nil {
@@ -93,7 +93,7 @@ func (x *furtherRun) add(r *furtherResult, t *furtherTask, train, test models.Di
 }
 
 // final returns the seeds' last accuracies.
-func (r *furtherResult) final() (list []float64) {
+func (r *result) final() (list []float64) {
 	for _, points := range r.seeds {
 		list = append(list, points[len(points)-1].Accuracy)
 	}
@@ -102,7 +102,7 @@ func (r *furtherResult) final() (list []float64) {
 
 // reach returns the part of the recipe's cost after which the mean accuracy is at least its last;
 // NaN if never.
-func (r *furtherResult) reach(recipe *furtherResult) float64 {
+func (r *result) reach(recipe *result) float64 {
 	want := lab.Mean(recipe.final())
 	whole := recipe.seeds[0][len(recipe.seeds[0])-1]
 	for i := range r.seeds[0] {
@@ -119,7 +119,7 @@ func (r *furtherResult) reach(recipe *furtherResult) float64 {
 
 // wins reports whether every seed ends above the recipe's same seed, and on the mean by more than
 // the recipe's seeds differ.
-func (r *furtherResult) wins(recipe *furtherResult) bool {
+func (r *result) wins(recipe *result) bool {
 	a, b := r.final(), recipe.final()
 	for i := range a {
 		if a[i] <= b[i] {
@@ -129,7 +129,7 @@ func (r *furtherResult) wins(recipe *furtherResult) bool {
 	return lab.Mean(a)-lab.Mean(b) > slices.Max(b)-slices.Min(b)
 }
 
-func (r *furtherResult) text(recipe *furtherResult) string {
+func (r *result) text(recipe *result) string {
 	percent := func(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 	a := r.final()
 	text := fmt.Sprintf("%s [%s-%s] at %g", percent(lab.Mean(a)), percent(slices.Min(a)),
@@ -147,7 +147,7 @@ func (r *furtherResult) text(recipe *furtherResult) string {
 }
 
 // conclude adds the summary and a claim for each idea that every task has a result of.
-func (x *furtherRun) conclude(results map[string][]furtherResult) {
+func (x *trial) conclude(results map[string][]result) {
 	x.report.Summary.Columns = []string{"idea"}
 	for _, t := range x.tasks {
 		x.report.Summary.Columns = append(x.report.Summary.Columns, t.Name)
