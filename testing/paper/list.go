@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
+	"github.com/zofl/zofl/testing/paper/device"
 	"github.com/zofl/zofl/testing/paper/eavesdrop"
 	"github.com/zofl/zofl/testing/paper/further"
 	"github.com/zofl/zofl/testing/paper/fzoos"
@@ -29,8 +30,8 @@ func All() []lab.Experiment {
 			decomflProjection(),
 			decomflFedAvg(),
 			decomflFashion(),
-			decomflLag(),
-			decomflMemory(),
+			device.Lag(),
+			device.Memory(),
 			adafl.Experiment(),
 			zofedht.Table1(),
 			svrg.Experiment(),

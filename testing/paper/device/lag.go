@@ -1,4 +1,4 @@
-package paper
+package device
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// decomflLag is Table 1 of DeComFL, measured: M = 100 clients, m = 10 a round.
-func decomflLag() lab.Experiment {
+// Lag is Table 1 of DeComFL, measured: M = 100 clients, m = 10 a round.
+func Lag() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-lag", Title: "scalars and bytes a round, and what a client gets that was away",
 		Paper: "DeComFL, section 4.2 and Table 1", Long: "a minute",
@@ -31,6 +31,7 @@ func decomflLag() lab.Experiment {
 	}
 }
 
+// A lagRun is a running experiment.
 type lagRun struct {
 	ctx    context.Context
 	env    *lab.Env

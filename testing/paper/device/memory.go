@@ -1,4 +1,4 @@
-package paper
+package device
 
 import (
 	"context"
@@ -42,10 +42,10 @@ func (m memoryCase) vectors(p *wire.Plan) float64 {
 	return float64(bytes) / float64(4*p.Dim)
 }
 
-// decomflMemory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
+// Memory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
 // after rounds, as a function of d. Buffers outlive a round, so the heap held shows the
 // heap used.
-func decomflMemory() lab.Experiment {
+func Memory() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
 		Paper: "DeComFL, appendix A.2 and Table 4", Long: "a minute",

@@ -1,4 +1,4 @@
-package paper
+package device
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestLag(t *testing.T) {
-	r := labtest.Run(t, decomflLag(), &lab.Env{})
+	r := labtest.Run(t, Lag(), &lab.Env{})
 	labtest.AllHold(t, r, 4)
 	for _, row := range r.Table.Rows {
 		count := func(i int) int { return labtest.Count(t, row[i]) }
