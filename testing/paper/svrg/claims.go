@@ -12,7 +12,7 @@ import (
 // lengths are the steps that are tried. At 0.1 the plain steps nearly diverge.
 var lengths = []float32{0.0125, 0.025, 0.05}
 
-// An trial is a running experiment.
+// A trial is a running experiment.
 type trial struct {
 	ctx    context.Context
 	env    *lab.Env

@@ -77,7 +77,7 @@ func simulateSVRG(ctx context.Context, q *leastSquares, d drawing, batch int,
 	return sum / (epochs / 2), nil
 }
 
-// An simulation draws directions.
+// A simulation draws directions.
 type simulation struct {
 	q    *leastSquares
 	kind drawing
