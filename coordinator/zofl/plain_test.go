@@ -53,3 +53,17 @@ func TestNoTerminalObeysARun(t *testing.T) {
 		}
 	}
 }
+
+// TestDeviceIsNoOperator: a device that commands the run is told that it may not, and how one may.
+// Nothing happens to the run.
+func TestDeviceIsNoOperator(t *testing.T) {
+	t.Parallel()
+	k := newEnrolled(t)
+	device, operator := k.add("pi", "device"), k.add("alice", "operator")
+	_, err := zofl(t, append([]string{"stop"}, device...)...)
+	refused(t, err, []string{"does not let this user command", "kitchen", "--role operator"})
+	out, err := zofl(t, append([]string{"status"}, operator...)...)
+	if state := cell(out, "state"); err != nil || strings.HasPrefix(state, "ended") {
+		t.Errorf("the run is %s, %v", state, err)
+	}
+}

@@ -84,6 +84,8 @@ func Classify(err error) error {
 		return Usage(fmt.Errorf("--at: %w", err))
 	case errors.As(err, &fault):
 		return Corrupt(err)
+	case errors.Is(err, operate.ErrDenied):
+		return Usage(err)
 	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders),
 		errors.Is(err, operate.ErrNobody):
 		return Absent(err)

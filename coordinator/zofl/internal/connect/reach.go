@@ -38,7 +38,8 @@ func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
 func (r *reach) options() []nats.Option {
 	opts := []nats.Option{nats.SetCustomDialer(r), nats.Timeout(r.Timeout)}
 	if r.log == nil {
-		return opts
+		// The library would print what the broker says as it comes.
+		return append(opts, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	}
 	return append(opts,
 		nats.ConnectHandler(r.connected),

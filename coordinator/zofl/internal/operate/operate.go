@@ -56,11 +56,14 @@ type Request struct {
 // ErrNobody means that no coordinator of the run answers.
 var ErrNobody = errors.New("no coordinator answers")
 
+// ErrDenied means that the broker does not let this user command the run.
+var ErrDenied = errors.New("the broker does not let this user command the run")
+
 // ErrRefused means that the coordinator did not do what was asked. The text says why.
 var ErrRefused = errors.New("refused")
 
 // Ask sends a command and returns the coordinator's status after it. The error matches
-// ErrNobody or ErrRefused, or is one of the connection.
+// ErrNobody, ErrDenied or ErrRefused, or is one of the connection.
 func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Status, error) {
 	s := &Status{}
 	if err := exchange(ctx, nc, run, verb, r, s); err != nil {
@@ -77,6 +80,9 @@ func exchange(ctx context.Context, nc *nats.Conn, run, verb string, r Request, a
 	}
 	m, err := nc.RequestWithContext(ctx, subjects.Operator(run, verb), body)
 	switch {
+	case err != nil && errors.Is(nc.LastError(), nats.ErrPermissionViolation):
+		return fmt.Errorf("%w %q at %s: give the file of an operator as --creds, which `zofl device add "+
+			"NAME --role operator` makes", ErrDenied, run, nc.ConnectedUrlRedacted())
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker, "+
 			"and is %q the `run` of its plan?", ErrNobody, run, nc.ConnectedUrlRedacted(), run)
