@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
+	"github.com/zofl/zofl/testing/paper/decomfl"
 	"github.com/zofl/zofl/testing/paper/device"
 	"github.com/zofl/zofl/testing/paper/eavesdrop"
 	"github.com/zofl/zofl/testing/paper/further"
@@ -23,13 +24,8 @@ import (
 // All lists the experiments.
 func All() []lab.Experiment {
 	return slices.Concat(
-		[]lab.Experiment{decomflMNIST()},
-		decomflVariants(),
+		decomfl.Experiments(),
 		[]lab.Experiment{
-			decomflGrid(),
-			decomflProjection(),
-			decomflFedAvg(),
-			decomflFashion(),
 			device.Lag(),
 			device.Memory(),
 			adafl.Experiment(),

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"bytes"
@@ -55,8 +55,8 @@ func made() *lab.Report {
 	last.Curve.Points[2].TrainLoss, last.Curve.Points[2].Seconds = math.NaN(), math.NaN()
 	results := lab.Results{curve(1, "rounds", .1, .25, .5, .75), last}
 	r.AddCurves(run.Accuracy, results)
-	x := &decomflRun{report: r}
-	d := decomflSetting{name: "made", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 4}
+	x := &trial{report: r}
+	d := setting{name: "made", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 4}
 	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .7, .9, 3}, {8, .9, .95, 3}},
 		[]uint64{2, 4, 8}, "official code")
 	x.guarded(&d, results, "others diverge")
@@ -84,7 +84,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := []decomflSetting{decomflSoftmax, decomflCNN, decomflBig, decomflFast,
+	settings := []setting{softmaxSetting, cnnSetting, bigSetting, fastSetting,
 		{name: "cnn-k10-p40-b256-short", cnn: true, k: 10, p: 40, batch: 32, step: 5e-4, rounds: 1}}
 	for _, d := range settings {
 		for _, tr := range []*lab.Training{d.training(s), d.null(s, 3)} {
@@ -98,7 +98,7 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	if d := decomflCNN.training(s).Task.Dim; d != 28_938 {
+	if d := cnnSetting.training(s).Task.Dim; d != 28_938 {
 		t.Errorf("the CNN has %d parameters, want 28,938", d)
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"fmt"
@@ -11,18 +11,18 @@ import (
 
 // help claims that perturbations and local steps help. It uses softmax, where many runs are
 // cheap.
-func (x *decomflRun) help() error {
+func (x *trial) help() error {
 	if err := x.axis("more perturbations help", "P", []uint32{10, 20, 40},
-		func(d *decomflSetting, v uint32) { d.p = v }); err != nil {
+		func(d *setting, v uint32) { d.p = v }); err != nil {
 		return err
 	}
 	return x.axis("more local steps help", "K", []uint32{1, 4, 10},
-		func(d *decomflSetting, v uint32) { d.k = v })
+		func(d *setting, v uint32) { d.k = v })
 }
 
 // axis claims that the largest value of a setting gives more accuracy than the smallest.
-func (x *decomflRun) axis(claim, letter string, values []uint32,
-	set func(*decomflSetting, uint32)) error {
+func (x *trial) axis(claim, letter string, values []uint32,
+	set func(*setting, uint32)) error {
 	rounds := uint64(100)
 	if x.env.Short {
 		rounds = 50
@@ -30,7 +30,7 @@ func (x *decomflRun) axis(claim, letter string, values []uint32,
 	var texts []string
 	var means []float64
 	for _, v := range values {
-		d := decomflSoftmax
+		d := softmaxSetting
 		d.rounds, d.measure = rounds, rounds/2
 		set(&d, v)
 		d.name = fmt.Sprintf("softmax-k%d-p%d", d.k, d.p)
@@ -47,7 +47,7 @@ func (x *decomflRun) axis(claim, letter string, values []uint32,
 		}
 		texts = append(texts, text)
 	}
-	x.report.Claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &decomflSoftmax, claim),
+	x.report.Claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &softmaxSetting, claim),
 		"test accuracy after round %d: %s", rounds, strings.Join(texts, ", "))
 	return nil
 }
@@ -64,8 +64,8 @@ func whyEarly(results lab.Results, rounds uint64) string {
 
 // bytes claims that scalars travel instead of gradients: FedAvg sends d floats each way for
 // each client in a round.
-func (x *decomflRun) bytes() error {
-	d := x.shorter(decomflCNN, 100)
+func (x *trial) bytes() error {
+	d := x.shorter(cnnSetting, 100)
 	results, err := x.train(d, x.env.SeedsOr(3))
 	if err != nil {
 		return err
@@ -74,39 +74,39 @@ func (x *decomflRun) bytes() error {
 	return nil
 }
 
-func (x *decomflRun) fewerBytes(d *decomflSetting, results lab.Results) {
+func (x *trial) fewerBytes(d *setting, results lab.Results) {
 	last := results[0].Curve.Points[len(results[0].Curve.Points)-1]
 	ours := float64(last.Bytes) / float64(last.Round)
-	fedavg := float64(decomflAsked * 2 * 4 * len(results[0].Params))
+	fedavg := float64(asked * 2 * 4 * len(results[0].Params))
 	x.report.Claim(ours < fedavg,
 		fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
 		"%.0f B for all %d clients, announcements included, FedAvg %.0f B for its %d: %.3g times as much",
-		ours, decomflClients, fedavg, decomflAsked, fedavg/ours)
+		ours, clients, fedavg, asked, fedavg/ours)
 }
 
 // time claims that a round takes no longer than the official code's, and that everything
 // except the forward pass does not either. The latter is measured with a loss that costs
 // nothing.
-func (x *decomflRun) time() error {
+func (x *trial) time() error {
 	for _, s := range []struct {
-		decomflSetting
+		setting
 		official officialTime
 	}{
-		{x.shorter(decomflSoftmax, 200), officialSoftmaxTime},
-		{x.shorter(decomflCNN, 100), officialCNNTime},
-		{decomflBig, officialBigTime},
+		{x.shorter(softmaxSetting, 200), officialSoftmaxTime},
+		{x.shorter(cnnSetting, 100), officialCNNTime},
+		{bigSetting, officialBigTime},
 	} {
 		rest, err := x.env.Train(x.ctx, x.report.ID, s.null(x.set, 40), 1)
 		if err != nil {
 			return err
 		}
-		x.quicker(&s.decomflSetting, x.curves[s.name].RoundTime(), rest.RoundTime(), s.official)
+		x.quicker(&s.setting, x.curves[s.name].RoundTime(), rest.RoundTime(), s.official)
 	}
 	return nil
 }
 
 // quicker makes the claims for which there are figures; total is 0 if nothing was trained.
-func (x *decomflRun) quicker(d *decomflSetting, total, rest time.Duration, official officialTime) {
+func (x *trial) quicker(d *setting, total, rest time.Duration, official officialTime) {
 	if total > 0 {
 		x.report.Claim(total.Seconds() <= official.round,
 			fmt.Sprintf("%v: a round takes no longer than the official code's", d),

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestGrid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, decomflGrid(), &lab.Env{Generated: 1000, Short: true, Screen: true,
+	r := labtest.Run(t, grid(), &lab.Env{Generated: 1000, Short: true, Screen: true,
 		Tasks: []string{"k1-p10", "k1-p40", "k10-p10"}})
 	var claims []string
 	for _, c := range r.Claims {

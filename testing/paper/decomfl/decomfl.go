@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"fmt"
@@ -14,12 +14,19 @@ import (
 // The DeComFL experiments on MNIST: 100 clients with 600 samples each, IID, 10 a
 // round.
 const (
-	decomflClients = 100
-	decomflAsked   = 10
+	clients = 100
+	asked   = 10
 )
 
-// A decomflSetting is one training, as specified by the official code's flags.
-type decomflSetting struct {
+// Experiments returns the paper's experiments that train models.
+func Experiments() []lab.Experiment {
+	list := []lab.Experiment{mnist()}
+	list = append(list, variants()...)
+	return append(list, grid(), projection(), fedAvg(), fashion())
+}
+
+// A setting is one training, as specified by the official code's flags.
+type setting struct {
 	name    string
 	cnn     bool   // of 28,938 parameters; otherwise the softmax of 784x10
 	k, p    uint32 // local steps, perturbations
@@ -31,7 +38,7 @@ type decomflSetting struct {
 
 // official sets what all official runs have in common: central differences with mu 1e-3,
 // and torch's momentum of 0.9 on gradients with weight decay 1e-5.
-func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
+func (d *setting) official(p *wire.Plan, segments []wire.Segment) {
 	p.Segments = segments
 	p.Difference, p.Mu = wire.Central, 1e-3
 	p.Steps, p.Perturbations, p.Batch, p.StepSize = d.k, d.p, d.batch, d.step
@@ -39,7 +46,7 @@ func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 }
 
 // training returns the training of the setting on a data set.
-func (d *decomflSetting) training(s *lab.Set) *lab.Training {
+func (d *setting) training(s *lab.Set) *lab.Training {
 	var train, test models.Model = softmax.New(s.Train, s.Mean, s.Std),
 		softmax.New(s.Test, s.Mean, s.Std)
 	segments := []wire.Segment(nil) // zero start
@@ -49,18 +56,18 @@ func (d *decomflSetting) training(s *lab.Set) *lab.Training {
 		segments = lab.Segments(train)
 	}
 	return &lab.Training{
-		Name: d.name, Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: d.rounds,
+		Name: d.name, Preset: "decomfl", Clients: clients, Asked: asked, Rounds: d.rounds,
 		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
 		Shares: func(seed uint64) ([][]int,
 			error) {
-			return data.IID(s.Train.Len(), decomflClients, seed)
+			return data.IID(s.Train.Len(), clients, seed)
 		},
 		Set: func(p *wire.Plan) { d.official(p, segments) },
 	}
 }
 
 // null returns a short training of the setting, with a loss that costs nothing.
-func (d *decomflSetting) null(s *lab.Set, rounds uint64) *lab.Training {
+func (d *setting) null(s *lab.Set, rounds uint64) *lab.Training {
 	n := *d
 	n.name, n.rounds = d.name+"-null", rounds
 	t := n.training(s)
@@ -68,7 +75,7 @@ func (d *decomflSetting) null(s *lab.Set, rounds uint64) *lab.Training {
 	return t
 }
 
-func (d *decomflSetting) String() string {
+func (d *setting) String() string {
 	model := "softmax"
 	if d.cnn {
 		model = "CNN"

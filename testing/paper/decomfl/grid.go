@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"cmp"
@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// decomflGrid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
+// grid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
 // which is stopped has as many of them as fit.
-func decomflGrid() lab.Experiment {
+func grid() lab.Experiment {
 	const id = "decomfl-grid"
 	return lab.Experiment{
 		ID:    id,
@@ -22,7 +22,7 @@ func decomflGrid() lab.Experiment {
 			"such as k4-p20, choose",
 		Takes: []string{"rounds", "tasks"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newDecomflRun(ctx, e, id)
+			x := newTrial(ctx, e, id)
 			cells, err := gridCells(e)
 			if err == nil {
 				err = x.load()
@@ -36,8 +36,8 @@ func decomflGrid() lab.Experiment {
 }
 
 // gridCells returns the settings that an environment asks for, cheapest first.
-func gridCells(e *lab.Env) ([]decomflSetting, error) {
-	var cells []decomflSetting
+func gridCells(e *lab.Env) ([]setting, error) {
+	var cells []setting
 	var names []string
 	for _, k := range []uint32{1, 4, 10} {
 		for _, p := range []uint32{10, 20, 40} {
@@ -49,23 +49,23 @@ func gridCells(e *lab.Env) ([]decomflSetting, error) {
 			cells, names = append(cells, d), append(names, cellName(&d))
 		}
 	}
-	slices.SortStableFunc(cells, func(a, b decomflSetting) int {
+	slices.SortStableFunc(cells, func(a, b setting) int {
 		return cmp.Compare(a.k*a.p, b.k*b.p)
 	})
 	tasks, err := lab.Chosen("tasks", e.Tasks, names)
-	return slices.DeleteFunc(cells, func(d decomflSetting) bool {
+	return slices.DeleteFunc(cells, func(d setting) bool {
 		return !slices.Contains(tasks, cellName(&d))
 	}), err
 }
 
-func cellName(d *decomflSetting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }
+func cellName(d *setting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }
 
 // grid trains the cells, and claims of each the published curve, and of each row and column
 // that more local steps or perturbations helped. Cells of one claim have the same number of
 // rounds, the last that all of them were measured at.
-func (x *decomflRun) grid(cells []decomflSetting) error {
-	at := func(k, p uint32) *decomflSetting {
-		i := slices.IndexFunc(cells, func(d decomflSetting) bool { return d.k == k && d.p == p })
+func (x *trial) grid(cells []setting) error {
+	at := func(k, p uint32) *setting {
+		i := slices.IndexFunc(cells, func(d setting) bool { return d.k == k && d.p == p })
 		if i < 0 {
 			return nil
 		}
@@ -94,7 +94,7 @@ func (x *decomflRun) grid(cells []decomflSetting) error {
 }
 
 // moreHelps claims that a setting has more accuracy in the end than one with less work a round.
-func (x *decomflRun) moreHelps(claim string, less, more *decomflSetting) {
+func (x *trial) moreHelps(claim string, less, more *setting) {
 	if less == nil || more == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"strings"
@@ -16,14 +16,14 @@ func TestDecomfl(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	e := &lab.Env{Generated: 1000, Dir: t.TempDir()}
-	x := newDecomflRun(t.Context(), e, "small")
+	x := newTrial(t.Context(), e, "small")
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
-	soft := decomflSetting{name: "softmax", k: 1, p: 10, batch: 4, step: 1e-3, rounds: 20, measure: 10}
-	conv := decomflSetting{name: "cnn", cnn: true, k: 2, p: 1, batch: 2, step: 1e-3,
+	soft := setting{name: "softmax", k: 1, p: 10, batch: 4, step: 1e-3, rounds: 20, measure: 10}
+	conv := setting{name: "cnn", cnn: true, k: 2, p: 1, batch: 2, step: 1e-3,
 		rounds: 3, measure: 2}
-	for _, d := range []decomflSetting{soft, conv} {
+	for _, d := range []setting{soft, conv} {
 		results, err := x.train(d, 2)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	if r := labtest.Stopped(t, decomflMNIST(), 1000); len(r.Table.Rows) == 0 {
+	if r := labtest.Stopped(t, mnist(), 1000); len(r.Table.Rows) == 0 {
 		t.Error("no curve, want those so far")
 	}
 }

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ func TestProjection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newDecomflRun(t.Context(), &lab.Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection")
+	x := newTrial(t.Context(), &lab.Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection")
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
-	soft := decomflSoftmax
+	soft := softmaxSetting
 	soft.rounds, soft.measure = 20, 20
 	if err := x.project([]projectionTask{{soft, []float32{1e-3, 4e-3}}}); err != nil {
 		t.Fatal(err)
@@ -39,15 +39,15 @@ func TestProjection(t *testing.T) {
 		}
 	}
 	last := x.report.Table.Rows[len(x.report.Table.Rows)-1]
-	if gradients := labtest.Count(t, last[len(last)-2]); gradients != 20*decomflAsked {
+	if gradients := labtest.Count(t, last[len(last)-2]); gradients != 20*asked {
 		t.Errorf("a run of projections made %d gradients, want 1 of each of %d clients a round",
-			gradients, decomflAsked)
+			gradients, asked)
 	}
 }
 
 // TestProjectionScreened: screening would make both kinds the same.
 func TestProjectionScreened(t *testing.T) {
-	x := decomflProjection()
+	x := projection()
 	if _, err := x.Run(t.Context(), &lab.Env{Generated: 100, Screen: true}); !errors.Is(err,
 		errScreenProjection) {
 		t.Errorf("got %v, want %v", err, errScreenProjection)

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 // An officialRange is the lowest and the highest test accuracy of the seeds of an official
 // run after a round.

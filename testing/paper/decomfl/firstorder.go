@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type duel struct {
 
 // shares deals the samples alike to the clients.
 func (d *duel) shares(seed uint64) ([][]int, error) {
-	return data.IID(d.train.Len(), decomflClients, seed)
+	return data.IID(d.train.Len(), clients, seed)
 }
 
 // A duelPoint is a model after a round, and what it took.

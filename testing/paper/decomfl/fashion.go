@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// decomflFashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
+// fashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
 // against methods by gradients.
-func decomflFashion() lab.Experiment {
+func fashion() lab.Experiment {
 	const id = "decomfl-fashion"
 	return lab.Experiment{
 		ID: id,
@@ -23,7 +23,7 @@ func decomflFashion() lab.Experiment {
 		Paper: "DeComFL, figures 3, 6 and 7",
 		Long:  "weeks; a day with --screen; half an hour with --short --screen",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, s := newDecomflRun(ctx, e, id), fashionSizeOf(e)
+			x, s := newTrial(ctx, e, id), fashionSizeOf(e)
 			train, test, err := s.models(e)
 			if err != nil {
 				return nil, err
@@ -94,10 +94,10 @@ func (s *fashionSize) schedule() []wire.PerturbationPoint {
 // training returns DeComFL with the settings of the published runs, and P constant or doubled.
 func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training {
 	segments := lab.Segments(d.train)
-	settings := decomflSetting{k: fashionSteps, p: s.p, batch: s.batch, step: 5e-4}
+	settings := setting{k: fashionSteps, p: s.p, batch: s.batch, step: 5e-4}
 	return &lab.Training{
 		Name: name, Run: "fashion", Preset: "decomfl",
-		Clients: decomflClients, Asked: decomflAsked, Rounds: s.rounds,
+		Clients: clients, Asked: asked, Rounds: s.rounds,
 		Task: run.Classifier(d.train, d.test, 2), Order: run.Walk, Every: max(s.rounds/30, 1),
 		Shares: d.shares,
 		Set: func(p *wire.Plan) {
@@ -113,7 +113,7 @@ func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training
 // arms are the methods by gradients, FedAvg first. The paper gives no settings of the
 // last three but their names.
 func (s *fashionSize) arms() []gradientArm {
-	plain := firstorder.Method{Asked: decomflAsked, Steps: fashionSteps, Batch: int(s.batch),
+	plain := firstorder.Method{Asked: asked, Steps: fashionSteps, Batch: int(s.batch),
 		Eta: 0.1, Beta: 0.5}
 	with := func(title string, set func(*firstorder.Method)) gradientArm {
 		m := plain
@@ -133,7 +133,7 @@ func (s *fashionSize) arms() []gradientArm {
 }
 
 // fashion trains DeComFL twice and every method by gradients, and makes the figures' claims.
-func (x *decomflRun) fashion(s fashionSize, train, test models.Differentiable) error {
+func (x *trial) fashion(s fashionSize, train, test models.Differentiable) error {
 	d := &duel{train: train, test: test, rounds: s.first, every: max(s.first/20, 1), target: 0.70}
 	x.report.Figure.Title = "Fashion-MNIST: DeComFL and methods by gradients"
 	var ours, others []*duelCurve
@@ -164,7 +164,7 @@ func (x *decomflRun) fashion(s fashionSize, train, test models.Differentiable) e
 	return nil
 }
 
-func (x *decomflRun) fashionClaims(d *duel, ours, others []*duelCurve) {
+func (x *trial) fashionClaims(d *duel, ours, others []*duelCurve) {
 	r := x.report
 	doubled, constant := ours[0].last(), ours[1].last()
 	r.Claim(doubled.accuracy > constant.accuracy, "doubling P raises the accuracy after equal rounds",

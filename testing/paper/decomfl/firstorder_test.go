@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"strings"
@@ -50,7 +50,7 @@ func TestFashion(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	e := &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}
-	x := newDecomflRun(t.Context(), e, "fashion")
+	x := newTrial(t.Context(), e, "fashion")
 	s := fashionSize{mlp: true, batch: 2, p: 1, rounds: 6, first: 1, seeds: 1}
 	train, test, err := s.models(e)
 	if err != nil {
@@ -76,12 +76,12 @@ func TestFedAvg(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newDecomflRun(t.Context(), &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg")
+	x := newTrial(t.Context(), &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg")
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
 	s := fedavgSize{local: []int{2}, batch: 2, rounds: 2,
-		decomfl: decomflSetting{name: "small", cnn: true, k: 2, p: 3, batch: 2, step: 1e-3, rounds: 2,
+		decomfl: setting{name: "small", cnn: true, k: 2, p: 3, batch: 2, step: 1e-3, rounds: 2,
 			measure: 1}}
 	if err := x.fedavg(s); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// decomflProjection is figure 8 of DeComFL: its Algorithm 5, by which clients send the inner
+// projection is figure 8 of DeComFL: its Algorithm 5, by which clients send the inner
 // products of their gradients with the directions, against differences along the same
 // directions on the same minibatches.
-func decomflProjection() lab.Experiment {
+func projection() lab.Experiment {
 	const id = "decomfl-projection"
 	return lab.Experiment{
 		ID:    id,
@@ -24,7 +24,7 @@ func decomflProjection() lab.Experiment {
 		Paper: "DeComFL, appendix B.4 and figure 8",
 		Long:  "an hour a seed; some minutes with --short, which is softmax alone",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newDecomflRun(ctx, e, id)
+			x := newTrial(ctx, e, id)
 			if e.Screen {
 				return nil, errScreenProjection
 			}
@@ -42,14 +42,14 @@ var errScreenProjection = errors.New(
 
 // A projectionTask is a setting at several steps.
 type projectionTask struct {
-	decomflSetting
+	setting
 	steps []float32
 }
 
 // projectionTasks returns the tasks for an environment. The middle step is that of the
 // settings at which the official code was run.
 func projectionTasks(e *lab.Env) []projectionTask {
-	soft, conv := decomflSoftmax, decomflCNN
+	soft, conv := softmaxSetting, cnnSetting
 	soft.rounds, conv.rounds = 300, 200
 	list := []projectionTask{{soft, []float32{2.5e-4, 1e-3, 4e-3, 1.6e-2}},
 		{conv, []float32{2.5e-4, 5e-4, 1e-3}}}
@@ -81,7 +81,7 @@ var scalarKinds = []scalarKind{
 // training returns the training of a task with one kind of scalars. All kinds have one run
 // name for a seed and a step, and so the same directions and minibatches.
 func (t *projectionTask) training(s *lab.Set, kind *scalarKind, step float32) *lab.Training {
-	d := t.decomflSetting
+	d := t.setting
 	d.step = step
 	train := d.training(s)
 	set := train.Set
@@ -98,7 +98,7 @@ func (t *projectionTask) training(s *lab.Set, kind *scalarKind, step float32) *l
 }
 
 // project trains every kind at every step, and makes the figure's claims.
-func (x *decomflRun) project(tasks []projectionTask) error {
+func (x *trial) project(tasks []projectionTask) error {
 	x.report.Figure.Title = "DeComFL by differences and by projected gradients"
 	for _, t := range tasks {
 		ends := map[string][]float64{} // accuracies by kind, in the order of steps
@@ -135,7 +135,7 @@ func endOf(r lab.Results, round uint64) float64 {
 // same is the difference of accuracies below which two kinds of scalars train equally well.
 const same = 0.01
 
-func (x *decomflRun) projectionClaims(t *projectionTask, ends map[string][]float64) {
+func (x *trial) projectionClaims(t *projectionTask, ends map[string][]float64) {
 	var texts []string
 	better, alike := true, true
 	for i, step := range t.steps {
@@ -148,7 +148,7 @@ func (x *decomflRun) projectionClaims(t *projectionTask, ends map[string][]float
 		alike = alike && math.Abs(ends["zo"][i]-ends["proj"][i]) <= same
 	}
 	figures := fmt.Sprintf("test accuracy after round %d, %s", t.rounds, strings.Join(texts, "; "))
-	model := x.modelOf(&t.decomflSetting)
+	model := x.modelOf(&t.setting)
 	x.report.Claim(better, model+": differences are above projections at every step", "%s", figures)
 	x.report.Claim(width(ends["zo"]) < width(ends["proj"])-same,
 		model+": differences depend less on the step than projections",
@@ -161,6 +161,6 @@ func (x *decomflRun) projectionClaims(t *projectionTask, ends map[string][]float
 // width is the distance of the largest value from the least.
 func width(values []float64) float64 { return slices.Max(values) - slices.Min(values) }
 
-func (x *decomflRun) modelOf(d *decomflSetting) string {
+func (x *trial) modelOf(d *setting) string {
 	return lab.ModelName(d.cnn)
 }

@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
-// decomflFedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's
+// fedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's
 // comparison with DeComFL by what travels.
-func decomflFedAvg() lab.Experiment {
+func fedAvg() lab.Experiment {
 	const id = "decomfl-fedavg"
 	return lab.Experiment{
 		ID:    id,
@@ -20,7 +20,7 @@ func decomflFedAvg() lab.Experiment {
 		Paper: "DeComFL, figures 2 and 5",
 		Long:  "some 5 hours; ten minutes with --short --screen",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newDecomflRun(ctx, e, id)
+			x := newTrial(ctx, e, id)
 			if err := x.load(); err != nil {
 				return nil, err
 			}
@@ -34,7 +34,7 @@ type fedavgSize struct {
 	local   []int // values of K
 	batch   uint32
 	rounds  int
-	decomfl decomflSetting
+	decomfl setting
 }
 
 func fedavgSizeOf(e *lab.Env) fedavgSize {
@@ -50,7 +50,7 @@ func fedavgSizeOf(e *lab.Env) fedavgSize {
 // fedavgSteps are the steps of figure 5.
 var fedavgSteps = []float32{0.1, 0.05, 0.01, 0.005}
 
-func (x *decomflRun) fedavg(s fedavgSize) error {
+func (x *trial) fedavg(s fedavgSize) error {
 	d := &duel{rounds: s.rounds, every: max(s.rounds/20, 1), target: 0.70,
 		train: models.NewCNNMNIST(x.set.Train, x.set.Mean, x.set.Std),
 		test:  models.NewCNNMNIST(x.set.Test, x.set.Mean, x.set.Std)}
@@ -80,12 +80,12 @@ func (x *decomflRun) fedavg(s fedavgSize) error {
 }
 
 // fedavgAt trains FedAvg with K local steps at each step size, and claims figure 5's choice.
-func (x *decomflRun) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err error) {
+func (x *trial) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err error) {
 	holds := true
 	var texts []string
 	for _, step := range fedavgSteps {
 		c, err := d.gradients(x.ctx, x.env, &gradientArm{fmt.Sprintf("FedAvg, K=%d, step %g", k, step),
-			firstorder.Method{Asked: decomflAsked, Steps: k, Batch: batch, Eta: step, Beta: 0.5}}, 1)
+			firstorder.Method{Asked: asked, Steps: k, Batch: batch, Eta: step, Beta: 0.5}}, 1)
 		if err != nil {
 			return nil, err
 		}

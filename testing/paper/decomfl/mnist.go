@@ -1,4 +1,4 @@
-package paper
+package decomfl
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-const decomflPaper = "DeComFL, section 5 and figure 2; the authors' code and curves"
+const paper = "DeComFL, section 5 and figure 2; the authors' code and curves"
 
-func decomflMNIST() lab.Experiment {
+func mnist() lab.Experiment {
 	return lab.Experiment{
 		ID:    "decomfl-mnist",
 		Title: "accuracy, bytes and time of DeComFL on MNIST beside the official code's",
-		Paper: decomflPaper,
+		Paper: paper,
 		Long:  "an hour or two",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newDecomflRun(ctx, e, "decomfl-mnist")
+			x := newTrial(ctx, e, "decomfl-mnist")
 			if err := x.load(); err != nil {
 				return nil, err
 			}
@@ -31,18 +31,18 @@ func decomflMNIST() lab.Experiment {
 
 // The settings at which the official code was run.
 var (
-	decomflSoftmax = decomflSetting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3,
+	softmaxSetting = setting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3,
 		rounds: 1000, measure: 50}
-	decomflCNN = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4,
+	cnnSetting = setting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4,
 		rounds: 600, measure: 20}
-	decomflBig = decomflSetting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256,
+	bigSetting = setting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256,
 		step: 1e-3, rounds: 100, measure: 20}
-	decomflFast = decomflSetting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3,
+	fastSetting = setting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3,
 		rounds: 200, measure: 20}
 )
 
-// A decomflRun is a running experiment.
-type decomflRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx    context.Context
 	env    *lab.Env
 	set    *lab.Set
@@ -50,20 +50,20 @@ type decomflRun struct {
 	curves map[string]lab.Results
 }
 
-func newDecomflRun(ctx context.Context, e *lab.Env, id string) *decomflRun {
-	return &decomflRun{
+func newTrial(ctx context.Context, e *lab.Env, id string) *trial {
+	return &trial{
 		ctx: ctx, env: e, curves: map[string]lab.Results{},
 		report: &lab.Report{ID: id,
 			Figure: lab.Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
 	}
 }
 
-func (x *decomflRun) load() (err error) {
+func (x *trial) load() (err error) {
 	x.set, err = x.env.MNIST()
 	return err
 }
 
-func (x *decomflRun) all(parts ...func() error) error {
+func (x *trial) all(parts ...func() error) error {
 	for _, part := range parts {
 		if err := part(); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (x *decomflRun) all(parts ...func() error) error {
 }
 
 // train trains a setting once, and returns the same results to later callers.
-func (x *decomflRun) train(d decomflSetting, seeds int) (lab.Results, error) {
+func (x *trial) train(d setting, seeds int) (lab.Results, error) {
 	if r, done := x.curves[d.name]; done {
 		return r, nil
 	}
@@ -84,7 +84,7 @@ func (x *decomflRun) train(d decomflSetting, seeds int) (lab.Results, error) {
 }
 
 // shorter returns a setting for a short experiment.
-func (x *decomflRun) shorter(d decomflSetting, rounds uint64) decomflSetting {
+func (x *trial) shorter(d setting, rounds uint64) setting {
 	if x.env.Short {
 		d.rounds = min(d.rounds, rounds)
 	}
@@ -92,34 +92,34 @@ func (x *decomflRun) shorter(d decomflSetting, rounds uint64) decomflSetting {
 }
 
 // compare trains the settings at which the official code was run.
-func (x *decomflRun) compare() error {
+func (x *trial) compare() error {
 	settings := []struct {
-		decomflSetting
+		setting
 		official []officialRange
 		at       []uint64 // rounds of the claims
 		whose    string
 	}{
-		{x.shorter(decomflSoftmax, 200), officialSoftmax,
+		{x.shorter(softmaxSetting, 200), officialSoftmax,
 			[]uint64{50, 100, 200, 500, 1000}, "official code"},
-		{x.shorter(decomflCNN, 100), officialCNN, []uint64{100, 200}, "official code"},
-		{decomflBig, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
+		{x.shorter(cnnSetting, 100), officialCNN, []uint64{100, 200}, "official code"},
+		{bigSetting, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
 	}
 	if x.env.Short {
 		settings = settings[:2]
 	}
 	for _, s := range settings {
-		results, err := x.train(s.decomflSetting, x.env.SeedsOr(3))
+		results, err := x.train(s.setting, x.env.SeedsOr(3))
 		if err != nil {
 			return err
 		}
-		x.within(&s.decomflSetting, results, s.official, s.at, s.whose)
+		x.within(&s.setting, results, s.official, s.at, s.whose)
 	}
 	return nil
 }
 
 // within claims that the seeds' mean is not below the lowest official run. A run that did
 // not reach the round counts as below.
-func (x *decomflRun) within(d *decomflSetting, results lab.Results, official []officialRange,
+func (x *trial) within(d *setting, results lab.Results, official []officialRange,
 	at []uint64, whose string) {
 	line := lab.Series{Name: d.name + ", " + whose}
 	for _, o := range official {
@@ -142,27 +142,27 @@ func (x *decomflRun) within(d *decomflSetting, results lab.Results, official []o
 }
 
 // diverge trains a setting with which the official code diverges.
-func (x *decomflRun) diverge() error {
+func (x *trial) diverge() error {
 	if x.env.Short {
 		return nil
 	}
-	beyond, err := x.train(decomflCNN, x.env.SeedsOr(3))
+	beyond, err := x.train(cnnSetting, x.env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
-	x.guarded(&decomflCNN, beyond,
+	x.guarded(&cnnSetting, beyond,
 		"1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
-	fast, err := x.train(decomflFast, x.env.SeedsOr(3))
+	fast, err := x.train(fastSetting, x.env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
-	x.guarded(&decomflFast, fast, "3 of 3 official runs diverge, the first at round 92")
+	x.guarded(&fastSetting, fast, "3 of 3 official runs diverge, the first at round 92")
 	return nil
 }
 
 // guarded claims that no run blew up: it was ended as diverged, or its test loss is below
 // that of guessing.
-func (x *decomflRun) guarded(d *decomflSetting, results lab.Results, official string) {
+func (x *trial) guarded(d *setting, results lab.Results, official string) {
 	holds := len(results) > 0
 	var each []string
 	for _, r := range results {
