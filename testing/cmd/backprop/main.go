@@ -35,7 +35,7 @@ func run(args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	samples, test, mean, std := data.Digits(6000, *seed), data.Digits(2000, *seed+1<<40), 0.0, 0.0
+	samples, test, mean, std := data.Digits(6000, *seed), data.Digits(400, *seed+1<<40), 0.0, 0.0
 	mean, std = samples.Moments()
 	if *dir != "" {
 		var err error
