@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/adafl"
 	"github.com/zofl/zofl/testing/paper/beyond"
+	"github.com/zofl/zofl/testing/paper/byzantine"
 	"github.com/zofl/zofl/testing/paper/decomfl"
 	"github.com/zofl/zofl/testing/paper/device"
 	"github.com/zofl/zofl/testing/paper/eavesdrop"
@@ -43,8 +44,8 @@ func All() []lab.Experiment {
 			further.Experiment(),
 			further.Finish(),
 			zoflmnist.Groups(),
-			byzantine(),
-			guards(),
+			byzantine.Experiment(),
+			byzantine.Guards(),
 			eavesdrop.Experiment(),
 		},
 		fzoos.Experiments(),

@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"math/rand/v2"
@@ -55,7 +55,7 @@ func wholly(t run.Task, share []int) run.Task {
 }
 
 // relabeled returns the task with another label on each sample: 9 less the true one.
-func (x *byzantineRun) relabeled() run.Task {
+func (x *trial) relabeled() run.Task {
 	train := &data.Images{}
 	*train = *x.set.Train
 	train.Labels = slices.Clone(train.Labels)

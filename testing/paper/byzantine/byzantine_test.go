@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestByzantine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, byzantine(), &lab.Env{Short: true, Generated: 600, Screen: true})
+	r := labtest.Run(t, Experiment(), &lab.Env{Short: true, Generated: 600, Screen: true})
 	if len(r.Claims) != 1 || len(r.Summary.Rows) != 3 {
 		t.Fatalf("%d claims and %d rows, want 1 and 3", len(r.Claims), len(r.Summary.Rows))
 	}
@@ -193,7 +193,7 @@ func TestRootTakesAll(t *testing.T) {
 			seen[i] = true
 		}
 	}
-	own := shares[byzantineClients]
+	own := shares[clients]
 	if all := slices.Concat(shares...); len(all) != 2000 || len(seen) != 2000 ||
 		len(own) != rootSamples {
 		t.Errorf("%d samples, %d of them different, %d of the root's", len(all), len(seen), len(own))

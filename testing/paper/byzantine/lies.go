@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"math"
@@ -52,13 +52,13 @@ const leagueBatch = 128
 // task returns a task in which the clients of the first shares lie. wrong has other labels.
 func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	lying := make([]bool, samples)
-	for _, share := range shares[:byzantineLiars] {
+	for _, share := range shares[:liars] {
 		for _, i := range share {
 			lying[i] = true
 		}
 	}
 	var honest []int
-	for _, share := range shares[byzantineLiars:] {
+	for _, share := range shares[liars:] {
 		honest = append(honest, share...)
 	}
 	own, theirs := l.lie()

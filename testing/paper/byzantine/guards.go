@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// guards has nobody lie.
-func guards() lab.Experiment {
+// Guards has nobody lie.
+func Guards() lab.Experiment {
 	const id = "guards"
 	return lab.Experiment{
 		ID:    id,
@@ -76,7 +76,7 @@ func rich(name, title string, deal func([]uint8, int, uint64) ([][]int, error)) 
 
 // costs trains each kind of fleet without and with its guards, and makes a table of final
 // accuracies. Fleets of one seed have the same data and draws, so they are compared by seed.
-func (x *byzantineRun) costs() error {
+func (x *trial) costs() error {
 	x.report.Summary.Columns = []string{"data", "guarded by", "accuracy", "change, by seed",
 		"contributions cut"}
 	for _, c := range guardedFleets {
@@ -105,18 +105,18 @@ func (x *byzantineRun) costs() error {
 }
 
 // honest trains fleets in which nobody lies.
-func (x *byzantineRun) honest(sp lab.Split, s shield) (lab.Results, error) {
+func (x *trial) honest(sp lab.Split, s shield) (lab.Results, error) {
 	results, err := x.train(sp, s, lies[0])
 	x.report.AddRows(results)
 	return results, err
 }
 
 // row adds a row to the table.
-func (x *byzantineRun) row(sp lab.Split, s shield, values []float64, changes string,
+func (x *trial) row(sp lab.Split, s shield, values []float64, changes string,
 	r lab.Results) {
 	cut, all := uint64(0), uint64(0)
 	for _, one := range r {
-		cut, all = cut+one.Cut, all+x.rounds*byzantineClients
+		cut, all = cut+one.Cut, all+x.rounds*clients
 	}
 	x.report.Summary.Rows = append(x.report.Summary.Rows, []string{sp.Title, s.title(),
 		lab.Spread(values), changes, fmt.Sprintf("%.2f %%", 100*float64(cut)/float64(all))})

@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestGuards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	r := labtest.Run(t, guards(), &lab.Env{Short: true, Generated: 2000, Screen: true})
+	r := labtest.Run(t, Guards(), &lab.Env{Short: true, Generated: 2000, Screen: true})
 	if len(r.Summary.Rows) != 12 || len(r.Claims) != 8 {
 		t.Fatalf("%d rows and %d claims, want 12 and 8", len(r.Summary.Rows), len(r.Claims))
 	}

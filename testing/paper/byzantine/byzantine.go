@@ -1,4 +1,4 @@
-package paper
+package byzantine
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// byzantine has a fifth of the devices lie.
-func byzantine() lab.Experiment {
+// Experiment has a fifth of the devices lie.
+func Experiment() lab.Experiment {
 	const id = "byzantine"
 	return lab.Experiment{
 		ID:    id,
@@ -22,7 +22,7 @@ func byzantine() lab.Experiment {
 		Long:  "half a minute a run with --screen, of which there are 120",
 		Takes: []string{"tasks", "rounds", "arm"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, err := newByzantine(ctx, e, id)
+			x, err := newTrial(ctx, e, id)
 			if err != nil {
 				return nil, err
 			}
@@ -32,8 +32,8 @@ func byzantine() lab.Experiment {
 }
 
 const (
-	byzantineClients = 20
-	byzantineLiars   = 4
+	clients = 20
+	liars   = 4
 )
 
 // A shield is what bounds liars: settings of a plan, and a root where these name one.
@@ -62,8 +62,8 @@ var shields = []shield{
 // recommended are the names of the shields that docs/security.md recommends, by split.
 var recommended = map[string]string{"i": "trust", "d": "roots"}
 
-// A byzantineRun is a running experiment.
-type byzantineRun struct {
+// A trial is a running experiment.
+type trial struct {
 	ctx     context.Context
 	env     *lab.Env
 	report  *lab.Report
@@ -75,9 +75,9 @@ type byzantineRun struct {
 }
 
 // newShielded returns a run of so many rounds, with no splits and shields yet.
-func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*byzantineRun,
+func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
 	error) {
-	x := &byzantineRun{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &lab.Report{ID: id,
+	x := &trial{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &lab.Report{ID: id,
 		Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
 	if e.Short {
 		x.rounds = 10
@@ -90,7 +90,7 @@ func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint6
 	return x, err
 }
 
-func newByzantine(ctx context.Context, e *lab.Env, id string) (*byzantineRun, error) {
+func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 	x, err := newShielded(ctx, e, id, "20 devices, of which 4 lie", 1000)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func newByzantine(ctx context.Context, e *lab.Env, id string) (*byzantineRun, er
 }
 
 // all trains each shield against each lie, and makes a table of final accuracies.
-func (x *byzantineRun) all() error {
+func (x *trial) all() error {
 	x.report.Summary.Columns = []string{"split", "bounded by"}
 	for _, l := range lies {
 		x.report.Summary.Columns = append(x.report.Summary.Columns, l.name)
@@ -157,7 +157,7 @@ func (s shield) title() string {
 
 // claims compares the recommended shield with the run in which nobody lies and nothing is bounded,
 // or with the honest devices alone where that was not run.
-func (x *byzantineRun) claims(sp lab.Split, accuracy map[string]float64) {
+func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
 	name := recommended[sp.Name]
 	best, known := accuracy["alone"+lies[0].name]
 	if mean, also := accuracy["mean"+lies[0].name]; also {
@@ -178,14 +178,14 @@ func (x *byzantineRun) claims(sp lab.Split, accuracy map[string]float64) {
 }
 
 // train runs a shield against a lie.
-func (x *byzantineRun) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
+func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
 	task, segments := x.set.Task(false)
 	labels := x.set.Train.Labels
 	t := &lab.Training{
 		Name: fmt.Sprintf("%s-%s-%s", sp.Name, s.name, l.name), Run: "byzantine", Preset: "decomfl",
-		Clients: byzantineClients, Asked: byzantineClients, Rounds: x.rounds, Order: run.Draws,
+		Clients: clients, Asked: clients, Rounds: x.rounds, Order: run.Draws,
 		Task: task, Every: max(x.rounds/10, 1),
-		Shares: func(seed uint64) ([][]int, error) { return sp.Deal(labels, byzantineClients, seed) },
+		Shares: func(seed uint64) ([][]int, error) { return sp.Deal(labels, clients, seed) },
 		Set: func(p *wire.Plan) {
 			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
 			p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
@@ -199,10 +199,10 @@ func (x *byzantineRun) train(sp lab.Split, s shield, l lie) (lab.Results, error)
 	}
 	if s.name == "alone" {
 		all := t.Shares
-		t.Clients, t.Asked = byzantineClients-byzantineLiars, byzantineClients-byzantineLiars
+		t.Clients, t.Asked = clients-liars, clients-liars
 		t.Shares = func(seed uint64) ([][]int, error) {
 			shares, err := all(seed)
-			return shares[min(byzantineLiars, len(shares)):], err
+			return shares[min(liars, len(shares)):], err
 		}
 	}
 	if s.rooted() {
@@ -219,7 +219,7 @@ func (x *byzantineRun) train(sp lab.Split, s shield, l lie) (lab.Results, error)
 			one.Task = l.task(task, x.relabeled(), shares, len(labels))
 		}
 		if s.rooted() {
-			one.Task = wholly(one.Task, shares[byzantineClients])
+			one.Task = wholly(one.Task, shares[clients])
 		}
 		r, err := x.env.TrainOne(x.ctx, x.report.ID, &one, seed)
 		if r != nil {
