@@ -1,15 +1,43 @@
 package plancheck
 
-import "github.com/zofl/zofl/wire"
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
+)
 
 // Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
-// parameters start at zero, and what classes tell.
+// parameters start at zero, what classes tell, and that its noise hides next to nothing.
 func Warnings(p *wire.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, zeroWarning)
 	}
 	if p.Classes > 0 {
 		list = append(list, classesWarning)
+	}
+	return append(list, noiseWarnings(p)...)
+}
+
+// mostEpsilon is from where on epsilon promises next to nothing: whoever sees the run may be e^20,
+// or 500 million, times as sure of what a device's data are as without it.
+const mostEpsilon = 20
+
+// noiseWarnings returns why a plan's noise hides little.
+func noiseWarnings(p *wire.Plan) (list []string) {
+	if p.DPClip == 0 {
+		return nil
+	}
+	devices := max(p.Members, p.Target)
+	if float64(p.DPDelta)*float64(devices) >= 1 {
+		list = append(list, fmt.Sprintf("dp_delta=%v lets a run show all of one device in %.3g. With %d "+
+			"devices it promises none of them anything: set far less than 1/%[3]d.", p.DPDelta,
+			1/p.DPDelta, devices))
+	}
+	if b := dp.Planned(p); b != nil && b.Epsilon > mostEpsilon {
+		list = append(list, fmt.Sprintf("epsilon %.3g promises next to nothing: above %d the noise may "+
+			"hide none of what a device's data do. Set fewer rounds, or more dp_noise, which zofl plan "+
+			"--epsilon finds.", b.Epsilon, mostEpsilon))
 	}
 	return list
 }

@@ -1,0 +1,43 @@
+package plancheck_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+// TestVacuousPrivacy: a plan whose noise promises nothing says so, and why. One within the usual
+// budgets says nothing.
+func TestVacuousPrivacy(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		noise, delta float32
+		rounds       uint64
+		want         []string
+	}{
+		{"a usual budget", 20, 1e-5, 500, nil},
+		{"no end", 0.01, 1e-5, 0, nil},
+		{"hardly any noise", 0.01, 1e-5, 500, []string{"epsilon 2.5"}},
+		{"many rounds", 4, 1e-5, 100_000, []string{"epsilon"}},
+		{"a delta of everybody", 20, 0.05, 500, []string{"dp_delta=0.05"}},
+		{"both", 0.01, 0.9, 500, []string{"dp_delta=0.9", "epsilon"}},
+	} {
+		p := &wire.Plan{Initial: wire.Given, Members: 20, Target: 10, Rounds: tt.rounds, DPClip: 10,
+			DPNoise: tt.noise, DPDelta: tt.delta}
+		got := plancheck.Warnings(p)
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: %q", tt.name, got)
+			continue
+		}
+		for i, text := range tt.want {
+			if !strings.Contains(got[i], text) {
+				t.Errorf("%s: %q lacks %q", tt.name, got[i], text)
+			}
+		}
+	}
+	if got := plancheck.Warnings(&wire.Plan{Initial: wire.Given, Members: 20}); got != nil {
+		t.Errorf("without privacy: %q", got)
+	}
+}
