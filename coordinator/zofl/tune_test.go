@@ -27,6 +27,9 @@ func planFile(t *testing.T, args ...string) string {
 // TestTune: a step that is far off is found on digits, twice the same; the plan is stored once, and
 // is otherwise the one given.
 func TestTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three tunings, of which tests of fleet/tune show the race detector the code")
+	}
 	name := planFile(t, "--dim", "500", "--run", "kitchen", "--set", "step=1e-5")
 	out := filepath.Join(t.TempDir(), "tuned.json")
 	args := []string{"tune", name, "--queries", "3000", "--clients", "3", "-o", out}
