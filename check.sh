@@ -9,7 +9,7 @@
 #                     in full. Those that import them, in any module, are tested with
 #                     -short, the closest first, as far as the time goes. It prints which
 #                     it tests, and which it leaves.
-#   ./check.sh        the whole, before you send it, 8 minutes on two cores with nothing cached:
+#   ./check.sh        the whole, before you send it. Each step prints what it took:
 #                     gofmt, vet, tidy and build of every module; all tests, with the race
 #                     detector but for what takes it too long or starts no goroutine, fuzz
 #                     seeds among them;
