@@ -65,8 +65,9 @@ func Trimmed(v []float64) float64 {
 }
 
 // trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: that of v with
-// the nearest that stays in place of what is left out, times len(v) over how many stay. It is 0 for
-// one value, and for what is not finite.
+// the nearest that stays in place of what is left out, times len(v) over how many stay. Of three
+// values one stays, which tells no error: it is then the distance to the nearer of the others, so
+// that a liar cannot make it large. It is 0 for one value, and for what is not finite.
 func trimmedError(v []float64) (mean, doubt float64) {
 	slices.Sort(v)
 	n, cut := len(v), len(v)/4
@@ -79,6 +80,9 @@ func trimmedError(v []float64) (mean, doubt float64) {
 	}
 	if n == 1 || mean-mean != 0 {
 		return mean, 0
+	}
+	if n == 3 {
+		return mean, min(v[2]-v[1], v[1]-v[0])
 	}
 	kept := slices.Clone(v)
 	for i := range cut {

@@ -92,14 +92,46 @@ func (l *line) within() (value float32) {
 	return value
 }
 
-// fallsForSure reports whether some length brings the loss below that at x by twice e.
-func (l *line) fallsForSure() bool {
+// fallsForSure reports whether some length brings the loss below that at x by twice e, or where
+// one device tells no e by twice the noise s.
+func (l *line) fallsForSure(s float64) bool {
 	for i, mean := range l.mean {
-		if mean < -2*l.doubt[i] {
+		if len(l.each[i]) == 1 && mean < -2*s || len(l.each[i]) > 1 && mean < -2*l.doubt[i] {
 			return true
 		}
 	}
 	return false
+}
+
+// straight returns the longest length up to which twice the rest of the loss beside its slope is
+// within what the slope or the doubt makes; 0: it has no slope, or it never bends, so that nothing
+// says how far a step may go.
+func (l *line) straight() (value float32) {
+	slope, from := l.slope()
+	for i, at := range survey.Lengths() {
+		part := slope * float64(at)
+		if i >= from && !(2*(l.mean[i]-part) <= max(math.Abs(part), l.doubt[i])) {
+			return value
+		}
+		if slope != 0 {
+			value = at
+		}
+	}
+	return 0
+}
+
+// slope returns the slope of the loss at x, and the first of three lengths that tell it: where the
+// loss rises or falls about four times as much from one to the next, and neither jumps nor is
+// rounded. It is 0 where there are none.
+func (l *line) slope() (slope float64, from int) {
+	near := func(i int) bool { q := l.mean[i+1] / l.mean[i]; return q > 3 && q < 6 }
+	for i := range len(l.mean) - 2 {
+		if near(i) && near(i+1) {
+			at := float64(survey.Lengths()[i])
+			return (16*l.mean[i] - l.mean[i+1]) / (12 * at), i // of k a + h a^2/2, at a and 4 a
+		}
+	}
+	return 0, 0
 }
 
 // valley returns the length with the least loss, and the first one beyond it where the loss is

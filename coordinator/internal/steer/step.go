@@ -25,8 +25,14 @@ const shortest = 4
 // A loss that rises by 4 s from its least has a hump there. Beyond it a* only lies if F is lower by
 // 2 e of the difference: what else is low there, later moves along other lines would not find.
 //
-// If F falls nowhere below -2 e, as near an optimum, then where it is the least says nothing. a* is
-// then the largest a with F(a) <= e(a), or 2 or 4 e if no a has that: what the devices' samples
+// If F falls nowhere below -2 e, or of one device -2 s, then where it is the least says nothing:
+// near an optimum, or where a minibatch is small, it may rise by chance. With k its slope at the
+// shortest steps that tell it, a* is then as far as a loss would fall if it fell:
+//
+//	a* = the largest a with 2 (F(a) - k a) <= max(|k| a, e(a)), here and at all shorter ones
+//
+// That is |k|/h or e/h of a parabola of curvature h. A loss without a slope, or that never bends,
+// has the largest a with F(a) <= e(a), or 2 or 4 e if no a has that: what the devices' samples
 // might do alone.
 //
 // F and s^2 are means over the devices without a quarter of them at either end, and e is the error
@@ -47,7 +53,11 @@ func step(values [][]float32) survey.Result {
 		return r
 	}
 	s := noise(values)
-	if !l.fallsForSure() {
+	if !l.fallsForSure(s) {
+		if r.Value = l.straight(); r.Value > 0 {
+			r.Why = "it is not sure that the loss falls: the longest along which it is straight"
+			return r
+		}
 		if r.Value = l.within(); r.Value > 0 {
 			r.Why = "devices differ in whether the loss falls: the longest that raises it by less"
 			return r

@@ -166,6 +166,36 @@ func TestStepNearOptimum(t *testing.T) {
 	}
 }
 
+// A minibatch may rise along a move that the rounds' minibatches made. The step is then as long as
+// where it falls, not so short that the model never moves.
+func TestStepUphill(t *testing.T) {
+	for _, test := range []struct {
+		slope, curve float64
+		want         float32
+	}{{1.1, 1, 1}, {0.5, 1, 0.25}, {1e-2, 1, 1. / 256}, {100, 1, 64}, {1e3, 2e5, 1. / 256},
+		{1, 0, 1. / 65536}} { // what never bends says nothing
+		for _, devices := range []int{1, 2, 3, 8} {
+			one := along(func(a float64) float64 { return 5 + test.slope*a + test.curve/2*a*a })
+			if got := foundStep(t, slices.Repeat([][]float32{one}, devices)...); got != test.want {
+				t.Errorf("slope %v, curvature %v, %d devices: step %v, want %v", test.slope, test.curve,
+					devices, got, test.want)
+			}
+		}
+	}
+}
+
+// Of three devices the middle one may fall by next to nothing, which does not mean a short step: it
+// is as long as the doubt that the nearer of the others makes.
+func TestStepOfThree(t *testing.T) {
+	var values [][]float32
+	for _, slope := range []float64{-0.3, -1e-4, 0.1} {
+		values = append(values, along(func(a float64) float64 { return 5 + slope*a + a*a/2 }))
+	}
+	if got := foundStep(t, values...); got != 1./16 {
+		t.Errorf("step %v, want 1/16", got)
+	}
+}
+
 // A loss that is bounded, such as that of a controller that fails, may be low again far beyond a
 // hump. That is believed only where devices agree that it is lower.
 func TestStepBeyondHump(t *testing.T) {
