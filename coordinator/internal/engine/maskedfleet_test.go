@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// A maskedFleet drives a core with devices that take the steps of secure aggregation.
+type maskedFleet struct {
+	t       *testing.T
+	c       *Core
+	now     uint64
+	devices map[int]*secagg.Device
+	given   map[int][]byte // the body of the last answer to a device
+	over    map[int]bool   // told that the attempt is over for it
+	attempt masked.Attempt
+	scalars [][]float32
+	rng     *rand.Rand
+	seen    [][]byte // bodies that came from devices
+}
+
+func securePlan(t *testing.T, devices int) *wire.Plan {
+	plan := chaintest.Plan(t)
+	n := uint32(devices)
+	plan.Secure, plan.MaxScalar, plan.Members, plan.Target, plan.Quorum = 1, 100, n, n, n/2+1
+	plan.Perturbations, plan.MaxAttempts, plan.Deadline = 3, 3, 8000
+	plan.EvalEvery, plan.EvalCount, plan.Metrics, plan.DigestEvery = 0, 0, nil, 0
+	return plan
+}
+
+// agreedPlan is a secure plan of which the devices agree on lists.
+func agreedPlan(t *testing.T, devices int) *wire.Plan {
+	plan := securePlan(t, devices)
+	plan.SetSecret(theSecret)
+	plan.SecureLists = 1
+	return plan
+}
+
+// theSecret is that of the devices.
+var theSecret = []byte("32 bytes that only devices have.")
+
+// stepsOf returns the steps of a plan's rounds, in their order.
+func stepsOf(plan *wire.Plan) []secagg.Step {
+	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask}
+	if plan.SecureLists > 0 {
+		steps = append(steps, secagg.StepAgree)
+	}
+	return append(steps, secagg.StepUnmask)
+}
+
+func newMaskedFleet(t *testing.T, plan *wire.Plan, devices int) *maskedFleet {
+	f := &maskedFleet{t: t, c: newTestCore(t, plan, devices), rng: rand.New(rand.NewPCG(1, 2))}
+	for range devices {
+		var g []float32
+		for range plan.Perturbations {
+			g = append(g, float32(f.rng.NormFloat64()))
+		}
+		f.scalars = append(f.scalars, g)
+	}
+	f.begin()
+	return f
+}
+
+// begin makes keys for the open attempt.
+func (f *maskedFleet) begin() {
+	f.t.Helper()
+	c := f.c
+	if c.phase != collecting {
+		f.t.Fatalf("phase %d, want an open round", c.phase)
+	}
+	head := c.head()
+	head.Rest = c.asking(head.Rest)
+	f.attempt = masked.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
+	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
+	round := f.attempt.Round(&c.Plan)
+	for _, slot := range round.Members {
+		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8([32]byte{byte(f.rng.Uint32()),
+			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.epoch)}), theSecret)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.devices[int(slot)] = d
+	}
+}
+
+// words codes a device's scalars, and a loss of its number.
+func (f *maskedFleet) words(device int) (words []uint32) {
+	scalars, loss := masked.Codings(&f.c.Plan, len(f.devices))
+	for _, g := range f.scalars[device] {
+		word, _, err := scalars.Word(g, 1)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		words = append(words, word)
+	}
+	word, _, _ := loss.Word(float32(device), 1)
+	return append(words, word)
+}
+
+// body returns what a device answers to a step.
+func (f *maskedFleet) body(step secagg.Step, device int) []byte {
+	f.t.Helper()
+	d, b, err := f.devices[device], []byte(nil), error(nil)
+	switch step {
+	case secagg.StepKeys:
+		b = d.Keys()
+	case secagg.StepShares:
+		b, err = d.Shares(f.given[device])
+	case secagg.StepMask:
+		b, err = d.Mask(f.given[device], f.words(device))
+	case secagg.StepAgree:
+		b, err = d.Agree(f.given[device])
+	case secagg.StepUnmask:
+		b, err = d.Unmask(f.given[device])
+	}
+	if err != nil {
+		f.t.Fatalf("device %d, step %v: %v", device, step, err)
+	}
+	return b
+}
+
+// step sends what devices answer to a step.
+func (f *maskedFleet) step(step secagg.Step, devices ...int) {
+	f.t.Helper()
+	for _, device := range devices {
+		body := f.body(step, device)
+		f.seen = append(f.seen, body)
+		f.send(device, step, body)
+	}
+}
+
+func (f *maskedFleet) send(device int, step secagg.Step, body []byte) {
+	f.t.Helper()
+	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: body}
+	f.input(Input{Kind: InStep, ID: ids(len(f.scalars))[device], Frame: r.Append(nil),
+		Token: fmt.Sprint("to.", device)})
+}
+
+// input steps the core, and takes the answers.
+func (f *maskedFleet) input(in Input) {
+	f.t.Helper()
+	for _, o := range f.c.Step(f.now, in) {
+		var device int
+		if o.Kind != OutRespond {
+			continue
+		}
+		if _, err := fmt.Sscanf(o.Token, "to.%d", &device); err != nil {
+			continue
+		}
+		a, err := masked.DecodeAnswer(o.Frame)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.given[device], f.over[device] = a.Body, a.State == masked.Over
+	}
+}
+
+// wait lets time pass, in milliseconds.
+func (f *maskedFleet) wait(ms uint64) {
+	f.t.Helper()
+	f.now += ms
+	f.input(Input{Kind: InTick})
+}
+
+// record returns the record that is being appended.
+func (f *maskedFleet) record() *wire.Record {
+	f.t.Helper()
+	if f.c.phase != appending {
+		f.t.Fatalf("phase %d, want a record; %s", f.c.phase, f.c.shortfall())
+	}
+	r, err := wire.DecodeRecord(f.c.pending)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return &r
+}
+
+// check compares the record with the mean of some devices' scalars, in float64.
+func (f *maskedFleet) check(devices ...int) {
+	f.t.Helper()
+	body := f.record().Round
+	if body == nil || int(body.Contributors) != len(devices) {
+		f.t.Fatalf("record %+v, want a round of %d", f.record(), len(devices))
+	}
+	coding, _ := masked.Codings(&f.c.Plan, len(f.devices))
+	for i := range f.scalars[0] {
+		sum, exact := uint32(0), 0.0
+		for _, d := range devices {
+			sum += f.words(d)[i]
+			exact += float64(f.scalars[d][i])
+		}
+		got, count := body.Terms[0].Scalars.At(i), float64(len(devices))
+		if want := float32(coding.Sum(sum) / count); got != want {
+			f.t.Errorf("scalar %d is %v, want %v bit for bit", i, got, want)
+		}
+		if far := math.Abs(float64(got) - exact/count); far > coding.Error(1)+1e-6 {
+			f.t.Errorf("scalar %d is %v, the mean %v: %v apart", i, got, exact/count, far)
+		}
+	}
+	loss := 0.0
+	for _, d := range devices {
+		loss += float64(d) / float64(len(devices))
+	}
+	if got := f.c.closed.Loss; math.Abs(float64(got)-loss) > 1e-3 {
+		f.t.Errorf("loss %v, want %v", got, loss)
+	}
+}
+
+// upTo returns 0..n-1.
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
+func (f *maskedFleet) requestOf(step secagg.Step) []byte {
+	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: make([]byte, 96)}
+	return r.Append(nil)
+}
