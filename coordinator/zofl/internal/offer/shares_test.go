@@ -52,7 +52,7 @@ func TestGreedyDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Request{Conn: connect(t, b, "modest"), Run: "share", ID: "modest", SHA256: f.SHA256,
-		Name: filepath.Join(t.TempDir(), "fetched")}
+		Name: filepath.Join(t.TempDir(), "fetched"), Most: uint64(f.size)}
 	if err := r.Get(t.Context()); err != nil { // behind all that the greedy one asked for
 		t.Fatal(err)
 	}
