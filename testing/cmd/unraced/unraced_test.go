@@ -51,7 +51,7 @@ func TestShortByMethod(t *testing.T) { var s size; s.much() }
 
 func TestSlower(t *testing.T) { t.Run("within", func(t *testing.T) { _ = limit }) }
 
-func FuzzSlower(f *testing.F) { f.Add(slower) }
+	func FuzzSlower(f *testing.F) { f.Add(slower) }
 
 func TestPlain(t *testing.T) { recursive() }
 
