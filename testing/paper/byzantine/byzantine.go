@@ -47,8 +47,8 @@ const rootSamples = 300
 
 func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
 
-// shields are compared. The last two but one are recommended where devices may lie: where their
-// data are alike, and where they differ.
+// shields are compared. Where devices may lie docs/security.md recommends "roots", and "trust"
+// where data are alike and there is no root.
 var shields = []shield{
 	{"mean", ""},
 	{"bound8", "bound=8"},
@@ -59,8 +59,8 @@ var shields = []shield{
 	{"alone", ""}, // the 16 honest devices
 }
 
-// recommended are the names of the shields that docs/security.md recommends, by split.
-var recommended = map[string]string{"i": "trust", "d": "roots"}
+// recommended is the shield that has to stop every lie.
+const recommended = "roots"
 
 // A trial is a running experiment.
 type trial struct {
@@ -158,23 +158,22 @@ func (s shield) title() string {
 // claims compares the recommended shield with the run in which nobody lies and nothing is bounded,
 // or with the honest devices alone where that was not run.
 func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
-	name := recommended[sp.Name]
 	best, known := accuracy["alone"+lies[0].name]
 	if mean, also := accuracy["mean"+lies[0].name]; also {
 		best, known = max(best, mean), true
 	}
-	if _, also := accuracy[name+lies[0].name]; !known || !also {
+	if _, also := accuracy[recommended+lies[0].name]; !known || !also {
 		return
 	}
 	worst, text := 0.0, []string{}
 	for _, l := range lies {
-		got := accuracy[name+l.name]
+		got := accuracy[recommended+l.name]
 		worst = max(worst, best-got)
 		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
 	}
 	x.report.Claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
-		"of what honest devices reach", sp.Title), "honest %.4f; %s: %s", best, name,
-		strings.Join(text, ", "))
+		"of what honest devices reach", sp.Title), "honest %.4f; %s: %s", best,
+		recommended, strings.Join(text, ", "))
 }
 
 // train runs a shield against a lie.
