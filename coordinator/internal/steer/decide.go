@@ -37,10 +37,12 @@ func Decide(p *wire.Plan, rounds uint64, k survey.Kind,
 	return found, change, found.Value > 0
 }
 
-// measure has the plan give slopes a unit where halves would hold them badly, or not at all.
+// measure has the plan give slopes a unit where halves would hold them badly, or not at all. Where
+// the even part is not below the odd one it cannot know how large they are: of one device, the
+// direction may by chance be level. By a unit of that, all later slopes would be too large to send.
 func measure(p *wire.Plan, found *survey.Result, change *wire.Change) {
 	at := slices.IndexFunc(found.Rows, func(r survey.Row) bool { return r.At == found.Value })
-	if at < 0 {
+	if at < 0 || !(found.Rows[at].Even < found.Rows[at].Odd) {
 		return
 	}
 	slope := float64(found.Rows[at].Odd) / float64(found.Value)

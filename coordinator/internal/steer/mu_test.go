@@ -237,3 +237,14 @@ func TestUnitOfLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestNoUnitOfALevelDirection: along a direction that is level by chance there is no slope to
+// measure others by.
+func TestNoUnitOfALevelDirection(t *testing.T) {
+	plan := wire.Plan{ServerRule: wire.ServerNormalized}
+	level := [][]float32{answer(parabola(1e-10, 2))}
+	found, change, ok := steer.Decide(&plan, 0, survey.Mu, level)
+	if !ok || change.Values.LossUnit != 0 || !slices.Equal(change.Fields, []uint64{12}) {
+		t.Errorf("unit %v, fields %v, %+v", change.Values.LossUnit, change.Fields, found)
+	}
+}
