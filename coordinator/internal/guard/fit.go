@@ -64,7 +64,7 @@ func (f *fit) common(in func(slot int) bool) (s, stiff float64) {
 		return 0, 0
 	}
 	s = min(along/pairs, 1)
-	left := max(f.roots-2*s*along+s*s*pairs, 0)
+	left := max(f.roots-float64(2*s*along)+float64(s*s*pairs), 0)
 	return s, left / f.scalars / (s * s)
 }
 

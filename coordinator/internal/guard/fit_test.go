@@ -142,7 +142,8 @@ func TestSlotsBeyondAFit(t *testing.T) {
 	g := &Guard{Root: func(slot uint32) bool { return slot == 0 }}
 	for range 5 {
 		g.Begin(p, &Past{})
-		for slot, values := range map[uint32][]float32{0: {1, 2}, mostFitted: {2, 1}, 1 << 20: {3, 3}} {
+		sent := map[uint32][]float32{0: {1, 2}, mostFitted: {2, 1}, mostFitted + 1: {3, 3}}
+		for slot, values := range sent {
 			g.Hold(slot, &wire.Reply{Weight: 1}, values, 0, nil)
 		}
 		g.Close()

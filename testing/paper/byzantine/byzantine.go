@@ -19,7 +19,7 @@ func Experiment() lab.Experiment {
 		ID:    id,
 		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
 		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
-		Long:  "half a minute a run with --screen, of which there are 120",
+		Long:  "half a minute a run with --screen, of which there are 134",
 		Takes: []string{"tasks", "rounds", "arm"},
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x, err := newTrial(ctx, e, id)

@@ -8,9 +8,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
-	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestGroups is the short form, too short for its claims.
@@ -53,19 +51,7 @@ func TestGroupsArms(t *testing.T) {
 	}
 	for _, l := range groupLeagues(&lab.Env{}) {
 		for _, c := range l.arms {
-			one, err := l.contest(s).Enter(c, c.Steps[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := run.Plan(one.Preset, one.Run, 1, one.Task.Dim, one.Clients, one.Asked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Rounds = one.Rounds
-			one.Set(p)
-			if err := valid.Plan(p); err != nil {
-				t.Errorf("%v, %s: %v", &l, c.Name, err)
-			}
+			one, p := planOf(t, s, &l, c)
 			// All devices' queries: a sketch is 65 of each.
 			all := one.Rounds * uint64(p.Sampled(p.Members)) * p.Queries(p.Perturbations)
 			want := wire.Half

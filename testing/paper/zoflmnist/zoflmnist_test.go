@@ -78,6 +78,25 @@ func TestMNISTScreened(t *testing.T) {
 	}
 }
 
+// planOf returns what a league trains with an arm, and its plan, which has to be able to run.
+func planOf(t *testing.T, s *lab.Set, l *league, c contest.Method) (*lab.Training, *wire.Plan) {
+	t.Helper()
+	one, err := l.contest(s).Enter(c, c.Steps[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.Plan(one.Preset, one.Run, 1, one.Task.Dim, one.Clients, one.Asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Rounds = one.Rounds
+	one.Set(p)
+	if err := valid.Plan(p); err != nil {
+		t.Errorf("%v, %s: %v", l, c.Name, err)
+	}
+	return one, p
+}
+
 // TestMNISTArms: each arm of each split is a plan that can run, and spends its queries.
 func TestMNISTArms(t *testing.T) {
 	s, err := (&lab.Env{Generated: 200}).MNIST()
@@ -93,19 +112,7 @@ func TestMNISTArms(t *testing.T) {
 			t.Errorf("%v: the first arm is %+v, want DeComFL with steps to choose from", &l, l.arms[0])
 		}
 		for _, c := range append(slices.Clone(l.arms), others...) {
-			one, err := l.contest(s).Enter(c, c.Steps[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := run.Plan(one.Preset, one.Run, 1, one.Task.Dim, one.Clients, one.Asked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Rounds = one.Rounds
-			one.Set(p)
-			if err := valid.Plan(p); err != nil {
-				t.Errorf("%v, %s: %v", &l, c.Name, err)
-			}
+			one, p := planOf(t, s, &l, c)
 			if _, found := contest.StepOf(p); c.Name == "auto" && (found != 0 || p.StepAuto == 0) {
 				t.Errorf("%v, %s: step %v", &l, c.Name, found)
 			}
