@@ -1,0 +1,71 @@
+package probe
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+)
+
+// A direction cannot be read once its call is over.
+func TestDirectionRevoked(t *testing.T) {
+	o := &streamed{slopes: newSlopes(3, 0, 1), piece: 3}
+	s := newStepper(t, o, 1, func(*wire.Plan) {})
+	if _, err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.last.Read(make([]float32, 1), 0); err != objective.ErrRevoked {
+		t.Errorf("got %v, want %v", err, objective.ErrRevoked)
+	}
+	if s.c.buffers.probe != nil || s.c.slopes.g != nil {
+		t.Error("the device made a copy of the model")
+	}
+}
+
+// What goes wrong in the app costs the round, and says what it was.
+func TestGradientFaults(t *testing.T) {
+	late := errors.New("the engine is gone")
+	for name, tt := range map[string]struct {
+		spoil func(g []float32) error
+		want  string
+	}{
+		"error": {func([]float32) error { return late },
+			"gradient at step 0: the engine is gone"},
+		"panic":     {func([]float32) error { panic("oh") }, "gradient at step 0: panic: oh"},
+		"NaN":       {setsTo(7, math.NaN()), "element 7 of the gradient is NaN"},
+		"infinity":  {setsTo(3, math.Inf(-1)), "element 3 of the gradient is -Inf"},
+		"too large": {setsTo(0, 1e30), "max_scalar"},
+	} {
+		g := &graded{slopes: newSlopes(testDim, 0, 1), spoil: tt.spoil}
+		s := newStepper(t, g, 1, func(*wire.Plan) {})
+		_, err := s.run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+		if errors.Is(err, ErrTooLarge) != (name == "too large") || errors.Is(err, late) !=
+			(name == "error") {
+			t.Errorf("%s: %v matches another error", name, err)
+		}
+		g.spoil = nil
+		if _, err := s.run(t.Context()); err != nil {
+			t.Errorf("%s: the round after: %v", name, err)
+		}
+	}
+}
+
+// A gradient that the app only adds to, or forgets, is found; so is a loss or a slope that is
+// no number.
+func TestGradientForgotten(t *testing.T) {
+	for _, o := range []objective.Objective{
+		bad{newSlopes(3, 0, 1), 1, 0}, badSlope{newSlopes(3, 0, 1), 1, math.NaN()},
+		badSlope{newSlopes(3, 0, 1), math.Inf(1), 0}, bad{newSlopes(3, 0, 1), math.NaN(), 1},
+	} {
+		s := newStepper(t, o, 1, func(*wire.Plan) {})
+		if _, err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), "not finite") {
+			t.Errorf("%T: got %v, want one that is not finite", o, err)
+		}
+	}
+}
