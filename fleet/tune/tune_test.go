@@ -2,13 +2,9 @@ package tune_test
 
 import (
 	"context"
-	"errors"
 	"math"
-	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
@@ -17,133 +13,6 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
-
-const (
-	features = 12
-	classes  = 4
-	dim      = classes * (features + 1)
-)
-
-// A softmax is multinomial logistic regression on the samples of one device. It counts its
-// evaluations.
-type softmax struct {
-	x     [][]float64
-	label []int
-	asked atomic.Uint64
-}
-
-// task returns devices whose samples lie around centers that all devices share.
-func task(devices int) (list []*softmax) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var centers [classes][features]float64
-	for c := range centers {
-		for k := range centers[c] {
-			centers[c][k] = rng.NormFloat64()
-		}
-	}
-	for range devices {
-		d := &softmax{}
-		for range 60 {
-			c, x := rng.IntN(classes), make([]float64, features)
-			for k := range x {
-				x[k] = centers[c][k] + rng.NormFloat64()
-			}
-			d.x, d.label = append(d.x, x), append(d.label, c)
-		}
-		list = append(list, d)
-	}
-	return list
-}
-
-func (s *softmax) Dim() int     { return dim }
-func (s *softmax) Samples() int { return len(s.x) }
-
-func (s *softmax) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
-	s.asked.Add(1)
-	rng, n, sum := rand.New(rand.NewPCG(b.Seed, 2)), b.Size, 0.0
-	if n == 0 {
-		n = len(s.x)
-	}
-	for i := range n {
-		if b.Size > 0 {
-			i = rng.IntN(len(s.x))
-		}
-		sum += s.entropy(x, i)
-	}
-	return sum / float64(n), nil
-}
-
-func (s *softmax) entropy(x []float32, i int) float64 {
-	var logits [classes]float64
-	most := math.Inf(-1)
-	for c := range logits {
-		logits[c] = float64(x[classes*features+c])
-		for k, v := range s.x[i] {
-			logits[c] += float64(float64(x[c*features+k]) * v)
-		}
-		most = max(most, logits[c])
-	}
-	sum := 0.0
-	for _, z := range logits {
-		sum += math.Exp(z - most)
-	}
-	return math.Log(sum) + most - logits[s.label[i]]
-}
-
-func objectives(list []*softmax) (out []objective.Objective) {
-	for _, d := range list {
-		out = append(out, d)
-	}
-	return out
-}
-
-func asked(list []*softmax) (n uint64) {
-	for _, d := range list {
-		n += d.asked.Load()
-	}
-	return n
-}
-
-func plan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
-	t.Helper()
-	p, err := preset.Unbound(name, "run", dim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.RunKey, p.Batch = slices.Repeat(wire.Bytes{7}, 32), 16
-	if p.Steps > 1 {
-		p.Steps, p.Perturbations = 3, 10
-	}
-	if settings != nil {
-		settings(p)
-	}
-	return p
-}
-
-// lossAfter returns the mean loss on all data after some rounds, +Inf if they diverge.
-func lossAfter(t *testing.T, p *wire.Plan, rounds uint64) float64 {
-	t.Helper()
-	devices := task(5)
-	r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Rounds: rounds})
-	if errors.Is(err, fleet.ErrDiverged) {
-		return math.Inf(1)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for _, d := range devices {
-		loss, _ := d.Loss(t.Context(), r.Params, objective.Batch{})
-		sum += loss / float64(len(devices))
-	}
-	return sum
-}
-
-func stepOf(p *wire.Plan, field string) *float32 {
-	if field == "server_step" {
-		return &p.ServerStep
-	}
-	return &p.StepSize
-}
 
 // TestStep: whatever step the plan has, the one found is within a factor of 4 of the best of a
 // grid, and does about as well.
@@ -242,48 +111,6 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
-func TestBudget(t *testing.T) {
-	p := plan(t, "decomfl", nil)
-	_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1})
-	if err == nil || !strings.Contains(err.Error(), "queries = 1:") {
-		t.Fatal(err)
-	}
-	// 4 minibatches at the start, mu, the line and a round; three trials of 2 rounds, judged.
-	const least = 5*(4+19+18+11) + 3*(2*55+20)
-	if budget := tune.Budget(p, 5); least != 650 || budget != 5*(4+19+18+11)+400*55 ||
-		!strings.Contains(err.Error(), "give 650 or more: ") ||
-		!strings.Contains(err.Error(), "of 5 devices; the default is 22260") {
-		t.Errorf("%v; want %d, and %d", err, least, budget)
-	}
-	devices := task(5)
-	if r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
-		Queries: least - 1}); err == nil || r != nil || asked(devices) > 0 {
-		t.Errorf("one too few: %v", err)
-	}
-	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 15}}
-	for _, queries := range []uint64{900, 2000} {
-		devices := task(5)
-		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
-			Queries: queries})
-		if err != nil || asked(devices) > queries || !strings.Contains(r.Reasons[2], "no single P") {
-			t.Errorf("with a schedule of P: %v, %d asked of %d, %q", err, asked(devices), queries, r.Reasons)
-		}
-	}
-	p.PerturbationSchedule = nil
-	for _, queries := range []uint64{least, least + 1, 777, 1500, 3000, 6000, 12000, 50000} {
-		devices := task(5)
-		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
-			Queries: queries})
-		if err != nil || asked(devices) > queries || r.Queries != asked(devices) {
-			t.Errorf("%d queries: %v, %d asked", queries, err, asked(devices))
-		}
-		if queries >= 3000 && !(r.Loss < 0.6) {
-			t.Errorf("%d queries: loss %v", queries, r.Loss)
-		}
-	}
-}
-
 // TestFields: only what is to be tuned changes, and all of it is tried.
 func TestFields(t *testing.T) {
 	for _, field := range tune.Fields() {
@@ -358,67 +185,6 @@ func TestMu(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
-	good := plan(t, "decomfl", nil)
-	invalid := *good
-	invalid.Steps = 0
-	broken := errors.New("the engine is broken")
-	fails := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64, error) {
-		return 0, broken
-	})
-	panics := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64, error) {
-		panic("oops")
-	})
-	infinite := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64,
-		error) {
-		return math.NaN(), nil
-	})
-	devices := objectives(task(2))
-	for _, c := range []struct {
-		cfg  tune.Config
-		want string
-	}{
-		{tune.Config{Devices: devices}, "Plan is nil"},
-		{tune.Config{Plan: good}, "members = 0"},
-		{tune.Config{Plan: &invalid, Devices: devices}, "steps = 0"},
-		{tune.Config{Plan: good, Devices: devices, Fields: []string{"beta"}}, "fields = beta"},
-		{tune.Config{Plan: good, Devices: append(devices, nil)}, "device 2 is nil"},
-		{tune.Config{Plan: good, Devices: append(devices, fails)}, "device 2: the engine is broken"},
-		{tune.Config{Plan: good, Devices: append(devices, panics)}, "device 2: panic: oops"},
-		{tune.Config{Plan: good, Devices: append(devices, infinite)}, "not finite"},
-	} {
-		_, err := tune.Run(t.Context(), c.cfg)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
-	}
-}
-
-// TestStop: tuning ends with ctx, at any of its stages.
-func TestStop(t *testing.T) {
-	own := errors.New("own")
-	for _, stage := range []string{"start", "mu", "line", "bracket", "refine", "perturbations",
-		"batch"} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		devices, stages := task(5), 0
-		r, err := tune.Run(ctx, tune.Config{Plan: plan(t, "decomfl", nil),
-			Devices: objectives(devices), Progress: func(trial tune.Trial) {
-				if trial.Stage == stage {
-					cancel(own)
-				}
-				stages++
-			}})
-		cancel(nil)
-		if stage == "batch" && err == nil {
-			continue // it was the last trial
-		}
-		if !errors.Is(err, own) || r == nil || len(r.Trials) == 0 ||
-			r.Trials[len(r.Trials)-1].Stage != stage {
-			t.Errorf("stopped in stage %s: %v, %d trials", stage, err, stages)
-		}
-	}
-}
-
 // TestForms: a loss is judged in any of its forms.
 func TestForms(t *testing.T) {
 	mean := func(x []float32) (sum float64) {
@@ -466,40 +232,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestTooLarge: where the plan's step diverges at once, and so do those around it, a smaller one is
-// found; if all losses that are not the first one fail, that is the error.
-func TestTooLarge(t *testing.T) {
-	p := plan(t, "decomfl", func(p *wire.Plan) { p.StepSize, p.Steps = 1e9, 3 })
-	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)),
-		Fields: []string{"step"}})
-	if err != nil || !(r.Loss < 0.3) || r.Plan.StepSize > 10 {
-		t.Errorf("%v, step %v, loss %v", err, r.Plan.StepSize, r.Loss)
-	}
-	// So small a budget has no room for a second line.
-	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1600})
-	if err != nil || !(r.Plan.StepSize < 1e9) ||
-		!strings.Contains(r.Reasons[len(r.Reasons)-1], "No trial") {
-		t.Errorf("a small budget: %v, step %v, %q", err, r.Plan.StepSize, r.Reasons)
-	}
-	cliff := errors.New("no parameters but zeros")
-	only := objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64,
-		error) {
-		for _, v := range x {
-			if v > 0.5 || v < -0.5 {
-				return 0, cliff
-			}
-		}
-		return 1 - 1e-3*float64(x[0]), nil
-	})
-	p = plan(t, "decomfl", func(p *wire.Plan) { p.Mu, p.StepSize = 1, 1e9 })
-	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: []objective.Objective{only, only},
-		Fields: []string{"step"}})
-	if err == nil || !strings.Contains(err.Error(), "every step from") ||
-		!errors.Is(err, cliff) || r == nil {
-		t.Errorf("losses that always fail: %v", err)
-	}
-}
-
 // TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
 // and mu is left to them.
 func TestAuto(t *testing.T) {
@@ -526,37 +258,6 @@ func TestAuto(t *testing.T) {
 			stages["survey"] != 1 || stages["refine"] < 3 || stages["line"]+stages["bracket"] > 0 {
 			t.Errorf("mu %v, step %v, loss %v, %d of %d queries, %v, %q", r.Plan.Mu, r.Plan.StepSize,
 				r.Loss, r.Queries, queries, stages, r.Reasons)
-		}
-	}
-}
-
-// A loss of 1e20 has slopes that 16 bits do not hold: trials are in a unit of it, and so is the
-// tuned plan where its mu is no longer left to the devices.
-func TestLargeLosses(t *testing.T) {
-	for _, auto := range []uint8{1, 0} {
-		p := plan(t, "zofl", func(p *wire.Plan) { p.MuAuto, p.Mu = auto, 1e-3*float32(1-auto) })
-		large := func(_ context.Context, x []float32, _ objective.Batch) (sum float64, _ error) {
-			for _, v := range x {
-				sum += 1e20 * (float64(v) - 1) * (float64(v) - 1) / dim
-			}
-			return sum, nil
-		}
-		o := objective.Func(dim, large)
-		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Seed: 3,
-			Devices: []objective.Objective{o, o, o}})
-		if err != nil {
-			t.Fatalf("mu_auto=%d: %v", auto, err)
-		}
-		if unit := r.Plan.LossUnit; (unit > 0) != (auto == 0) {
-			t.Errorf("mu_auto=%d: the tuned plan has loss_unit %v", auto, unit)
-		}
-		run, err := fleet.Run(t.Context(), r.Plan, []objective.Objective{o, o, o},
-			fleet.Options{Rounds: 100})
-		if err != nil {
-			t.Fatalf("mu_auto=%d: %v", auto, err)
-		}
-		if loss, _ := large(t.Context(), run.Params, objective.Batch{}); loss > 0.1*1e20 {
-			t.Errorf("mu_auto=%d: the loss ends at %.2g", auto, loss)
 		}
 	}
 }

@@ -1,0 +1,51 @@
+package tune_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/fleet/tune"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
+func TestBudget(t *testing.T) {
+	p := plan(t, "decomfl", nil)
+	_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1})
+	if err == nil || !strings.Contains(err.Error(), "queries = 1:") {
+		t.Fatal(err)
+	}
+	// 4 minibatches at the start, mu, the line and a round; three trials of 2 rounds, judged.
+	const least = 5*(4+19+18+11) + 3*(2*55+20)
+	if budget := tune.Budget(p, 5); least != 650 || budget != 5*(4+19+18+11)+400*55 ||
+		!strings.Contains(err.Error(), "give 650 or more: ") ||
+		!strings.Contains(err.Error(), "of 5 devices; the default is 22260") {
+		t.Errorf("%v; want %d, and %d", err, least, budget)
+	}
+	devices := task(5)
+	if r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+		Queries: least - 1}); err == nil || r != nil || asked(devices) > 0 {
+		t.Errorf("one too few: %v", err)
+	}
+	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 15}}
+	for _, queries := range []uint64{900, 2000} {
+		devices := task(5)
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+			Queries: queries})
+		if err != nil || asked(devices) > queries || !strings.Contains(r.Reasons[2], "no single P") {
+			t.Errorf("with a schedule of P: %v, %d asked of %d, %q", err, asked(devices), queries, r.Reasons)
+		}
+	}
+	p.PerturbationSchedule = nil
+	for _, queries := range []uint64{least, least + 1, 777, 1500, 3000, 6000, 12000, 50000} {
+		devices := task(5)
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+			Queries: queries})
+		if err != nil || asked(devices) > queries || r.Queries != asked(devices) {
+			t.Errorf("%d queries: %v, %d asked", queries, err, asked(devices))
+		}
+		if queries >= 3000 && !(r.Loss < 0.6) {
+			t.Errorf("%d queries: loss %v", queries, r.Loss)
+		}
+	}
+}

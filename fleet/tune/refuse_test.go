@@ -1,0 +1,73 @@
+package tune_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet/tune"
+)
+
+func TestRefuses(t *testing.T) {
+	good := plan(t, "decomfl", nil)
+	invalid := *good
+	invalid.Steps = 0
+	broken := errors.New("the engine is broken")
+	fails := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64, error) {
+		return 0, broken
+	})
+	panics := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64, error) {
+		panic("oops")
+	})
+	infinite := objective.Func(dim, func(context.Context, []float32, objective.Batch) (float64,
+		error) {
+		return math.NaN(), nil
+	})
+	devices := objectives(task(2))
+	for _, c := range []struct {
+		cfg  tune.Config
+		want string
+	}{
+		{tune.Config{Devices: devices}, "Plan is nil"},
+		{tune.Config{Plan: good}, "members = 0"},
+		{tune.Config{Plan: &invalid, Devices: devices}, "steps = 0"},
+		{tune.Config{Plan: good, Devices: devices, Fields: []string{"beta"}}, "fields = beta"},
+		{tune.Config{Plan: good, Devices: append(devices, nil)}, "device 2 is nil"},
+		{tune.Config{Plan: good, Devices: append(devices, fails)}, "device 2: the engine is broken"},
+		{tune.Config{Plan: good, Devices: append(devices, panics)}, "device 2: panic: oops"},
+		{tune.Config{Plan: good, Devices: append(devices, infinite)}, "not finite"},
+	} {
+		_, err := tune.Run(t.Context(), c.cfg)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestStop: tuning ends with ctx, at any of its stages.
+func TestStop(t *testing.T) {
+	own := errors.New("own")
+	for _, stage := range []string{"start", "mu", "line", "bracket", "refine", "perturbations",
+		"batch"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		devices, stages := task(5), 0
+		r, err := tune.Run(ctx, tune.Config{Plan: plan(t, "decomfl", nil),
+			Devices: objectives(devices), Progress: func(trial tune.Trial) {
+				if trial.Stage == stage {
+					cancel(own)
+				}
+				stages++
+			}})
+		cancel(nil)
+		if stage == "batch" && err == nil {
+			continue // it was the last trial
+		}
+		if !errors.Is(err, own) || r == nil || len(r.Trials) == 0 ||
+			r.Trials[len(r.Trials)-1].Stage != stage {
+			t.Errorf("stopped in stage %s: %v, %d trials", stage, err, stages)
+		}
+	}
+}
