@@ -2,10 +2,7 @@ package secagg_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"math"
-	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/wire/secagg"
@@ -40,64 +37,6 @@ func with(b []byte, at int, other ...byte) []byte {
 }
 
 func flip(b []byte, at int) []byte { return with(b, at, b[at]^1) }
-
-// The server refuses what is no answer, names who sent it, and sums as if it had not come.
-func TestServerRefuses(t *testing.T) {
-	f := newFleet(t, roundOf(4, 4), 9)
-	for step := range secagg.StepDone {
-		good, err := f.answer(4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		take := func(what string, step secagg.Step, slot uint32, b []byte, kind error) {
-			t.Helper()
-			wantBlame(t, step.String()+": "+what, f.server.Take(step, slot, b), slot, kind)
-		}
-		take("nothing", step, 4, nil, secagg.ErrMalformed)
-		take("one byte less", step, 4, good[1:], secagg.ErrMalformed)
-		take("one byte more", step, 4, append(bytes.Clone(good), 0), secagg.ErrMalformed)
-		take("a stranger", step, 5, good, secagg.ErrForeign)
-		take("another step", step+1, 4, good, secagg.ErrStep)
-		take("an earlier step", step-1, 4, good, secagg.ErrStep)
-		if step == secagg.StepKeys {
-			take("a key of low order", step, 1, make([]byte, 96), secagg.ErrMalformed)
-			take("one key twice", step, 1, with(good, 32, good[:32]...), secagg.ErrForeign)
-		}
-		if err := f.server.Take(step, 4, good); err != nil {
-			t.Fatal(err)
-		}
-		if step == secagg.StepKeys {
-			take("another's keys", step, 1, good, secagg.ErrForeign)
-		}
-		take("a change of mind", step, 4, flip(good, 3), secagg.ErrConflict)
-		if err := f.step(nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f.wantSum(f.round.Members)
-	wantBlame(t, "the end", f.server.Take(secagg.StepDone, 4, nil), 4, secagg.ErrStep)
-}
-
-// Who left is out: what it sends later does not count, and it gets nothing.
-func TestServerRefusesWhoLeft(t *testing.T) {
-	f := at(t, 4, secagg.StepMask)
-	late, err := f.answer(4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.step(map[uint32]bool{4: true}); err != nil {
-		t.Fatal(err)
-	}
-	wantBlame(t, "late", f.server.Take(secagg.StepMask, 4, late), 4, secagg.ErrStep)
-	wantBlame(t, "out", f.server.Take(secagg.StepUnmask, 4, make([]byte, 128)), 4, secagg.ErrForeign)
-	if given := f.server.Give(4); given != nil {
-		t.Errorf("who left gets %x, want nothing", given)
-	}
-	if err := f.step(nil); err != nil {
-		t.Fatal(err)
-	}
-	f.wantSum([]uint32{1, 7, 10})
-}
 
 // A device gives nothing to bytes that are not of its round, and still answers the right ones.
 func TestDeviceRefuses(t *testing.T) {
@@ -298,125 +237,6 @@ func TestNeverBothShares(t *testing.T) {
 		same := bytes.Equal(answers[0][32*i:32*i+32], answers[1][32*i:32*i+32])
 		if same != (i != 1) {
 			t.Errorf("share %d: the same is %v, want %v", i, same, i != 1)
-		}
-	}
-}
-
-// One device that sends false shares at the end is found, and the sum is exact. Where two of five
-// do, there is none.
-func TestLiars(t *testing.T) {
-	for _, liar := range []uint32{1, 4, 7, 13} {
-		f := at(t, 5, secagg.StepMask)
-		if err := f.step(map[uint32]bool{10: true}); err != nil {
-			t.Fatal(err)
-		}
-		f.lie(liar)
-		if err := f.server.Close(); err != nil {
-			t.Fatal(err)
-		}
-		f.wantSum([]uint32{1, 4, 7, 13})
-		if got := f.server.Liars(); liar != 13 && !slices.Equal(got, []uint32{liar}) {
-			t.Errorf("got liars %v, want %d", got, liar) // what 13 says is not needed
-		}
-	}
-	f := at(t, 5, secagg.StepUnmask)
-	f.lie(4, 10, 13)
-	wantBlame(t, "three liars", f.server.Close(), 1, secagg.ErrForeign)
-	if words, _, err := f.server.Sum(); words != nil || !errors.Is(err, secagg.ErrStep) {
-		t.Errorf("got %v, %v, want no sum", words, err)
-	}
-}
-
-// lie has all devices answer StepUnmask, some of them with false shares.
-func (f *fleet) lie(liars ...uint32) {
-	f.t.Helper()
-	for _, slot := range f.server.Missing() {
-		b, err := f.answer(slot)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		for i := range b {
-			if slices.Contains(liars, slot) {
-				b[i] += 1 + byte(slot)
-			}
-		}
-		if err := f.server.Take(secagg.StepUnmask, slot, b); err != nil {
-			f.t.Fatal(err)
-		}
-	}
-}
-
-// words reads a masked vector.
-func words(b []byte) (w []uint32) {
-	for ; len(b) > 0; b = b[4:] {
-		w = append(w, binary.LittleEndian.Uint32(b))
-	}
-	return w
-}
-
-// What a device sends is its vector plus a mask that does not depend on the vector.
-func TestMaskIsIndependent(t *testing.T) {
-	masks := [2][]uint32{}
-	for i := range masks {
-		f := at(t, 4, secagg.StepMask)
-		for w := range f.values[4] {
-			f.values[4][w] = uint32(i * (w + 1) * 0x01234567)
-		}
-		b, err := f.answer(4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		masks[i] = words(b)
-		for w, v := range f.values[4] {
-			masks[i][w] -= v
-		}
-	}
-	if !slices.Equal(masks[0], masks[1]) {
-		t.Errorf("masks %x and %x of one device differ", masks[0], masks[1])
-	}
-}
-
-// Masked zeros look like random bytes: by the chi-square of the 256 values, by the count of ones at
-// each bit, and by the correlation with the neighbors'.
-func TestMasksLookRandom(t *testing.T) {
-	const n = 1 << 16
-	f := newFleet(t, roundOf(3, n), 9)
-	for _, v := range f.values {
-		clear(v)
-	}
-	if err := errors.Join(f.step(nil), f.step(nil)); err != nil {
-		t.Fatal(err)
-	}
-	var vectors [][]uint32
-	for _, slot := range f.round.Members {
-		b, err := f.answer(slot)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var counts [256]float64
-		for _, v := range b {
-			counts[v]++
-		}
-		chi, want := 0.0, float64(len(b))/256
-		for _, count := range counts {
-			chi += (count - want) * (count - want) / want
-		}
-		if math.Abs(chi-255) > 6*math.Sqrt(2*255) {
-			t.Errorf("slot %d: chi-square %v of 255 degrees of freedom", slot, chi)
-		}
-		vectors = append(vectors, words(b))
-	}
-	for i, a := range vectors {
-		for _, b := range vectors[i+1:] {
-			for bit := range 32 {
-				same := 0.0
-				for w := range a {
-					same += float64((a[w] ^ b[w]) >> bit & 1)
-				}
-				if math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
-					t.Errorf("bit %d of two devices differs %v times of %d", bit, same, n)
-				}
-			}
 		}
 	}
 }
