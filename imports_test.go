@@ -1,0 +1,203 @@
+package zofl_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed has the packages that a package may import beside the standard library. A
+// name that ends in /... includes the packages below it.
+var allowed = map[string][]string{
+	"prng":              {module + "/internal/isa"},
+	"mathx":             {module + "/internal/isa"},
+	"internal/isa":      {module + "/internal/isa/..."},
+	"internal/parallel": {},
+	"internal/half":     {},
+	"wire": {
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/internal/half",
+		"github.com/vmihailenco/msgpack/v5/msgpcode",
+	},
+	// The codec knows no frame.
+	"wire/internal/codec": {"github.com/vmihailenco/msgpack/v5/msgpcode"},
+
+	// Keys, shares and masks need the standard library alone.
+	"wire/secagg": {},
+
+	"bus":               {module + "/bus/...", "github.com/nats-io/nats.go/..."},
+	"internal/disk":     {module + "/internal/disk/..."},
+	"internal/dirstore": {module + "/internal/disk/..."},
+	"internal/memstore": {},
+	"client":            shellImports("client"),
+	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
+	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
+	// A fleet is a program as a library: it has both sides, and neither has it.
+	"fleet": {
+		module + "/client", module + "/client/objective", module + "/client/replica",
+		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/bus", module + "/prng", module + "/wire/...", module + "/fleet/...",
+		module + "/internal/memstore",
+	},
+	"fleet/traffic": {
+		module + "/bus", module + "/wire", module + "/wire/lean", module + "/wire/survey",
+	},
+	"fleet/tune": {
+		module + "/client/objective", module + "/client/replica", module + "/fleet",
+		module + "/prng", module + "/wire/...",
+	},
+	// What a client is made of: the prober sees no network and no store, the follower and
+	// the outbox do not see the app's loss.
+	"client/objective": {},
+	"client/internal/probe": {
+		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
+		module + "/wire/grouping", module + "/wire/byclass",
+		module + "/client/objective", module + "/client/replica",
+		module + "/client/internal/consent", module + "/client/internal/slope",
+	},
+	"client/internal/slope": {
+		module + "/prng", module + "/mathx", module + "/wire", module + "/internal/parallel",
+		module + "/client/replica",
+	},
+	"client/internal/follow": {
+		module + "/wire", module + "/wire/lean", module + "/wire/valid", module + "/client/replica",
+		module + "/client/internal/retry", module + "/client/internal/seal",
+		module + "/client/internal/files", module + "/bus", module + "/wire/signed",
+	},
+	"client/internal/outbox": {
+		module + "/wire", module + "/wire/survey", module + "/wire/grouping",
+		module + "/wire/masked",
+		module + "/client/internal/retry", module + "/client/internal/files",
+	},
+	"client/internal/mask": {
+		module + "/wire", module + "/wire/masked", module + "/wire/secagg",
+		module + "/client/internal/retry",
+	},
+	"client/internal/files": {module + "/wire"},
+	"client/internal/seal":  {},
+	"client/internal/tell":  {module + "/wire/about"},
+	// A log needs the contract, and what it stores to; neither a round nor another log.
+	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
+	"coordinator/filelog": {
+		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module +
+			"/internal/seam", module + "/coordinator/internal/roster",
+	},
+	"coordinator/jetlog": {module + "/wire", module + "/coordinator/runlog",
+		module + "/wire/subjects", module + "/coordinator/internal/roster",
+		"github.com/nats-io/nats.go/..."},
+	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
+	"coordinator/report": {module + "/wire", module + "/wire/survey", module + "/wire/dp",
+		module + "/wire/about"},
+	"coordinator/internal/engine": {
+		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
+		module + "/wire/plancheck", module + "/wire/grouping", module + "/mathx",
+		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
+		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
+		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
+		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
+		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
+		module + "/coordinator/internal/archive", module + "/wire/masked",
+		module + "/coordinator/internal/intake", module + "/coordinator/internal/classes",
+		module + "/wire/about",
+	},
+	"coordinator/internal/intake": {
+		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/classes",
+	},
+	"coordinator/internal/archive": {
+		module + "/coordinator/internal/guard", module + "/coordinator/internal/serve",
+		module + "/coordinator/runlog",
+	},
+	"coordinator/internal/vault": {
+		module + "/wire", module + "/wire/masked", module + "/wire/secagg",
+		module + "/coordinator/report",
+	},
+	"coordinator/internal/classes": {
+		module + "/wire", module + "/wire/byclass", module + "/wire/grouping", module + "/prng",
+		module + "/coordinator/internal/gather",
+	},
+	"coordinator/internal/veil": {
+		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
+	},
+	"coordinator/internal/steer": {
+		module + "/wire", module + "/wire/survey",
+	},
+	// It sees no frame: who is in which group is the coordinator's business.
+	"coordinator/internal/grouping": {module + "/wire", module + "/wire/grouping",
+		module + "/wire/survey", module + "/coordinator/report", module + "/prng",
+		module + "/coordinator/internal/steer"},
+	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
+	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
+		module + "/coordinator/report"},
+	"coordinator/internal/crowd": {module + "/wire", module + "/wire/about",
+		module + "/wire/grouping", module + "/wire/masked", module + "/wire/secagg",
+		module + "/wire/survey",
+		module + "/coordinator/report",
+		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
+	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
+	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
+	"coordinator/internal/senior": {module + "/wire/lead", module + "/wire/subjects", module + "/bus"},
+	"coordinator/internal/notary": {module + "/wire", module + "/wire/signed"},
+	"coordinator/internal/quota":  {module + "/coordinator/report"},
+	"coordinator/internal/serve": {module + "/coordinator/internal/quota",
+		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
+		module + "/wire/signed",
+		module + "/bus", module + "/coordinator/runlog"},
+}
+
+// impure are packages that a deterministic one does not import.
+var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "net", "os", "sync",
+	"sync/atomic", "time"}
+
+// TestPure: what rounds are made of knows no clock, goroutine, chance or file.
+func TestPure(t *testing.T) {
+	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
+		"coordinator/internal/ballot", "coordinator/internal/steer",
+		"coordinator/internal/grouping", "coordinator/internal/guard",
+		"coordinator/internal/crowd", "coordinator/internal/vault",
+		"coordinator/internal/intake", "coordinator/internal/classes"} {
+		for _, file := range sourceFiles(t, dir) {
+			for _, name := range importsOf(t, file) {
+				if slices.Contains(impure, name) {
+					t.Errorf("%s imports %s", file, name)
+				}
+			}
+		}
+	}
+}
+
+// shellImports returns the packages that client and coordinator may import: shared ones
+// and those below themselves, but never each other, and no simulated disk.
+func shellImports(own string) []string {
+	return []string{
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
+		module + "/bus/...", module + "/internal/disk",
+		module + "/internal/dirstore", module + "/internal/parallel", module + "/internal/half",
+		module + "/" + own + "/...",
+		"github.com/nats-io/nats.go/...",
+	}
+}
+
+// All files count here, whatever their build constraints; only tests may import more.
+func TestImports(t *testing.T) {
+	for dir, may := range allowed {
+		for _, file := range sourceFiles(t, dir) {
+			for _, name := range importsOf(t, file) {
+				if !mayImport(may, name) {
+					t.Errorf("%s imports %s, want the standard library and %v", file, name, may)
+				}
+			}
+		}
+	}
+}
+
+func mayImport(may []string, name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	if !strings.Contains(first, ".") {
+		return name != "C"
+	}
+	return slices.ContainsFunc(may, func(pattern string) bool {
+		prefix, below := strings.CutSuffix(pattern, "/...")
+		return name == prefix || below && strings.HasPrefix(name, prefix+"/")
+	})
+}
