@@ -22,7 +22,8 @@ import (
 type parent struct {
 	t       *testing.T
 	hello   string
-	until   int // it ends after so many losses; 0: never
+	until   int     // it ends after so many losses; 0: never
+	finite  float64 // what is above it is infinite; 0: nothing
 	losses  int
 	devices map[string]int // losses by device
 	path    string
@@ -95,6 +96,9 @@ func (p *parent) bowls(points int) []float64 {
 			at := 4 * (i*kitchenDim + j)
 			v := math.Float32frombits(binary.LittleEndian.Uint32(b[at:])) - 1
 			losses[i] += float64(v) * float64(v) / kitchenDim
+		}
+		if p.finite > 0 && losses[i] > p.finite {
+			losses[i] = math.Inf(1)
 		}
 	}
 	return losses
@@ -184,6 +188,22 @@ func TestTuneStdio(t *testing.T) {
 	if tuned := readPlan(t, out); tuned.StepSize < 1e-3 || got.Plan.StepSize != tuned.StepSize ||
 		!(got.Loss < got.Before) || got.Queries != p.losses {
 		t.Errorf("%d losses, %s", p.losses, text)
+	}
+}
+
+// TestSimulateFindsValuesBesideInfinity: an exponential overflows far from the model, where devices
+// look for mu. That is an answer, and costs no device its part in the run.
+func TestSimulateFindsValuesBesideInfinity(t *testing.T) {
+	name := planFile(t, "--dim", fmt.Sprint(kitchenDim), "--set", "rounds=12")
+	p := newParent(t)
+	p.finite = 100
+	text, err := p.run("simulate", name, "--devices", "3", "--json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	list := simulatedLines(t, text)
+	if end := list[len(list)-2]; end.Ended != "rounds" || !(*end.Loss < 1) {
+		t.Errorf("%+v", end)
 	}
 }
 

@@ -2,6 +2,7 @@ package lossprogram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -73,7 +74,7 @@ func (d *device) LossesAt(
 			if err != nil {
 				return err
 			}
-			if err := numbers(losses[from:from+n], words, "loss"); err != nil {
+			if err := lossesOf(losses[from:from+n], words); err != nil {
 				return err
 			}
 		}
@@ -128,7 +129,7 @@ func parseMetrics(words []string) (m []float64, samples int, err error) {
 		}
 	}
 	m = make([]float64, len(values))
-	return m, samples, numbers(m, values, "metrics")
+	return m, samples, metricsOf(m, values)
 }
 
 // A differentiator asks a program for gradients.
@@ -149,7 +150,7 @@ func (g differentiator) Gradient(
 			return err
 		}
 		losses := make([]float64, 1)
-		if err := numbers(losses, words, "loss"); err != nil {
+		if err := lossesOf(losses, words); err != nil {
 			return err
 		}
 		if err := file.check(); err != nil {
@@ -162,17 +163,34 @@ func (g differentiator) Gradient(
 	return loss, err
 }
 
-// numbers reads the words of an answer into as many numbers.
-func numbers(to []float64, words []string, verb string) error {
+// lossesOf reads the words of an answer into as many losses. One that is not finite is the client's
+// to judge: it may be so far from the model, where the client looks for mu and for a step.
+func lossesOf(to []float64, words []string) error {
 	if len(words) != len(to) {
-		return fmt.Errorf("the program answered %d numbers after %s, and was asked for %d", len(words),
-			verb, len(to))
+		return fmt.Errorf("the program answered %d numbers after loss, and was asked for %d", len(words),
+			len(to))
 	}
+	for i, word := range words {
+		switch v, err := strconv.ParseFloat(word, 64); {
+		case err == nil, errors.Is(err, strconv.ErrRange): // beyond float64: v is infinite
+			to[i] = v
+		case strings.EqualFold(strings.TrimLeft(word, "+-"), "nan"): // as C and awk print it
+			to[i] = math.NaN()
+		default:
+			return fmt.Errorf("the program answered %s as number %d after loss: give a number",
+				clip(word), i)
+		}
+	}
+	return nil
+}
+
+// metricsOf reads the words of an answer into as many metrics, which are finite.
+func metricsOf(to []float64, words []string) error {
 	for i, word := range words {
 		v, err := strconv.ParseFloat(word, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("the program answered %s as number %d after %s: give a finite number",
-				clip(word), i, verb)
+			return fmt.Errorf("the program answered %s as number %d after metrics: give a finite number",
+				clip(word), i)
 		}
 		to[i] = v
 	}

@@ -103,12 +103,39 @@ func TestEvaluateAndGradient(t *testing.T) {
 	}
 }
 
+// TestLossesBeyondNumbers: a loss that is no finite number arrives as it is, in the spelling of any
+// language. Far from the model a loss may be infinite, and only the client knows what is far.
+func TestLossesBeyondNumbers(t *testing.T) {
+	for word, want := range map[string]string{
+		"nan": "NaN", "-nan": "NaN", "+NaN": "NaN", "inf": "+Inf", "-inf": "-Inf",
+		"Infinity": "+Inf", "1e999": "+Inf", "-1e999": "-Inf",
+	} {
+		losses := []float64{0, 0}
+		if err := lossesOf(losses, []string{word, "1.5"}); err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+		if got := fmt.Sprint(losses); got != "["+want+" 1.5]" {
+			t.Errorf("%s: %s, want %s and 1.5", word, got, want)
+		}
+	}
+	for _, word := range []string{"", "none", "1.5x", "nanx", "--nan1"} {
+		if err := lossesOf([]float64{0}, []string{word}); err == nil {
+			t.Errorf("%q is taken for a loss", word)
+		}
+	}
+	if err := metricsOf([]float64{0}, []string{"inf"}); err == nil ||
+		!strings.Contains(err.Error(), "give a finite number") {
+		t.Errorf("an infinite metric: %v", err)
+	}
+}
+
 // TestWrongAnswers: what a program answers wrongly costs a request and says so. Where it is out
 // of step it starts again, and then does as it should.
 func TestWrongAnswers(t *testing.T) {
 	for how, want := range map[string]string{
-		"nan": "nan", "short": "answered 0 numbers after loss, and was asked for 2",
-		"half": "the program ended", "cuts": "shorter: open it for update",
+		"word":  "answered none as number 0 after loss: give a number",
+		"short": "answered 0 numbers after loss, and was asked for 2",
+		"half":  "the program ended", "cuts": "shorter: open it for update",
 		"error": "the camera is off", "garbage": `answered "epoch 1 done": answer loss, or error`,
 		"long": "over 1048576 bytes", "twice": `said "loss 2", unasked`, "dies": "exit status 7",
 	} {

@@ -109,8 +109,8 @@ func answerLoss(how, path string, args map[string]string) {
 		how = "well" // it went wrong before
 	}
 	switch how {
-	case "nan":
-		fmt.Println("loss nan", strings.Repeat(" 1", n-1))
+	case "word":
+		fmt.Println("loss none", strings.Repeat(" 1", n-1))
 		return
 	case "short":
 		fmt.Println("loss")
