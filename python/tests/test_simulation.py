@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def test_sweep_and_many_points() -> None:
         asked.add(len(xs))
         return np.mean((xs - 1) ** 2, axis=1)
 
-    history = zofl.simulate(None, small(perturbations=5), losses=losses, points=4, rounds=4,
+    history = zofl.simulate(losses=losses, plan=small(perturbations=5), points=4, rounds=4,
                             sweep=["step=0.01,0.1"])
     assert [r.settings for r in history] == [{"step": "0.01"}, {"step": "0.1"}]
     assert history[1].losses[-1] < history[0].losses[-1]
@@ -87,7 +88,25 @@ def test_losses_of_simulations_may_fail(caplog: pytest.LogCaptureFixture) -> Non
     with pytest.raises(zofl.UsageError, match="rounds"):
         zofl.simulate(bowl, small(rounds=0))
     with pytest.raises(ValueError, match="no loss"):
-        zofl.simulate(None, small())
+        zofl.simulate(plan=small())
+    with pytest.raises(ValueError, match="no plan"):
+        zofl.simulate(bowl)
+    with pytest.raises(ValueError, match="no plan"):
+        zofl.tune(bowl)
+
+
+def test_a_loss_that_overflows_is_infinite() -> None:
+    """Far from the model, where devices look for mu, math.exp raises OverflowError."""
+    def logistic(x: np.ndarray, batch: zofl.Batch) -> float:
+        signs = [1.0 if i % 3 else -1.0 for i in range(len(x))]
+        return sum(math.log(1 + math.exp(-20 * s * float(v))) for s, v in zip(signs, x))
+
+    with pytest.raises(OverflowError):
+        logistic(np.full(DIM, -100, np.float32), zofl.Batch(1, 0, 0, 0, "d0", 1.0))
+    plan = zofl.plan(run="kitchen", dim=DIM, members=2, target=2, quorum=2)
+    history = zofl.simulate(logistic, plan, rounds=20)
+    assert history[0].ended == "rounds"
+    assert history.losses[0, -1] < history.losses[0, 0] / 2
 
 
 def test_a_run_that_diverges_has_a_history(caplog: pytest.LogCaptureFixture) -> None:

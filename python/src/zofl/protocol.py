@@ -92,10 +92,19 @@ class Functions:
             if time.monotonic() > until:
                 raise LateError(f"the round ended after {len(found)} of {len(xs)} losses")
             if self.loss is not None:
-                found.append(self.loss(x, batch))
+                found.append(self._one(x, batch))
             elif self.gradient is not None:
                 found.append(self.gradient(x, batch)[0])
         return found
+
+    def _one(self, x: Vector, batch: Batch) -> SupportsFloat:
+        """The loss at a point. math.exp raises where numpy and other languages say infinite."""
+        assert self.loss is not None
+        try:
+            return self.loss(x, batch)
+        except OverflowError:
+            log.info("the loss overflowed, and is taken for infinite", exc_info=True)
+            return math.inf
 
 
 class Answers:

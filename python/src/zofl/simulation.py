@@ -128,7 +128,8 @@ class History(Sequence[Run]):
             run.ended, run.error, run.final = event["ended"], event.get("error", ""), event
 
 
-def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str], *,
+def simulate(loss: Loss | None = None,
+             plan: Mapping[str, Any] | str | os.PathLike[str] | None = None, *,
              devices: int = 0, seeds: int = 1, rounds: int = 0, sweep: Sequence[str] = (),
              losses: Losses | None = None, gradient: Gradient | None = None,
              evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
@@ -163,8 +164,10 @@ def simulate(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str]
 
 
 @contextmanager
-def stored(plan: Mapping[str, Any] | str | os.PathLike[str]) -> Iterator[tuple[str, int]]:
+def stored(plan: Mapping[str, Any] | str | os.PathLike[str] | None) -> Iterator[tuple[str, int]]:
     """A plan's file, and its dim."""
+    if plan is None:
+        raise ValueError("no plan: give plan, what zofl.plan returns or the name of a file")
     if not isinstance(plan, Mapping):
         yield os.fspath(plan), int(Plan.load(plan)["dim"])
         return

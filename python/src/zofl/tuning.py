@@ -26,7 +26,8 @@ class Tuned:
     queries: int  # losses that all devices evaluated
 
 
-def tune(loss: Loss | None, plan: Mapping[str, Any] | str | os.PathLike[str], *, devices: int = 0,
+def tune(loss: Loss | None = None,
+         plan: Mapping[str, Any] | str | os.PathLike[str] | None = None, *, devices: int = 0,
          queries: int = 0, rounds: int = 50, fields: Sequence[str] = (),
          losses: Losses | None = None, gradient: Gradient | None = None, samples: int = 0,
          points: int = 64, strict: bool = True, **flags: Flag) -> Tuned:
