@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 )
 
@@ -60,19 +62,59 @@ func TestTune(t *testing.T) {
 	if files, _ := os.ReadDir(filepath.Dir(out)); len(files) != 1 {
 		t.Errorf("files are left: %v", files)
 	}
-	// Without --out, it says how to get the plan; the command that it prints works.
 	text, err := zofl(t, "tune", name, "--queries", "3000", "--clients", "3")
 	if err != nil {
 		t.Fatal(err)
 	}
+	makes(t, text, out+".2", tuned)
+}
+
+// makes runs the command that a tuning without --out prints, and compares the plan that it stores.
+func makes(t *testing.T, text, name string, want *wire.Plan) {
+	t.Helper()
 	_, command, _ := strings.Cut(text, "  zofl ")
-	words := strings.Fields(strings.Replace(command, "tuned.json", out+".2", 1))
+	words := strings.Fields(strings.Replace(command, "tuned.json", name, 1))
 	if _, err := zofl(t, words...); err != nil {
 		t.Fatalf("%s: %v", command, err)
 	}
-	if got := readPlan(t, out+".2"); !reflect.DeepEqual(got, tuned) {
-		t.Errorf("the command makes the plan %+v, want %+v", got, tuned)
+	if got := readPlan(t, name); !reflect.DeepEqual(got, want) {
+		t.Errorf("the command makes the plan %+v, want %+v", got, want)
 	}
+}
+
+// TestTuneAuto: what devices have yet to find is "auto" in the table, not 0. The tuned step shrinks
+// as one that they find, by --out and by the command that is printed alike.
+func TestTuneAuto(t *testing.T) {
+	name := planFile(t, "--dim", fmt.Sprint(kitchenDim))
+	out := filepath.Join(t.TempDir(), "tuned.json")
+	args := []string{"tune", name, "--objective", "bowl", "--clients", "3", "--queries", "2500"}
+	text, err := zofl(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "│"); len(cells) > 3 {
+			rows[strings.TrimSpace(cells[1])] = []string{strings.TrimSpace(cells[2]),
+				strings.TrimSpace(cells[3])}
+		}
+	}
+	if got := fmt.Sprint(rows["start"]); got != "[auto auto]" {
+		t.Errorf("the start has mu and step %s:\n%s", got, text)
+	}
+	for _, stage := range []string{"mu", "refine"} {
+		if row := rows[stage]; len(row) < 2 || row[0] == "auto" || (row[1] == "auto") != (stage == "mu") {
+			t.Errorf("stage %s has mu and step %v:\n%s", stage, row, text)
+		}
+	}
+	if _, err := zofl(t, append(args, "--out", out)...); err != nil {
+		t.Fatal(err)
+	}
+	tuned := readPlan(t, out)
+	if tuned.StepAuto == 0 || tuned.StepSize == 0 {
+		t.Errorf("the tuned plan has step %v, step_auto %d", tuned.StepSize, tuned.StepAuto)
+	}
+	makes(t, text, out+".2", tuned)
 }
 
 // TestTuneJSON: one object, also of trials that diverge; fields limit what is tuned.

@@ -68,7 +68,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		t.plan.LossUnit = unit
 	}
 	if auto {
-		t.because("With mu_auto=on a run finds mu by itself, so that is for the trials only.")
+		t.because("With mu=auto a run finds mu by itself, so this one is for the trials only.")
 		return nil
 	}
 	if t.result.Plan.Mu = values[chosen]; unit > 0 {

@@ -50,7 +50,7 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.base = a.plan.StepSize; t.base == 0 {
 		return false, fmt.Errorf("the devices found no step: %w", a.failed)
 	}
-	t.because("step=%g is what the devices of a run with step_auto=on find by themselves.", t.base)
+	t.because("step=%g is what the devices of a run with step=auto find by themselves.", t.base)
 	return true, nil
 }
 

@@ -212,7 +212,8 @@ func (f *tuneFlags) next(out io.Writer, name string, p *wire.Plan, r *tune.Resul
 	}
 }
 
-// changes returns the fields that differ, as field=value.
+// changes returns the fields that differ, as field=value. A number for step ends the search for it,
+// and with that how its length changes over the rounds. Trials had that, so step_auto stays on.
 func changes(before, after *wire.Plan) (settings []string) {
 	for _, f := range wire.Fields() {
 		var old, value string
@@ -224,6 +225,9 @@ func changes(before, after *wire.Plan) (settings []string) {
 		}
 		if old != value {
 			settings = append(settings, f.Name+"="+value)
+			if f.Name == "step" && after.StepAuto > 0 {
+				settings = append(settings, "step_auto=on")
+			}
 		}
 	}
 	return settings

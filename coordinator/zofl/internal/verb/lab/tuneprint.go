@@ -31,10 +31,19 @@ func printTrials(out io.Writer, r *tune.Result) {
 	t := cli.NewTable(out, "stage", "mu", r.Field, "P", "batch", "rounds", "evaluations",
 		"loss at the end")
 	for _, trial := range r.Trials {
-		t.AppendRow(table.Row{trial.Stage, trial.Mu, trial.Step, trial.Perturbations, trial.Batch,
-			trial.Rounds, trial.Queries, outcome(trial)})
+		t.AppendRow(table.Row{trial.Stage, setting(trial.Mu, r.Plan.MuAuto),
+			setting(trial.Step, r.Plan.StepAuto), trial.Perturbations, trial.Batch, trial.Rounds,
+			trial.Queries, outcome(trial)})
 	}
 	t.Render()
+}
+
+// setting shows a mu or a step, which is 0 until devices have found it.
+func setting(value float32, auto uint8) any {
+	if value == 0 && auto > 0 {
+		return "auto"
+	}
+	return value
 }
 
 // outcome says how a trial ended.
