@@ -2,10 +2,10 @@ package simulation
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -93,7 +93,7 @@ func (b *book) commit(record []byte) {
 		return
 	}
 	e := entry{bytes: bytes.Clone(record), record: r, hash: wire.HashRecord(record)}
-	prev, epoch := wire.Genesis(runName), uint64(1)
+	prev, epoch := wire.Genesis(scenario.RunName), uint64(1)
 	if n > 1 {
 		prev, epoch = b.chain[n-2].hash, b.chain[n-2].record.Epoch
 	}
@@ -148,7 +148,7 @@ func (b *book) replay(n uint64) (*replica.Replica, error) {
 			i--
 		}
 	}
-	r := replica.New(replica.Config{Run: runName})
+	r := replica.New(replica.Config{Run: scenario.RunName})
 	for i, e := range b.chain[:n] {
 		next := r.Skip
 		if counts[i+1] {
@@ -167,7 +167,7 @@ func (b *book) plan() *wire.Plan {
 		r, err := b.replay(uint64(len(b.chain)))
 		if err != nil {
 			b.w.find("the log can be replayed", "%v", err)
-			return b.w.scenario.plan
+			return b.w.scenario.Plan
 		}
 		b.truth = r
 	}
@@ -294,5 +294,3 @@ func (b *book) models(name string, n uint64, params []float32) {
 func (b *book) ended() bool {
 	return len(b.chain) > 0 && b.chain[len(b.chain)-1].record.Kind == wire.KindEnd
 }
-
-func deviceName(i int) string { return fmt.Sprintf("d%d", i) }

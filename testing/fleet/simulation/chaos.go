@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
 // chaos makes one thing happen.
@@ -18,7 +19,7 @@ func (w *world) chaos() {
 	if w.revive() {
 		return
 	}
-	if w.rng.Float64() < w.scenario.fault && w.strike() {
+	if w.rng.Float64() < w.scenario.Fault && w.strike() {
 		return
 	}
 	moved := w.move()
@@ -29,7 +30,7 @@ func (w *world) chaos() {
 		w.settle() // recipients act on what they got before time passes
 	}
 	if frozen := w.frozen(); frozen == nil {
-		w.pass(pick(w.rng, time.Millisecond, 100*time.Millisecond, time.Second,
+		w.pass(scenario.Pick(w.rng, time.Millisecond, 100*time.Millisecond, time.Second,
 			7*time.Second, 40*time.Second))
 	}
 }
@@ -91,18 +92,18 @@ func (w *world) carry(k *packet) {
 	s := w.scenario
 	switch {
 	case w.calm:
-	case luck < s.drop:
+	case luck < s.Drop:
 		w.count("drop")
 		w.note(nil, "lost: %s to %v", k.Subject, k.to())
 		w.remove(k)
 		return
-	case luck < s.drop+s.double:
+	case luck < s.Drop+s.Double:
 		w.count("double")
 		w.note(nil, "doubled: %s to %v", k.Subject, k.to())
 		again := *k
 		again.copied++
 		w.net.pending = append(w.net.pending, &again)
-	case luck < s.drop+s.double+s.delay:
+	case luck < s.Drop+s.Double+s.Delay:
 		w.count("delay")
 		k.until = time.Now().Add(time.Duration(1+w.rng.IntN(60_000)) * time.Millisecond)
 		w.note(nil, "delayed: %s to %v", k.Subject, k.to())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 )
@@ -13,8 +14,8 @@ import (
 // A fault is something that goes wrong, or something that an operator does.
 type fault struct {
 	name string
-	fits func(*scenario) bool      // nil: it fits all scenarios
-	do   func(*world, *party) bool // applies it to a party; false: it was not possible
+	fits func(*scenario.Scenario) bool // nil: it fits all scenarios
+	do   func(*world, *party) bool     // applies it to a party; false: it was not possible
 }
 
 var faults = []fault{
@@ -33,17 +34,25 @@ var faults = []fault{
 	{"rollback", nil, (*world).rollback},
 	{"change", nil, (*world).change},
 	{"end", nil, (*world).endRun},
-	{"expire", func(s *scenario) bool { return s.shared }, (*world).expire},
-	{"usurp", func(s *scenario) bool { return s.coordinators > 1 }, (*world).usurp},
-	{"lose the tail", func(s *scenario) bool { return s.shared }, (*world).loseTail},
+	{"expire", func(s *scenario.Scenario) bool { return s.Shared }, (*world).expire},
+	{"usurp", func(s *scenario.Scenario) bool { return s.Coordinators > 1 }, (*world).usurp},
+	{"lose the tail", func(s *scenario.Scenario) bool { return s.Shared }, (*world).loseTail},
+}
+
+// fitting says of each fault which scenarios it fits; nil: all.
+func fitting() (fits []func(*scenario.Scenario) bool) {
+	for _, f := range faults {
+		fits = append(fits, f.fits)
+	}
+	return fits
 }
 
 // strike applies one of the scenario's faults to some party, and reports whether it could.
 func (w *world) strike() bool {
-	if len(w.scenario.faults) == 0 {
+	if len(w.scenario.Faults) == 0 {
 		return false
 	}
-	f := w.scenario.faults[w.rng.IntN(len(w.scenario.faults))]
+	f := faults[w.scenario.Faults[w.rng.IntN(len(w.scenario.Faults))]]
 	if !f.do(w, w.parties[w.rng.IntN(len(w.parties))]) {
 		return false
 	}
@@ -60,7 +69,7 @@ func (w *world) crash(p *party) bool {
 	if p.p == nil || p.p.fuse >= 0 {
 		return false
 	}
-	p.p.fuse = pick(w.rng, 0, 0, 1, 2, 3, 5, 8, 13)
+	p.p.fuse = scenario.Pick(w.rng, 0, 0, 1, 2, 3, 5, 8, 13)
 	w.note(nil, "%s is to crash after %d operations", p.name, p.p.fuse)
 	if p.p.fuse == 0 && w.rng.IntN(2) == 0 {
 		p.p.dead = true
@@ -77,7 +86,7 @@ func (w *world) crashBetween(*party) bool {
 	some := false
 	for _, p := range w.parties {
 		if p.broker != nil && p.p != nil && !p.p.between &&
-			w.scenario.plan.Transport == wire.DenseVectors {
+			w.scenario.Plan.Transport == wire.DenseVectors {
 			p.p.between, some = true, true
 			w.note(nil, "%s is to crash between a vector and its record", p.name)
 		}
@@ -123,7 +132,7 @@ func (w *world) sever(p *party) bool {
 	if w.net.cuts[p.name] != whole {
 		return false
 	}
-	how := pick(w.rng, loud, silent)
+	how := scenario.Pick(w.rng, loud, silent)
 	w.net.sever(p.name, how)
 	w.note(nil, "%s is cut off (%d)", p.name, how)
 	return true
@@ -221,12 +230,12 @@ func (w *world) rollback(*party) bool {
 
 func (w *world) change(*party) bool {
 	var change wire.Change
-	field, value := "step", pick(w.rng, "1e-7", "2e-7", "3e-7")
-	if w.scenario.plan.StepAuto > 0 {
-		value = pick(w.rng, value, "auto")
+	field, value := "step", scenario.Pick(w.rng, "1e-7", "2e-7", "3e-7")
+	if w.scenario.Plan.StepAuto > 0 {
+		value = scenario.Pick(w.rng, value, "auto")
 	}
 	if w.rng.IntN(2) == 0 {
-		field, value = "perturbations", pick(w.rng, "1", "2", "3")
+		field, value = "perturbations", scenario.Pick(w.rng, "1", "2", "3")
 	}
 	if err := planfile.SetChange(&change, field, value); err != nil {
 		panic(err)
@@ -245,7 +254,7 @@ func (w *world) endRun(*party) bool {
 func (w *world) expire(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, i := range w.rng.Perm(w.scenario.coordinators) {
+	for _, i := range w.rng.Perm(w.scenario.Coordinators) {
 		h := w.parties[i].broker.handle
 		if w.parties[i].p == nil || h == nil || h.lost == nil || h.deposed {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/internal/dirstore"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
 // flip changes a bit of the state in the checkpoint of a device that is down, as bad memory
@@ -19,7 +20,7 @@ func (w *world) flip(*party) bool {
 		case d == nil || d.objective == nil:
 		case d.flipped:
 			return false
-		case p.p == nil && !d.ended && w.scenario.stored:
+		case p.p == nil && !d.ended && w.scenario.Stored:
 			down = p
 		}
 	}
@@ -43,7 +44,7 @@ func (w *world) rewrite(p *party) error {
 	var r *replica.Replica
 	var h replica.History
 	err = store.Load("checkpoint", func(file *io.SectionReader) error {
-		r, h, err = replica.Load(replica.Config{Run: runName}, file, file.Size())
+		r, h, err = replica.Load(replica.Config{Run: scenario.RunName}, file, file.Size())
 		return err
 	})
 	if err != nil {

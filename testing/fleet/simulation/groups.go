@@ -2,8 +2,6 @@ package simulation
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/zofl/zofl/prng"
@@ -11,26 +9,6 @@ import (
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
-
-// drawGroups makes the devices of some plans share directions by groups. A mean of more than two
-// devices' slopes has more bits than a half.
-func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || p.Late > 0 ||
-		p.Aggregator != wire.WeightedMean || p.Precision != wire.Single || rng.IntN(3) > 0 {
-		return
-	}
-	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
-	p.Groups, p.OverSample = pick(rng, grouping.Random, grouping.Sketch), 1
-	p.Regroup = pick[uint32](rng, 1, 2, 100)
-	most := max(p.Target/2, 1) // two groups, if there can be two
-	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {
-	}
-	if p.Roster == wire.OpenRoster {
-		p.Groups = grouping.Random
-	} else if p.Groups == grouping.Random && p.RunKey[1]%2 == 0 { // draws nothing, like normalize
-		p.Groups, p.GroupSize = grouping.Auto, 0
-	}
-}
 
 // groupOf returns which directions a contribution says that it was made for: 0 for those of a
 // device or of all, otherwise the group's index and 1.
@@ -67,7 +45,7 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 				i, r.N-t.Back, t.Source, last, grouping.Count(plan))
 		}
 		last = t.Source
-		one := s.anyMean
+		one := s.AnyMean
 		if plan.Groups == grouping.Sketch {
 			one = b.weighted(r, int(t.Source))
 			b.w.count("groups by sketch")
@@ -112,7 +90,7 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 // contributions along the group's directions reached the author of record r, which are its result.
 func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool) {
 	var came []int
-	for d := range b.w.scenario.devices {
+	for d := range b.w.scenario.Devices {
 		a := b.answerTo(d, r.N)
 		if a.group = group; b.made[a][r.Epoch] {
 			came = append(came, d)
@@ -122,8 +100,8 @@ func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool)
 		if len(came) == 0 {
 			return nil, false
 		}
-		least := math.Pow(b.w.scenario.radix, float64(came[0]))
-		most := math.Pow(b.w.scenario.radix, float64(came[len(came)-1]))
+		least := b.w.scenario.Slope(came[0])
+		most := b.w.scenario.Slope(came[len(came)-1])
 		return came, v >= least*(1-1e-6) && v <= most*(1+1e-6)
 	}
 }
@@ -135,21 +113,11 @@ func (b *book) weigh(r *wire.Round, plan *wire.Plan, term int, found []int) erro
 	}
 	sum := uint32(0)
 	for _, d := range found {
-		sum += b.w.scenario.weights[d]
+		sum += b.w.scenario.Weights[d]
 	}
 	if b.w.count("groups that weigh"); r.Weights[term] != sum {
 		return fmt.Errorf("weights %d, those of group %d come to %d", r.Weights,
 			r.Terms[term].Source, sum)
 	}
 	return nil
-}
-
-// anyMean finds the devices of which v is the mean slope.
-func (s *scenario) anyMean(v float64) ([]int, bool) {
-	for n := 1; n <= s.devices; n++ {
-		if found, ok := s.solve(v, n); ok {
-			return found, true
-		}
-	}
-	return nil, false
 }

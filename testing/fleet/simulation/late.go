@@ -3,28 +3,11 @@ package simulation
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
-
-// drawLate lets contributions count that miss their record, where the plan can have it.
-func (s *scenario) drawLate(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl ||
-		p.Aggregator != wire.WeightedMean || rng.IntN(2) == 0 {
-		return
-	}
-	p.Late = uint32(1 + rng.IntN(4))
-	p.Async = uint8(rng.IntN(2))
-	switch p.Staleness = wire.Staleness(rng.IntN(4)); p.Staleness {
-	case wire.StalePolynomial:
-		p.StalenessA = 0.5
-	case wire.StaleHinge:
-		p.StalenessA, p.StalenessB = 2, 1
-	}
-	s.slow = max(s.slow, 0.05)
-}
 
 // discount is s(age), written down from the papers.
 func discount(p *wire.Plan, age int) float64 {
@@ -101,7 +84,7 @@ func (b *book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, erro
 
 // answerTo is a device's contribution to record n.
 func (b *book) answerTo(device int, n uint64) answer {
-	return answer{device: deviceName(device), n: n, tip: b.chain[n-2].hash.Tip()}
+	return answer{device: scenario.DeviceName(device), n: n, tip: b.chain[n-2].hash.Tip()}
 }
 
 // lateRelayed finds the contributions of a round that has each contributor's scalars.
@@ -115,19 +98,19 @@ func (b *book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64)
 				len(b.members))
 		}
 		d := 0
-		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
+		for d < s.Devices-1 && scenario.DeviceName(d) != b.members[t.Source-1] {
 			d++
 		}
 		_, err := b.term(r, plan, t, func(v float64) ([]int, bool) {
-			want := math.Pow(s.radix, float64(d)) * discounts[i]
+			want := s.Slope(d) * discounts[i]
 			return []int{d}, math.Abs(v-want) < 1e-3*want
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
-		if plan.Weights == wire.BySamples && r.Round.Weights[i] != s.weights[d] {
-			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, deviceName(d),
-				s.weights[d])
+		if plan.Weights == wire.BySamples && r.Round.Weights[i] != s.Weights[d] {
+			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, scenario.DeviceName(d),
+				s.Weights[d])
 		}
 		counted = append(counted, b.answerTo(d, r.N-t.Back))
 	}
@@ -139,7 +122,7 @@ func (b *book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64)
 // what their sums were divided by.
 func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 	counted []answer, err error) {
-	most := int(slices.Max(b.w.scenario.weights)) * int(r.Round.Contributors)
+	most := int(slices.Max(b.w.scenario.Weights)) * int(r.Round.Contributors)
 	for total := int(r.Round.Contributors); total <= most; total++ {
 		counted = counted[:0]
 		weight := 0
@@ -147,14 +130,14 @@ func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 			t := &r.Round.Terms[i]
 			var found []int
 			found, err = b.term(r, plan, t, func(v float64) ([]int, bool) {
-				return b.w.scenario.anyDigits(v / discounts[i] * float64(total))
+				return b.w.scenario.AnyDigits(v / discounts[i] * float64(total))
 			})
 			if err != nil {
 				break
 			}
 			for _, d := range found {
 				counted = append(counted, b.answerTo(d, r.N-t.Back))
-				weight += int(b.w.scenario.weights[d])
+				weight += int(b.w.scenario.Weights[d])
 			}
 		}
 		if err == nil && weight == total && len(counted) == int(r.Round.Contributors) {
@@ -166,27 +149,6 @@ func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 			r.Round.Contributors)
 	}
 	return nil, err
-}
-
-// anyDigits finds the devices whose weighted slopes add up to sum, which is rounded.
-func (s *scenario) anyDigits(sum float64) (found []int, ok bool) {
-	whole := math.Round(sum)
-	if math.Abs(whole-sum) > 1e-6*max(whole, 1) {
-		return nil, false
-	}
-	rest := whole
-	for i, w := range s.weights {
-		digit := int(math.Mod(rest, s.radix))
-		rest = math.Floor(rest / s.radix)
-		switch digit {
-		case 0:
-		case int(w):
-			found = append(found, i)
-		default:
-			return nil, false
-		}
-	}
-	return found, rest == 0
 }
 
 // once checks that no record of the log counts a contribution that another one counts.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
 )
 
 // A network carries messages. Each message waits, once for each listener at the time of
@@ -225,7 +226,7 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	p.inboxes++
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
 	kind, id := w.kind(&bus.Message{Subject: subject})
-	m := bus.Message{Subject: subject, Reply: name, Data: w.scenario.shorten(kind, data)}
+	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
 	if kind == uploading {
 		w.book.uploaded(p, id, m.Data)
 	}
@@ -251,4 +252,22 @@ func (p *process) Check(ctx context.Context, subject string) error {
 		return failed("check", subject, err)
 	}
 	return nil
+}
+
+// shorten cuts the pieces that a process sends or requests, as if frames were short.
+func shorten(piece int, kind frameKind, data []byte) []byte {
+	switch {
+	case piece == 0:
+	case kind == uploading:
+		if u, err := wire.DecodeUpload(data); err == nil {
+			u.Data = u.Data[:min(len(u.Data), piece)]
+			return u.Append(nil)
+		}
+	case kind == wanting:
+		if r, err := wire.DecodeObjectRequest(data); err == nil {
+			r.MaxBytes = min(r.MaxBytes, uint64(piece))
+			return r.Append(nil)
+		}
+	}
+	return bytes.Clone(data)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -36,7 +37,7 @@ type countingLoss struct {
 var errLoss = errors.New("simulation: a loss that fails")
 
 // Dim implements [objective.Objective].
-func (o *countingLoss) Dim() int { return int(o.w.scenario.plan.Dim) }
+func (o *countingLoss) Dim() int { return int(o.w.scenario.Plan.Dim) }
 
 // Loss implements [objective.Flat].
 func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
@@ -62,13 +63,13 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	}
 	p, side := call-1, 1.0
 	switch {
-	case o.w.scenario.plan.Difference == wire.Central:
+	case o.w.scenario.Plan.Difference == wire.Central:
 		p, side = call/2, float64(1-2*(call%2))
 	case call == 0:
 		return base, nil
 	}
-	slope := math.Pow(o.w.scenario.radix, float64(o.device)) * scale(b.N, b.Step, p)
-	return base + float64(side*o.w.scenario.mu()*slope), nil
+	slope := o.w.scenario.Slope(o.device) * scenario.Scale(b.N, b.Step, p)
+	return base + float64(side*o.w.scenario.ProbeMu()*slope), nil
 }
 
 // surveyed is what a query of a survey has beside the base. The even part is a hundredth of the odd
@@ -87,20 +88,6 @@ func surveyed(k survey.Kind, call int) float64 {
 	return float64(side*at) + float64(0.01*at*at)
 }
 
-// What devices find.
-const foundMu, foundStep = 1, 1
-
-// mu is the distance at which devices probe in rounds.
-func (s *scenario) mu() float64 {
-	if s.plan.MuAuto > 0 {
-		return foundMu
-	}
-	return mu
-}
-
-// scale makes the scalars of a contribution different from each other.
-func scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
-
 // luck returns the random generator of one call.
 func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	seed := o.w.seed*31 + uint64(o.device)
@@ -117,10 +104,10 @@ func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
 	}
-	if luck.Float64() < o.w.scenario.decline {
+	if luck.Float64() < o.w.scenario.Decline {
 		return errLoss
 	}
-	if luck.Float64() >= o.w.scenario.slow {
+	if luck.Float64() >= o.w.scenario.Slow {
 		return nil
 	}
 	d := time.Duration(luck.IntN(3000))*time.Millisecond +
@@ -147,38 +134,24 @@ func (o *countingLoss) Evaluate(ctx context.Context, _ []float32) ([]float64, in
 }
 
 // Samples implements [objective.Sampler].
-func (o *countingLoss) Samples() int { return int(o.w.scenario.weights[o.device]) }
+func (o *countingLoss) Samples() int { return int(o.w.scenario.Weights[o.device]) }
 
-// solve finds count devices whose weighted mean is mean.
-func (s *scenario) solve(mean float64, count int) ([]int, bool) {
-	total := 0
-	for _, w := range s.weights {
-		total += int(w)
+// asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
+// sketch as it is in a round. It follows from the log. A device that is behind the log may be told
+// the wrong one, and nobody takes its answer.
+func (w *world) asks(batch objective.Batch) survey.Kind {
+	if batch.Step != survey.BatchStep {
+		return survey.None
 	}
-	for weight := count; weight <= total; weight++ {
-		sum := math.Round(mean * float64(weight))
-		if math.Abs(sum/float64(weight)-mean) > 1e-7*mean {
-			continue
-		}
-		if found, ok := s.digits(sum, weight, count); ok {
-			return found, true
-		}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch plan := w.book.plan(); {
+	case plan == nil: // the log lost all of its records
+		return survey.None
+	case plan.MuAuto > 0 && plan.Mu == 0:
+		return survey.Mu
+	case plan.StepAuto > 0 && plan.StepSize == 0 && w.book.truth.Rounds() >= 5:
+		return survey.Step
 	}
-	return nil, false
-}
-
-func (s *scenario) digits(sum float64, weight, count int) (found []int, ok bool) {
-	for i, w := range s.weights {
-		digit := int(math.Mod(sum, s.radix))
-		sum = math.Floor(sum / s.radix)
-		switch digit {
-		case 0:
-		case int(w):
-			found = append(found, i)
-			weight -= digit
-		default:
-			return nil, false
-		}
-	}
-	return found, sum == 0 && weight == 0 && len(found) == count
+	return survey.Sketch
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk/disktest"
 	"github.com/zofl/zofl/internal/seam"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
 // A party is a coordinator or a device, as a sequence of lives.
@@ -51,14 +52,14 @@ func (b *broker) live(p *process) error {
 		return err
 	}
 	defer log.Close()
-	linger := b.w.scenario.linger
+	linger := b.w.scenario.Linger
 	if b.w.calm {
 		linger = -1 // until the last device has seen the end
 	}
 	for {
 		c, err := coordinator.New(p.ctx, coordinator.Config{
-			Bus: p, Plan: b.w.scenario.plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
-			Queue: 64, UploadMemory: b.w.scenario.uploads, Witnesses: []string{witnessName},
+			Bus: p, Plan: b.w.scenario.Plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
+			Queue: 64, UploadMemory: b.w.scenario.Uploads, Witnesses: []string{witnessName},
 			Recorder: report.RecorderFunc(func(e report.Event) error { return b.record(p, &e) }),
 		})
 		if err != nil {
@@ -91,7 +92,7 @@ func (b *broker) count(p *process, c *coordinator.Coordinator) {
 }
 
 func (b *broker) open(p *process) (runlog.Log, error) {
-	if !b.w.scenario.shared {
+	if !b.w.scenario.Shared {
 		return seam.FileLog(gate{b.party.disk, p}, logDir)
 	}
 	b.w.mu.Lock()
@@ -137,7 +138,7 @@ type device struct {
 func (d *device) check() {
 	if d.objective != nil {
 		if d.params == nil {
-			d.params = make([]float32, d.w.scenario.plan.Dim)
+			d.params = make([]float32, d.w.scenario.Plan.Dim)
 		}
 		n, err := d.c.Params(d.params)
 		if err != nil {
@@ -170,7 +171,7 @@ func (d *device) check() {
 // live is one life of a device.
 func (d *device) live(p *process) error {
 	cfg := client.Config{
-		Bus: p, Run: runName, ID: d.id,
+		Bus: p, Run: scenario.RunName, ID: d.id,
 		// Odd timeouts, so that no round ends at the same moment: the runtime would choose.
 		RequestTimeout: 5*time.Second + time.Duration(13+d.party.order)*time.Microsecond,
 		Recorder:       client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
@@ -178,17 +179,17 @@ func (d *device) live(p *process) error {
 	if d.objective == nil {
 		cfg.Passive = &client.Passive{}
 	} else {
-		cfg.Objective, cfg.Horizon = d.objective, d.w.scenario.horizon
+		cfg.Objective, cfg.Horizon = d.objective, d.w.scenario.Horizon
 	}
-	if d.w.scenario.stored {
+	if d.w.scenario.Stored {
 		store, err := dirstore.Open(gate{d.party.disk, p}, storeDir)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
-		cfg.Store, cfg.CheckpointEvery = store, d.w.scenario.checkpoints
+		cfg.Store, cfg.CheckpointEvery = store, d.w.scenario.Checkpoints
 		if d.objective == nil {
-			cfg.Passive.SnapshotEvery = d.w.scenario.snapshots
+			cfg.Passive.SnapshotEvery = d.w.scenario.Snapshots
 		}
 	}
 	c, err := client.New(cfg)

@@ -137,7 +137,7 @@ func (b *book) replied(p *process, id string, frame []byte) {
 		of--
 	}
 	b.follows(p, of, r.Tip)
-	a := answer{id, r.N, r.Tip, groupOf(b.w.scenario.plan, &r, id)}
+	a := answer{id, r.N, r.Tip, groupOf(b.w.scenario.Plan, &r, id)}
 	stands, had := b.standing[id]
 	switch {
 	case r.Kind == wire.Decline && had && (stands.n != a.n || stands.tip != a.tip):
@@ -193,7 +193,7 @@ func (b *book) delivered(to *process, m *bus.Message) {
 	if err != nil || r.Kind != wire.Contribution {
 		return
 	}
-	made := b.made[answer{subjects.ID(m.Subject), r.N, r.Tip, groupOf(b.w.scenario.plan, &r,
+	made := b.made[answer{subjects.ID(m.Subject), r.N, r.Tip, groupOf(b.w.scenario.Plan, &r,
 		subjects.ID(m.Subject))}]
 	for epoch, p := range b.begun {
 		if made != nil && p == to {

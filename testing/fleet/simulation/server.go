@@ -71,7 +71,7 @@ func (w *world) answer(r *request) {
 		return
 	}
 	luck := w.rng.Float64() * 3
-	switch rate := w.scenario.logFault; {
+	switch rate := w.scenario.LogFault; {
 	case w.calm:
 	case luck < rate: // not done
 		w.count("log refuses")

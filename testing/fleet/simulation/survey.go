@@ -2,25 +2,13 @@ package simulation
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
-	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
-
-// drawStep has devices find the step, where the plan can have it.
-func drawStep(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || rng.IntN(3) > 0 {
-		return
-	}
-	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.5, 0.75
-	p.Steps, p.Rule, p.Beta = 1, wire.SGD, 0
-	p.StepAuto, p.StepSize = 1, 0
-	p.Rounds = max(p.Rounds, 7)
-}
 
 // Numbers of fields of the plan.
 const fieldMu, fieldStep = 12, 18
@@ -35,10 +23,10 @@ func (b *book) surveyed(r *wire.Record) {
 	}
 	b.w.count("survey")
 	switch {
-	case mu && (plan.Mu != 0 || r.Change.Values.Mu != foundMu):
+	case mu && (plan.Mu != 0 || r.Change.Values.Mu != scenario.FoundMu):
 		b.w.find("surveys find values", "record %d sets mu to %v, where it is %v", r.N,
 			r.Change.Values.Mu, plan.Mu)
-	case step && (plan.StepSize != 0 || r.Change.Values.StepSize != foundStep ||
+	case step && (plan.StepSize != 0 || r.Change.Values.StepSize != scenario.FoundStep ||
 		b.truth.Rounds() < 5):
 		b.w.find("surveys find values", "record %d sets step to %v after round %d, where it is %v",
 			r.N, r.Change.Values.StepSize, b.truth.Rounds(), plan.StepSize)
@@ -52,7 +40,7 @@ func (b *book) surveyed(r *wire.Record) {
 			" beside sketches")
 	}
 	reached := uint32(0)
-	for device := range b.w.scenario.devices {
+	for device := range b.w.scenario.Devices {
 		if a := b.answerTo(device, r.N); b.surveys[a] && b.made[a][r.Epoch] {
 			reached++
 		}
@@ -97,26 +85,6 @@ func (b *book) reachable(round uint64) (least, most float64) {
 	}
 	return law * math.Exp(-0.105*corrections) * (1 - 1e-6),
 		law * math.Exp(0.095*corrections) * (1 + 1e-6)
-}
-
-// asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
-// sketch as it is in a round. It follows from the log. A device that is behind the log may be told
-// the wrong one, and nobody takes its answer.
-func (w *world) asks(batch objective.Batch) survey.Kind {
-	if batch.Step != survey.BatchStep {
-		return survey.None
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch plan := w.book.plan(); {
-	case plan == nil: // the log lost all of its records
-		return survey.None
-	case plan.MuAuto > 0 && plan.Mu == 0:
-		return survey.Mu
-	case plan.StepAuto > 0 && plan.StepSize == 0 && w.book.truth.Rounds() >= 5:
-		return survey.Step
-	}
-	return survey.Sketch
 }
 
 // answersSurvey notes a contribution that answers a survey.

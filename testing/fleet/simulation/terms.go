@@ -3,9 +3,9 @@ package simulation
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -20,7 +20,7 @@ func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	}
 	s := b.w.scenario
 	counted, err := b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
-		return s.solve(v, int(r.Round.Contributors))
+		return s.Solve(v, int(r.Round.Contributors))
 	})
 	switch {
 	case err != nil || plan.Control == wire.NoControl || r.Round.Phase == 1:
@@ -54,7 +54,7 @@ func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
 	var counted []int
 	for i, v := range values {
 		v := float64(v)
-		found, ok := one(v / scale(of.N, i/perturbations, i%perturbations))
+		found, ok := one(v / scenario.Scale(of.N, i/perturbations, i%perturbations))
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%v, of record %d, is not made of devices' slopes, each once", v, of.N)
@@ -81,10 +81,10 @@ func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 				i, r.N-t.Back, t.Source, len(b.members))
 		}
 		d := 0
-		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
+		for d < s.Devices-1 && scenario.DeviceName(d) != b.members[t.Source-1] {
 			d++
 		}
-		slope := math.Pow(s.radix, float64(d))
+		slope := s.Slope(d)
 		one, err := []int{d}, error(nil)
 		if plan.Precision.Quantized() {
 			err = asSent(r, plan, t.Scalars, slope)
@@ -96,9 +96,9 @@ func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
 		if weighted := plan.Weights == wire.BySamples; weighted != (len(r.Round.Weights) > i) ||
-			weighted && r.Round.Weights[i] != s.weights[d] {
+			weighted && r.Round.Weights[i] != s.Weights[d] {
 			return nil, fmt.Errorf("weights %d, that of %s is %d",
-				r.Round.Weights, deviceName(d), s.weights[d])
+				r.Round.Weights, scenario.DeviceName(d), s.Weights[d])
 		}
 		counted = append(counted, one...)
 	}
@@ -112,7 +112,7 @@ func asSent(r *wire.Record, plan *wire.Plan, scalars wire.Scalars, slope float64
 	for k := range int(plan.Steps) {
 		var block []float32
 		for p := range int(r.Round.Perturbations) {
-			block = append(block, float32(slope*scale(r.N, k, p)))
+			block = append(block, float32(slope*scenario.Scale(r.N, k, p)))
 		}
 		want = plan.Precision.Append(want, block...)
 	}
@@ -129,11 +129,11 @@ func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	b.w.count("median " + plan.Precision.String())
 	return b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
 		if count%2 == 0 {
-			found, ok := s.digits(2*v, 2, 2)
-			return found, ok && found[0] >= count/2-1 && s.devices-1-found[1] >= count/2-1
+			found, ok := s.Digits(2*v, 2, 2)
+			return found, ok && found[0] >= count/2-1 && s.Devices-1-found[1] >= count/2-1
 		}
-		found, ok := s.digits(v, 1, 1)
-		return found, ok && found[0] >= count/2 && s.devices-1-found[0] >= count/2
+		found, ok := s.Digits(v, 1, 1)
+		return found, ok && found[0] >= count/2 && s.Devices-1-found[0] >= count/2
 	})
 }
 
@@ -145,7 +145,7 @@ func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 	}
 	t := &r.Round.Terms[1]
 	found, err := b.term(r, plan, t,
-		func(v float64) ([]int, bool) { return b.w.scenario.solve(v, int(r.Round.Contributors)) })
+		func(v float64) ([]int, bool) { return b.w.scenario.Solve(v, int(r.Round.Contributors)) })
 	switch {
 	case err != nil:
 		return err
@@ -175,7 +175,7 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 		t := &r.Round.Terms[1+i]
 		n := r.N - t.Back
 		found, err := b.term(r, plan, t,
-			func(v float64) ([]int, bool) { return b.w.scenario.part(v, len(counted)) })
+			func(v float64) ([]int, bool) { return b.w.scenario.Part(v, len(counted)) })
 		if err != nil {
 			return err
 		}
@@ -183,13 +183,13 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 			switch round := b.chain[n-1].record.Round; {
 			case !left[n]:
 				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back",
-					deviceName(d), n)
+					scenario.DeviceName(d), n)
 			case !slices.Contains(b.holders(round.Slots), d):
 				return fmt.Errorf("%s brings a control variate of record %d, which did "+
-					"not count it", deviceName(d), n)
+					"not count it", scenario.DeviceName(d), n)
 			case of[d] > 0 || !slices.Contains(counted, d):
 				return fmt.Errorf("%s brings control variates of records %d and %d, or did not "+
-					"contribute", deviceName(d), of[d], n)
+					"contribute", scenario.DeviceName(d), of[d], n)
 			}
 			of[d] = n
 			b.noteVariate(r.Round, t, b.chain[n-1].record.Round)
@@ -209,22 +209,11 @@ func (b *book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
 	}
 }
 
-// part finds the devices whose slopes add up to v times count, in a run without weights.
-func (s *scenario) part(v float64, count int) ([]int, bool) {
-	sum := math.Round(v * float64(count))
-	for n := 1; n <= count; n++ {
-		if found, ok := s.digits(sum, n, n); ok {
-			return found, true
-		}
-	}
-	return nil, false
-}
-
 // holders returns the devices that have slots, ascending.
 func (b *book) holders(slots []uint32) (devices []int) {
-	for d := range b.w.scenario.devices {
+	for d := range b.w.scenario.Devices {
 		for _, slot := range slots {
-			if int(slot) < len(b.members) && b.members[slot] == deviceName(d) {
+			if int(slot) < len(b.members) && b.members[slot] == scenario.DeviceName(d) {
 				devices = append(devices, d)
 			}
 		}

@@ -140,7 +140,7 @@ func (b *book) mean(r *wire.Record, plan *wire.Plan) {
 		return
 	}
 	var devices [][]*sentVector
-	for d := range b.w.scenario.devices {
+	for d := range b.w.scenario.Devices {
 		var of []*sentVector
 		a := b.answerTo(d, r.N)
 		for id, v := range b.vectors.sent {
@@ -181,7 +181,7 @@ func (b *book) isMean(mean []float64, of []*sentVector) bool {
 	weights := make([]int64, len(of))
 	for i, v := range of {
 		weights[i] = 1
-		if b.w.scenario.plan.Weights == wire.BySamples {
+		if b.w.scenario.Plan.Weights == wire.BySamples {
 			weights[i] = int64(v.head.Weight)
 		}
 		total += weights[i]
@@ -277,7 +277,7 @@ func (b *book) lacking() {
 // kept returns the vectors that the log must have after its last record: the latest on the
 // path to the state, and those that the last rollback left, until a round follows it.
 func (b *book) kept() []runlog.ObjectName {
-	plan := b.w.scenario.plan
+	plan := b.w.scenario.Plan
 	if plan.Transport != wire.DenseVectors {
 		return nil
 	}
@@ -313,24 +313,6 @@ func (b *book) complete(r *replica.Replica) error {
 		}
 	}
 	return nil
-}
-
-// shorten cuts the pieces that a process sends or requests, as if frames were short.
-func (s *scenario) shorten(kind frameKind, data []byte) []byte {
-	switch {
-	case s.piece == 0:
-	case kind == uploading:
-		if u, err := wire.DecodeUpload(data); err == nil {
-			u.Data = u.Data[:min(len(u.Data), s.piece)]
-			return u.Append(nil)
-		}
-	case kind == wanting:
-		if r, err := wire.DecodeObjectRequest(data); err == nil {
-			r.MaxBytes = min(r.MaxBytes, uint64(s.piece))
-			return r.Append(nil)
-		}
-	}
-	return bytes.Clone(data)
 }
 
 // brought checks a piece of a record's vector.

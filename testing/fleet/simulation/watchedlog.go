@@ -39,7 +39,7 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 		w.mu.Unlock()
 		return epoch, errDead
 	}
-	if !w.scenario.shared {
+	if !w.scenario.Shared {
 		w.book.begin(l.p, epoch)
 	}
 	w.book.reread(records, members)
@@ -69,7 +69,7 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	defer w.mu.Unlock()
 	var conflict *runlog.ConflictError
 	switch {
-	case err == nil && !w.scenario.shared && n == uint64(len(w.book.chain))+1:
+	case err == nil && !w.scenario.Shared && n == uint64(len(w.book.chain))+1:
 		w.book.commit(record)
 	case err != nil:
 		w.note(l.p, "append of record %d: %v", n, err)
@@ -83,7 +83,7 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 // AddMembers implements [runlog.Log].
 func (l *watchedLog) AddMembers(ctx context.Context, ids []string) error {
 	err := l.Log.AddMembers(ctx, ids)
-	if w := l.p.w; err == nil && !w.scenario.shared {
+	if w := l.p.w; err == nil && !w.scenario.Shared {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.book.members = append(w.book.members, ids...)

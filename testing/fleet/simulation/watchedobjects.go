@@ -21,7 +21,7 @@ func (l *watchedLog) PutObject(ctx context.Context, name runlog.ObjectName,
 	switch {
 	case err != nil:
 		w.note(l.p, "vector of record %d: %v", name.N, err)
-	case !w.scenario.shared:
+	case !w.scenario.Shared:
 		w.book.put(l.p, name, data)
 	}
 	return err
@@ -42,7 +42,7 @@ func (l *watchedLog) KeepObjects(ctx context.Context, n uint64,
 	switch {
 	case err != nil:
 		w.note(l.p, "vectors up to record %d: %v", n, err)
-	case !w.scenario.shared:
+	case !w.scenario.Shared:
 		w.book.keep(n, names)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
 // A finding is a violated invariant.
@@ -30,7 +31,7 @@ func (f *finding) Error() string {
 type world struct {
 	seed     uint64
 	rng      *rand.Rand // for the scheduler's choices
-	scenario *scenario
+	scenario *scenario.Scenario
 	parties  []*party // coordinators, then devices
 	activity chan struct{}
 	calm     bool
@@ -53,19 +54,19 @@ func newWorld(seed uint64, out io.Writer) (*world, error) {
 		script: transcript{out: out, began: time.Now()}, counts: map[string]int{},
 	}
 	var err error
-	if w.scenario, err = drawScenario(w.rng); err != nil {
+	if w.scenario, err = scenario.Draw(w.rng, fitting()); err != nil {
 		return nil, err
 	}
 	w.book = newBook(w)
 	w.server = &server{w: w}
-	for i := range w.scenario.coordinators {
+	for i := range w.scenario.Coordinators {
 		w.add(&party{name: fmt.Sprintf("c%d", i), broker: &broker{w: w}})
 	}
-	for i := range w.scenario.devices {
-		d := &device{w: w, id: deviceName(i), objective: &countingLoss{w: w, device: i}}
+	for i := range w.scenario.Devices {
+		d := &device{w: w, id: scenario.DeviceName(i), objective: &countingLoss{w: w, device: i}}
 		w.add(&party{name: d.id, device: d})
 	}
-	if w.scenario.witness {
+	if w.scenario.Witness {
 		d := &device{w: w, id: witnessName}
 		w.add(&party{name: d.id, device: d})
 	}
@@ -106,16 +107,16 @@ func (w *world) run() {
 	w.mu.Lock()
 	w.note(nil, "seed %d: %d devices, %d coordinators, members=%d target=%d quorum=%d rounds=%d",
 		w.seed,
-		w.scenario.devices, w.scenario.coordinators, w.scenario.plan.Members, w.scenario.plan.Target,
-		w.scenario.plan.Quorum, w.scenario.plan.Rounds)
+		w.scenario.Devices, w.scenario.Coordinators, w.scenario.Plan.Members, w.scenario.Plan.Target,
+		w.scenario.Plan.Quorum, w.scenario.Plan.Rounds)
 	w.mu.Unlock()
 	for _, p := range w.parties {
 		if d := p.device; d != nil && d.objective != nil &&
-			d.objective.device >= w.scenario.devices-w.scenario.late {
+			d.objective.device >= w.scenario.Devices-w.scenario.Late {
 			p.away = time.Now().Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
 		}
 	}
-	for range w.scenario.steps {
+	for range w.scenario.Steps {
 		if w.settle(); w.done() {
 			break
 		}
@@ -206,7 +207,7 @@ func (w *world) bury(p *party) bool {
 	p.p = nil
 	w.server.leave(life)
 	p.away = time.Now().Add(w.absence())
-	if p.faulty || !w.scenario.stored {
+	if p.faulty || !w.scenario.Stored {
 		// The reply that it sent last may not be on its disk.
 		delete(w.book.standing, p.name)
 	}
@@ -235,7 +236,7 @@ func (w *world) absence() time.Duration {
 	if w.calm {
 		return 0
 	}
-	return pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) +
+	return scenario.Pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) +
 		time.Duration(w.rng.IntN(1000))*time.Millisecond
 }
 

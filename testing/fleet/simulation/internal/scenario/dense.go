@@ -1,4 +1,4 @@
-package simulation
+package scenario
 
 import (
 	"math/rand/v2"
@@ -8,14 +8,14 @@ import (
 
 // drawDense makes devices send vectors, in pieces so short that even these small models
 // need several.
-func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
-	p.Transport, p.DenseKeep = wire.DenseVectors, pick[uint32](rng, 2, 2, 3, 16)
+func (s *Scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
+	p.Transport, p.DenseKeep = wire.DenseVectors, Pick[uint32](rng, 2, 2, 3, 16)
 	p.Precision, p.Aggregator, p.MaxScalar = wire.Single, wire.WeightedMean, 1e12
 	p.Sharing = wire.SharedDirections
 	if p.Roster == wire.ListedRoster {
-		p.Sharing = pick(rng, wire.SharedDirections, wire.PerClient)
+		p.Sharing = Pick(rng, wire.SharedDirections, wire.PerClient)
 	}
-	p.Control = pick(rng, wire.NoControl, wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean)
+	p.Control = Pick(rng, wire.NoControl, wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean)
 	if rng.IntN(4) == 0 { // epsilon is near the slopes, so that the moves of the devices differ
 		p.Rule, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.5, 0.9, 100
 	}
@@ -25,7 +25,7 @@ func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 	if rng.IntN(4) == 0 {
 		drawSurrogate(p, rng)
 	}
-	s.piece, s.uploads = pick(rng, 0, 4, 8, 16, 20), pick(rng, 0, 0, 1, 600)
+	s.Piece, s.Uploads = Pick(rng, 0, 4, 8, 16, 20), Pick(rng, 0, 0, 1, 600)
 }
 
 // drawSurrogate makes devices step along a surrogate of their losses.

@@ -1,0 +1,98 @@
+package scenario
+
+import "math"
+
+// What devices find.
+const FoundMu, FoundStep = 1, 1
+
+// ProbeMu is the distance at which devices probe in rounds.
+func (s *Scenario) ProbeMu() float64 {
+	if s.Plan.MuAuto > 0 {
+		return FoundMu
+	}
+	return Mu
+}
+
+// Scale makes the scalars of a contribution different from each other.
+func Scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
+
+// Slope is that of a device's loss along a direction, before its scale.
+func (s *Scenario) Slope(device int) float64 { return math.Pow(s.Radix, float64(device)) }
+
+// Solve finds count devices whose weighted mean is mean.
+func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
+	total := 0
+	for _, w := range s.Weights {
+		total += int(w)
+	}
+	for weight := count; weight <= total; weight++ {
+		sum := math.Round(mean * float64(weight))
+		if math.Abs(sum/float64(weight)-mean) > 1e-7*mean {
+			continue
+		}
+		if found, ok := s.Digits(sum, weight, count); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// Digits finds count devices of which each adds its weight in its digit of sum, and which together
+// have this weight.
+func (s *Scenario) Digits(sum float64, weight, count int) (found []int, ok bool) {
+	for i, w := range s.Weights {
+		digit := int(math.Mod(sum, s.Radix))
+		sum = math.Floor(sum / s.Radix)
+		switch digit {
+		case 0:
+		case int(w):
+			found = append(found, i)
+			weight -= digit
+		default:
+			return nil, false
+		}
+	}
+	return found, sum == 0 && weight == 0 && len(found) == count
+}
+
+// AnyDigits finds the devices whose weighted slopes add up to sum, which is rounded.
+func (s *Scenario) AnyDigits(sum float64) (found []int, ok bool) {
+	whole := math.Round(sum)
+	if math.Abs(whole-sum) > 1e-6*max(whole, 1) {
+		return nil, false
+	}
+	rest := whole
+	for i, w := range s.Weights {
+		digit := int(math.Mod(rest, s.Radix))
+		rest = math.Floor(rest / s.Radix)
+		switch digit {
+		case 0:
+		case int(w):
+			found = append(found, i)
+		default:
+			return nil, false
+		}
+	}
+	return found, rest == 0
+}
+
+// AnyMean finds the devices of which v is the mean slope.
+func (s *Scenario) AnyMean(v float64) ([]int, bool) {
+	for n := 1; n <= s.Devices; n++ {
+		if found, ok := s.Solve(v, n); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// Part finds the devices whose slopes add up to v times count, in a run without weights.
+func (s *Scenario) Part(v float64, count int) ([]int, bool) {
+	sum := math.Round(v * float64(count))
+	for n := 1; n <= count; n++ {
+		if found, ok := s.Digits(sum, n, n); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
