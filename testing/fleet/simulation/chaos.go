@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
@@ -83,7 +84,7 @@ func (w *world) ready() []*packet {
 // queues reports whether a packet would wait for a coordinator's loop.
 func (w *world) queues(k *packet) bool {
 	kind, _ := w.kind(&k.Message)
-	return k.sub != nil && (kind == replying || kind == joining || kind == uploading)
+	return k.sub != nil && (kind == frame.Replying || kind == frame.Joining || kind == frame.Uploading)
 }
 
 // carry delivers a packet, or applies a fault of the network to it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -227,7 +228,7 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
 	kind, id := w.kind(&bus.Message{Subject: subject})
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
-	if kind == uploading {
+	if kind == frame.Uploading {
 		w.book.uploaded(p, id, m.Data)
 	}
 	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
@@ -255,15 +256,15 @@ func (p *process) Check(ctx context.Context, subject string) error {
 }
 
 // shorten cuts the pieces that a process sends or requests, as if frames were short.
-func shorten(piece int, kind frameKind, data []byte) []byte {
+func shorten(piece int, kind frame.Kind, data []byte) []byte {
 	switch {
 	case piece == 0:
-	case kind == uploading:
+	case kind == frame.Uploading:
 		if u, err := wire.DecodeUpload(data); err == nil {
 			u.Data = u.Data[:min(len(u.Data), piece)]
 			return u.Append(nil)
 		}
-	case kind == wanting:
+	case kind == frame.Wanting:
 		if r, err := wire.DecodeObjectRequest(data); err == nil {
 			r.MaxBytes = min(r.MaxBytes, uint64(piece))
 			return r.Append(nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
@@ -14,19 +15,19 @@ import (
 func (b *book) sent(p *process, m *bus.Message) {
 	kind, id := b.w.kind(m)
 	switch kind {
-	case announcing:
+	case frame.Announcing:
 		b.announced(p, m.Data)
-	case welcoming:
+	case frame.Welcoming:
 		b.welcomed(p, m.Data)
-	case telling:
+	case frame.Telling:
 		b.told(p, m.Data)
-	case replying:
+	case frame.Replying:
 		b.replied(p, id, m.Data)
-	case handing:
+	case frame.Handing:
 		b.w.count("snapshot piece")
-	case bringing:
+	case frame.Bringing:
 		b.brought(p, m.Data)
-	case taking:
+	case frame.Taking:
 		if r, err := wire.DecodeUploadReply(m.Data); err == nil {
 			b.w.count("upload " + r.State.String())
 		}
@@ -185,7 +186,7 @@ func (b *book) binding(a answer) bool {
 
 // delivered records that a reply reaches a coordinator.
 func (b *book) delivered(to *process, m *bus.Message) {
-	if kind, _ := b.w.kind(m); kind == uploading {
+	if kind, _ := b.w.kind(m); kind == frame.Uploading {
 		b.cameUpload(to, m)
 		return
 	}

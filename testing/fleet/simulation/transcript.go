@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 )
 
 // A transcript is the history, one event a line. The lines of one step are ordered by time
@@ -70,60 +68,14 @@ type describe struct {
 
 func (d describe) String() string {
 	kind, _ := d.w.kind(d.m)
-	switch kind {
-	case announcing:
-		if a, err := lean.Decode(d.m.Data); err == nil {
-			if a.Lean() {
-				return "lean " + describeAnnouncement(&a.Announcement)
-			}
-			return describeAnnouncement(&a.Announcement)
-		}
-	case replying:
-		if r, err := wire.DecodeReply(d.m.Data); err == nil {
-			return fmt.Sprintf("%v n=%d tip=%.6s weight=%d loss=%v %v %x",
-				r.Kind, r.N, r.Tip, r.Weight, r.Loss, floats(r.Values), r.Digest)
-		}
-	case welcoming:
-		if r, err := wire.DecodeJoinReply(d.m.Data); err == nil {
-			text := fmt.Sprintf("welcome %v slot=%d last=%d", r.Status, r.Slot, r.Last)
-			if a, err := wire.DecodeAnnouncement(r.Announcement); err == nil {
-				text += " " + describeAnnouncement(&a)
-			}
-			return text
-		}
-	case asking:
-		if r, err := wire.DecodeCatchUpRequest(d.m.Data); err == nil {
-			return fmt.Sprintf("records from %d", r.From)
-		}
-	case telling:
-		if r, err := wire.DecodeCatchUpReply(d.m.Data); err == nil {
-			return fmt.Sprintf("%d records from %d, last=%d", r.Records.Len(), r.From, r.Last)
-		}
-	default:
-		return describeVector(kind, d.m.Data)
-	}
-	return fmt.Sprintf("%d bytes", len(d.m.Data))
+	return frame.Describe(kind, d.m.Data)
 }
 
 // kind returns the kind of a message and whom it concerns. An answer goes to an inbox,
 // which knows the request. The caller holds the world's lock.
-func (w *world) kind(m *bus.Message) (frameKind, string) {
-	subject, answer := m.Subject, false
-	if in := w.net.inboxes[subject]; in != nil {
-		subject, answer = in.subject, true
+func (w *world) kind(m *bus.Message) (frame.Kind, string) {
+	if in := w.net.inboxes[m.Subject]; in != nil {
+		return frame.Of(in.subject, true)
 	}
-	tokens := strings.Split(subject, ".")
-	if len(tokens) < 3 || tokens[0] != "zo" {
-		return other, ""
-	}
-	kinds := map[string][2]frameKind{
-		"a": {announcing, other}, "p": {replying, other}, "j": {joining, welcoming},
-		"c": {asking, telling}, "s": {fetching, handing},
-		"u": {uploading, taking}, "d": {wanting, bringing},
-	}
-	pair := kinds[tokens[2]]
-	if answer {
-		return pair[1], subjects.ID(subject)
-	}
-	return pair[0], subjects.ID(subject)
+	return frame.Of(m.Subject, false)
 }
