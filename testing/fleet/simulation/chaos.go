@@ -127,7 +127,8 @@ func (w *world) deliver(k *packet) {
 		return
 	}
 	if w.queues(k) {
-		w.book.delivered(k.to(), &k.Message)
+		kind, _ := w.kind(&k.Message)
+		w.book.Delivered(k.to(), kind, &k.Message)
 		if w.server.busy(k.to()) != nil {
 			w.broker(k.to()).queued++
 			w.count("burst")
@@ -272,7 +273,7 @@ func (w *world) finale() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.find("the run ends", "it has not, %v after the last fault: record %d",
-			time.Since(began), len(w.book.chain))
+			time.Since(began), w.book.Last())
 		return
 	}
 	w.agree()
@@ -291,7 +292,7 @@ func (w *world) resume() bool {
 			continue
 		}
 		w.mu.Lock()
-		last := uint64(len(w.book.chain))
+		last := w.book.Last()
 		w.mu.Unlock()
 		status := c.Status()
 		switch {
@@ -318,8 +319,8 @@ func (w *world) resume() bool {
 func (w *world) agree() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := uint64(len(w.book.chain))
-	truth, err := w.book.replay(last)
+	last := w.book.Last()
+	truth, err := w.book.Replay(last)
 	if err != nil {
 		w.find("the log can be replayed", "%v", err)
 		return
@@ -338,5 +339,5 @@ func (w *world) agree() {
 				p.name, n, digest[:8], last, truth.Digest())
 		}
 	}
-	w.count("end " + w.book.chain[last-1].record.End.Reason.String())
+	w.count("end " + w.book.End().String())
 }

@@ -30,6 +30,12 @@
 // planted.sh puts bugs into copies of the production code, one at a time, and fails unless
 // the simulator finds each of them.
 //
+// # Parts
+//
+// This package has the parties and what happens to them. Below it, scenario draws what a
+// seed has, book knows what is true and finds what violates it, and frame tells messages
+// apart.
+//
 // # Determinism
 //
 // A seed gives the same run every time, for the same code. All choices come from the seed,

@@ -99,7 +99,7 @@ func (w *world) crashUploading(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.parties {
-		if p.device != nil && p.p != nil && !p.p.dead && w.book.within(p.p) {
+		if p.device != nil && p.p != nil && !p.p.dead && w.book.Within(p.p) {
 			p.p.dead = true
 			w.note(nil, "%s crashes within its upload", p.name)
 			return true
@@ -221,7 +221,7 @@ func (w *world) resumeRun(*party) bool {
 func (w *world) rollback(*party) bool {
 	to := uint64(1)
 	w.mu.Lock()
-	if last := len(w.book.chain); last > 0 {
+	if last := int(w.book.Last()); last > 0 {
 		to += uint64(w.rng.IntN(last))
 	}
 	w.mu.Unlock()
@@ -291,7 +291,7 @@ func (w *world) loseTail(*party) bool {
 	defer w.mu.Unlock()
 	last := len(w.server.records)
 	// A device that saw the end never returns, so it would keep the state of lost records.
-	if last < 2 || w.book.ended() || w.anyBusy() || w.rng.IntN(2) == 0 {
+	if last < 2 || w.book.Ended() || w.anyBusy() || w.rng.IntN(2) == 0 {
 		return false
 	}
 	keep := last - 1 - w.rng.IntN(min(3, last-1))
@@ -299,7 +299,7 @@ func (w *world) loseTail(*party) bool {
 	w.server.lose(keep)
 	if members := len(w.server.members); members > 1 && w.rng.IntN(2) == 0 {
 		w.server.members = w.server.members[: members-1 : members-1]
-		w.book.members = slices.Clone(w.server.members)
+		w.book.Admit(w.server.members)
 		w.note(nil, "and member %d", members-1)
 	}
 	return true

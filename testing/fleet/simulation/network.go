@@ -168,7 +168,8 @@ func (p *process) Publish(subject string, data []byte) error {
 	}
 	m := bus.Message{Subject: subject, Data: bytes.Clone(data)}
 	w.note(p, "sends %s: %s", subject, describe{w, &m})
-	w.book.sent(p, &m)
+	kind, id := w.kind(&m)
+	w.book.Sent(p, kind, id, m.Data)
 	w.net.send(p, m)
 	return nil
 }
@@ -229,7 +230,7 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	kind, id := w.kind(&bus.Message{Subject: subject})
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
 	if kind == frame.Uploading {
-		w.book.uploaded(p, id, m.Data)
+		w.book.Uploaded(p, id, m.Data)
 	}
 	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
 	heard := w.net.send(p, m)

@@ -145,13 +145,5 @@ func (w *world) asks(batch objective.Batch) survey.Kind {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch plan := w.book.plan(); {
-	case plan == nil: // the log lost all of its records
-		return survey.None
-	case plan.MuAuto > 0 && plan.Mu == 0:
-		return survey.Mu
-	case plan.StepAuto > 0 && plan.StepSize == 0 && w.book.truth.Rounds() >= 5:
-		return survey.Step
-	}
-	return survey.Sketch
+	return w.book.Asks()
 }

@@ -145,7 +145,7 @@ func (d *device) check() {
 			d.w.find("replicas hold the log's states", "%s: %v", d.id, err)
 		}
 		if !d.flipped {
-			d.w.book.models(d.id, n, d.params)
+			d.w.book.Models(d.id, n, d.params)
 		}
 		if n == d.checked && !d.flipped {
 			return
@@ -157,11 +157,11 @@ func (d *device) check() {
 	}
 	d.checked = n
 	if !d.flipped {
-		d.w.book.holds(d.id, n, digest)
+		d.w.book.Holds(d.id, n, digest)
 		return
 	}
 	was := d.tainted
-	d.tainted = n > 1 && !d.w.book.had(n, digest) // again, if it returns to its checkpoint
+	d.tainted = n > 1 && !d.w.book.Had(n, digest) // again, if it returns to its checkpoint
 	if was && !d.tainted && n > 1 {
 		d.w.count("rid of a wrong bit")
 		d.w.note(nil, "%s holds a state of the log again", d.id)

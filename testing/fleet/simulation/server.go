@@ -10,9 +10,8 @@ import (
 // nobody leads.
 func (s *server) lose(keep int) {
 	s.records = s.records[:keep:keep]
-	s.w.book.vectors.there = maps.Clone(s.past[keep-1])
+	s.w.book.Lost(uint64(keep), maps.Clone(s.past[keep-1]))
 	s.past = s.past[:keep:keep]
-	s.w.book.lost(uint64(keep))
 	for _, p := range s.w.parties {
 		if p.p != nil && p.broker != nil && p.broker.handle != nil {
 			p.broker.handle.depose()

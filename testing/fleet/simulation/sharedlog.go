@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -139,7 +138,7 @@ func (s *server) grant(r *request) {
 	s.holder = h
 	s.epoch++
 	h.lost, h.deposed, h.known = make(chan struct{}), false, len(s.members)
-	s.w.book.begin(h.p, s.epoch)
+	s.w.book.Begin(h.p, s.epoch)
 	r.done <- nil
 }
 
@@ -160,10 +159,10 @@ func (s *server) do(r *request) error {
 	case admitting:
 		return s.admit(r)
 	case storing:
-		s.w.book.put(r.h.p, r.name, r.record)
+		s.w.book.Put(r.h.p, r.name, r.record)
 		return nil
 	case deleting:
-		s.w.book.keep(r.n, r.names)
+		s.w.book.Keep(r.n, r.names)
 		return nil
 	}
 	last := uint64(len(s.records))
@@ -178,8 +177,8 @@ func (s *server) do(r *request) error {
 		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, runlog.ErrOrder)
 	}
 	s.records = append(s.records, bytes.Clone(r.record))
-	s.past = append(s.past, maps.Clone(s.w.book.vectors.there))
-	s.w.book.commit(r.record)
+	s.past = append(s.past, s.w.book.Stored())
+	s.w.book.Commit(r.record)
 	return nil
 }
 
@@ -193,7 +192,7 @@ func (s *server) admit(r *request) error {
 			len(s.members), known, runlog.ErrDeposed)
 	}
 	s.members = append(s.members, r.ids...)
-	s.w.book.members = slices.Clone(s.members)
+	s.w.book.Admit(s.members)
 	return nil
 }
 

@@ -40,9 +40,9 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 		return epoch, errDead
 	}
 	if !w.scenario.Shared {
-		w.book.begin(l.p, epoch)
+		w.book.Begin(l.p, epoch)
 	}
-	w.book.reread(records, members)
+	w.book.Reread(records, members)
 	l.last = uint64(len(records))
 	w.mu.Unlock()
 	return epoch, l.inspect(ctx)
@@ -53,7 +53,7 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	w := l.p.w
 	w.mu.Lock()
 	w.note(l.p, "appends record %d", n)
-	if l.p.between && !l.p.dead && w.book.vectorOf(n) {
+	if l.p.between && !l.p.dead && w.book.VectorOf(n) {
 		l.p.fuse = 0
 		l.p.may("append, after its vector")
 		w.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	defer w.mu.Unlock()
 	var conflict *runlog.ConflictError
 	switch {
-	case err == nil && !w.scenario.Shared && n == uint64(len(w.book.chain))+1:
-		w.book.commit(record)
+	case err == nil && !w.scenario.Shared && n == w.book.Last()+1:
+		w.book.Commit(record)
 	case err != nil:
 		w.note(l.p, "append of record %d: %v", n, err)
 	}
@@ -86,7 +86,7 @@ func (l *watchedLog) AddMembers(ctx context.Context, ids []string) error {
 	if w := l.p.w; err == nil && !w.scenario.Shared {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.book.members = append(w.book.members, ids...)
+		w.book.Join(ids)
 	}
 	return err
 }

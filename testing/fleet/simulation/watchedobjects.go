@@ -22,7 +22,7 @@ func (l *watchedLog) PutObject(ctx context.Context, name runlog.ObjectName,
 	case err != nil:
 		w.note(l.p, "vector of record %d: %v", name.N, err)
 	case !w.scenario.Shared:
-		w.book.put(l.p, name, data)
+		w.book.Put(l.p, name, data)
 	}
 	return err
 }
@@ -43,7 +43,7 @@ func (l *watchedLog) KeepObjects(ctx context.Context, n uint64,
 	case err != nil:
 		w.note(l.p, "vectors up to record %d: %v", n, err)
 	case !w.scenario.Shared:
-		w.book.keep(n, names)
+		w.book.Keep(n, names)
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func (l *watchedLog) KeepObjects(ctx context.Context, n uint64,
 func (l *watchedLog) inspect(ctx context.Context) error {
 	w := l.p.w
 	w.mu.Lock()
-	names := w.book.kept()
+	names := w.book.Kept()
 	w.mu.Unlock()
 	for _, name := range names {
 		_, err := l.Object(ctx, name)
@@ -82,7 +82,7 @@ func (h *handle) Object(_ context.Context, name runlog.ObjectName) ([]byte, erro
 	if h.p.dead {
 		return nil, errDead
 	}
-	if data, ok := h.s.w.book.vectors.there[name]; ok {
+	if data, ok := h.s.w.book.Object(name); ok {
 		return data, nil
 	}
 	return nil, runlog.ErrNoObject

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/book"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
@@ -39,7 +40,7 @@ type world struct {
 
 	mu      sync.Mutex // guards what follows, and whatever says so
 	net     network
-	book    *book
+	book    *book.Book
 	server  *server
 	script  transcript
 	counts  map[string]int
@@ -57,7 +58,7 @@ func newWorld(seed uint64, out io.Writer) (*world, error) {
 	if w.scenario, err = scenario.Draw(w.rng, fitting()); err != nil {
 		return nil, err
 	}
-	w.book = newBook(w)
+	w.book = book.New(reporter{w}, w.scenario)
 	w.server = &server{w: w}
 	for i := range w.scenario.Coordinators {
 		w.add(&party{name: fmt.Sprintf("c%d", i), broker: &broker{w: w}})
@@ -89,6 +90,28 @@ func (w *world) find(invariant, format string, args ...any) {
 		w.finding = &finding{w.seed, w.script.step, invariant, fmt.Sprintf(format, args...)}
 		w.note(nil, "FINDING: %s: %s", invariant, w.finding.text)
 	}
+}
+
+// A reporter tells the world what its book finds.
+type reporter struct{ w *world }
+
+var _ book.World = reporter{}
+
+// Find implements [World].
+func (r reporter) Find(invariant, format string, args ...any) {
+	r.w.find(invariant, format, args...)
+}
+
+// Found implements [World].
+func (r reporter) Found() bool { return r.w.finding != nil }
+
+// Count implements [World].
+func (r reporter) Count(what string) { r.w.count(what) }
+
+// Note implements [World].
+func (r reporter) Note(by book.Process, format string, args ...any) {
+	p, _ := by.(*process)
+	r.w.note(p, format, args...)
 }
 
 // count counts something that occurred. The caller holds the lock.
@@ -143,7 +166,7 @@ func (w *world) done() bool {
 	if w.finding != nil {
 		return true
 	}
-	return w.book.ended() &&
+	return w.book.Ended() &&
 		!slices.ContainsFunc(w.parties, func(p *party) bool { return p.device != nil && !p.device.ended })
 }
 
@@ -209,7 +232,7 @@ func (w *world) bury(p *party) bool {
 	p.away = time.Now().Add(w.absence())
 	if p.faulty || !w.scenario.Stored {
 		// The reply that it sent last may not be on its disk.
-		delete(w.book.standing, p.name)
+		w.book.Forget(p.name)
 	}
 	w.reopen(p, dead)
 	if dead {

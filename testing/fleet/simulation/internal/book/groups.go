@@ -1,4 +1,4 @@
-package simulation
+package book
 
 import (
 	"fmt"
@@ -29,14 +29,14 @@ func groupOf(p *wire.Plan, r *wire.Reply, id string) int {
 
 // grouped returns the contributions that a round's terms count: of each group those that were made
 // along its directions, each device once.
-func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err error) {
-	s, last := b.w.scenario, uint32(prng.Shared)
-	b.w.count("groups")
+func (b *Book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err error) {
+	s, last := b.scenario, uint32(prng.Shared)
+	b.world.Count("groups")
 	if plan.Groups == grouping.Auto {
-		b.w.count("groups as devices are")
+		b.world.Count("groups as devices are")
 	}
 	if grouping.Draws(plan) {
-		b.w.count("groups that devices draw")
+		b.world.Count("groups that devices draw")
 	}
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
@@ -48,14 +48,14 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 		one := s.AnyMean
 		if plan.Groups == grouping.Sketch {
 			one = b.weighted(r, int(t.Source))
-			b.w.count("groups by sketch")
+			b.world.Count("groups by sketch")
 		}
 		found, err := b.term(r, plan, t, one)
 		if err != nil {
 			return nil, err
 		}
 		if len(found) > 1 {
-			b.w.count("groups of some")
+			b.world.Count("groups of some")
 		}
 		if err := b.weigh(r.Round, plan, i, found); err != nil {
 			return nil, err
@@ -88,9 +88,9 @@ func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err e
 
 // weighted returns a check that a scalar of a group is a mean of slopes of devices whose
 // contributions along the group's directions reached the author of record r, which are its result.
-func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool) {
+func (b *Book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool) {
 	var came []int
-	for d := range b.w.scenario.Devices {
+	for d := range b.scenario.Devices {
 		a := b.answerTo(d, r.N)
 		if a.group = group; b.made[a][r.Epoch] {
 			came = append(came, d)
@@ -100,22 +100,22 @@ func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool)
 		if len(came) == 0 {
 			return nil, false
 		}
-		least := b.w.scenario.Slope(came[0])
-		most := b.w.scenario.Slope(came[len(came)-1])
+		least := b.scenario.Slope(came[0])
+		most := b.scenario.Slope(came[len(came)-1])
 		return came, v >= least*(1-1e-6) && v <= most*(1+1e-6)
 	}
 }
 
 // weigh checks the weight of a term of a group, whose contributors are known but with sketches.
-func (b *book) weigh(r *wire.Round, plan *wire.Plan, term int, found []int) error {
+func (b *Book) weigh(r *wire.Round, plan *wire.Plan, term int, found []int) error {
 	if plan.Weights == wire.Equal || plan.Groups == grouping.Sketch {
 		return nil
 	}
 	sum := uint32(0)
 	for _, d := range found {
-		sum += b.w.scenario.Weights[d]
+		sum += b.scenario.Weights[d]
 	}
-	if b.w.count("groups that weigh"); r.Weights[term] != sum {
+	if b.world.Count("groups that weigh"); r.Weights[term] != sum {
 		return fmt.Errorf("weights %d, those of group %d come to %d", r.Weights,
 			r.Terms[term].Source, sum)
 	}

@@ -1,4 +1,4 @@
-package simulation
+package book
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 
 // contributors returns the devices whose contributions a round's terms contain, each once.
 // For medians these are the devices that the median is taken over.
-func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
+func (b *Book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	switch {
 	case plan.Transport == wire.Relay:
 		return b.relayed(r, plan)
 	case plan.Aggregator == wire.Median:
 		return b.middle(r, plan)
 	}
-	s := b.w.scenario
+	s := b.scenario
 	counted, err := b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
 		return s.Solve(v, int(r.Round.Contributors))
 	})
@@ -33,7 +33,7 @@ func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
 
 // term returns the devices that a term's scalars count; all scalars must count the same.
 // one finds the devices of a scalar that was divided by its scale.
-func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
+func (b *Book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
 	one func(v float64) ([]int, bool)) ([]int, error) {
 	if t.Back > r.N-2 || t.Back > 0 && b.chain[r.N-t.Back-1].record.Kind != wire.KindRound {
 		return nil, fmt.Errorf("a term refers to record %d, which is not a round", r.N-t.Back)
@@ -67,9 +67,9 @@ func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
 }
 
 // relayed checks a round that has each contributor's scalars, and returns the contributors.
-func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err error) {
-	s := b.w.scenario
-	b.w.count("relay " + plan.Precision.String())
+func (b *Book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err error) {
+	s := b.scenario
+	b.world.Count("relay " + plan.Precision.String())
 	if len(r.Round.Terms) != int(r.Round.Contributors) || len(r.Round.Terms) > int(plan.Target) {
 		return nil, fmt.Errorf("%d terms of %d contributors, target %d",
 			len(r.Round.Terms), r.Round.Contributors, plan.Target)
@@ -124,9 +124,9 @@ func asSent(r *wire.Record, plan *wire.Plan, scalars wire.Scalars, slope float64
 
 // middle checks a round of medians: each is the slope of one device, or the mean of two,
 // with possibly as many devices on either side.
-func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
-	s, count := b.w.scenario, int(r.Round.Contributors)
-	b.w.count("median " + plan.Precision.String())
+func (b *Book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
+	s, count := b.scenario, int(r.Round.Contributors)
+	b.world.Count("median " + plan.Precision.String())
 	return b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
 		if count%2 == 0 {
 			found, ok := s.Digits(2*v, 2, 2)
@@ -139,13 +139,13 @@ func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
 
 // secondPhase checks that phase 2 corrects by the contributions of the same devices to
 // phase 1.
-func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error {
+func (b *Book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error {
 	if len(r.Round.Terms) != 2 {
 		return fmt.Errorf("it has %d terms, want 2", len(r.Round.Terms))
 	}
 	t := &r.Round.Terms[1]
 	found, err := b.term(r, plan, t,
-		func(v float64) ([]int, bool) { return b.w.scenario.Solve(v, int(r.Round.Contributors)) })
+		func(v float64) ([]int, bool) { return b.scenario.Solve(v, int(r.Round.Contributors)) })
 	switch {
 	case err != nil:
 		return err
@@ -154,16 +154,16 @@ func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 	case !slices.Equal(found, counted):
 		return fmt.Errorf("it counts %v, and control variates of %v", counted, found)
 	}
-	b.w.count("second phase")
+	b.world.Count("second phase")
 	if p := b.chain[r.N-t.Back-1].record.Round.Perturbations; p != r.Round.Perturbations {
-		b.w.count("second phase of another P")
+		b.world.Count("second phase of another P")
 	}
 	return nil
 }
 
 // variates checks that a round corrects by earlier contributions of its contributors, which
 // were counted by rounds that no rollback undid.
-func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
+func (b *Book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 	if got := b.holders(r.Round.Slots); !slices.Equal(got, counted) {
 		return fmt.Errorf("it counts %v, its slots name %v", counted, got)
 	}
@@ -175,7 +175,7 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 		t := &r.Round.Terms[1+i]
 		n := r.N - t.Back
 		found, err := b.term(r, plan, t,
-			func(v float64) ([]int, bool) { return b.w.scenario.Part(v, len(counted)) })
+			func(v float64) ([]int, bool) { return b.scenario.Part(v, len(counted)) })
 		if err != nil {
 			return err
 		}
@@ -199,19 +199,19 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 }
 
 // noteVariate counts a control variate of an older round.
-func (b *book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
-	b.w.count("control variate")
+func (b *Book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
+	b.world.Count("control variate")
 	if t.Back > 1 {
-		b.w.count("control variate of old")
+		b.world.Count("control variate of old")
 	}
 	if of.Perturbations != r.Perturbations {
-		b.w.count("control variate of another P")
+		b.world.Count("control variate of another P")
 	}
 }
 
 // holders returns the devices that have slots, ascending.
-func (b *book) holders(slots []uint32) (devices []int) {
-	for d := range b.w.scenario.Devices {
+func (b *Book) holders(slots []uint32) (devices []int) {
+	for d := range b.scenario.Devices {
 		for _, slot := range slots {
 			if int(slot) < len(b.members) && b.members[slot] == scenario.DeviceName(d) {
 				devices = append(devices, d)
@@ -222,7 +222,7 @@ func (b *book) holders(slots []uint32) (devices []int) {
 }
 
 // left returns the records up to n that no rollback undid.
-func (b *book) left(n uint64) map[uint64]bool {
+func (b *Book) left(n uint64) map[uint64]bool {
 	left := map[uint64]bool{}
 	for n > 0 {
 		left[n] = true

@@ -1,4 +1,4 @@
-package simulation
+package book
 
 import (
 	"bytes"
@@ -36,9 +36,9 @@ type sentVector struct {
 	head   wire.Upload
 	data   []byte
 	known  []bool
-	life   *process // process that sent the last piece
-	end    uint64   // end of that piece
-	came   map[*process][]bool
+	life   Process // process that sent the last piece
+	end    uint64  // end of that piece
+	came   map[Process][]bool
 	epochs map[uint64]bool // epochs of the coordinators that all of it reached
 	values []float64
 }
@@ -56,22 +56,22 @@ func headOf(u wire.Upload) []byte {
 	return u.Append(nil)
 }
 
-// uploaded checks a piece that a device sends: it belongs to a state that a log had and to
+// Uploaded checks a piece that a device sends: it belongs to a state that a log had and to
 // the vector that the device sent before, and has the same bytes.
-func (b *book) uploaded(p *process, id string, frame []byte) {
+func (b *Book) Uploaded(p Process, id string, frame []byte) {
 	u, err := wire.DecodeUpload(frame)
 	if err != nil {
-		b.w.find("frames decode", "%v: piece: %v", p, err)
+		b.world.Find("frames decode", "%v: piece: %v", p, err)
 		return
 	}
-	b.w.count("piece")
+	b.world.Count("piece")
 	a := answer{device: id, n: u.N, tip: u.Tip}
 	b.contributed(p, a, headOf(u))
 	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
 	if v == nil {
 		v = &sentVector{
 			head: u, data: make([]byte, u.Size), known: make([]bool, u.Size),
-			came: map[*process][]bool{}, epochs: map[uint64]bool{},
+			came: map[Process][]bool{}, epochs: map[uint64]bool{},
 		}
 		b.vectors.sent[vectorID{a, string(headOf(u))}] = v
 	}
@@ -79,20 +79,20 @@ func (b *book) uploaded(p *process, id string, frame []byte) {
 		v.life, v.end = p, 0
 	}
 	if u.Offset > v.end {
-		b.w.count("upload resumed by another life")
+		b.world.Count("upload resumed by another life")
 	}
 	v.end = u.Offset + uint64(len(u.Data))
 	for i, c := range u.Data {
 		at := int(u.Offset) + i
 		if v.known[at] && v.data[at] != c {
-			b.w.find("a vector is sent as it is", "%v: record %d: byte %d is %d, before %d",
+			b.world.Find("a vector is sent as it is", "%v: record %d: byte %d is %d, before %d",
 				p, u.N, at, c, v.data[at])
 		}
 		v.data[at], v.known[at] = c, true
 	}
 	if v.values == nil && !slices.Contains(v.known, false) {
 		if wire.HashObject(v.data) != u.Digest {
-			b.w.find("a vector is sent as it is",
+			b.world.Find("a vector is sent as it is",
 				"%v: record %d: what it sent has another digest than it says", p, u.N)
 		}
 		v.values = floatsOf(v.data)
@@ -100,7 +100,7 @@ func (b *book) uploaded(p *process, id string, frame []byte) {
 }
 
 // cameUpload records that a piece reaches a coordinator.
-func (b *book) cameUpload(to *process, m *bus.Message) {
+func (b *Book) cameUpload(to Process, m *bus.Message) {
 	u, err := wire.DecodeUpload(m.Data)
 	if err != nil {
 		return
@@ -126,21 +126,21 @@ func (b *book) cameUpload(to *process, m *bus.Message) {
 // mean checks the vector of a round with transport=dense: it was stored before the record,
 // and is the exact mean of as many devices' vectors as the record says, each once, that
 // reached its author.
-func (b *book) mean(r *wire.Record, plan *wire.Plan) {
+func (b *Book) mean(r *wire.Record, plan *wire.Plan) {
 	name := nameOf(r)
 	object, ok := b.vectors.there[name]
 	if !ok {
-		b.w.find("a vector is stored before its record",
+		b.world.Find("a vector is stored before its record",
 			"record %d names %v, which the log does not have", r.N, name)
 		return
 	}
-	b.w.count("dense " + plan.Control.String() + " " + plan.Estimator.String())
+	b.world.Count("dense " + plan.Control.String() + " " + plan.Estimator.String())
 	if got, want := uint64(len(object)), 4*plan.Object(r.Round.Phase); got != want {
-		b.w.find("means are exact", "record %d names %d bytes, want %d", r.N, got, want)
+		b.world.Find("means are exact", "record %d names %d bytes, want %d", r.N, got, want)
 		return
 	}
 	var devices [][]*sentVector
-	for d := range b.w.scenario.Devices {
+	for d := range b.scenario.Devices {
 		var of []*sentVector
 		a := b.answerTo(d, r.N)
 		for id, v := range b.vectors.sent {
@@ -153,14 +153,14 @@ func (b *book) mean(r *wire.Record, plan *wire.Plan) {
 		}
 	}
 	if !b.solves(floatsOf(object), devices, int(r.Round.Contributors), nil) {
-		b.w.find("means are exact",
+		b.world.Find("means are exact",
 			"record %d of epoch %d names a vector that is no mean of %d of %d devices' vectors",
 			r.N, r.Epoch, r.Round.Contributors, len(devices))
 	}
 }
 
 // solves reports whether a mean is that of the vectors in taken and of more other devices.
-func (b *book) solves(mean []float64, devices [][]*sentVector, more int, taken []*sentVector) bool {
+func (b *Book) solves(mean []float64, devices [][]*sentVector, more int, taken []*sentVector) bool {
 	if more == 0 {
 		return b.isMean(mean, taken)
 	}
@@ -176,12 +176,12 @@ func (b *book) solves(mean []float64, devices [][]*sentVector, more int, taken [
 }
 
 // isMean reports whether mean is the weighted mean of vectors, rounded once.
-func (b *book) isMean(mean []float64, of []*sentVector) bool {
+func (b *Book) isMean(mean []float64, of []*sentVector) bool {
 	total := int64(0)
 	weights := make([]int64, len(of))
 	for i, v := range of {
 		weights[i] = 1
-		if b.w.scenario.Plan.Weights == wire.BySamples {
+		if b.scenario.Plan.Weights == wire.BySamples {
 			weights[i] = int64(v.head.Weight)
 		}
 		total += weights[i]
@@ -222,18 +222,27 @@ func nameOf(r *wire.Record) runlog.ObjectName {
 	return runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
 }
 
-// put records that the log has a vector.
-func (b *book) put(p *process, name runlog.ObjectName, data []byte) {
-	b.w.note(p, "has %d bytes of record %d stored", len(data), name.N)
+// Put records that the log has a vector.
+func (b *Book) Put(p Process, name runlog.ObjectName, data []byte) {
+	b.world.Note(p, "has %d bytes of record %d stored", len(data), name.N)
 	if wire.HashObject(data) != name.Digest {
-		b.w.find("means are exact", "%v stores a vector of record %d under another digest", p, name.N)
+		b.world.Find("means are exact", "%v stores a vector of record %d under another digest", p, name.N)
 	}
 	b.vectors.there[name] = bytes.Clone(data)
 	b.vectors.bytes[name.Digest] = b.vectors.there[name]
 }
 
-// vectorOf reports whether the log has a vector of record n.
-func (b *book) vectorOf(n uint64) bool {
+// Stored returns the vectors that the log has.
+func (b *Book) Stored() map[runlog.ObjectName][]byte { return maps.Clone(b.vectors.there) }
+
+// Object returns a vector that the log has.
+func (b *Book) Object(name runlog.ObjectName) ([]byte, bool) {
+	data, ok := b.vectors.there[name]
+	return data, ok
+}
+
+// VectorOf reports whether the log has a vector of record n.
+func (b *Book) VectorOf(n uint64) bool {
 	for name := range b.vectors.there {
 		if name.N == n {
 			return true
@@ -242,8 +251,8 @@ func (b *book) vectorOf(n uint64) bool {
 	return false
 }
 
-// within reports whether a process has sent a part of a vector for the next record.
-func (b *book) within(p *process) bool {
+// Within reports whether a process has sent a part of a vector for the next record.
+func (b *Book) Within(p Process) bool {
 	for _, v := range b.vectors.sent {
 		if v.life == p && v.head.N == uint64(len(b.chain))+1 && v.end > 0 && v.end < v.head.Size {
 			return true
@@ -252,32 +261,32 @@ func (b *book) within(p *process) bool {
 	return false
 }
 
-// keep records that the log deletes the vectors of records up to n except these.
-func (b *book) keep(n uint64, names []runlog.ObjectName) {
+// Keep records that the log deletes the vectors of records up to n except these.
+func (b *Book) Keep(n uint64, names []runlog.ObjectName) {
 	maps.DeleteFunc(b.vectors.there, func(name runlog.ObjectName, _ []byte) bool {
 		return name.N <= n && !slices.Contains(names, name)
 	})
-	if n == uint64(len(b.chain)) && !slices.Equal(names, b.kept()) {
-		b.w.find("one vector for each record that is kept", "after record %d %v are kept, want %v",
-			n, names, b.kept())
+	if n == uint64(len(b.chain)) && !slices.Equal(names, b.Kept()) {
+		b.world.Find("one vector for each record that is kept", "after record %d %v are kept, want %v",
+			n, names, b.Kept())
 	}
 	b.lacking()
 }
 
 // lacking checks that the log has a vector for each record whose vector must be kept.
-func (b *book) lacking() {
-	for _, name := range b.kept() {
+func (b *Book) lacking() {
+	for _, name := range b.Kept() {
 		if _, ok := b.vectors.there[name]; !ok {
-			b.w.find("one vector for each record that is kept",
+			b.world.Find("one vector for each record that is kept",
 				"after record %d there is none of record %d", len(b.chain), name.N)
 		}
 	}
 }
 
-// kept returns the vectors that the log must have after its last record: the latest on the
+// Kept returns the vectors that the log must have after its last record: the latest on the
 // path to the state, and those that the last rollback left, until a round follows it.
-func (b *book) kept() []runlog.ObjectName {
-	plan := b.w.scenario.Plan
+func (b *Book) Kept() []runlog.ObjectName {
+	plan := b.scenario.Plan
 	if plan.Transport != wire.DenseVectors {
 		return nil
 	}
@@ -306,7 +315,7 @@ func byRecord(names []runlog.ObjectName) {
 }
 
 // complete supplies a state with the vectors that it lacks.
-func (b *book) complete(r *replica.Replica) error {
+func (b *Book) complete(r *replica.Replica) error {
 	for _, o := range r.Missing() {
 		if err := r.Supply(o.Digest, b.vectors.bytes[o.Digest]); err != nil {
 			return fmt.Errorf("vector of record %d: %w", o.N, err)
@@ -316,14 +325,14 @@ func (b *book) complete(r *replica.Replica) error {
 }
 
 // brought checks a piece of a record's vector.
-func (b *book) brought(p *process, frame []byte) {
+func (b *Book) brought(p Process, frame []byte) {
 	r, err := wire.DecodeObjectReply(frame)
 	switch {
 	case err != nil:
-		b.w.find("frames decode", "%v: object reply: %v", p, err)
+		b.world.Find("frames decode", "%v: object reply: %v", p, err)
 	case r.Size == 0:
-		b.w.count("vector gone")
+		b.world.Count("vector gone")
 	case r.Offset > 0:
-		b.w.count("object piece")
+		b.world.Count("object piece")
 	}
 }

@@ -1,4 +1,4 @@
-package simulation
+package book
 
 import (
 	"math"
@@ -15,62 +15,62 @@ const fieldMu, fieldStep = 12, 18
 
 // surveyed checks that a change of mu or step is what enough devices found, whose answers reached
 // its author, where the run lacked it. Operators of these runs set tiny steps.
-func (b *book) surveyed(r *wire.Record) {
+func (b *Book) surveyed(r *wire.Record) {
 	plan, is := b.plan(), func(field uint64) bool { return slices.Contains(r.Change.Fields, field) }
 	mu, step := is(fieldMu), is(fieldStep) && r.Change.Values.StepSize > 1e-3
 	if !mu && !step {
 		return
 	}
-	b.w.count("survey")
+	b.world.Count("survey")
 	switch {
 	case mu && (plan.Mu != 0 || r.Change.Values.Mu != scenario.FoundMu):
-		b.w.find("surveys find values", "record %d sets mu to %v, where it is %v", r.N,
+		b.world.Find("surveys find values", "record %d sets mu to %v, where it is %v", r.N,
 			r.Change.Values.Mu, plan.Mu)
 	case step && (plan.StepSize != 0 || r.Change.Values.StepSize != scenario.FoundStep ||
 		b.truth.Rounds() < 5):
-		b.w.find("surveys find values", "record %d sets step to %v after round %d, where it is %v",
+		b.world.Find("surveys find values", "record %d sets step to %v after round %d, where it is %v",
 			r.N, r.Change.Values.StepSize, b.truth.Rounds(), plan.StepSize)
 	case step:
-		b.w.count("survey of step")
+		b.world.Count("survey of step")
 	case r.N > 2:
-		b.w.count("survey again")
+		b.world.Count("survey again")
 	}
 	if plan.Groups == grouping.Sketch {
-		b.w.count(map[bool]string{true: "survey of mu", false: "survey of step"}[mu] +
+		b.world.Count(map[bool]string{true: "survey of mu", false: "survey of step"}[mu] +
 			" beside sketches")
 	}
 	reached := uint32(0)
-	for device := range b.w.scenario.Devices {
+	for device := range b.scenario.Devices {
 		if a := b.answerTo(device, r.N); b.surveys[a] && b.made[a][r.Epoch] {
 			reached++
 		}
 	}
 	if reached < plan.Quorum {
-		b.w.find("quorum", "record %d is a survey of %d devices, the quorum is %d", r.N, reached,
+		b.world.Find("quorum", "record %d is a survey of %d devices, the quorum is %d", r.N, reached,
 			plan.Quorum)
 	}
 }
 
 // needsValues checks that a round was not made before the values that it needs were found, and that
 // its step is one that the law can come to.
-func (b *book) needsValues(r *wire.Record, plan *wire.Plan) {
+func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
 	got, n := float64(r.Round.StepSize), r.Round.Round
 	least, most := b.reachable(n)
 	switch {
 	case plan.Mu == 0:
-		b.w.find("surveys find values", "record %d is a round, and mu is 0", r.N)
+		b.world.Find("surveys find values", "record %d is a round, and mu is 0", r.N)
 	case plan.StepAuto == 0:
 	case plan.StepSize == 0 && (got != 0 || n > 5):
-		b.w.find("surveys find values", "round %d has step %v before it was found", n, got)
+		b.world.Find("surveys find values", "round %d has step %v before it was found", n, got)
 	case plan.StepSize > 0 && !(got > least*float64(plan.StepSize) &&
 		got < most*float64(plan.StepSize)):
-		b.w.find("surveys find values", "round %d has step %v of %v", n, got, plan.StepSize)
+		b.world.Find("surveys find values", "round %d has step %v of %v", n, got, plan.StepSize)
 	}
 }
 
 // reachable returns between which factors of the plan's step that of a round lies. Rounds from 7 on
 // correct it, each by a factor of exp(-0.105) to exp(0.095). What they learned outlasts a rollback.
-func (b *book) reachable(round uint64) (least, most float64) {
+func (b *Book) reachable(round uint64) (least, most float64) {
 	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
 	if rounds := b.plan().Rounds; rounds > 0 {
 		law *= min(1, 2*float64(rounds-round+1)/float64(rounds))
@@ -87,14 +87,27 @@ func (b *book) reachable(round uint64) (least, most float64) {
 		law * math.Exp(0.095*corrections) * (1 + 1e-6)
 }
 
+// Asks returns what a survey asks for now, if one is open.
+func (b *Book) Asks() survey.Kind {
+	switch plan := b.plan(); {
+	case plan == nil: // the log lost all of its records
+		return survey.None
+	case plan.MuAuto > 0 && plan.Mu == 0:
+		return survey.Mu
+	case plan.StepAuto > 0 && plan.StepSize == 0 && b.truth.Rounds() >= 5:
+		return survey.Step
+	}
+	return survey.Sketch
+}
+
 // answersSurvey notes a contribution that answers a survey.
-func (b *book) answersSurvey(a answer, r *wire.Reply) {
+func (b *Book) answersSurvey(a answer, r *wire.Reply) {
 	switch k := survey.Answered(r.Rest); {
 	case k == survey.None && b.surveys[a]:
-		b.w.find("a reply is repeated as it is", "%s: record %d: scalars, and an answer before",
+		b.world.Find("a reply is repeated as it is", "%s: record %d: scalars, and an answer before",
 			a.device, a.n)
 	case k != survey.None:
 		b.surveys[a] = true
-		b.w.count("survey reply")
+		b.world.Count("survey reply")
 	}
 }

@@ -1,4 +1,4 @@
-package simulation
+package book
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func discount(p *wire.Plan, age int) float64 {
 
 // withLate returns the contributions that a round counts, of its own record and of older ones,
 // each once. on is how many are its own.
-func (b *book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
+func (b *Book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
 	discounts := make([]float64, len(r.Round.Terms))
 	for i := range r.Round.Terms {
 		if discounts[i], err = b.ages(r, plan, r.Round.Terms[i].Back); err != nil {
@@ -52,7 +52,7 @@ func (b *book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on i
 }
 
 // ages returns the discount of a term of record r that is so many records back.
-func (b *book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, error) {
+func (b *Book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, error) {
 	if back == 0 {
 		return 1, nil
 	}
@@ -72,25 +72,25 @@ func (b *book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, erro
 		return 0, fmt.Errorf("it is of epoch %d, and has late work on record %d of epoch %d",
 			r.Epoch, n, b.chain[n-1].record.Epoch)
 	}
-	b.w.count("late work")
+	b.world.Count("late work")
 	if age > 1 {
-		b.w.count("late work of old")
+		b.world.Count("late work of old")
 	}
 	if plan.Async > 0 {
-		b.w.count("late work, async")
+		b.world.Count("late work, async")
 	}
 	return discount(plan, age), nil
 }
 
 // answerTo is a device's contribution to record n.
-func (b *book) answerTo(device int, n uint64) answer {
+func (b *Book) answerTo(device int, n uint64) answer {
 	return answer{device: scenario.DeviceName(device), n: n, tip: b.chain[n-2].hash.Tip()}
 }
 
 // lateRelayed finds the contributions of a round that has each contributor's scalars.
-func (b *book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64) (
+func (b *Book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64) (
 	counted []answer, err error) {
-	s := b.w.scenario
+	s := b.scenario
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
 		if t.Source == 0 || int(t.Source) > len(b.members) {
@@ -114,15 +114,15 @@ func (b *book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64)
 		}
 		counted = append(counted, b.answerTo(d, r.N-t.Back))
 	}
-	b.w.count("late relay")
+	b.world.Count("late relay")
 	return counted, nil
 }
 
 // lateMeans finds the contributions of a round of means: the only ones whose weights add up to
 // what their sums were divided by.
-func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
+func (b *Book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 	counted []answer, err error) {
-	most := int(slices.Max(b.w.scenario.Weights)) * int(r.Round.Contributors)
+	most := int(slices.Max(b.scenario.Weights)) * int(r.Round.Contributors)
 	for total := int(r.Round.Contributors); total <= most; total++ {
 		counted = counted[:0]
 		weight := 0
@@ -130,14 +130,14 @@ func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 			t := &r.Round.Terms[i]
 			var found []int
 			found, err = b.term(r, plan, t, func(v float64) ([]int, bool) {
-				return b.w.scenario.AnyDigits(v / discounts[i] * float64(total))
+				return b.scenario.AnyDigits(v / discounts[i] * float64(total))
 			})
 			if err != nil {
 				break
 			}
 			for _, d := range found {
 				counted = append(counted, b.answerTo(d, r.N-t.Back))
-				weight += int(b.w.scenario.Weights[d])
+				weight += int(b.scenario.Weights[d])
 			}
 		}
 		if err == nil && weight == total && len(counted) == int(r.Round.Contributors) {
@@ -152,11 +152,11 @@ func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
 }
 
 // once checks that no record of the log counts a contribution that another one counts.
-func (b *book) once(r *wire.Record, counted []answer) {
+func (b *Book) once(r *wire.Record, counted []answer) {
 	for i := range b.chain {
 		for _, a := range counted {
 			if slices.Contains(b.chain[i].counted, a) {
-				b.w.find("no contribution is counted twice",
+				b.world.Find("no contribution is counted twice",
 					"records %d and %d count what %s contributed to record %d",
 					i+1, r.N, a.device, a.n)
 			}

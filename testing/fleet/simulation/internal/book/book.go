@@ -1,0 +1,328 @@
+// Package book knows what is true of a simulated run, and finds what violates it.
+package book
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
+	"github.com/zofl/zofl/wire"
+)
+
+// A World hears what a book finds.
+type World interface {
+	Find(invariant, format string, args ...any)  // an invariant is violated
+	Found() bool                                 // one was before
+	Count(what string)                           // it occurred
+	Note(by Process, format string, args ...any) // for the transcript; by may be nil
+}
+
+// A Process is one life of a party. Two are the same if they are equal.
+type Process fmt.Stringer
+
+// A Book is what a simulation knows to be true: the records of the log, the states that
+// they make, and the messages sent. It checks the invariants as soon as it learns of
+// anything. The lock of its world guards all of it.
+type Book struct {
+	world    World
+	scenario *scenario.Scenario
+	chain    []entry          // the records of the log
+	truth    *replica.Replica // replica of a prefix of the log; nil: of none
+	epoch    uint64           // the largest epoch begun
+	gone     uint64           // the largest index that the log ever lost
+	begun    map[uint64]Process
+	states   map[uint64][]state // after record n, in all versions of the log
+	tips     map[uint64][]wire.Tip
+
+	made     map[answer]map[uint64]bool // epochs of the coordinators that each contribution reached
+	surveys  map[answer]bool            // those that answer a survey
+	standing map[string]reply           // last reply of each device
+	members  []string                   // admitted to the log, by slot
+	lenient  bool                       // the log lost a change, see Lost
+	vectors  vectors
+}
+
+// An entry is a record of the log.
+type entry struct {
+	bytes  []byte
+	record wire.Record
+	hash   wire.Hash
+
+	counted []answer // the contributions that a round counts
+}
+
+// A state is a replica's state after a record.
+type state struct {
+	digest [32]byte
+	tip    wire.Tip
+	params []float32
+}
+
+// An answer identifies a contribution.
+type answer struct {
+	device string
+	n      uint64
+	tip    wire.Tip
+	group  int // see groupOf
+}
+
+// A reply is the last contribution of a device, until it sends another.
+type reply struct {
+	answer
+	frame []byte
+}
+
+// New returns the book of a run of which nothing happened.
+func New(w World, s *scenario.Scenario) *Book {
+	return &Book{
+		world: w, scenario: s, begun: map[uint64]Process{},
+		states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
+		made: map[answer]map[uint64]bool{}, surveys: map[answer]bool{},
+		standing: map[string]reply{}, vectors: newVectors(),
+	}
+}
+
+// Begin records that a coordinator has an epoch.
+func (b *Book) Begin(p Process, epoch uint64) {
+	b.world.Note(p, "begins epoch %d after record %d", epoch, len(b.chain))
+	if epoch <= b.epoch {
+		b.world.Find("epochs ascend", "%v begins epoch %d, %d was begun before", p, epoch, b.epoch)
+	}
+	for name := range b.vectors.there {
+		if name.N > uint64(len(b.chain)) {
+			b.world.Count("vector without its record")
+		}
+	}
+	b.epoch = max(b.epoch, epoch)
+	b.begun[epoch] = p
+}
+
+// Commit records that the log has another record.
+func (b *Book) Commit(record []byte) {
+	n := uint64(len(b.chain)) + 1
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		b.world.Find("records decode", "record %d: %v", n, err)
+		return
+	}
+	e := entry{bytes: bytes.Clone(record), record: r, hash: wire.HashRecord(record)}
+	prev, epoch := wire.Genesis(scenario.RunName), uint64(1)
+	if n > 1 {
+		prev, epoch = b.chain[n-2].hash, b.chain[n-2].record.Epoch
+	}
+	switch {
+	case r.N != n:
+		b.world.Find("one record per index", "the record after %d says that it is record %d", n-1, r.N)
+	case r.Prev != prev:
+		b.world.Find("the chain is valid", "record %d does not follow record %d", n, n-1)
+	case r.Epoch < epoch || b.begun[r.Epoch] == nil:
+		b.world.Find("epochs ascend", "record %d is of epoch %d, after one of %d", n, r.Epoch, epoch)
+	case r.Kind == wire.KindRound:
+		e.counted = b.round(&r)
+	case r.Kind == wire.KindChange && b.plan().StepAuto+b.plan().MuAuto > 0:
+		b.surveyed(&r)
+	}
+	b.chain = append(b.chain, e)
+	b.world.Count("record " + r.Kind.String())
+	b.world.Note(nil, "    record %d is in the log: %v, epoch %d", n, r.Kind, r.Epoch)
+	if !b.world.Found() {
+		b.lacking()
+		b.grow(n)
+	}
+}
+
+// grow records the state after the last record.
+func (b *Book) grow(n uint64) {
+	r, err := b.truth, error(nil)
+	if r != nil && r.N() == n-1 && b.chain[n-1].record.Kind != wire.KindRollback {
+		if err = r.Apply(b.chain[n-1].bytes); err == nil {
+			err = b.complete(r)
+		}
+	} else {
+		r, err = b.Replay(n)
+	}
+	if err != nil {
+		b.world.Find("the log can be replayed", "record %d: %v", n, err)
+		return
+	}
+	b.truth = r
+	b.states[n] = append(b.states[n], state{r.Digest(), r.Hash().Tip(), slices.Clone(r.Params())})
+	b.tips[n] = append(b.tips[n], r.Hash().Tip())
+}
+
+// Replay returns the state after record n of the log.
+func (b *Book) Replay(n uint64) (*replica.Replica, error) {
+	counts := make([]bool, n+1)
+	for i := n; i > 0; {
+		counts[i] = true
+		if e := b.chain[i-1]; e.record.Kind == wire.KindRollback {
+			i = e.record.To
+		} else {
+			i--
+		}
+	}
+	r := replica.New(replica.Config{Run: scenario.RunName})
+	for i, e := range b.chain[:n] {
+		next := r.Skip
+		if counts[i+1] {
+			next = r.Apply
+		}
+		if err := next(e.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return r, b.complete(r)
+}
+
+// plan returns the plan under which record n+1 is made.
+func (b *Book) plan() *wire.Plan {
+	if b.truth == nil || b.truth.N() != uint64(len(b.chain)) {
+		r, err := b.Replay(uint64(len(b.chain)))
+		if err != nil {
+			b.world.Find("the log can be replayed", "%v", err)
+			return b.scenario.Plan
+		}
+		b.truth = r
+	}
+	return b.truth.Plan()
+}
+
+// round checks that a round is the mean of contributions that devices made and that reached
+// its author, each once. It returns them.
+func (b *Book) round(r *wire.Record) []answer {
+	plan := b.plan()
+	b.needsValues(r, plan)
+	if plan.Transport == wire.DenseVectors {
+		b.quorum(r, plan, r.Round.Contributors)
+		b.mean(r, plan)
+		return nil
+	}
+	counted, on, err := b.answers(r, plan)
+	if err != nil {
+		b.world.Find("no contribution is counted twice", "record %d: %v", r.N, err)
+		return nil
+	}
+	if plan.Async > 0 {
+		on = len(counted)
+	}
+	b.quorum(r, plan, uint32(on))
+	b.once(r, counted)
+	for _, a := range counted {
+		switch made := b.made[a]; {
+		case b.surveys[a]:
+			b.world.Find("what is counted was sent",
+				"record %d counts %s, which answered a survey", r.N, a.device)
+		case made == nil:
+			b.world.Find("what is counted was sent",
+				"record %d counts %s, which did not contribute", r.N, a.device)
+		case !made[r.Epoch]:
+			b.world.Find("what is counted was sent",
+				"record %d of epoch %d counts %s, whose contribution never reached its author",
+				r.N, r.Epoch, a.device)
+		}
+	}
+	return counted
+}
+
+// quorum checks that enough contributions closed a round.
+func (b *Book) quorum(r *wire.Record, plan *wire.Plan, count uint32) {
+	if count < plan.Quorum {
+		b.world.Find("quorum", "record %d has %d contributors, the quorum is %d",
+			r.N, count, plan.Quorum)
+	}
+}
+
+// answers returns the contributions that a round counts, and how many are to its own record.
+func (b *Book) answers(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
+	if plan.Late > 0 {
+		return b.withLate(r, plan)
+	}
+	if plan.Sharing == wire.GroupDirections {
+		counted, err = b.grouped(r, plan)
+		return counted, int(r.Round.Contributors), err
+	}
+	devices, err := b.contributors(r, plan)
+	for _, d := range devices {
+		counted = append(counted, b.answerTo(d, r.N))
+	}
+	return counted, int(r.Round.Contributors), err
+}
+
+// Lost records that the log now ends after record n, with the vectors that it had then. If
+// a change was lost, the step size or P may differ after a record that looks the same to a
+// device: an announcement in the answer to a join names no record that would reveal it.
+func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
+	b.vectors.there = vectors
+	for _, e := range b.chain[n:] {
+		b.lenient = b.lenient || e.record.Kind == wire.KindChange
+	}
+	b.gone = max(b.gone, uint64(len(b.chain)))
+	b.chain, b.truth = b.chain[:n], nil
+}
+
+// Reread compares what a coordinator reads with what its log accepted. Records beyond that
+// are an append whose outcome nobody knew.
+func (b *Book) Reread(records [][]byte, members []string) {
+	for i, record := range records {
+		switch {
+		case i >= len(b.chain):
+			b.world.Count("found in the log")
+			b.Commit(record)
+		case !bytes.Equal(record, b.chain[i].bytes):
+			b.world.Find("what is committed survives", "record %d is another one", i+1)
+		}
+	}
+	if len(records) < len(b.chain) {
+		b.world.Find("what is committed survives", "%d records of %d", len(records), len(b.chain))
+	}
+	if len(members) < len(b.members) || !slices.Equal(members[:len(b.members)], b.members) {
+		b.world.Find("what is committed survives", "the members are %q, they were %q", members, b.members)
+	}
+	b.members = slices.Clone(members)
+}
+
+// Had reports whether any version of the log made this state after record n.
+func (b *Book) Had(n uint64, digest [32]byte) bool {
+	return slices.ContainsFunc(b.states[n], func(s state) bool { return s.digest == digest })
+}
+
+// Holds checks that some version of the log had a replica's state.
+func (b *Book) Holds(name string, n uint64, digest [32]byte) {
+	if n > 0 && !b.Had(n, digest) {
+		b.world.Find("replicas hold the log's states", "%s: after record %d its digest is %x",
+			name, n, digest[:8])
+	}
+}
+
+// Models checks that parameters belong to a state that some version of the log had.
+func (b *Book) Models(name string, n uint64, params []float32) {
+	if n == 0 || slices.ContainsFunc(b.states[n],
+		func(s state) bool { return slices.Equal(s.params, params) }) {
+		return
+	}
+	b.world.Find("replicas hold the log's states",
+		"%s: after record %d its parameters are %v", name, n, params)
+}
+
+// Ended reports whether the log's last record ends the run.
+func (b *Book) Ended() bool {
+	return len(b.chain) > 0 && b.chain[len(b.chain)-1].record.Kind == wire.KindEnd
+}
+
+// Last returns the number of the log's last record.
+func (b *Book) Last() uint64 { return uint64(len(b.chain)) }
+
+// End returns why the run ended, which it has.
+func (b *Book) End() wire.EndReason { return b.chain[len(b.chain)-1].record.End.Reason }
+
+// Admit records that the log has these members, in the order of their slots.
+func (b *Book) Admit(members []string) { b.members = slices.Clone(members) }
+
+// Join records that the log has more members.
+func (b *Book) Join(ids []string) { b.members = append(b.members, ids...) }
+
+// Forget forgets what a device replied last, which it may not have kept.
+func (b *Book) Forget(device string) { delete(b.standing, device) }
