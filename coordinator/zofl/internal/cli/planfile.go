@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 
 // ReadPlan reads the plan in a file. Errors are usage errors, and say where in the file the
 // JSON is wrong.
-func ReadPlan(name string) (*wire.Plan, error) {
-	text, err := os.ReadFile(name)
+func ReadPlan(ctx context.Context, name string) (*wire.Plan, error) {
+	text, err := ReadFile(ctx, name)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("plan %s: %w", name, CauseOf(err)))
 	}

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -17,11 +17,11 @@ func SecretFlag(cmd *cobra.Command, name *string) {
 }
 
 // ReadSecret reads a run key from a file. It returns nil if the name is empty.
-func ReadSecret(name string) ([]byte, error) {
+func ReadSecret(ctx context.Context, name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	key, err := os.ReadFile(name)
+	key, err := ReadFile(ctx, name)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("--secret: %w", err))
 	}

@@ -3,21 +3,17 @@
 package connect
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
@@ -29,6 +25,7 @@ import (
 type Connection struct {
 	URL, Creds, NKey, ca, cert, key string
 	plaintext                       bool
+	cmd                             *cobra.Command // that has the flags, nil without one
 
 	// Of a --context alone.
 	context               *[6]string // the settings that it has
@@ -42,6 +39,7 @@ var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plai
 
 // Flags adds the flags of a connection.
 func (c *Connection) Flags(cmd *cobra.Command) {
+	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.URL, "url", "",
 		"address of the broker, such as tls://broker:4222, or nats://127.0.0.1:4222 on this machine; "+
@@ -80,19 +78,11 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 	if inbox != "" {
 		opts = append(opts, nats.CustomInboxPrefix(inbox))
 	}
-	if c.Creds != "" {
-		opts = append(opts, nats.UserCredentials(c.Creds))
+	login, err := c.login()
+	if err != nil {
+		return nil, cli.Usage(err)
 	}
-	if c.NKey != "" {
-		o, err := nats.NkeyOptionFromSeed(c.NKey)
-		if err != nil {
-			return nil, cli.Usage(fmt.Errorf("--nkey %s: %w", c.NKey, err))
-		}
-		opts = append(opts, o)
-	}
-	if ca := c.authority(); ca != "" {
-		opts = append(opts, nats.RootCAs(ca))
-	}
+	opts = append(opts, login...)
 	if c.user != "" {
 		opts = append(opts, nats.UserInfo(c.user, c.password))
 	}
@@ -102,22 +92,7 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 	if c.tlsFirst {
 		opts = append(opts, nats.TLSHandshakeFirst())
 	}
-	if c.cert != "" {
-		opts = append(opts, nats.ClientCert(c.cert, c.key))
-	}
 	return opts, nil
-}
-
-// authority returns the file with the authorities to trust, "" for the system's. A creds file of
-// zofl device add has that of its broker.
-func (c *Connection) authority() string {
-	if c.ca != "" || c.Creds == "" {
-		return c.ca
-	}
-	if content, err := os.ReadFile(c.Creds); err == nil && hasAuthority(content) {
-		return c.Creds
-	}
-	return ""
 }
 
 // CoordinatorFlag adds the flag that names the coordinator's keys.
@@ -136,7 +111,7 @@ func (c *Connection) Coordinator(flag string) (signed.Keys, error) {
 		}
 		return keys, nil
 	}
-	content, err := os.ReadFile(c.Creds)
+	content, err := c.Read(c.Creds)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--creds %s: %w", c.Creds, cli.CauseOf(err)))
 	}
@@ -171,13 +146,16 @@ func (c *Connection) check() error {
 		}
 		addresses = append(addresses, u)
 	}
+	if err := c.checkFiles(); err != nil {
+		return err
+	}
 	for _, u := range addresses {
 		if c.clear(u) {
 			return fmt.Errorf("--url %s: another machine, and no TLS: whoever is on the way could play "+
 				"the coordinator: write tls://%s, or give --plaintext", u.Redacted(), u.Host)
 		}
 	}
-	return c.checkFiles()
+	return nil
 }
 
 // clear says whether a connection to an address would be open to whoever is on the way, and that
@@ -187,62 +165,6 @@ func (c *Connection) clear(u *url.URL) bool {
 		return false
 	}
 	return u.Scheme == "ws" || u.Scheme == "nats" && c.cert == "" && c.authority() == ""
-}
-
-// checkFiles returns an error unless the files have what their flags promise.
-func (c *Connection) checkFiles() error {
-	for _, f := range []struct {
-		name, file string
-		check      func([]byte) error
-	}{
-		{"creds", c.Creds, checkCreds},
-		{"nkey", c.NKey, func([]byte) error { return nil }}, // NkeyOptionFromSeed checks it
-		{"tls-ca", c.ca, checkAuthorities},
-		{"tls-cert", c.cert, func([]byte) error {
-			_, err := tls.LoadX509KeyPair(c.cert, c.key)
-			return err
-		}},
-	} {
-		if f.file == "" {
-			continue
-		}
-		content, err := os.ReadFile(f.file)
-		if err == nil {
-			err = f.check(content)
-		}
-		if err == nil && f.name != "tls-ca" && f.name != "tls-cert" {
-			err = cli.CheckMode(f.file)
-		}
-		if err != nil {
-			return fmt.Errorf("--%s %s: %w", f.name, f.file, cli.CauseOf(err))
-		}
-	}
-	if c.key != "" {
-		if err := cli.CheckMode(c.key); err != nil {
-			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
-		}
-	}
-	return nil
-}
-
-// checkCreds returns an error unless a file holds a user's JWT and nkey seed.
-func checkCreds(content []byte) error {
-	_, err := nkeys.ParseDecoratedJWT(content)
-	if err == nil {
-		_, err = nkeys.ParseDecoratedNKey(content)
-	}
-	if err != nil {
-		return fmt.Errorf("no credentials of a user: %w: give the file that zofl device add or nsc made",
-			err)
-	}
-	return nil
-}
-
-func checkAuthorities(content []byte) error {
-	if !x509.NewCertPool().AppendCertsFromPEM(content) {
-		return errors.New("no certificate in PEM: give the certificates of the authorities")
-	}
-	return nil
 }
 
 // checkAddress returns the parts of an address, or an error unless NATS can connect to it.

@@ -100,6 +100,10 @@ func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) er
 
 // take runs a client until the run ends or the context is done.
 func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
+	return cli.Stopped(cmd.Context(), d.part(cmd, cfg))
+}
+
+func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	if err := cli.CheckRun(d.run); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err != nil {
 		return err
 	}
-	if cfg.RunKey, err = cli.ReadSecret(d.secret); err != nil {
+	if cfg.RunKey, err = cli.ReadSecret(cmd.Context(), d.secret); err != nil {
 		return err
 	}
 	if d.store != "" {
@@ -144,7 +148,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	defer nc.Close()
 	if d.fetch != "" {
 		if given, err = d.fetched(cmd.Context(), nc, told); err != nil {
-			return cli.Stopped(cmd.Context(), err)
+			return err
 		}
 	}
 	keep, err := d.keeper(to)

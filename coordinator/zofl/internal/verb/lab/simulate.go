@@ -113,7 +113,7 @@ func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, err
 	if err := f.readAxes(cmd); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--sweep: %w", err))
 	}
-	p, err := cli.ReadPlan(args[0])
+	p, err := cli.ReadPlan(cmd.Context(), args[0])
 	if err != nil {
 		return nil, err
 	}

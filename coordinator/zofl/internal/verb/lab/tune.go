@@ -120,7 +120,7 @@ func (f *tuneFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 
 // tune tunes the plan in a file.
 func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
-	p, err := cli.ReadPlan(name)
+	p, err := cli.ReadPlan(cmd.Context(), name)
 	if err != nil {
 		return err
 	}

@@ -99,9 +99,9 @@ func (l *logChoice) replayFlags(cmd *cobra.Command) {
 }
 
 // model returns what the flags say about the model beyond the records.
-func (l *logChoice) model() (cfg replica.Config, err error) {
+func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
 	if cfg.Initial, err = l.initial.Read(); err == nil {
-		cfg.RunKey, err = cli.ReadSecret(l.secret)
+		cfg.RunKey, err = cli.ReadSecret(ctx, l.secret)
 	}
 	return cfg, err
 }

@@ -93,7 +93,7 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 
 // whole replays the records up to at. It fails if a vector that the state needs is gone.
 func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, error) {
-	model, err := l.model()
+	model, err := l.model(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ const noKey = "give the run key with --secret"
 
 // verify replays the records up to at, and notes the digest after every so many.
 func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, err error) {
-	model, err := l.model()
+	model, err := l.model(ctx)
 	if err != nil {
 		return v, err
 	}

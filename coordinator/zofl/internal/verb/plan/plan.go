@@ -2,6 +2,7 @@
 package plan
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 			if f.fields {
 				return printFields(cmd.OutOrStdout(), f.asJSON)
 			}
-			p, err := f.plan(args)
+			p, err := f.plan(cmd.Context(), args)
 			if err != nil {
 				return cli.AsUsage(err)
 			}
@@ -136,8 +137,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
 
 // plan returns the plan that the flags describe, after checking it.
-func (f *planFlags) plan(args []string) (*wire.Plan, error) {
-	p, err := f.start(args)
+func (f *planFlags) plan(ctx context.Context, args []string) (*wire.Plan, error) {
+	p, err := f.start(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	if err := plancheck.Validate(asPrivate(p)); err != nil { // before there is a key for it
 		return p, err
 	}
-	return p, keepSecret(p, f.secret)
+	return p, keepSecret(ctx, p, f.secret)
 }
 
 // guard bounds what devices and coordinator can do, in the plan as it will be with its secret.
@@ -191,9 +192,9 @@ func (f *planFlags) guard(p *wire.Plan, set []string) {
 	*p = *private
 }
 
-func (f *planFlags) start(args []string) (*wire.Plan, error) {
+func (f *planFlags) start(ctx context.Context, args []string) (*wire.Plan, error) {
 	if len(args) == 1 {
-		return cli.ReadPlan(args[0])
+		return cli.ReadPlan(ctx, args[0])
 	}
 	if f.dim == 0 && f.layers == "" && f.initial.File == "" {
 		return nil, cli.Usage(errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 // keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
 // which devices have and the plan has not. If the file does not exist, it is made from random
 // bytes, readable by its owner only. If p is private already, the file must hold its key.
-func keepSecret(p *wire.Plan, name string) error {
-	key, err := os.ReadFile(name)
+func keepSecret(ctx context.Context, p *wire.Plan, name string) error {
+	key, err := cli.ReadFile(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !p.Private():
 		key, err = makeSecret(name)

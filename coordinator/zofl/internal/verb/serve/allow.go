@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -20,6 +21,7 @@ const allowEvery = time.Second
 // An allowList is a file of the ids that may join: one a line, empty lines and what follows a #
 // aside. Any goroutine may ask it.
 type allowList struct {
+	ctx    context.Context // of the command
 	path   string
 	logger *slog.Logger
 
@@ -30,11 +32,11 @@ type allowList struct {
 }
 
 // allowed returns the function that says whether an id is on a list, nil without a list.
-func allowed(path string, logger *slog.Logger) (func(id string) bool, error) {
+func allowed(ctx context.Context, path string, logger *slog.Logger) (func(id string) bool, error) {
 	if path == "" {
 		return nil, nil
 	}
-	l := &allowList{path: path, logger: logger}
+	l := &allowList{ctx: ctx, path: path, logger: logger}
 	if err := l.read(); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--allow: %w", err))
 	}
@@ -60,7 +62,7 @@ func (l *allowList) read() error {
 	if err != nil || l.seen != nil && sameFile(info, l.seen) {
 		return err
 	}
-	data, err := os.ReadFile(l.path)
+	data, err := cli.ReadFile(l.ctx, l.path)
 	if err != nil {
 		return err
 	}

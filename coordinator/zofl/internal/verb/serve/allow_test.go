@@ -28,11 +28,13 @@ func TestAllowList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := allowed(path, slog.New(slog.DiscardHandler)); !errors.As(err, new(cli.UsageError)) {
+	quiet := slog.New(slog.DiscardHandler)
+	if _, err := allowed(t.Context(), path, quiet); !errors.As(err, new(cli.UsageError)) {
 		t.Errorf("no file: %v", err)
 	}
 	write("pi-1\nbad id\n", time.Hour)
-	if _, err := allowed(path, nil); err == nil || !strings.Contains(err.Error(), "ids:2: ") {
+	if _, err := allowed(t.Context(), path, nil); err == nil ||
+		!strings.Contains(err.Error(), "ids:2: ") {
 		t.Errorf("a bad id: %v", err)
 	}
 	write("# the kitchen\npi-1\n\n  pi-2  # by the door\n", time.Hour)
@@ -55,7 +57,7 @@ func TestAllowList(t *testing.T) {
 	check("pi-3")
 	write("bad id\n", time.Second)
 	check("pi-3")
-	if f, err := allowed("", nil); f != nil || err != nil {
+	if f, err := allowed(t.Context(), "", nil); f != nil || err != nil {
 		t.Errorf("no list: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
@@ -20,10 +19,10 @@ import (
 // keyBlock is the type of a private key's block in PEM.
 const keyBlock = "PRIVATE KEY"
 
-// loadKey reads the coordinator's key, and makes the file if there is none: an Ed25519 private key
-// (PKCS #8, PEM), which its owner alone may read.
-func loadKey(file string) (ed25519.PrivateKey, error) {
-	content, err := os.ReadFile(file)
+// loadKey reads the coordinator's key with read, and makes the file if there is none: an Ed25519
+// private key (PKCS #8, PEM), which its owner alone may read.
+func loadKey(file string, read func(string) ([]byte, error)) (ed25519.PrivateKey, error) {
+	content, err := read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKey(file)
 	}
@@ -89,14 +88,14 @@ func (f *serveFlags) speaker() (err error) {
 		return nil
 	}
 	if f.keyFile != "" {
-		if f.private, err = loadKey(f.keyFile); err != nil {
+		if f.private, err = loadKey(f.keyFile, f.Read); err != nil {
 			return cli.Usage(fmt.Errorf("--key %s: %w", f.keyFile, err))
 		}
 	}
 	if f.Creds == "" {
 		return nil
 	}
-	content, err := os.ReadFile(f.Creds)
+	content, err := f.Read(f.Creds)
 	if err == nil && f.private == nil {
 		f.private, err = keyIn(content)
 	}

@@ -61,7 +61,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer withdraw()
-	allow, err := allowed(f.allow, logger)
+	allow, err := allowed(ctx, f.allow, logger)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -84,8 +85,8 @@ standard error. With --json, events go to standard output, one per line.`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if err := f.read(args); err != nil {
-				return err
+			if err := f.read(cmd.Context(), args); err != nil {
+				return cli.Stopped(cmd.Context(), err)
 			}
 			if f.attached {
 				attach(cmd)
@@ -139,7 +140,7 @@ standard error. With --json, events go to standard output, one per line.`,
 }
 
 // read checks the flags and reads the plan.
-func (f *serveFlags) read(args []string) error {
+func (f *serveFlags) read(ctx context.Context, args []string) error {
 	switch {
 	case len(args) > 1:
 		return cli.Usage(fmt.Errorf("%d files: name one PLAN", len(args)))
@@ -175,7 +176,7 @@ func (f *serveFlags) read(args []string) error {
 	}
 	if len(args) == 1 {
 		var err error
-		if f.plan, err = cli.ReadPlan(args[0]); err != nil {
+		if f.plan, err = cli.ReadPlan(ctx, args[0]); err != nil {
 			return err
 		}
 		if f.run != "" && f.run != f.plan.Run {

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReadFile: what can be read only once is kept, a regular file is read again, and neither a
+// missing file nor an endless one is taken.
+func TestReadFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	for _, want := range []string{"old", "new"} {
+		if err := os.WriteFile(file, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadFile(t.Context(), file); string(got) != want || err != nil {
+			t.Errorf("%q, %v: want %q", got, err, want)
+		}
+	}
+	if _, err := ReadFile(t.Context(), file+"?"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := ReadFile(t.Context(), t.TempDir()); err == nil {
+		t.Error("a directory was read")
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		if _, err := ReadFile(t.Context(), "/dev/zero"); err == nil ||
+			!strings.Contains(err.Error(), "regular file") {
+			t.Errorf("an endless file: %v", err)
+		}
+	}
+}
+
+// TestReadOnce: of a pipe, every reader gets what the first one got; one without an end is awaited
+// no longer than the context.
+func TestReadOnce(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip("no /dev/fd here")
+	}
+	name, w := pipe(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ReadFile(ctx, name); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), name) {
+		t.Errorf("without an end: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name, w = pipe(t)
+	if _, err := w.WriteString("key"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, err := ReadFile(t.Context(), name); string(got) != "key" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
+// pipe returns the name of a pipe, and its other end.
+func pipe(t *testing.T) (name string, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
+	return fmt.Sprintf("/dev/fd/%d", r.Fd()), w
+}

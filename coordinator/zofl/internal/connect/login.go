@@ -1,0 +1,184 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+)
+
+// Read reads a file that a flag names, with [cli.ReadFile].
+func (c *Connection) Read(name string) ([]byte, error) {
+	ctx := context.Background()
+	if c.cmd != nil && c.cmd.Context() != nil {
+		ctx = c.cmd.Context()
+	}
+	return cli.ReadFile(ctx, name)
+}
+
+// login returns the options of a user and of certificates. A connection reads the files each time
+// that it is made anew: what was renewed counts.
+func (c *Connection) login() (opts []nats.Option, err error) {
+	if c.Creds != "" {
+		opts = append(opts, nats.UserJWT(func() (string, error) {
+			content, err := c.Read(c.Creds)
+			if err != nil {
+				return "", err
+			}
+			return nkeys.ParseDecoratedJWT(content)
+		}, c.signer(c.Creds)))
+	}
+	if c.NKey != "" {
+		public, err := c.publicOf(c.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("--nkey %s: %w", c.NKey, err)
+		}
+		opts = append(opts, nats.Nkey(public, c.signer(c.NKey)))
+	}
+	var certificate nats.TLSCertHandler
+	if c.cert != "" {
+		certificate = c.certificate
+	}
+	var roots nats.RootCAsHandler
+	if ca := c.authority(); ca != "" {
+		roots = func() (*x509.CertPool, error) { return c.roots(ca) }
+	}
+	if certificate != nil || roots != nil {
+		opts = append(opts, nats.ClientTLSConfig(certificate, roots))
+	}
+	return opts, nil
+}
+
+// publicOf returns the public key of a user, whose seed is in a file.
+func (c *Connection) publicOf(file string) (string, error) {
+	content, err := c.Read(file)
+	if err != nil {
+		return "", cli.CauseOf(err)
+	}
+	pair, err := nkeys.ParseDecoratedNKey(content)
+	if err != nil {
+		return "", err
+	}
+	defer pair.Wipe()
+	public, err := pair.PublicKey()
+	if err == nil && !nkeys.IsValidPublicUserKey(public) {
+		err = errors.New("no seed of a user: give a file with a seed that begins with SU")
+	}
+	return public, err
+}
+
+// signer returns what signs the broker's challenges with the seed in a file.
+func (c *Connection) signer(file string) nats.SignatureHandler {
+	return func(nonce []byte) ([]byte, error) {
+		content, err := c.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		pair, err := nkeys.ParseDecoratedNKey(content)
+		if err != nil {
+			return nil, err
+		}
+		defer pair.Wipe()
+		return pair.Sign(nonce)
+	}
+}
+
+// certificate returns this program's certificate.
+func (c *Connection) certificate() (tls.Certificate, error) {
+	cert, err := c.Read(c.cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := c.Read(c.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+// roots returns the authorities in a file.
+func (c *Connection) roots(file string) (*x509.CertPool, error) {
+	content, err := c.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("%s: no certificate in PEM", file)
+	}
+	return pool, nil
+}
+
+// authority returns the file with the authorities to trust, "" for the system's. A creds file of
+// zofl device add has that of its broker.
+func (c *Connection) authority() string {
+	if c.ca != "" || c.Creds == "" {
+		return c.ca
+	}
+	if content, err := c.Read(c.Creds); err == nil && hasAuthority(content) {
+		return c.Creds
+	}
+	return ""
+}
+
+// checkFiles returns an error unless the files have what their flags promise.
+func (c *Connection) checkFiles() error {
+	for _, f := range []struct {
+		name, file string
+		check      func([]byte) error
+	}{
+		{"creds", c.Creds, checkCreds},
+		{"nkey", c.NKey, func([]byte) error { return nil }}, // login checks it
+		{"tls-ca", c.ca, checkAuthorities},
+		{"tls-cert", c.cert, func([]byte) error {
+			_, err := c.certificate()
+			return err
+		}},
+	} {
+		if f.file == "" {
+			continue
+		}
+		content, err := c.Read(f.file)
+		if err == nil {
+			err = f.check(content)
+		}
+		if err == nil && f.name != "tls-ca" && f.name != "tls-cert" {
+			err = cli.CheckMode(f.file)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s %s: %w", f.name, f.file, cli.CauseOf(err))
+		}
+	}
+	if c.key != "" {
+		if err := cli.CheckMode(c.key); err != nil {
+			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
+		}
+	}
+	return nil
+}
+
+// checkCreds returns an error unless a file holds a user's JWT and nkey seed.
+func checkCreds(content []byte) error {
+	_, err := nkeys.ParseDecoratedJWT(content)
+	if err == nil {
+		_, err = nkeys.ParseDecoratedNKey(content)
+	}
+	if err != nil {
+		return fmt.Errorf("no credentials of a user: %w: give the file that zofl device add or nsc made",
+			err)
+	}
+	return nil
+}
+
+func checkAuthorities(content []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(content) {
+		return errors.New("no certificate in PEM: give the certificates of the authorities")
+	}
+	return nil
+}
