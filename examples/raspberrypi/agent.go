@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // usualMemory is what the agent tries to stay below, in bytes. GOMEMLIMIT sets it otherwise.
@@ -18,7 +19,7 @@ const usualMemory = 32 << 20
 // An agent is a device: a source of readings, the station that stores them, the client that
 // trains the model, and the watch that uses it.
 type agent struct {
-	cfg       *Config
+	cfg       *config.Config
 	log       *slog.Logger
 	station   *station
 	objective *forecastLoss
@@ -30,7 +31,7 @@ type agent struct {
 }
 
 // serve runs an agent until ctx ends, or until both a replay and the run have ended.
-func serve(ctx context.Context, cfg *Config, log *slog.Logger) (err error) {
+func serve(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(usualMemory)
 	}
@@ -62,7 +63,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) (err error) {
 	defer conn.Close()
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
-		RunKey: cfg.RunKey, Coordinator: cfg.Enrolled.keys.String(),
+		RunKey: cfg.RunKey, Coordinator: cfg.Enrolled.Keys.String(),
 		// A plan that needs more is refused. The window, the batch and the runtime take the other half.
 		MemoryLimit: uint64(debug.SetMemoryLimit(-1)) / 2,
 		Recorder:    &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,

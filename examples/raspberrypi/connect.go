@@ -6,10 +6,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // connect connects, or keeps trying: a device outlives network failures.
-func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
+func connect(cfg *config.Config, log *slog.Logger) (*nats.Conn, error) {
 	told := "" // the reason that was told last; the connection calls its handlers one by one
 	opts := append(client.ConnectOptions(cfg.ID),
 		// A greeting comes before TLS, so an attacker in the middle can inject a broker
@@ -30,11 +31,11 @@ func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
 			if text := err.Error(); text != told { // once, not at each attempt
-				log.Warn("the broker cannot be reached: trying again", "url", redact(cfg.URL),
+				log.Warn("the broker cannot be reached: trying again", "url", config.Redact(cfg.URL),
 					"err", err)
 				told = text
 			}
 		}),
 	)
-	return nats.Connect(cfg.URL, append(opts, cfg.Enrolled.options(cfg.URL)...)...)
+	return nats.Connect(cfg.URL, append(opts, cfg.Enrolled.Options(cfg.URL)...)...)
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // advertise greets one connection as a broker that names another broker, and answers its
@@ -35,7 +37,7 @@ func TestConnectToNoOther(t *testing.T) {
 	}
 	defer l.Close()
 	go advertise(l, "broker.example.com:4222")
-	nc, err := connect(&Config{URL: "nats://" + l.Addr().String(), ID: "a"},
+	nc, err := connect(&config.Config{URL: "nats://" + l.Addr().String(), ID: "a"},
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // A source sends readings. It returns the cause of ctx when ctx ends, or nil when there
@@ -13,7 +15,7 @@ type source func(ctx context.Context, out chan<- reading) error
 
 // A sheet is a CSV file as a source.
 type sheet struct {
-	cfg     *Config
+	cfg     *config.Config
 	log     *slog.Logger
 	tail    *tail
 	columns *columns
@@ -24,7 +26,7 @@ type sheet struct {
 	bad     bool      // a row that could not be read was logged
 }
 
-func newSheet(cfg *Config, log *slog.Logger, station *station) *sheet {
+func newSheet(cfg *config.Config, log *slog.Logger, station *station) *sheet {
 	s := &sheet{cfg: cfg, log: log, pause: sleep,
 		clock: &clock{station: station, log: log}, stride: stride}
 	poll := min(max(cfg.Period/10, 100*time.Millisecond), 10*time.Second)

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config/configtest"
 )
 
 func TestRows(t *testing.T) {
-	cfg := config(t, "channel = humidity from=rh factor=0.5")
+	cfg := configOf(t, "channel = humidity from=rh factor=0.5")
 	for _, c := range []struct{ header, row, want string }{
 		{"time,temperature,rh", "2026-01-31T12:00:00Z,20.5,80", "1769860800 20.5 40"},
 		{"\ufeffrh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
@@ -54,7 +56,7 @@ func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses
 		t.Fatal(err)
 	}
 	log, said := listen()
-	cfg := config(t, append(lines, "source = replay "+path)...)
+	cfg := configOf(t, append(lines, "source = replay "+path)...)
 	s := newSheet(cfg, log, newStation(cfg))
 	s.pause = func(_ context.Context, d time.Duration) error {
 		pauses = append(pauses, d)
@@ -103,7 +105,7 @@ func TestFileWithoutChannel(t *testing.T) {
 
 // A logger may begin a new file without a header.
 func TestHeaderIsKept(t *testing.T) {
-	s := newSheet(config(t), quiet, newStation(config(t)))
+	s := newSheet(configOf(t), quiet, newStation(configOf(t)))
 	for _, line := range []struct {
 		text      string
 		first, ok bool
@@ -120,7 +122,7 @@ func TestHeaderIsKept(t *testing.T) {
 // another file. Until then the agent continues with its window.
 func TestHeaderIsWaitedFor(t *testing.T) {
 	log, told := listen()
-	s := newSheet(config(t), log, newStation(config(t)))
+	s := newSheet(configOf(t), log, newStation(configOf(t)))
 	for _, line := range []struct {
 		text      string
 		first, ok bool
@@ -164,9 +166,9 @@ func take(t *testing.T, s *sheet, st *station) {
 // must not make all other rows old, nor empty the window. If the logger's clock was wrong
 // for long, the window is right again after clockSlots slots.
 func TestRowsFromTheFuture(t *testing.T) {
-	path := textFile(t, "")
+	path := configtest.File(t, "")
 	log, told := listen()
-	cfg := config(t, "source = csv "+path)
+	cfg := configOf(t, "source = csv "+path)
 	st := newStation(cfg)
 	s := newSheet(cfg, log, st)
 	now, step := at("2026-01-31T12:00:00Z"), 0
@@ -215,9 +217,9 @@ func TestFileIsReadAgain(t *testing.T) {
 	for i := range 100 {
 		text += fmt.Sprintf("%d,20\n", i*300)
 	}
-	path := textFile(t, text)
+	path := configtest.File(t, text)
 	log, told := listen()
-	cfg := config(t, "source = csv "+path)
+	cfg := configOf(t, "source = csv "+path)
 	st := newStation(cfg)
 	put(st, 40, make([]float64, 30)...)
 	s := newSheet(cfg, log, st)

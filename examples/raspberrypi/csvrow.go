@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // A columns says where a CSV row has the time and the channels. Fields contain no
@@ -19,7 +21,7 @@ type columns struct {
 }
 
 // readHeader finds the columns by name.
-func readHeader(line string, cfg *Config) (*columns, error) {
+func readHeader(line string, cfg *config.Config) (*columns, error) {
 	h := &columns{separator: ","}
 	if strings.Count(line, ";") > strings.Count(line, ",") {
 		h.separator = ";"
@@ -28,8 +30,8 @@ func readHeader(line string, cfg *Config) (*columns, error) {
 	}
 	names := h.split(strings.TrimPrefix(line, "\ufeff"))
 	if h.time = slices.Index(names, cfg.Source.Time); h.time < 0 {
-		return nil, &FieldError{"source", "time=" + cfg.Source.Time,
-			"the header has no such column: " + strconv.Quote(brief(line)) +
+		return nil, &config.FieldError{Field: "source", Value: "time=" + cfg.Source.Time,
+			Remedy: "the header has no such column: " + strconv.Quote(brief(line)) +
 				": set time to the name of the one with the time"}
 	}
 	for _, c := range cfg.Channels {

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/examples/raspberrypi/house"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
-// config returns a small configuration of one channel with these lines added.
-func config(t testing.TB, lines ...string) *Config {
+// configOf returns a small configuration of one channel with these lines added.
+func configOf(t testing.TB, lines ...string) *config.Config {
 	t.Helper()
 	all := append([]string{
 		"id = a", "state = " + t.TempDir(), "channel = temperature center=20 scale=5 change=0.5",
 		"source = csv none",
 	}, lines...)
-	cfg, err := parseConfig(all)
+	cfg, err := config.Parse(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func newHome(days int, seed uint64) home {
 
 // filled returns a station that has read a home.
 func filled(t *testing.T, days int, lines ...string) *station {
-	s := newStation(config(t, lines...))
+	s := newStation(configOf(t, lines...))
 	for _, r := range newHome(days, 1).readings {
 		s.add(reading{house.Time(r.Minute), []float64{r.Value}})
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config/configtest"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/mqtttest"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/notice"
 )
@@ -89,9 +90,9 @@ func TestHousehold(t *testing.T) {
 	mqtttest.Each(t, s, func(t *testing.T, b *mqtttest.Broker) {
 		own := t.TempDir()
 		lead, shown := freeport.Address(t), freeport.Address(t)
-		lines, password := filepath.Join(own, "lines"), textFile(t, mqtttest.Password+"\n")
+		lines, password := filepath.Join(own, "lines"), configtest.File(t, mqtttest.Password+"\n")
 		auth, creds := filepath.Join(own, "auth"), filepath.Join(own, "user.creds")
-		conf := textFile(t, strings.Join([]string{"state = " + filepath.Join(own, "state"),
+		conf := configtest.File(t, strings.Join([]string{"state = " + filepath.Join(own, "state"),
 			"creds = " + creds, "source = mqtt", "channel = temperature from=home/room#t",
 			"model = period=1s lags=2 ahead=1 hidden=2", "window = 64 least=2",
 			"output = json " + lines, "output = page " + shown,

@@ -24,6 +24,7 @@ import (
 	"syscall"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -61,7 +62,7 @@ var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor
 
 // exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {
-	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) ||
+	if errors.Is(err, errUsage) || errors.As(err, new(*config.FieldError)) ||
 		errors.As(err, new(*wire.PlanError)) ||
 		errors.Is(err, replica.ErrDim) || errors.Is(err, replica.ErrForeign) ||
 		errors.Is(err, wire.ErrRunKey) {
@@ -76,14 +77,14 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 		_, err := fmt.Fprintln(out, errUsage)
 		return err
 	case len(args) == 1 && args[0] == "fields":
-		return printFields(out)
+		return config.Print(out)
 	case len(args) == 1 && args[0] == "version":
 		_, err := fmt.Fprintln(out, "zofl-sensor", cmp.Or(version(), "of no version"))
 		return err
 	case (len(args) == 2 || len(args) == 3) && args[0] == "enroll":
-		return enrol(args[1], append(args, enrolledTo)[2], out)
+		return config.Enroll(args[1], append(args, config.EnrolledTo)[2], out)
 	case len(args) >= 2 && args[0] == "plan":
-		cfg, err := readConfig(args[1], anywhere)
+		cfg, err := config.Read(args[1], anywhere)
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 		}
 		return writePlan(out, p)
 	case len(args) >= 1 && args[0] != "plan" && args[0] != "enroll":
-		cfg, err := readConfig(args[0], args[1:])
+		cfg, err := config.Read(args[0], args[1:])
 		if err != nil {
 			return err
 		}
@@ -106,13 +107,3 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 // devices do not exist.
 var anywhere = []string{"id=any", "state=any", "creds=", "secret=", "url=plaintext=yes",
 	"mqtt=plaintext=yes password= ca="}
-
-// printFields lists the fields of a configuration.
-func printFields(out io.Writer) error {
-	for _, f := range fields {
-		if _, err := fmt.Fprintf(out, "%-8s %-34s %s\n", f.name, f.fallback, f.meaning); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,6 +19,9 @@ import (
 type shape struct {
 	channels, lags, hidden int
 }
+
+// shapeOf returns the shape of a configuration's model.
+func shapeOf(c *config.Config) shape { return shape{len(c.Channels), c.Lags, c.Hidden} }
 
 // sights returns how many inputs a channel has.
 func (s shape) sights() int { return s.lags + len(habitDays) }

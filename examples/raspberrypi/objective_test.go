@@ -62,7 +62,7 @@ func TestSizeZeroIsEverything(t *testing.T) {
 }
 
 func TestNoReadings(t *testing.T) {
-	o := newLoss(newStation(config(t)))
+	o := newLoss(newStation(configOf(t)))
 	if _, err := o.Loss(t.Context(), make([]float32, o.Dim()),
 		batchOf(8)); !errors.Is(err, errNoExample) {
 		t.Errorf("loss: %v, want errNoExample", err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/lines"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/mqtt"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/notice"
@@ -21,7 +22,8 @@ type outputs struct {
 
 // openOutputs opens all outputs of the configuration. The household's broker also has the topics
 // that the source reads.
-func openOutputs(cfg *Config, log *slog.Logger, topics map[string]func([]byte)) (*outputs, error) {
+func openOutputs(cfg *config.Config, log *slog.Logger,
+	topics map[string]func([]byte)) (*outputs, error) {
 	o := &outputs{}
 	for _, out := range cfg.Outputs {
 		if err := o.open(cfg, log, out); err != nil {
@@ -36,7 +38,7 @@ func openOutputs(cfg *Config, log *slog.Logger, topics map[string]func([]byte)) 
 	return o, nil
 }
 
-func (o *outputs) open(cfg *Config, log *slog.Logger, out Output) error {
+func (o *outputs) open(cfg *config.Config, log *slog.Logger, out config.Output) error {
 	var names []string
 	for _, c := range cfg.Channels {
 		names = append(names, c.Name)
@@ -59,15 +61,17 @@ func (o *outputs) open(cfg *Config, log *slog.Logger, out Output) error {
 		sink, err = lines.Open(out.To, cfg.ID, log)
 	}
 	if err != nil {
-		return &FieldError{"output", out.Kind + " " + out.To, "give another: " + err.Error()}
+		return &config.FieldError{Field: "output", Value: out.Kind + " " + out.To,
+			Remedy: "give another: " + err.Error()}
 	}
 	o.sinks, o.close = append(o.sinks, sink), append(o.close, sink.Close)
 	return nil
 }
 
 // household connects to the household's broker.
-func (o *outputs) household(cfg *Config, log *slog.Logger, topics map[string]func([]byte)) error {
-	to, err := cfg.household()
+func (o *outputs) household(cfg *config.Config, log *slog.Logger,
+	topics map[string]func([]byte)) error {
+	to, err := cfg.Household()
 	if err != nil {
 		return err
 	}

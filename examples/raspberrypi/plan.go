@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
@@ -13,8 +14,8 @@ import (
 
 // makePlan returns a plan for devices with this configuration, with which a coordinator
 // begins a run. Settings are fields of the plan, such as members=5.
-func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
-	s := cfg.shape()
+func makePlan(cfg *config.Config, settings []string) (*wire.Plan, error) {
+	s := shapeOf(cfg)
 	// The README says why it is not zofl-shared.
 	p, err := preset.UnboundDecomflAdam(cfg.Run, uint64(s.dim()))
 	if err != nil {

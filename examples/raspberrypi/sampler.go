@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // perSlot is how often a slot is read: a mean has less noise, and a single failed reading,
@@ -19,7 +21,7 @@ type sampler struct {
 	read  func() reading
 }
 
-func newSampler(cfg *Config, log *slog.Logger, s *station, read func() reading) *sampler {
+func newSampler(cfg *config.Config, log *slog.Logger, s *station, read func() reading) *sampler {
 	return &sampler{every: cfg.Period / perSlot, clock: &clock{station: s, log: log},
 		now: time.Now, pause: sleep, read: read}
 }

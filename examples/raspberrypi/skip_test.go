@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config/configtest"
 )
 
 // A logbook is a CSV whose logger has a bad clock and bad power.
@@ -70,7 +72,7 @@ func (b *logbook) rows(at time.Time, n int) {
 // earlier agent saved; nil: none.
 func start(t *testing.T, text string, kept *station, lines ...string) *sheet {
 	t.Helper()
-	cfg := config(t, append(lines, "source = csv "+textFile(t, text))...)
+	cfg := configOf(t, append(lines, "source = csv "+configtest.File(t, text))...)
 	st := newStation(cfg)
 	if kept != nil {
 		if err := st.decode(kept.encode()); err != nil {

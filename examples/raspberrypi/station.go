@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // inputLimit limits inputs and targets, in units of a channel's scale or change: one
@@ -12,7 +14,7 @@ const inputLimit = 8
 
 // A station holds a device's readings, and makes examples from them.
 type station struct {
-	cfg *Config
+	cfg *config.Config
 	shape
 	day int64 // slots a day
 
@@ -21,9 +23,9 @@ type station struct {
 	collect *collector
 }
 
-func newStation(cfg *Config) *station {
+func newStation(cfg *config.Config) *station {
 	return &station{
-		cfg: cfg, shape: cfg.shape(), day: int64(24 * time.Hour / cfg.Period),
+		cfg: cfg, shape: shapeOf(cfg), day: int64(24 * time.Hour / cfg.Period),
 		window:  newWindow(cfg.Period, cfg.Window, len(cfg.Channels)),
 		collect: newCollector(len(cfg.Channels)),
 	}

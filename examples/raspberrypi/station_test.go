@@ -9,7 +9,7 @@ import (
 // Inputs are the same on every device that had the same readings, whatever preceded them.
 func TestNormalization(t *testing.T) {
 	lines := []string{"model = period=6h lags=3 ahead=2", "window = 64 least=1"}
-	a, b := newStation(config(t, lines...)), newStation(config(t, lines...))
+	a, b := newStation(configOf(t, lines...)), newStation(configOf(t, lines...))
 	put(a, 1000, 30, 22, 24, 22.5, 21, 20, 25) // slot 1006 has 25
 	put(b, 900, 5, 5, 5, 5)
 	put(b, 1000, 30, 22, 24, 22.5, 21, 20, 25)
@@ -32,7 +32,7 @@ func TestNormalization(t *testing.T) {
 }
 
 func TestExamplesHaveWhatCameAhead(t *testing.T) {
-	s := newStation(config(t, "model = lags=2 ahead=3", "window = 64 least=1"))
+	s := newStation(configOf(t, "model = lags=2 ahead=3", "window = 64 least=1"))
 	put(s, 1000, 20, 20.5, math.NaN(), 21, 19.5)
 	e := s.newExample()
 	for slot, want := range map[int64]float32{1000: 2, 1001: -2} {
@@ -60,7 +60,7 @@ func TestHeldOutIsNotTrainedOn(t *testing.T) {
 
 // A device that lacks a channel takes part with the others.
 func TestMissingChannel(t *testing.T) {
-	cfg := config(t, "channel = humidity center=50 scale=10", "window = 64 least=1")
+	cfg := configOf(t, "channel = humidity center=50 scale=10", "window = 64 least=1")
 	s := newStation(cfg)
 	for i := range 40 {
 		s.add(reading{s.window.time(int64(i)), []float64{20 + float64(i%5), math.NaN()}})
@@ -74,7 +74,7 @@ func TestMissingChannel(t *testing.T) {
 
 // A device whose sensor never answered has slots but no examples, so it does not join.
 func TestMissingReadingsAreNoExamples(t *testing.T) {
-	s := newStation(config(t, "window = 64 least=1", "model = lags=2 ahead=2"))
+	s := newStation(configOf(t, "window = 64 least=1", "model = lags=2 ahead=2"))
 	for i := range 20 {
 		put(s, int64(i), math.NaN())
 	}
@@ -96,7 +96,7 @@ func TestMissingReadingsAreNoExamples(t *testing.T) {
 // A reading that does not fit a float32 is missing; otherwise every loss with it would be
 // NaN.
 func TestHugeReadings(t *testing.T) {
-	s := newStation(config(t, "window = 64 least=1", "model = lags=3 ahead=2"))
+	s := newStation(configOf(t, "window = 64 least=1", "model = lags=3 ahead=2"))
 	put(s, 100, 20, 1e300, 1e300, -1e300, 20, 21, 20, 21)
 	o := newLoss(s)
 	if got := loss(t, o, make([]float32, o.Dim()), batchOf(0)); math.IsNaN(got) {

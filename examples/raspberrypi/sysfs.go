@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // A sensor is a directory of sysfs as a source. It belongs to Linux's Industrial I/O, such
@@ -18,12 +20,12 @@ import (
 // from in_temp_input or in_temp_raw, and temp1 from temp1_input.
 type sensor struct {
 	*sampler
-	cfg      *Config
+	cfg      *config.Config
 	log      *slog.Logger
 	failures map[string]bool // channels whose failure was logged
 }
 
-func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
+func newSensor(cfg *config.Config, log *slog.Logger, s *station) *sensor {
 	r := &sensor{cfg: cfg, log: log, failures: map[string]bool{}}
 	r.sampler = newSampler(cfg, log, s, r.read)
 	return r

@@ -33,7 +33,7 @@ func device(t *testing.T, files map[string]string) string {
 
 func newTestSensor(t *testing.T, dir string, lines ...string) (*sensor, *strings.Builder) {
 	log, told := listen()
-	cfg := config(t, append(lines, "source = sysfs "+dir)...)
+	cfg := configOf(t, append(lines, "source = sysfs "+dir)...)
 	return newSensor(cfg, log, newStation(cfg)), told
 }
 

@@ -69,12 +69,12 @@ func TestWatchdog(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	cfg := config(t, "model = lags=4 hidden=3")
+	cfg := configOf(t, "model = lags=4 hidden=3")
 	p, err := makePlan(cfg, []string{"members=5", "rounds=10"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Dim != uint64(cfg.shape().dim()) || p.Members != 5 || p.Target != 5 || p.Quorum != 3 ||
+	if p.Dim != uint64(shapeOf(cfg).dim()) || p.Members != 5 || p.Target != 5 || p.Quorum != 3 ||
 		p.EvalCount != 5 || p.Rounds != 10 {
 		t.Errorf("plan %+v", p)
 	}

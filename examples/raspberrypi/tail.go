@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 // lineMost is the longest line allowed in a file.
@@ -56,7 +58,7 @@ func (t *tail) more(ctx context.Context) error {
 		return nil
 	case err == nil:
 		return t.wait(ctx)
-	case t.once || errors.As(err, new(*FieldError)):
+	case t.once || errors.As(err, new(*config.FieldError)):
 		return err
 	}
 	if text := err.Error(); text != t.told {
@@ -116,12 +118,14 @@ func (t *tail) open() error {
 	t.read, t.rest, t.turned, t.live = 0, t.rest[:0], true, false
 	switch info, err := os.Stat(t.path); {
 	case err != nil && t.once:
-		return &FieldError{"source", t.path, "name a file that can be read: " + err.Error()}
+		return &config.FieldError{Field: "source", Value: t.path,
+			Remedy: "name a file that can be read: " + err.Error()}
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return &FieldError{"source", t.path, "it is not a regular file but " +
-			info.Mode().String() + ": name a CSV file, which may grow"}
+		return &config.FieldError{Field: "source", Value: t.path,
+			Remedy: "it is not a regular file but " + info.Mode().String() +
+				": name a CSV file, which may grow"}
 	}
 	file, err := os.Open(t.path)
 	if err != nil {

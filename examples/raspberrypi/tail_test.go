@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 )
 
 var errDone = errors.New("done")
@@ -142,7 +144,7 @@ func TestTailOfNoFile(t *testing.T) {
 		once bool
 	}{{dir, false}, {pipe, false}, {pipe, true}, {filepath.Join(dir, "none"), true}} {
 		f := &tail{path: c.path, once: c.once, warn: func(string) {}}
-		var bad *FieldError
+		var bad *config.FieldError
 		if _, _, err := f.line(t.Context()); !errors.As(err, &bad) || bad.Field != "source" ||
 			bad.Value != c.path {
 			t.Errorf("%s: %v, want an error of the field source", c.path, err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/mqtt"
 )
 
@@ -19,7 +20,7 @@ const freshFor = 65 * time.Minute
 // else what came last.
 type topics struct {
 	*sampler
-	cfg *Config
+	cfg *config.Config
 	log *slog.Logger
 
 	mu     sync.Mutex
@@ -36,7 +37,7 @@ type heard struct {
 	bad   bool      // that messages have no number was logged
 }
 
-func newTopics(cfg *Config, log *slog.Logger, s *station) *topics {
+func newTopics(cfg *config.Config, log *slog.Logger, s *station) *topics {
 	t := &topics{cfg: cfg, log: log, values: make([]heard, len(cfg.Channels))}
 	t.sampler = newSampler(cfg, log, s, t.read)
 	return t

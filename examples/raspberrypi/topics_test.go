@@ -11,7 +11,7 @@ import (
 // one topic may have several channels.
 func TestTopics(t *testing.T) {
 	log, told := listen()
-	cfg := config(t, "source = mqtt", "mqtt = mqtt://127.0.0.1",
+	cfg := configOf(t, "source = mqtt", "mqtt = mqtt://127.0.0.1",
 		"channel = humidity from=home/kitchen#air.humidity",
 		"channel = door from=home/kitchen#door factor=10")
 	cfg.Channels[0].From = "home/bare"

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
 	"github.com/zofl/zofl/examples/raspberrypi/internal/notice"
 )
 
@@ -151,7 +152,7 @@ func (w *watch) judge(f *forecast, got []float32, at time.Time) {
 
 // judgeOne logs an anomaly when it begins and when it is over: when no error was large for
 // twice the reach of a forecast. Forecasts made during an anomaly are wrong again after it.
-func (w *watch) judgeOne(k *channelErrors, ch *Channel, err float64, f *forecast, c int,
+func (w *watch) judgeOne(k *channelErrors, ch *config.Channel, err float64, f *forecast, c int,
 	got float32, at time.Time) {
 	if len(k.recent) < leastErrors {
 		return

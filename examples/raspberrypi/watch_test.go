@@ -13,7 +13,7 @@ import (
 
 // reporting returns a station whose watch reports the errors of each span of readings.
 func reporting(t *testing.T, every time.Duration, lines ...string) *station {
-	cfg := config(t, lines...)
+	cfg := configOf(t, lines...)
 	cfg.Report = every
 	return newStation(cfg)
 }
@@ -78,7 +78,7 @@ func TestAnomalyIsToldOnce(t *testing.T) {
 }
 
 func TestNoAnomalyWithoutEnoughErrors(t *testing.T) {
-	s := newStation(config(t, "model = ahead=2"))
+	s := newStation(configOf(t, "model = ahead=2"))
 	_, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(leastErrors) {
 			add(reading{s.window.time(i), []float64{20 + float64(i%2)*40}})
@@ -105,7 +105,7 @@ func TestReport(t *testing.T) {
 
 // Nothing is logged for slots without a forecast, and gaps are no anomalies.
 func TestGaps(t *testing.T) {
-	s := newStation(config(t, "model = ahead=2"))
+	s := newStation(configOf(t, "model = ahead=2"))
 	w, told := watchedBy(t, s, func(add func(reading)) {
 		for i := range int64(400) {
 			v := 20.0

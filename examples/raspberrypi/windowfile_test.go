@@ -25,7 +25,7 @@ func openStore(t *testing.T, dir string) client.Store {
 
 func TestWindowSurvives(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
+	s := newStation(configOf(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	if err := s.load(store); err != nil {
 		t.Fatalf("with no file: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestWindowSurvives(t *testing.T) {
 
 // A file that a power cut or bad flash damaged is set aside, however it was damaged.
 func TestTornWindowBeginsAnew(t *testing.T) {
-	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
+	s := newStation(configOf(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	put(s, 1000, 1, 2, 3)
 	whole := s.encode()
 	files := map[string][]byte{"empty": {},
@@ -81,7 +81,7 @@ func TestTornWindowBeginsAnew(t *testing.T) {
 // FuzzWindowFile: what is read is written as a file that is read alike, and what is not read leaves
 // the window empty. The fuzzer need not make a checksum.
 func FuzzWindowFile(f *testing.F) {
-	cfg := config(f, "window = 40 least=1", "model = lags=2 ahead=2")
+	cfg := configOf(f, "window = 40 least=1", "model = lags=2 ahead=2")
 	s := newStation(cfg)
 	put(s, 1000, 1, 2, 3)
 	whole := s.encode()
@@ -106,15 +106,15 @@ func FuzzWindowFile(f *testing.F) {
 }
 
 func TestWindowOfAnotherConfiguration(t *testing.T) {
-	s := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2"))
+	s := newStation(configOf(t, "window = 40 least=1", "model = lags=2 ahead=2"))
 	put(s, 1000, 1, 2, 3)
 	for _, line := range []string{"model = period=1m", "channel = humidity"} {
-		other := newStation(config(t, "window = 40 least=1", "model = lags=2 ahead=2", line))
+		other := newStation(configOf(t, "window = 40 least=1", "model = lags=2 ahead=2", line))
 		if err := other.decode(s.encode()); !errors.Is(err, errOther) {
 			t.Errorf("%s: %v, want errOther", line, err)
 		}
 	}
-	shorter := newStation(config(t, "window = 16 least=1", "model = lags=2 ahead=2"))
+	shorter := newStation(configOf(t, "window = 16 least=1", "model = lags=2 ahead=2"))
 	if err := shorter.decode(s.encode()); err != nil || shorter.window.at(1002)[0] != 3 {
 		t.Errorf("a shorter window: %v", err)
 	}
@@ -125,13 +125,13 @@ func TestWindowOfAnotherConfiguration(t *testing.T) {
 func TestWindowSurvivesAnotherConfiguration(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	common := []string{"window = 40 least=1", "model = lags=2 ahead=2"}
-	s := newStation(config(t, common...))
+	s := newStation(configOf(t, common...))
 	put(s, 1000, 1, 2, 3)
 	if err := s.save(store); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"model = period=1m", "channel = humidity"} {
-		other := newStation(config(t, append(common, line)...))
+		other := newStation(configOf(t, append(common, line)...))
 		if err := errors.Join(other.load(store), other.save(store)); err != nil ||
 			other.window.held != 0 {
 			t.Errorf("%s: error %v and %d slots, want none and none", line, err, other.window.held)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nkeys"
+	"github.com/zofl/zofl/examples/raspberrypi/internal/config/configtest"
 )
 
 func TestConfigFile(t *testing.T) {
@@ -19,7 +19,7 @@ func TestConfigFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := readConfig(path, []string{"model=ahead=4", "pace=2s"})
+	cfg, err := Read(path, []string{"model=ahead=4", "pace=2s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,30 +33,6 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// textFile creates a file with a text and returns its name.
-func textFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// userSeed returns the seed of a new user.
-func userSeed(t *testing.T) string {
-	t.Helper()
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := pair.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(seed)
-}
-
 // Each error names the field, its value and the remedy.
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ line, field, remedy string }{
@@ -66,10 +42,10 @@ func TestConfigErrors(t *testing.T) {
 		{"id = ä", "id", "no other device"},
 		{"creds = /nowhere", "creds", "can be read"},
 		{"secret = /nowhere", "secret", "can be read"},
-		{"secret = " + textFile(t, "too short"), "secret", "9 bytes"},
-		{"creds = " + textFile(t, "not PEM"), "creds", "certificates in PEM"},
-		{"creds = " + textFile(t, "zofl:?v=2"), "creds", "version"},
-		{"creds = " + textFile(t, "\n"), "creds", "is empty"},
+		{"secret = " + configtest.File(t, "too short"), "secret", "9 bytes"},
+		{"creds = " + configtest.File(t, "not PEM"), "creds", "certificates in PEM"},
+		{"creds = " + configtest.File(t, "zofl:?v=2"), "creds", "version"},
+		{"creds = " + configtest.File(t, "\n"), "creds", "is empty"},
 		{"url = http://127.0.0.1:4222", "url", "tls://"},
 		{"url = nats://x plaintext=maybe", "url", "yes or no"},
 		{"url = nats://broker:4222", "url", "tls://"},
@@ -105,10 +81,10 @@ func TestConfigErrors(t *testing.T) {
 		{"mqtt = mqtt://ha.local", "mqtt", "plaintext=yes"},
 		{"mqtt = mqtts://x prefix=a/#", "mqtt", "name one"},
 		{"mqtt = mqtts://x password=/nowhere", "mqtt", "can be read"},
-		{"mqtt = mqtts://x password=" + textFile(t, "\n"), "mqtt", "is empty"},
-		{"mqtt = mqtts://x ca=" + textFile(t, "not PEM"), "mqtt", "in PEM"},
+		{"mqtt = mqtts://x password=" + configtest.File(t, "\n"), "mqtt", "is empty"},
+		{"mqtt = mqtts://x ca=" + configtest.File(t, "not PEM"), "mqtt", "in PEM"},
 	} {
-		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f",
+		_, err := Parse([]string{"id = a", "state = b", "source = csv f",
 			"channel = temperature", c.line})
 		var bad *FieldError
 		_, value, _ := strings.Cut(c.line, "=")
@@ -119,9 +95,6 @@ func TestConfigErrors(t *testing.T) {
 			!strings.Contains(bad.Remedy, c.remedy) ||
 			!strings.Contains(err.Error(), strings.TrimSpace(value)) {
 			t.Errorf("%s: %v, want field %s, the value, and %q", c.line, err, c.field, c.remedy)
-		}
-		if exitCode(err) != exitUsage {
-			t.Errorf("%s: exit code %d", c.line, exitCode(err))
 		}
 	}
 }
@@ -135,7 +108,7 @@ func TestConfigMissing(t *testing.T) {
 		}
 		lines := append(append([]string{}, all[:i]...), all[i+1:]...)
 		var bad *FieldError
-		if _, err := parseConfig(lines); !errors.As(err, &bad) || bad.Field != field {
+		if _, err := Parse(lines); !errors.As(err, &bad) || bad.Field != field {
 			t.Errorf("without %s: %v", field, err)
 		}
 	}
@@ -147,14 +120,14 @@ func TestConfigOfSystemd(t *testing.T) {
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
 	key := strings.Repeat("k", runKeyLen)
-	line := "zofl:?v=1&url=tls://broker:4222&run=hall&id=pi&jwt=eyJ&seed=" + userSeed(t) + "&ca=" +
-		strings.Repeat("A", 43)
+	line := "zofl:?v=1&url=tls://broker:4222&run=hall&id=pi&jwt=eyJ&seed=" +
+		configtest.Seed(t) + "&ca=" + strings.Repeat("A", 43)
 	for name, text := range map[string]string{"mqtt": "\n", "creds": line, "secret": key} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := parseConfig([]string{"source = csv f", "channel = x"})
+	cfg, err := Parse([]string{"source = csv f", "channel = x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +139,7 @@ func TestConfigOfSystemd(t *testing.T) {
 		t.Errorf("enrolled as %s in %s at %s", cfg.ID, cfg.Run, cfg.URL)
 	}
 	var other *FieldError
-	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); !errors.As(err,
+	if _, err := Parse([]string{"id = a", "source = csv f", "channel = x"}); !errors.As(err,
 		&other) || other.Field != "id" {
 		t.Errorf("another name than it was enrolled with: %v", err)
 	}
@@ -177,12 +150,12 @@ func TestConfigOfSystemd(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); err != nil ||
+	if cfg, err := Parse([]string{"id = a", "source = csv f", "channel = x"}); err != nil ||
 		cfg.RunKey != nil {
 		t.Errorf("a lost run key: %v", err)
 	}
 	var bad *FieldError
-	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "secret = " +
+	if _, err := Parse([]string{"id = a", "source = csv f", "channel = x", "secret = " +
 		filepath.Join(dir, "secret")}); !errors.As(err, &bad) || bad.Field != "secret" {
 		t.Errorf("a lost run key that is asked for: %v", err)
 	}
@@ -194,7 +167,7 @@ func TestFormerFields(t *testing.T) {
 		t.Errorf("%d fields, want fewer than 15", len(fields))
 	}
 	for name := range formerly {
-		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = x",
+		_, err := Parse([]string{"id = a", "state = b", "source = csv f", "channel = x",
 			name + " = 1"})
 		var bad *FieldError
 		if !errors.As(err, &bad) || bad.Field != name {
@@ -212,7 +185,7 @@ func TestFormerFields(t *testing.T) {
 }
 
 func TestReadmeListsEveryField(t *testing.T) {
-	b, err := os.ReadFile("README.md")
+	b, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,35 +197,14 @@ func TestReadmeListsEveryField(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
-	for _, arg := range []string{"-h", "--help", "help"} {
-		var out strings.Builder
-		if err := run(t.Context(), []string{arg}, &out, nil); err != nil ||
-			!strings.Contains(out.String(), "plan") {
-			t.Errorf("%s: error %v and %q, want the usage", arg, err, out.String())
-		}
-	}
-}
-
 // A password in a URL is never logged.
 func TestPasswordIsNotTold(t *testing.T) {
 	for _, url := range []string{"nats://user:hidden@broker",
 		"nats://127.0.0.1,nats://hidden@broker", "nats://user:hid den@b", "http://hidden@broker"} {
-		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f",
+		_, err := Parse([]string{"id = a", "state = b", "source = csv f",
 			"channel = x", "url = " + url})
 		if err == nil || strings.Contains(err.Error(), "hid") {
 			t.Errorf("%s: got %v, want an error without the password", url, err)
 		}
-	}
-}
-
-// A plan can be made on a machine that has neither the devices' files nor their secrets.
-func TestPlanAnywhere(t *testing.T) {
-	path := textFile(t, "url = nats://broker\ncreds = /nowhere\nsecret = "+
-		"/nowhere\nsource = sysfs /nowhere\nchannel = x\n")
-	var out strings.Builder
-	if err := run(t.Context(), []string{"plan", path}, &out, quiet); err != nil ||
-		!strings.Contains(out.String(), `"dim"`) {
-		t.Errorf("error %v, printed %.80s", err, out.String())
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/tls"
@@ -23,7 +23,7 @@ func (c *Config) checkMQTT() error {
 	}
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Scheme != "mqtt" && u.Scheme != "mqtts" {
-		return &FieldError{"mqtt", redact(m.URL), "write it as mqtts://HOST or mqtt://HOST, with " +
+		return &FieldError{"mqtt", Redact(m.URL), "write it as mqtts://HOST or mqtt://HOST, with " +
 			"user=NAME and password=FILE after it"}
 	}
 	if u.Scheme == "mqtt" && !m.Plaintext && !loopback(u.Hostname()) {
@@ -43,12 +43,12 @@ func (c *Config) checkMQTT() error {
 			}
 		}
 	}
-	_, err = c.household()
+	_, err = c.Household()
 	return err
 }
 
-// household returns how to connect to the household's broker.
-func (c *Config) household() (mqtt.Config, error) {
+// Household returns how to connect to the household's broker.
+func (c *Config) Household() (mqtt.Config, error) {
 	m := &c.MQTT
 	u, err := url.Parse(m.URL)
 	if err != nil {

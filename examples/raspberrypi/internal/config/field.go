@@ -1,6 +1,8 @@
-package main
+package config
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -138,4 +140,14 @@ func (f *field) option(word string) (*option, string) {
 		}
 	}
 	return nil, ""
+}
+
+// Print lists the fields of a configuration.
+func Print(out io.Writer) error {
+	for _, f := range fields {
+		if _, err := fmt.Fprintf(out, "%-8s %-34s %s\n", f.name, f.fallback, f.meaning); err != nil {
+			return err
+		}
+	}
+	return nil
 }

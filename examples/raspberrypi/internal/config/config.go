@@ -1,4 +1,5 @@
-package main
+// Package config reads the agent's configuration, and the secrets that it names.
+package config
 
 import (
 	"bufio"
@@ -15,7 +16,7 @@ type Config struct {
 	URL, Run, ID  string
 	Plaintext     bool
 	Creds         string      // file
-	Enrolled      credentials // content of Creds
+	Enrolled      Credentials // content of Creds
 	Secret        string      // file with the run key
 	RunKey        []byte      // content of Secret
 	State         string
@@ -67,9 +68,6 @@ type Channel struct {
 	Factor float64 // converts the source's numbers to the channel's unit
 }
 
-// shape returns the shape of the model.
-func (c *Config) shape() shape { return shape{len(c.Channels), c.Lags, c.Hidden} }
-
 // A FieldError says that a field of the configuration cannot be used.
 type FieldError struct {
 	Field, Value, Remedy string
@@ -79,8 +77,8 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s = %s: %s", e.Field, e.Value, e.Remedy)
 }
 
-// readConfig reads a file, then applies settings of the form field=value.
-func readConfig(path string, settings []string) (*Config, error) {
+// Read reads a file, then applies settings of the form field=value.
+func Read(path string, settings []string) (*Config, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, &FieldError{"FILE", path,
@@ -91,7 +89,7 @@ func readConfig(path string, settings []string) (*Config, error) {
 	if err != nil {
 		return nil, &FieldError{"FILE", path, "name a text file with lines field = value: " + err.Error()}
 	}
-	cfg, err := parseConfig(append(lines, settings...))
+	cfg, err := Parse(append(lines, settings...))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -110,9 +108,9 @@ func configLines(r io.Reader) (lines []string, err error) {
 	return lines, scan.Err()
 }
 
-// parseConfig makes a configuration from lines "field = value". If a field is repeated the
+// Parse makes a configuration from lines "field = value". If a field is repeated the
 // last line counts, except for channels: each line adds one.
-func parseConfig(lines []string) (*Config, error) {
+func Parse(lines []string) (*Config, error) {
 	c := &Config{HeldOut: 0.2, Report: 24 * time.Hour, Source: Source{Time: "time"},
 		MQTT: MQTT{Prefix: "zofl", Discovery: "homeassistant"}}
 	for _, f := range fields {

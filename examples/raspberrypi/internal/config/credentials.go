@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -20,17 +20,17 @@ import (
 )
 
 // Credentials are what a device shows to the run's broker, and whom it trusts there.
-type credentials struct {
-	url, run, id string // of a line
-	card         *enroll.Card
-	jwt, seed    string         // "": none
-	roots        *x509.CertPool // nil: the system's
-	keys         signed.Keys    // the coordinator's
+type Credentials struct {
+	URL, Run, ID string // of a line
+	Card         *enroll.Card
+	JWT, Seed    string         // "": none
+	Roots        *x509.CertPool // nil: the system's
+	Keys         signed.Keys    // the coordinator's
 }
 
-// readCredentials reads the line of zofl device add --qr, the file of zofl device add, or
+// ReadCredentials reads the line of zofl device add --qr, the file of zofl device add, or
 // certificates alone. Errors show nothing of it.
-func readCredentials(b []byte) (c credentials, err error) {
+func ReadCredentials(b []byte) (c Credentials, err error) {
 	text := strings.TrimSpace(string(b))
 	if text == "" {
 		return c, errors.New("it is empty")
@@ -38,20 +38,20 @@ func readCredentials(b []byte) (c credentials, err error) {
 	if strings.HasPrefix(text, enroll.Start) {
 		return readLine(text)
 	}
-	if c.keys, err = signed.KeysIn(text); err != nil {
+	if c.Keys, err = signed.KeysIn(text); err != nil {
 		return c, err
 	}
 	roots := x509.NewCertPool()
 	if roots.AppendCertsFromPEM(b) {
-		c.roots = roots
+		c.Roots = roots
 	}
 	if !bytes.Contains(b, []byte("USER JWT")) {
-		if c.roots == nil {
+		if c.Roots == nil {
 			return c, errors.New("it has neither a user's credentials nor certificates in PEM")
 		}
 		return c, nil
 	}
-	if c.jwt, err = nkeys.ParseDecoratedJWT(b); err != nil {
+	if c.JWT, err = nkeys.ParseDecoratedJWT(b); err != nil {
 		return c, errors.New("its JWT cannot be read")
 	}
 	pair, err := nkeys.ParseDecoratedUserNKey(b)
@@ -59,36 +59,36 @@ func readCredentials(b []byte) (c credentials, err error) {
 		return c, errors.New("its seed cannot be read: " + err.Error())
 	}
 	seed, err := pair.Seed()
-	c.seed = string(seed)
+	c.Seed = string(seed)
 	return c, err
 }
 
-func readLine(text string) (c credentials, err error) {
-	if c.card, err = enroll.Parse(text); err != nil {
+func readLine(text string) (c Credentials, err error) {
+	if c.Card, err = enroll.Parse(text); err != nil {
 		return c, err
 	}
-	if _, err := nkeys.FromSeed([]byte(c.card.Seed)); err != nil {
+	if _, err := nkeys.FromSeed([]byte(c.Card.Seed)); err != nil {
 		return c, errors.New("the line's seed cannot be read: take the line again")
 	}
-	c.url, c.run, c.id = c.card.URL, c.card.Run, c.card.ID
-	c.jwt, c.seed = c.card.JWT, c.card.Seed
-	c.keys, err = signed.ParseKeys(c.card.Key)
+	c.URL, c.Run, c.ID = c.Card.URL, c.Card.Run, c.Card.ID
+	c.JWT, c.Seed = c.Card.JWT, c.Card.Seed
+	c.Keys, err = signed.ParseKeys(c.Card.Key)
 	return c, err
 }
 
 // trusts says whether the broker's certificate has to be of a certain authority.
-func (c *credentials) trusts() bool { return c.roots != nil || c.card != nil }
+func (c *Credentials) trusts() bool { return c.Roots != nil || c.Card != nil }
 
-// options are those of a connection to these servers.
-func (c *credentials) options(servers string) (opts []nats.Option) {
+// Options are those of a connection to these servers.
+func (c *Credentials) Options(servers string) (opts []nats.Option) {
 	switch {
-	case c.card != nil:
-		opts = append(opts, nats.Secure(enroll.TLS(c.card.Authority, hosts(servers)...)))
-	case c.roots != nil || strings.HasPrefix(servers, "tls://"):
-		opts = append(opts, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.roots}))
+	case c.Card != nil:
+		opts = append(opts, nats.Secure(enroll.TLS(c.Card.Authority, hosts(servers)...)))
+	case c.Roots != nil || strings.HasPrefix(servers, "tls://"):
+		opts = append(opts, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.Roots}))
 	}
-	if c.jwt != "" {
-		opts = append(opts, nats.UserJWTAndSeed(c.jwt, c.seed))
+	if c.JWT != "" {
+		opts = append(opts, nats.UserJWTAndSeed(c.JWT, c.Seed))
 	}
 	return opts
 }
@@ -103,19 +103,19 @@ func hosts(servers string) (names []string) {
 	return names
 }
 
-// enrolledTo is where enroll writes, and where the service takes it from.
-const enrolledTo = "/etc/zofl-sensor/user.creds"
+// EnrolledTo is where enroll writes, and where the service takes it from.
+const EnrolledTo = "/etc/zofl-sensor/user.creds"
 
-// enrol writes what zofl device add gave, its line or its file, to a file of mode 0600, whole or
+// Enroll writes what zofl device add gave, its line or its file, to a file of mode 0600, whole or
 // not at all.
-func enrol(given, to string, out io.Writer) error {
+func Enroll(given, to string, out io.Writer) error {
 	text, from, err := takeGiven(given)
 	if err != nil {
 		return &FieldError{"enroll", "", "give the line of zofl device add NAME --qr, in quotes, or " +
 			"its file, or - and the line on standard input: " + err.Error()}
 	}
-	c, err := readCredentials(text)
-	if err == nil && c.jwt == "" {
+	c, err := ReadCredentials(text)
+	if err == nil && c.JWT == "" {
 		err = errors.New("it has certificates alone")
 	}
 	if err != nil {
@@ -125,8 +125,8 @@ func enrol(given, to string, out io.Writer) error {
 		return err
 	}
 	who := "this device"
-	if c.card != nil {
-		who = fmt.Sprintf("this device, as %s, in run %s at %s,", c.id, c.run, redact(c.url))
+	if c.Card != nil {
+		who = fmt.Sprintf("this device, as %s, in run %s at %s,", c.ID, c.Run, Redact(c.URL))
 	}
 	_, err = fmt.Fprintf(out, "%s may take part with %s\n", who, to)
 	return err

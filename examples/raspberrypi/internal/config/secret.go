@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func (c *Config) checkCredentials() error {
 		if err == nil {
 			err = f.use(b)
 		}
-		if err == nil && (f.name != "creds" || c.Enrolled.seed != "") { // certificates are no secret
+		if err == nil && (f.name != "creds" || c.Enrolled.Seed != "") { // certificates are no secret
 			err = checkMode(*f.at)
 		}
 		if err != nil {
@@ -65,7 +65,7 @@ func checkMode(name string) error {
 // useCreds takes what a device was enrolled with. It never shows a file's content, nor does any
 // other of these.
 func (c *Config) useCreds(b []byte) (err error) {
-	c.Enrolled, err = readCredentials(b)
+	c.Enrolled, err = ReadCredentials(b)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -56,13 +56,13 @@ func (c *Config) checkNames() error {
 // are for that run and name alone.
 func (c *Config) checkEnrolled() error {
 	if c.URL == "" {
-		c.URL = cmp.Or(c.Enrolled.url, "nats://127.0.0.1:4222")
+		c.URL = cmp.Or(c.Enrolled.URL, "nats://127.0.0.1:4222")
 	}
 	for _, f := range []struct {
 		name     string
 		at       *string
 		enrolled string
-	}{{"run", &c.Run, c.Enrolled.run}, {"id", &c.ID, c.Enrolled.id}} {
+	}{{"run", &c.Run, c.Enrolled.Run}, {"id", &c.ID, c.Enrolled.ID}} {
 		if *f.at == "" {
 			*f.at = f.enrolled
 		}
@@ -133,12 +133,12 @@ func (c *Config) checkSecurity() error {
 	for _, server := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
 		if err != nil || u.Hostname() == "" || !schemes[u.Scheme] {
-			return &FieldError{"url", redact(c.URL),
+			return &FieldError{"url", Redact(c.URL),
 				"write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
 		}
 		if u.Scheme != "tls" && u.Scheme != "wss" && !c.Enrolled.trusts() && !c.Plaintext &&
 			!loopback(u.Hostname()) {
-			return &FieldError{"url", redact(c.URL), inClear}
+			return &FieldError{"url", Redact(c.URL), inClear}
 		}
 	}
 	return nil
@@ -150,8 +150,8 @@ const inClear = "the broker is on another machine and the connection is not encr
 // schemes are those that NATS knows. It would treat any other as one of them, without TLS.
 var schemes = map[string]bool{"nats": true, "tls": true, "ws": true, "wss": true}
 
-// redact removes passwords and tokens, for the journal.
-func redact(servers string) string {
+// Redact removes passwords and tokens, for the journal.
+func Redact(servers string) string {
 	list := strings.Split(servers, ",")
 	for i, s := range list {
 		if at := strings.LastIndexByte(s, '@'); at >= 0 {
