@@ -255,7 +255,7 @@ func TestPlanSecretRefuses(t *testing.T) {
 	}
 }
 
-// TestPlanLayers: layers set dim and fills, and a plan of zeros has a warning with the remedy.
+// TestPlanLayers: layers set dim and fills, and a plan of zeros says so, with the remedy.
 func TestPlanLayers(t *testing.T) {
 	p := readPlan(t, "--segments", "relu:784x64,64x10")
 	if p.Dim != 50890 || len(p.Segments) != 4 || p.Segments[0].Scale == 0 {
@@ -268,8 +268,8 @@ func TestPlanLayers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.json")
 	out, err = zofl(t, "plan", "--dim", "50890", "--write", file)
 	if out = strings.Join(strings.Fields(out), " "); err != nil ||
-		!strings.Contains(out, "Warning: All parameters start at zero. Linear models") ||
-		!strings.Contains(out, "--segments relu:784x64,64x10") {
+		!strings.Contains(out, "Note: All parameters start at zero. For a linear model") ||
+		strings.Contains(out, "Warning") || !strings.Contains(out, "--segments relu:784x64,64x10") {
 		t.Errorf("%v, or no warning in:\n%s", err, out)
 	}
 	if out, err = zofl(t, "plan", "--dim", "5", "--json"); err != nil ||
@@ -323,7 +323,7 @@ func TestPlanWarnsOfSteps(t *testing.T) {
 func TestPlanFits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.json")
 	if out, err := zofl(t, "plan", "--dim", "10", "--write", file); err != nil ||
-		strings.Contains(out, "Note:") {
+		strings.Contains(out, "does not go with") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, start := range [][]string{{"plan", "--dim", "10"}, {"plan", file}} {

@@ -37,6 +37,10 @@ def test_layers_and_secret(tmp_path: Path) -> None:
     p = zofl.plan(segments="relu:4x3,3x2", secret=tmp_path / "key")
     assert p["dim"] == 4 * 3 + 3 + 3 * 2 + 2
     assert len((tmp_path / "key").read_bytes()) > 0 and "run_key" not in p
+    own = [{"name": "all", "len": 9, "fill": "normal", "scale": 0.5}]
+    assert zofl.plan(dim=9, segments=own)["segments"] == own
+    with pytest.raises(zofl.UsageError, match="add up to dim"):
+        zofl.plan(dim=8, segments=own)
 
 
 @pytest.mark.parametrize("fields, said", [

@@ -11,7 +11,7 @@ import (
 // parameters start at zero, what classes tell, and that its noise hides next to nothing.
 func Warnings(p *wire.Plan) (list []string) {
 	if startsAtZero(p) {
-		list = append(list, zeroWarning)
+		list = append(list, ZeroStart)
 	}
 	if p.Classes > 0 {
 		list = append(list, classesWarning)
@@ -42,16 +42,18 @@ func noiseWarnings(p *wire.Plan) (list []string) {
 	return list
 }
 
-const (
-	zeroWarning = "All parameters start at zero. Linear models, such as softmax regression, are " +
-		"fine with that. A network with hidden layers is not: its units start alike and " +
-		"hardly learn. Give it layers with random weights, such as " +
-		"--segments relu:784x64,64x10, or first parameters, by initial=given."
-	classesWarning = "With classes, the coordinator learns how many samples of each class every " +
-		"device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +
-		"classes=0 where labels are private. Devices whose objective has no losses by class " +
-		"decline."
-)
+// ZeroStart is said of a plan whose parameters all start at zero. That is right for most models
+// that it may be of, and nothing in the plan tells which it is.
+const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
+	"that is right: leave it so. Two kinds hardly learn from there: a network with hidden " +
+	"layers, whose units start alike, and a hinge loss over several classes, which bends there. " +
+	"Give these random weights, such as --segments relu:784x64,64x10 or --segments linear:784x10, " +
+	"or first parameters, by initial=given."
+
+const classesWarning = "With classes, the coordinator learns how many samples of each class " +
+	"every device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +
+	"classes=0 where labels are private. Devices whose objective has no losses by class " +
+	"decline."
 
 func startsAtZero(p *wire.Plan) bool {
 	for _, s := range p.Segments {

@@ -27,6 +27,10 @@ import (
 // The error is a [*wire.PlanError] of the field segments.
 func Layers(text string) ([]wire.Segment, error) {
 	var segments []wire.Segment
+	if strings.HasPrefix(text, "[") {
+		return nil, layersFault(text, "layers are inputs x outputs, as in relu:784x64,64x10; a list of "+
+			"segments is given by --set segments= and --dim")
+	}
 	scale, before := widths["linear"], uint64(1)
 	for i, layer := range strings.Split(text, ",") {
 		name, size, named := strings.Cut(strings.TrimSpace(layer), ":")

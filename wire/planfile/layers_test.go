@@ -39,6 +39,7 @@ func TestLayersRefuses(t *testing.T) {
 		"784x64":               "activation first",
 		"rely:784x64":          `"rely"`,
 		"relu:784":             `"784" is no layer`,
+		`[{"name":"a"}]`:       "--set segments=",
 		"relu:0x5":             `"0x5" is no layer`,
 		"relu:5x-1":            `"5x-1" is no layer`,
 		"relu:784x64,":         `"" is no layer`,
@@ -81,7 +82,7 @@ func TestSetLayers(t *testing.T) {
 		t.Errorf("a warning of given parameters: %q", got)
 	}
 	p.Segments, p.Initial = []wire.Segment{{Name: "a", Len: 50890}}, wire.Seeded
-	if got := plancheck.Warnings(p); len(got) != 1 || !strings.Contains(got[0], "inear models") {
+	if got := plancheck.Warnings(p); len(got) != 1 || !strings.Contains(got[0], "a linear model") {
 		t.Errorf("segments of zeros: %q", got)
 	}
 }

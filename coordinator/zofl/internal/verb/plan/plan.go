@@ -250,7 +250,11 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		f.begins.explain(out)
 	}
 	for _, text := range warnings(p) {
-		fmt.Fprintf(out, "\nWarning: %s\n", cli.Wrapped(text, cli.TextWidth))
+		word := "Warning"
+		if text == plancheck.ZeroStart { // most plans are of linear models, and have nothing to mend
+			word = "Note"
+		}
+		fmt.Fprintf(out, "\n%s: %s\n", word, cli.Wrapped(text, cli.TextWidth))
 	}
 	return nil
 }
