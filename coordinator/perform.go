@@ -214,6 +214,9 @@ func (c *Coordinator) log(e *report.Event) {
 			e.Evaluation.Metrics)
 	case report.RunPaused:
 		l.Warn("paused", "record", e.N, "reason", e.Reason)
+	case report.StillPaused:
+		l.Warn("still paused", "record", e.N, "for", (time.Duration(e.Seconds) * time.Second).String(),
+			"reason", e.Reason)
 	case report.RunResumed:
 		l.Info("resumed", "record", e.N)
 	case report.RunEnded:

@@ -33,12 +33,13 @@ const (
 	Retired       EventKind = 19 // member ID was retired by an operator
 	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
 	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
+	StillPaused   EventKind = 22 // for Seconds now the run has lacked devices; told ever less often
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
 	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
-	"same id"}
+	"same id", "still paused"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -58,7 +59,7 @@ type Event struct {
 	Declines      uint32  // in the last attempt
 	Late          uint32  // of the contributors, those to earlier records; 0 without Plan.Late
 	Loss          float32 // weighted mean of the contributors' training losses, see Plan.ClaimBound
-	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long
+	Seconds       float64 // since record N was first announced; SteppedOut, StillPaused: for how long
 	Step          float32 // eta
 	Perturbations uint32  // P
 	// Privacy is what the log has spent of each device's privacy, at most; nil without noise.
@@ -66,7 +67,7 @@ type Event struct {
 
 	Evaluation Evaluation      // Evaluated
 	Digests    DigestReports   // DigestsDiffer, Referred
-	Reason     string          // RunPaused, Refused, SteppedOut, JoinRefused
+	Reason     string          // RunPaused, StillPaused, Refused, SteppedOut, JoinRefused
 	Diverged   bool            // RunPaused: because the loss explodes, see Plan.Diverge
 	End        wire.End        // RunEnded
 	ID         string          // of the member or device

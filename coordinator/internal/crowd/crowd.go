@@ -41,6 +41,7 @@ type Member struct {
 	InARow   uint8   // declines since its last contribution
 	Misses   uint8   // deadlines that it let pass since it was last heard of
 	Left     bool    // it said goodbye
+	Lost     bool    // it was told to be lost, since it was last heard of
 	Retired  bool
 	Record   uint64        // the last one that it contributed to; 0: none
 	About    *about.Device // what it tells about itself; nil: nothing
@@ -133,7 +134,7 @@ func (w *Crowd) Pardon(now uint64) {
 }
 
 // Heard notes that the member sent something.
-func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left = now, 0, false }
+func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left, p.Lost = now, 0, false, false }
 
 // Relied says whether a round with a quorum still counts on the member after waited milliseconds.
 // It does for a while that doubles with each round that waited in vain, so that a member which has

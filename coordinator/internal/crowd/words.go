@@ -13,6 +13,9 @@ func (w *Crowd) Lacks(quorum uint32) string {
 	if n := w.Present(); n > 0 && n < quorum {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}
+	if w.Present() == 0 {
+		text += "; start them again, or end the run with `zofl stop`"
+	}
 	return text
 }
 

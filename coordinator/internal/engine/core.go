@@ -139,7 +139,7 @@ type Core struct {
 
 	roster   crowd.Roster
 	crowd    crowd.Crowd
-	shortage shortage
+	shortage crowd.Shortage
 	claims   claims
 	yield    gather.Yield
 	answers  gather.Answers

@@ -99,7 +99,7 @@ func (c *Core) full() bool {
 		return false
 	}
 	n := c.collected()
-	return n >= c.Plan.Target || c.shortage.waits && n >= c.Plan.Quorum
+	return n >= c.Plan.Target || c.shortage.Waits && n >= c.Plan.Quorum
 }
 
 // joinLate moves the contributions that waited into the record that is being made, and remembers

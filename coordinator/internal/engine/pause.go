@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -13,7 +14,7 @@ import (
 // restarted coordinator goes on.
 
 // halted says whether no round may be open though the run has not ended.
-func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.waits }
+func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.Waits }
 
 // why says why the run is halted. Trouble with the log comes first.
 func (c *Core) why() string {
@@ -23,7 +24,7 @@ func (c *Core) why() string {
 	case c.paused:
 		return c.reason
 	}
-	return c.shortage.reason
+	return c.shortage.Reason
 }
 
 // pause opens no more rounds. The open round keeps its contributions until a change takes its
@@ -32,7 +33,7 @@ func (c *Core) pause(reason string) {
 	if c.paused || c.End != nil || c.endRequested() {
 		return
 	}
-	c.paused, c.reason, c.shortage = true, reason, shortage{}
+	c.paused, c.reason, c.shortage = true, reason, crowd.Shortage{}
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
 		Diverged: c.divergence != "" && reason == c.divergence})
 	if c.phase == appending || c.phase == failed {
@@ -51,7 +52,7 @@ func (c *Core) resume() {
 	}
 	switch {
 	case c.paused:
-	case c.shortage.waits:
+	case c.shortage.Waits:
 		c.crowd.Pardon(c.now)
 		c.announcing = false
 		c.endShortage()

@@ -22,9 +22,9 @@ func (c *Core) heard(m gather.Member) {
 		return
 	}
 	p := &c.crowd.Members[m.Slot]
-	was := p.State(c.now)
+	was, lost := p.State(c.now), p.Lost
 	p.Heard(c.now)
-	if was == report.DeviceLeft || was == report.DeviceSilent {
+	if lost || was == report.DeviceLeft || was == report.DeviceSilent {
 		c.crowd.Place(m.Slot, c.now)
 		c.emitEvent(report.Event{Kind: report.Returned, ID: m.ID, Members: c.crowd.Present()})
 		c.returned()
@@ -211,8 +211,11 @@ func (c *Core) missed() {
 	slices.Sort(lost)
 	for _, slot := range lost {
 		c.crowd.Place(slot, c.now)
-		c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.IDs[slot],
-			Members: c.crowd.Present()})
+		if p := &c.crowd.Members[slot]; !p.Lost { // a pardoned one is lost again, which is no news
+			p.Lost = true
+			c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.IDs[slot],
+				Members: c.crowd.Present()})
+		}
 	}
 }
 

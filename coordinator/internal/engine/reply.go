@@ -205,7 +205,7 @@ func (c *Core) answered(waited bool) {
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.target(), c.shortage.waits && c.complete():
+	case c.sum.Count >= c.target(), c.shortage.Waits && c.complete():
 		c.commitRound()
 	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
 		c.settle()

@@ -56,7 +56,7 @@ func (c *Core) allows(r *wire.Record) error {
 // and neither does anything while the run is paused.
 func (c *Core) request(r *wire.Record) {
 	c.queued = append(c.queued, r)
-	waits := c.paused || c.shortage.waits || r.Kind == wire.KindRollback
+	waits := c.paused || c.shortage.Waits || r.Kind == wire.KindRollback
 	if c.phase == idle || c.phase == collecting && waits {
 		c.takeTurn()
 	}

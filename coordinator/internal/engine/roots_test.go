@@ -61,7 +61,7 @@ func TestRoundNeedsARoot(t *testing.T) {
 		now += uint64(c.Plan.Deadline)
 		c.Step(now, Input{Kind: InTick})
 	}
-	reason := c.shortage.reason
+	reason := c.shortage.Reason
 	if c.phase != collecting || !strings.Contains(reason, "none of the roots") {
 		t.Fatalf("phase %d, reason %q, want the round to wait for the root", c.phase, reason)
 	}

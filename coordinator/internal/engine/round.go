@@ -156,7 +156,7 @@ func (c *Core) asked(a grouping.Attempt, m gather.Member) bool {
 func (c *Core) settle() {
 	r := &c.round
 	switch {
-	case c.paused || c.shortage.waits:
+	case c.paused || c.shortage.Waits:
 	case c.enough(), c.answers.Declines == 0 &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()

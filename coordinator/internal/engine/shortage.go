@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 )
@@ -11,32 +12,20 @@ import (
 // forever is a time that does not come.
 const forever = math.MaxUint64
 
-// shortageMost bounds the pause between attempts of a run that lacks devices, in announcements.
-const shortageMost = 12
-
-// A shortage is a lack of devices for a quorum. The run asks again by itself: when enough are
-// back, and else after pauses that double. Only a person stops that, by Pause.
-type shortage struct {
-	waits   bool   // no attempt is open; devices are told that the run is paused
-	spells  uint32 // how often in a row it had to wait; 0: it has what it needs
-	since   uint64
-	retryAt uint64
-	reason  string
-}
-
 // runShort waits for devices to come back. The attempt's contributions stay, and replies to it
 // still count.
 func (c *Core) runShort() {
 	s := &c.shortage
-	s.waits, s.since, s.reason = true, c.now, c.shortfall()
-	s.spells++
-	pause := uint64(c.Plan.Reannounce) << min(s.spells-1, 8)
-	s.retryAt = c.now + min(pause, shortageMost*uint64(c.Plan.Reannounce))
+	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
 	if at := c.backBy(); at > c.now {
-		s.retryAt = min(s.retryAt, c.soonest(at))
+		s.RetryAt = min(s.RetryAt, c.soonest(at))
 	}
-	if s.spells == 1 {
-		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: s.reason})
+	switch {
+	case s.Spells == 1:
+		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: s.Reason})
+	case s.Reminds():
+		c.emitEvent(report.Event{Kind: report.StillPaused, Reason: s.Reason + "; " + c.waitsText(),
+			Seconds: float64(c.now-s.Began) / 1000})
 	}
 	c.announceClosed()
 }
@@ -44,7 +33,7 @@ func (c *Core) runShort() {
 // soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
 // decline, are not asked without a pause.
 func (c *Core) soonest(at uint64) uint64 {
-	return max(at, c.shortage.since+c.pauseOf(c.shortage.spells, uint64(c.Plan.Reannounce)))
+	return max(at, c.shortage.Since+c.pauseOf(c.shortage.Spells, uint64(c.Plan.Reannounce)))
 }
 
 // lacking is how many more devices the round needs for its quorum than are present and may yet
@@ -78,15 +67,15 @@ func (c *Core) backBy() uint64 {
 
 // returned handles that a member came, or came back.
 func (c *Core) returned() {
-	if s := &c.shortage; s.waits && c.lacking() <= 0 {
-		s.retryAt = min(s.retryAt, c.soonest(c.now))
+	if s := &c.shortage; s.Waits && c.lacking() <= 0 {
+		s.RetryAt = min(s.RetryAt, c.soonest(c.now))
 	}
 }
 
 // reopen asks again. One attempt must do, unless enough devices seem to be there. If too few are,
 // it gives silent ones another deadline.
 func (c *Core) reopen() {
-	c.shortage.waits, c.announcing = false, false
+	c.shortage.Waits, c.announcing = false, false
 	c.crowd.Sweep(c.now)
 	c.round.tries = 0
 	if c.lacking() > 0 {
@@ -98,10 +87,10 @@ func (c *Core) reopen() {
 
 // endShortage notes that the run has the devices that it needs.
 func (c *Core) endShortage() {
-	if c.shortage.spells > 0 {
+	if c.shortage.Spells > 0 {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
-	c.shortage = shortage{}
+	c.shortage = crowd.Shortage{}
 }
 
 // due returns when the open attempt closes, or when a run that lacks devices asks again.
@@ -109,15 +98,15 @@ func (c *Core) due() uint64 {
 	switch {
 	case c.paused:
 		return forever
-	case c.shortage.waits:
-		return c.shortage.retryAt
+	case c.shortage.Waits:
+		return c.shortage.RetryAt
 	}
 	return c.round.ends()
 }
 
 // closeOrReopen does what is due.
 func (c *Core) closeOrReopen() {
-	if c.shortage.waits {
+	if c.shortage.Waits {
 		c.reopen()
 	} else if !c.goesOn() {
 		c.closeAttempt()
@@ -129,7 +118,7 @@ func (c *Core) waitsText() string {
 	switch {
 	case c.End != nil || c.paused:
 		return ""
-	case c.shortage.waits:
+	case c.shortage.Waits:
 		return c.crowd.Lacks(c.Plan.Quorum)
 	case !c.waiting():
 		return ""

@@ -180,6 +180,8 @@ func (s *stage) printEvent(e *report.Event) {
 		fmt.Fprintf(&s.out, " %s present=%d", e.ID, e.Members)
 	case report.SteppedOut:
 		fmt.Fprintf(&s.out, " %s present=%d for %gs: %s", e.ID, e.Members, e.Seconds, e.Reason)
+	case report.StillPaused:
+		fmt.Fprintf(&s.out, " for %gs: %s", e.Seconds, e.Reason)
 	case report.JoinRefused:
 		fmt.Fprintf(&s.out, " %s: %s", e.ID, e.Reason)
 	case report.Joined:

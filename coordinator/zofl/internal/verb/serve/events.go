@@ -49,6 +49,8 @@ func eventOf(e report.Event) event {
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
 	case report.RunPaused:
 		out.Reason = e.Reason
+	case report.StillPaused:
+		out.Reason, out.Seconds = e.Reason, e.Seconds
 	case report.RunEnded:
 		out.Reason = e.End.Reason.String()
 	case report.DigestsDiffer, report.Referred:
