@@ -102,7 +102,7 @@ func TestFaultyLoss(t *testing.T) {
 		}, wire.DeclineLoss, "goroutine"},
 		{"steep", func(_ context.Context, x []float32) (float64, error) {
 			return 1e10 * float64(x[0]), nil
-		}, wire.DeclineTooLarge, "max_scalar"},
+		}, wire.DeclineTooLarge, "by the minibatch's seed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -183,7 +183,8 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {
 		if !(abs(v) <= e.plan.MaxScalar) {
-			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",
+			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d; draw the same samples for all "+
+				"losses of a step, by the minibatch's seed, or else set a longer mu or a loss_unit",
 				ErrTooLarge, v, e.plan.MaxScalar, k, p)
 		}
 	}
