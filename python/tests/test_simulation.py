@@ -95,6 +95,35 @@ def test_losses_of_simulations_may_fail(caplog: pytest.LogCaptureFixture) -> Non
         zofl.tune(bowl)
 
 
+def test_a_loss_on_other_samples_each_time(caplog: pytest.LogCaptureFixture) -> None:
+    data = np.random.default_rng(1).normal(size=500)
+
+    def drawn(rng: np.random.Generator, x: np.ndarray) -> float:
+        return float(np.mean(x)) * float(rng.choice(data, 20).mean())
+
+    def seeded(x: np.ndarray, batch: zofl.Batch) -> float:
+        return drawn(batch.rng(), x)
+
+    always = np.random.default_rng(2)
+
+    def fresh(x: np.ndarray, batch: zofl.Batch) -> float:
+        return drawn(always, x)
+
+    def many(xs: np.ndarray, batch: zofl.Batch) -> list[float]:
+        return [fresh(x, batch) for x in xs]
+
+    plan = small(diverge=0)
+    zofl.simulate(seeded, plan, rounds=5)
+    zofl.tune(seeded, plan, queries=3000, fields=["mu"])
+    assert "batch.choose" not in caplog.text
+    zofl.simulate(fresh, plan, rounds=5)
+    assert caplog.text.count("batch.choose") == 1
+    zofl.simulate(losses=many, plan=plan, rounds=5)
+    assert caplog.text.count("batch.choose") == 2
+    zofl.tune(fresh, plan, queries=3000, fields=["mu"])
+    assert caplog.text.count("batch.choose") == 3
+
+
 def test_a_loss_that_overflows_is_infinite() -> None:
     """Far from the model, where devices look for mu, math.exp raises OverflowError."""
     def logistic(x: np.ndarray, batch: zofl.Batch) -> float:

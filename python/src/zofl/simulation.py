@@ -7,17 +7,18 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from .batch import Batch
 from .binary import Flag, arguments
 from .errors import Error
 from .plans import Plan
 from .process import Event, log
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .talk import talk
 
 Numbers = npt.NDArray[np.float64]
@@ -151,7 +152,7 @@ def simulate(loss: Loss | None = None,
             progress(event)
 
     with stored(plan) as (file, dim):
-        functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
+        functions = checked(Functions(loss, losses, gradient, evaluate, dim, samples, points))
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "rounds": rounds,
                                  "sweep": sweep, **flags}
         try:
@@ -161,6 +162,36 @@ def simulate(loss: Loss | None = None,
                 raise
             log.warning("%s", error)  # no run came to its end: how each ended tells more
     return history
+
+
+def checked(functions: Functions) -> Functions:
+    """The same functions, of which loss or losses is asked once again what it was asked before."""
+    if functions.loss is not None:
+        return replace(functions, loss=_asked_again(functions.loss))
+    if functions.losses is not None:
+        return replace(functions, losses=_asked_again(functions.losses))
+    return functions
+
+
+def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, Batch], Any]:
+    """Says once if a function has another loss at the same parameters on the same minibatch."""
+    said = False
+
+    def asked(x: Vector, batch: Batch) -> Any:
+        nonlocal said
+        found = function(x, batch)
+        if not said and x.any():  # at zeros many a loss is the same on all samples
+            said = True
+            first, again = np.asarray(found, np.float64), np.asarray(function(x, batch), np.float64)
+            if first.shape == again.shape and not np.allclose(first, again, 1e-6, 0, True):
+                log.warning(
+                    "the loss is %s, and %s at the same parameters on the same minibatch: draw "
+                    "samples by batch.choose(len(data)) or batch.rng(), or the differences that train "
+                    "the model are those of samples. A loss that is measured may differ so.",
+                    first.flat[0], again.flat[0])
+        return found
+
+    return asked
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from .errors import Error
 from .plans import Plan
 from .process import Event
 from .protocol import Functions, Gradient, Loss, Losses
-from .simulation import stored
+from .simulation import checked, stored
 from .talk import talk
 
 
@@ -39,7 +39,7 @@ def tune(loss: Loss | None = None,
     """
     found: list[Event] = []
     with stored(plan) as (file, dim):
-        functions = Functions(loss, losses, gradient, None, dim, samples, points)
+        functions = checked(Functions(loss, losses, gradient, None, dim, samples, points))
         said: dict[str, Flag] = {"clients": devices, "queries": queries, "rounds": rounds,
                                  "fields": ",".join(fields) or None, **flags}
         talk(functions, "tune", file, *arguments(said), heard=found.append,
