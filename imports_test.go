@@ -53,7 +53,10 @@ var allowed = map[string][]string{
 		module + "/wire/grouping", module + "/wire/byclass",
 		module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/consent", module + "/client/internal/slope",
+		module + "/client/internal/contain", module + "/client/internal/descent",
 	},
+	"client/internal/contain": {},
+	"client/internal/descent": {module + "/wire"},
 	"client/internal/slope": {
 		module + "/prng", module + "/mathx", module + "/wire", module + "/internal/parallel",
 		module + "/client/replica",

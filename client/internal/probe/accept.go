@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -27,7 +28,7 @@ func (p *Prober) Accepts(ctx context.Context, plan *wire.Plan) error {
 		return said.err
 	}
 	shown, asked := *plan, *plan // the replica changes its plan, and the app may change its copy
-	_, err := call(ctx, &p.calls, func() (none struct{}, err error) {
+	_, err := contain.Call(ctx, &p.calls, func() (none struct{}, err error) {
 		return none, p.cfg.Accept(&shown)
 	})
 	switch {

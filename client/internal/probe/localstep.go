@@ -3,14 +3,15 @@ package probe
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/wire"
 )
 
 // A localStepper holds what local steps with finite differences need with transport=dense, besides
 // the iterate, which is the vector to send.
 type localStepper struct {
-	rule       localRule[float32]
-	sides      []side
+	rule       descent.Rule[float32]
+	sides      []descent.Side
 	gradient   []float32
 	correction []float32 // c - c_i, or with svrg c; empty: none
 }
@@ -28,11 +29,11 @@ type localStepper struct {
 // With boxes all this is in their coordinates.
 func (e *estimation) localSteps() error {
 	s, x, found := &e.prober.stepper, e.vector[:e.prober.dim], e.vector[e.prober.dim:]
-	s.sides = parameterSides(s.sides[:0], e.plan)
+	s.sides = descent.Sides(s.sides[:0], e.plan)
 	if err := e.setCorrection(); err != nil {
 		return err
 	}
-	s.rule.begin(e.plan.Rule, len(x))
+	s.rule.Begin(e.plan.Rule, len(x))
 	base := e.local.X
 	copy(x, base)
 	clear(found)
@@ -51,8 +52,8 @@ func (e *estimation) localSteps() error {
 		for i, c := range s.correction {
 			v[i] += c
 		}
-		pull(v, x, base, e.plan, s.sides)
-		s.rule.move(x, v, e.plan, e.StepSize, s.sides)
+		descent.Pull(v, x, base, e.plan, s.sides)
+		s.rule.Move(x, v, e.plan, e.StepSize, s.sides)
 	}
 	return nil
 }

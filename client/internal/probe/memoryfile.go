@@ -76,7 +76,7 @@ func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
 	x := make([]float32, d)
 	for i := range points {
 		u, y := t.process.Point(i)
-		t.frame.parameters(x, u)
+		t.frame.Parameters(x, u)
 		put(to, x, y)
 	}
 	for i, y := range t.stored.y {

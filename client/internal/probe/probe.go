@@ -8,6 +8,7 @@ package probe
 import (
 	"log/slog"
 
+	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -39,7 +40,7 @@ type Prober struct {
 	classed objective.Classed   // nil for an objective without losses by class
 	slopes  differentiator      // of an objective with a gradient or slopes
 
-	calls   caller
+	calls   contain.Caller
 	source  source // streaming, batched: where the app reads points
 	last    estimation
 	buffers buffers
@@ -81,7 +82,7 @@ func New(cfg Config) *Prober {
 // Close ends the goroutine that runs the app's code. That of an abandoned call ends with the call.
 // It forgets what the app said of a plan: it may have changed its mind before the next Run.
 func (p *Prober) Close() {
-	p.calls.end()
+	p.calls.End()
 	p.answer = answer{}
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/zofl/zofl/client/internal/contain"
 )
 
 // errGivenUp ends an abandoned job. Nothing reads it.
@@ -48,9 +50,9 @@ func (q *query) prepare(p *Prober) {
 // run runs the estimation until ctx ends.
 func (q *query) run(ctx context.Context) error {
 	q.ctx = ctx
-	err := q.prober.calls.run(ctx, q.job, q.quit)
+	err := q.prober.calls.Run(ctx, q.job, q.quit)
 	q.revoke()
-	if errors.Is(err, errPanic) || errors.Is(err, errExit) {
+	if errors.Is(err, contain.ErrPanic) || errors.Is(err, contain.ErrExit) {
 		return q.blame(err)
 	}
 	return err

@@ -28,14 +28,14 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 		if _, err := s.run(ctx); err != late {
 			t.Fatalf("got %v, want %v", err, late)
 		}
-		if err := s.c.calls.run(s.ctx, func() error { return nil }, nil); err != ErrBusy {
+		if err := s.c.calls.Run(s.ctx, func() error { return nil }, nil); err != ErrBusy {
 			t.Errorf("another job: got %v, want %v", err, ErrBusy)
 		}
 		pace := s.c.pace
 		s.c.source.call = 42 // of another call
 		<-time.After(time.Minute)
 		close(release)
-		if !s.c.calls.idle(s.ctx, time.Second) {
+		if !s.c.calls.Idle(s.ctx, time.Second) {
 			t.Fatal("the job goes on")
 		}
 		if s.c.pace != pace || s.c.queries != 0 || s.c.source.call != 42 {

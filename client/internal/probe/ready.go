@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
@@ -20,7 +21,7 @@ var (
 	// ErrPolicy: the app's policy says no, or failed.
 	ErrPolicy = errors.New("the app's policy")
 	// ErrBusy: an earlier callback has not returned.
-	ErrBusy = errors.New("an earlier callback has not returned")
+	ErrBusy = contain.ErrBusy
 	// ErrTooLarge: a scalar or an element of the vector is above the plan's MaxScalar.
 	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
 )
@@ -36,7 +37,7 @@ func (p *Prober) Ready(ctx context.Context, n uint64, calls Calls, closes time.T
 	if need > left {
 		patience = 0
 	}
-	if !p.calls.idle(ctx, patience) {
+	if !p.calls.Idle(ctx, patience) {
 		return ErrBusy
 	}
 	switch left = time.Until(closes); {
@@ -59,7 +60,9 @@ func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
 	if !ok {
 		return nil
 	}
-	allowed, err := call(ctx, &p.calls, func() (bool, error) { return policy.MayWork(work), nil })
+	allowed, err := contain.Call(ctx, &p.calls, func() (bool, error) {
+		return policy.MayWork(work), nil
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrPolicy, err)
@@ -98,13 +101,13 @@ func (p *Prober) Evaluates() bool {
 func (p *Prober) Evaluate(
 	ctx context.Context, x []float32, patience time.Duration,
 ) (Metrics, error) {
-	if !p.calls.idle(ctx, patience) {
+	if !p.calls.Idle(ctx, patience) {
 		return Metrics{}, ErrBusy
 	}
 	evaluator := p.cfg.Objective.(objective.Evaluator)
 	probe := p.flat()
 	copy(probe, x)
-	return call(ctx, &p.calls, func() (m Metrics, err error) {
+	return contain.Call(ctx, &p.calls, func() (m Metrics, err error) {
 		m.Values, m.Samples, err = evaluator.Evaluate(ctx, probe)
 		return m, err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx/surrogate"
 	"github.com/zofl/zofl/wire"
@@ -17,14 +18,14 @@ import (
 // A point is a measured loss, so it stays valid whatever happens to the log. A device that works
 // on a record again adds its points again.
 type trajectory struct {
-	frame    frame
+	frame    descent.Frame
 	process  *surrogate.Process
 	fit      *surrogate.Fit
 	features *surrogate.Features
 	stored   storedPoints // loaded from the store, not yet added
 	unsaved  bool         // the store does not have all points
 
-	rule       localRule[float64]
+	rule       descent.Rule[float64]
 	first, u   []float64 // x_0 and the local iterate
 	gradient   []float64
 	correction []float64 // gradient of the surrogate with weights w - w_i
@@ -43,7 +44,7 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 		kernel = surrogate.Matern52
 	}
 	t := &trajectory{
-		frame: frameOf(p),
+		frame: descent.FrameOf(p),
 		process: surrogate.New(surrogate.Config{
 			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale),
 			Noise: float64(p.Noise), Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints,
@@ -65,7 +66,7 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 
 // add adds the point x with loss y.
 func (t *trajectory) add(x []float32, y float64) {
-	t.frame.coordinates(t.added, x)
+	t.frame.Coordinates(t.added, x)
 	t.process.Add(t.added, y)
 	t.fit.Add(t.added, y)
 	t.unsaved = true
@@ -85,7 +86,7 @@ func (e *estimation) surrogateSteps() error {
 		return err
 	}
 	corrected := e.setWeights()
-	t.rule.begin(e.plan.Rule, e.prober.dim)
+	t.rule.Begin(e.plan.Rule, e.prober.dim)
 	for k := range int(e.plan.Steps) {
 		if err := e.explore(k, int(e.plan.Active)); err != nil {
 			return err
@@ -94,13 +95,13 @@ func (e *estimation) surrogateSteps() error {
 		if corrected {
 			e.correctGradient(k + 1)
 		}
-		pull(t.gradient, t.u, t.first, e.plan, t.frame.inside)
-		t.rule.move(t.u, t.gradient, e.plan, e.StepSize, t.frame.inside)
+		descent.Pull(t.gradient, t.u, t.first, e.plan, t.frame.Inside)
+		t.rule.Move(t.u, t.gradient, e.plan, e.StepSize, t.frame.Inside)
 		if err := e.cancelled(); err != nil {
 			return err
 		}
 	}
-	t.frame.parameters(e.vector, t.u)
+	t.frame.Parameters(e.vector, t.u)
 	return nil
 }
 
@@ -125,7 +126,7 @@ func (e *estimation) queryAround() error {
 func (e *estimation) begin() error {
 	t := e.prober.memory.trajectory
 	e.unit = "query"
-	t.frame.coordinates(t.first, e.local.X)
+	t.frame.Coordinates(t.first, e.local.X)
 	copy(t.u, t.first)
 	err := t.restore(e.cancelled)
 	e.began = time.Now()

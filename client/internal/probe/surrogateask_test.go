@@ -133,7 +133,7 @@ func TestSurrogateCancelled(t *testing.T) {
 		if err := e.run(ctx); !errors.Is(err, reason) {
 			t.Errorf("query %d: got %v, want %v", query, err, reason)
 		}
-		if !c.calls.idle(t.Context(), time.Minute) { // the job may be abandoned
+		if !c.calls.Idle(t.Context(), time.Minute) { // the job may be abandoned
 			t.Fatal("the job did not end")
 		}
 		if o.queries != query {

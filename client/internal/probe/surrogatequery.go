@@ -3,6 +3,8 @@ package probe
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/zofl/zofl/client/internal/descent"
 )
 
 // A choice holds the active queries of FZooS, appendix G: of candidates around the iterate, those
@@ -29,7 +31,7 @@ func (e *estimation) explore(k, queries int) error {
 	t := e.prober.memory.trajectory
 	e.place = place{n: e.N, k: k}
 	e.batch = e.minibatch(e.N, k)
-	t.frame.parameters(t.x[0], t.u)
+	t.frame.Parameters(t.x[0], t.u)
 	loss, err := e.measure(0, t.x[:])
 	if err != nil {
 		return err
@@ -85,9 +87,9 @@ const candidateStream = 0x7a6f666c66756e63
 // scatter draws u from the cube of half side radius around the iterate, and clips it to the boxes.
 func (t *trajectory) scatter(u []float64, radius float64, random *rand.Rand) {
 	at := 0
-	for _, b := range t.frame.inside {
-		for ; at < b.end; at++ {
-			u[at] = min(max(t.u[at]+radius*(2*random.Float64()-1), b.low), b.high)
+	for _, b := range t.frame.Inside {
+		for ; at < b.End; at++ {
+			u[at] = min(max(t.u[at]+radius*(2*random.Float64()-1), b.Low), b.High)
 		}
 	}
 }
@@ -110,7 +112,7 @@ func (s *choice) begin(queries, d int) {
 }
 
 // offer replaces the most certain pick with a candidate that is less certain.
-func (s *choice) offer(uncertainty float64, u []float64, f *frame) {
+func (s *choice) offer(uncertainty float64, u []float64, f *descent.Frame) {
 	last := len(s.picks) - 1
 	if !(uncertainty > s.picks[last].uncertainty) {
 		return
@@ -123,6 +125,6 @@ func (s *choice) offer(uncertainty float64, u []float64, f *frame) {
 	})
 	x := s.picks[last].x
 	copy(s.picks[at+1:], s.picks[at:last])
-	f.parameters(x, u)
+	f.Parameters(x, u)
 	s.picks[at] = pick{uncertainty, x}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/mathx/surrogate"
 	"github.com/zofl/zofl/wire"
@@ -37,10 +38,10 @@ func TestActiveQueries(t *testing.T) {
 	}
 	known := surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
 		Noise: float64(p.Noise)})
-	boxes := frameOf(p)
+	boxes := descent.FrameOf(p)
 	u := make([]float64, d)
 	learn := func(x []float32) {
-		boxes.coordinates(u, x)
+		boxes.Coordinates(u, x)
 		known.Add(u, o.value(x))
 	}
 	edges := 0
@@ -53,7 +54,7 @@ func TestActiveQueries(t *testing.T) {
 		want := mostUncertain(known, center, p, b)
 		for i := range count {
 			at++
-			if boxes.coordinates(u, o.x[at]); o.batches[at] != b || distanceOf(u, want[i]) > 1e-6 {
+			if boxes.Coordinates(u, o.x[at]); o.batches[at] != b || distanceOf(u, want[i]) > 1e-6 {
 				t.Fatalf("record %d, step %d, active query %d: got %v of %v, want %v of %v",
 					b.N, b.Step, i, u, o.batches[at], want[i], b)
 			}
@@ -118,7 +119,7 @@ func distanceOf(a, b []float64) float64 {
 type twin struct {
 	o              *diary
 	at             int // what it has learned of the diary
-	boxes          frame
+	boxes          descent.Frame
 	known          *surrogate.Process
 	features       *surrogate.Features
 	fit            *surrogate.Fit
@@ -131,7 +132,7 @@ func newTwin(c *member, p *wire.Plan, o *diary) *twin {
 	rows, b := c.replica.Features()
 	features := surrogate.NewFeatures(d, rows, b, float64(p.LengthScale))
 	return &twin{
-		o: o, boxes: frameOf(p), features: features,
+		o: o, boxes: descent.FrameOf(p), features: features,
 		known: surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
 			Noise: float64(p.Noise)}),
 		fit:     surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
@@ -144,11 +145,11 @@ func newTwin(c *member, p *wire.Plan, o *diary) *twin {
 func (w *twin) learn() {
 	start := w.at
 	for ; w.at < len(w.o.x) && w.o.batches[w.at] == w.o.batches[start]; w.at++ {
-		w.boxes.coordinates(w.u, w.o.x[w.at])
+		w.boxes.Coordinates(w.u, w.o.x[w.at])
 		w.known.Add(w.u, w.o.value(w.o.x[w.at]))
 		w.fit.Add(w.u, w.o.value(w.o.x[w.at]))
 	}
-	w.boxes.coordinates(w.u, w.o.x[start])
+	w.boxes.Coordinates(w.u, w.o.x[start])
 }
 
 // step moves u along a local step of SGD, whose correction is taken at a point.
@@ -181,7 +182,7 @@ func TestCorrectedSteps(t *testing.T) {
 				for j, v := range r.clients[0].replica.Weights() {
 					w.weights[j] = float64(v) - float64(own[j])
 				}
-				w.boxes.coordinates(w.first, r.params())
+				w.boxes.Coordinates(w.first, r.params())
 				x := r.round()[0]
 				for step := 1; w.at < len(o.x); step++ {
 					w.learn()
@@ -194,7 +195,7 @@ func TestCorrectedSteps(t *testing.T) {
 					if w.at < len(o.x) {
 						next = o.x[w.at]
 					}
-					if w.boxes.coordinates(w.c, next); distanceOf(w.c, w.u) > 1e-6 {
+					if w.boxes.Coordinates(w.c, next); distanceOf(w.c, w.u) > 1e-6 {
 						t.Fatalf("step %d goes to %v, want %v", step, w.c, w.u)
 					}
 				}

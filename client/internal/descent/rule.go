@@ -1,4 +1,6 @@
-package probe
+// Package descent makes the local steps of a device that sends a vector: by the plan's rule, inside
+// the plan's boxes. No replica repeats them.
+package descent
 
 import (
 	"math"
@@ -6,15 +8,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A localRule is the plan's rule for local steps with transport=dense. No replica repeats these
-// steps. Each device starts its own rule anew each round. Products are in float64.
-type localRule[T float32 | float64] struct {
+// A Rule is the plan's rule for local steps with transport=dense. Each device starts its own rule
+// anew each round. Products are in float64.
+type Rule[T float32 | float64] struct {
 	first, second []T // moments, where the rule has them
 	steps         int // made so far in this round
 }
 
-// begin readies the rule for a round of d parameters.
-func (r *localRule[T]) begin(rule wire.Rule, d int) {
+// Begin readies the rule for a round of d parameters.
+func (r *Rule[T]) Begin(rule wire.Rule, d int) {
 	r.steps = 0
 	if rule != wire.SGD && rule != wire.LocalSign {
 		r.first = cleared(r.first, d)
@@ -33,17 +35,17 @@ func cleared[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// move makes a local step from x against the gradient v, and clips x to the boxes. It overwrites v
+// Move makes a local step from x against the gradient v, and clips x to the boxes. It overwrites v
 // with the rule's direction. x is in the units of sides, v is per unit.
 //
 //	x[i] -= unit * step * eta * rule(v)[i]
-func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
+func (r *Rule[T]) Move(x, v []T, p *wire.Plan, eta float32, sides []Side) {
 	r.turn(v, p)
 	at := 0
 	for _, s := range sides {
-		a := s.unit * s.step * float64(eta)
-		for ; at < s.end; at++ {
-			x[at] = T(min(max(float64(x[at])-a*float64(v[at]), s.low), s.high))
+		a := s.Unit * s.Step * float64(eta)
+		for ; at < s.End; at++ {
+			x[at] = T(min(max(float64(x[at])-a*float64(v[at]), s.Low), s.High))
 		}
 	}
 }
@@ -55,7 +57,7 @@ func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
 //	adam            m = b m + (1-b) v, s = b2 s + (1-b2) v^2
 //	                m/(1-b^t) / (sqrt(s/(1-b2^t)) + epsilon)
 //	sign            1, 0 or -1, as v is
-func (r *localRule[T]) turn(v []T, p *wire.Plan) {
+func (r *Rule[T]) turn(v []T, p *wire.Plan) {
 	beta, beta2 := float64(p.Beta), float64(p.Beta2)
 	gain := 1 - beta
 	r.steps++
@@ -95,19 +97,19 @@ func sign[T float32 | float64](v T) T {
 	return 0
 }
 
-// pull adds FedProx's pull towards base and the weight decay to the gradient v at x.
+// Pull adds FedProx's pull towards base and the weight decay to the gradient v at x.
 //
 //	v[i] += prox (x[i] - base[i])/unit + decay (x[i] - zero)/unit
-func pull[T float32 | float64](v, x, base []T, p *wire.Plan, sides []side) {
+func Pull[T float32 | float64](v, x, base []T, p *wire.Plan, sides []Side) {
 	prox, decay := float64(p.Prox), float64(p.WeightDecay)
 	if prox == 0 && decay == 0 {
 		return
 	}
 	at := 0
 	for _, s := range sides {
-		for ; at < s.end; at++ {
+		for ; at < s.End; at++ {
 			here := float64(x[at])
-			v[at] += T((prox*(here-float64(base[at])) + decay*(here-s.zero)) / s.unit)
+			v[at] += T((prox*(here-float64(base[at])) + decay*(here-s.Zero)) / s.Unit)
 		}
 	}
 }

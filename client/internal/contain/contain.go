@@ -1,4 +1,6 @@
-package probe
+// Package contain runs the app's code so that one of its callbacks that hangs, panics or ends its
+// goroutine costs that call and nothing else.
+package contain
 
 import (
 	"context"
@@ -8,15 +10,20 @@ import (
 	"time"
 )
 
+// What became of a callback.
 var (
-	errPanic = errors.New("panic")
-	errExit  = errors.New("the callback ended its goroutine")
+	// ErrBusy: an earlier one has not returned.
+	ErrBusy = errors.New("an earlier callback has not returned")
+	// ErrPanic: it panicked. The error has the value and the stack.
+	ErrPanic = errors.New("panic")
+	// ErrExit: it ended its goroutine.
+	ErrExit = errors.New("the callback ended its goroutine")
 )
 
-// A caller runs jobs that call the app, one at a time, on a goroutine of its own. So a callback
-// that never returns blocks nothing else. The goroutine serves until end, or until a callback
+// A Caller runs jobs that call the app, one at a time, on a goroutine of its own. So a callback
+// that never returns blocks nothing else. The goroutine serves until End, or until a callback
 // hangs or ends it; then the next job gets another.
-type caller struct {
+type Caller struct {
 	runner  *runner         // nil: none yet, or no longer
 	pending <-chan struct{} // closed when the last abandoned job has ended
 }
@@ -43,22 +50,22 @@ func (r *runner) run() {
 
 // contain runs a job, turns a panic into an error, and sends the result.
 func (r *runner) contain(job func() error) {
-	err := errExit
+	err := ErrExit
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 		}
 		r.ended <- err
 	}()
 	err = job()
 }
 
-// run runs a job and waits for it until ctx ends. Then it asks abandon (nil says yes) whether to
+// Run runs a job and waits for it until ctx ends. Then it asks abandon (nil says yes) whether to
 // abandon the job: a job that is not in the app's code ends soon by itself. An abandoned job is
-// pending until it ends. Until idle returns true, run fails with ErrBusy, and nothing that the
+// pending until it ends. Until Idle returns true, Run fails with ErrBusy, and nothing that the
 // job may still use must be touched.
-func (c *caller) run(ctx context.Context, job func() error, abandon func() bool) error {
-	if !c.idle(ctx, 0) {
+func (c *Caller) Run(ctx context.Context, job func() error, abandon func() bool) error {
+	if !c.Idle(ctx, 0) {
 		return ErrBusy
 	}
 	if c.runner == nil {
@@ -79,16 +86,16 @@ func (c *caller) run(ctx context.Context, job func() error, abandon func() bool)
 }
 
 // settle returns the result of a job, whose goroutine may have ended with it.
-func (c *caller) settle(err error) error {
-	if err == errExit {
+func (c *Caller) settle(err error) error {
+	if err == ErrExit {
 		<-c.runner.gone
 		c.runner = nil
 	}
 	return err
 }
 
-// end ends the goroutine. That of an abandoned job ends with the job.
-func (c *caller) end() {
+// End ends the goroutine. That of an abandoned job ends with the job.
+func (c *Caller) End() {
 	if c.runner != nil {
 		close(c.runner.jobs)
 		<-c.runner.gone
@@ -96,11 +103,11 @@ func (c *caller) end() {
 	}
 }
 
-// call runs fn as a job and returns its results.
-func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error) {
+// Call runs fn as a job and returns its results.
+func Call[T any](ctx context.Context, c *Caller, fn func() (T, error)) (T, error) {
 	var none T
 	value := new(T) // an abandoned job may still write it
-	err := c.run(ctx, func() (err error) {
+	err := c.Run(ctx, func() (err error) {
 		*value, err = fn()
 		return err
 	}, nil)
@@ -110,9 +117,9 @@ func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error
 	return *value, nil
 }
 
-// idle says whether no job is pending. It waits for that until ctx ends, but no longer than
+// Idle says whether no job is pending. It waits for that until ctx ends, but no longer than
 // patience.
-func (c *caller) idle(ctx context.Context, patience time.Duration) bool {
+func (c *Caller) Idle(ctx context.Context, patience time.Duration) bool {
 	if c.pending == nil {
 		return true
 	}
