@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
@@ -73,6 +74,33 @@ func TestLargeLosses(t *testing.T) {
 		}
 		if loss, _ := large(t.Context(), run.Params, objective.Batch{}); loss > 0.1*1e20 {
 			t.Errorf("mu_auto=%d: the loss ends at %.2g", auto, loss)
+		}
+	}
+}
+
+// Where parameters multiply each other, and all are zero, each difference across them is 0.
+// That ends a tuning that has no mu, with the remedy. From other parameters it goes on.
+func TestSaddle(t *testing.T) {
+	o := objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+		e := 1 - float64(x[0])*float64(x[1])
+		return e * e, nil
+	})
+	p := plan(t, "zofl", func(p *wire.Plan) { p.Dim, p.Initial = 2, wire.Given })
+	for _, c := range []struct {
+		initial []float32
+		refused bool
+	}{{[]float32{0, 0}, true}, {[]float32{0.3, 0.5}, false}} {
+		digest := replica.InitialDigest(c.initial)
+		p.InitialDigest = digest[:]
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Initial: c.initial,
+			Devices: []objective.Objective{o, o, o}})
+		fault := (*wire.PlanError)(nil)
+		if errors.As(err, &fault) != c.refused || c.refused && (fault.Field != "mu" ||
+			!strings.Contains(err.Error(), "random weights")) {
+			t.Errorf("from %v: %v", c.initial, err)
+		}
+		if !c.refused && !(r.Loss < 0.1) {
+			t.Errorf("from %v: %v, loss %v", c.initial, err, r.Loss)
 		}
 	}
 }

@@ -49,6 +49,10 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		}
 	}
 	switch {
+	case least < 0 && auto: // a run finds none either, and pauses
+		return &wire.PlanError{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
+			"across the first parameters is other than 0, from 1e-6 to 100 away: begin at random " +
+			"weights where parameters multiply each other, as in matrix factors, or give a number"}
 	case least < 0:
 		t.because("mu stays %g: the loss did not change along the directions that were tried.",
 			t.plan.Mu)

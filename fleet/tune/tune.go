@@ -152,9 +152,10 @@ func (t *tuning) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if t.result.Loss > t.result.Start {
-		t.because("No trial brought the loss below that of the first parameters, %s: the budget may "+
-			"be too small, or the losses too noisy.", number(t.result.Start))
+	if t.result.Loss >= t.result.Start {
+		t.because("No trial brought the loss below that of the first parameters, %s: give more queries "+
+			"or a larger batch. If that changes nothing, begin at random weights: some losses rise along "+
+			"every short move from zeros.", number(t.result.Start))
 	}
 	return nil
 }
