@@ -248,6 +248,9 @@ func (c *Coordinator) log(e *report.Event) {
 		l.Debug("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds)
 	case report.JoinRefused:
 		l.Warn("join refused", "id", e.ID, "reason", e.Reason)
+	case report.Unused:
+		l.Warn("a device's work counts for little or nothing", "id", e.ID, "record", e.N,
+			"reason", e.Reason)
 	case report.SameID:
 		l.Warn("two devices send under one id, and one's answers are lost: stop one of them, give it "+
 			"an id and a state directory of its own", "id", e.ID, "record", e.N)

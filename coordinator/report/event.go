@@ -34,12 +34,14 @@ const (
 	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
 	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
 	StillPaused   EventKind = 22 // for Seconds now the run has lacked devices; told ever less often
+	Unused        EventKind = 23 // the work of member ID counts for little or nothing, see Reason
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
 	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
-	"same id", "still paused"}
+	"same id", "still paused",
+	"unused"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -67,7 +69,7 @@ type Event struct {
 
 	Evaluation Evaluation      // Evaluated
 	Digests    DigestReports   // DigestsDiffer, Referred
-	Reason     string          // RunPaused, StillPaused, Refused, SteppedOut, JoinRefused
+	Reason     string          // RunPaused, StillPaused, Refused, SteppedOut, JoinRefused, Unused
 	Diverged   bool            // RunPaused: because the loss explodes, see Plan.Diverge
 	End        wire.End        // RunEnded
 	ID         string          // of the member or device

@@ -66,6 +66,9 @@ type Status struct {
 	// set. An ID of the form _INBOX.X is a connection that asks by ids without a slot.
 	Offenders []Device
 	SameID    []string // members as which two devices send, at most 8
+	// Unused says of members, at most 8, why their work has counted for little or nothing for 16
+	// records in a row or more.
+	Unused map[string]string
 }
 
 // A Reference is the digest that the state after record N must have.

@@ -53,6 +53,7 @@ type Member struct {
 	debt     uint16 // answers that it owes until it may be relied on again
 	redeemed uint64 // the last record that it answered
 	twins    twins
+	unused   unused
 	timed    bool  // Latency is of answers
 	slack    uint8 // rounds that waited for it in vain since it last answered in time
 }
@@ -63,6 +64,7 @@ type Crowd struct {
 	absent  []uint32 // slots
 	owing   int      // members with a debt
 	twins   []uint32 // slots as which two devices send
+	unused  []uint32 // slots whose work counts for little or nothing
 }
 
 // Grow adds members. Those whom this coordinator has not heard of yet are given one deadline.

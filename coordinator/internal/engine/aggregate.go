@@ -86,6 +86,7 @@ func (c *Core) addHeld() {
 func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
 	c.veil.Cut(c.values)
 	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
+	c.judged(slot, factor)
 	if weight == 0 {
 		return
 	}

@@ -27,6 +27,7 @@ func (c *Core) Status() report.Status {
 		Uploads:    uint32(c.uploads.Count()),
 		Digests:    c.booth.Reports(),
 		SameID:     c.crowd.Twins(c.roster.IDs),
+		Unused:     c.crowd.UnusedOf(c.roster.IDs),
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
 	if c.roster.Open {

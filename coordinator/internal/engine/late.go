@@ -32,6 +32,9 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	past := c.lateWork.Past.Find(r.N)
 	if fault := c.judgeLate(past, m, r); fault != nil {
 		*fault++
+		if fault == &c.counters.Late {
+			c.tooLate(m, r)
+		}
 		return
 	}
 	past.Counted.Set(m, gather.Contributed)

@@ -61,10 +61,42 @@ func (c *Core) contributed(m gather.Member, n uint64, current bool) {
 	}
 	p := &c.crowd.Members[m.Slot]
 	p.Record = max(p.Record, n)
+	c.crowd.Used(m.Slot, crowd.TooLate)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
 		c.crowd.Place(m.Slot, c.now)
 	}
 	c.time(p, current)
+}
+
+// tooLate notes a contribution that came when its record was closed.
+func (c *Core) tooLate(m gather.Member, r *wire.Reply) {
+	if r.Kind == wire.Contribution {
+		c.unused(m.Slot, r.N, crowd.TooLate)
+	}
+}
+
+// unused tells now and then that a member's work counts for little or nothing.
+func (c *Core) unused(slot uint32, n uint64, fate crowd.Fate) {
+	if !c.roster.Open && c.crowd.Unused(slot, n, fate) {
+		c.emitEvent(report.Event{Kind: report.Unused, ID: c.roster.IDs[slot],
+			Reason: c.crowd.Members[slot].WhyUnused()})
+	}
+}
+
+// judged notes whether a contribution to the record that is being made was cut, or lost weight.
+func (c *Core) judged(slot uint32, factor float64) {
+	if c.roster.Open {
+		return
+	}
+	switch _, lost := c.guard.Member(slot); {
+	case lost > 0.5:
+		c.unused(slot, c.N+1, crowd.Doubted)
+	case factor < 1:
+		c.unused(slot, c.N+1, crowd.Cut)
+	default:
+		c.crowd.Used(slot, crowd.Doubted)
+		c.crowd.Used(slot, crowd.Cut)
+	}
 }
 
 // time smooths the latency of an answer to the current attempt.
@@ -233,35 +265,14 @@ func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 	return bound - bound/2*uint64(draw)>>32
 }
 
-// Times are those of a [report.Device], in milliseconds since the coordinator began.
-type Times struct {
-	Seen    uint64  // 0: not heard of by this coordinator
-	Until   uint64  // it stepped out until then
-	Latency float64 // from an announcement to its answer, smoothed; 0: none yet
-}
-
 // Devices returns the members by slot, without times, and their times. There are none on an open
 // roster.
-func (c *Core) Devices(now uint64) (list []report.Device, times []Times) {
-	now = max(c.now, now)
-	list = make([]report.Device, 0, len(c.crowd.Members))
-	for slot := range c.crowd.Members {
-		p := &c.crowd.Members[slot]
-		m := gather.Member{Slot: uint32(slot), ID: c.roster.IDs[slot]}
-		d := report.Device{ID: m.ID, Slot: m.Slot, State: p.State(now), Declines: p.Declines,
-			Awaited: c.awaits(m), Record: p.Record, SameID: p.Twin()}
-		if 0 < p.Record && p.Record < c.N {
-			d.Behind = c.N - p.Record
-		}
-		if p.About != nil {
-			d.About = *p.About
-		}
-		d.Cut, d.Doubt = c.guard.Member(m.Slot)
-		if p.Seen > 0 {
-			d.Missed = uint32(p.Misses)
-		}
-		list = append(list, d)
-		times = append(times, Times{p.Seen, p.Until, p.Latency})
+func (c *Core) Devices(now uint64) (list []report.Device, times []crowd.Times) {
+	list, times = c.crowd.Devices(c.roster.IDs, c.N, max(c.now, now))
+	for slot := range list {
+		d := &list[slot]
+		d.Awaited = c.awaits(gather.Member{Slot: d.Slot, ID: d.ID})
+		d.Cut, d.Doubt = c.guard.Member(d.Slot)
 	}
 	return list, times
 }

@@ -138,6 +138,7 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
 		c.counters.Late++
 		c.countLate(m, r)
+		c.tooLate(m, r)
 		return false, false
 	case r.N > c.N+1 || c.phase != collecting:
 		c.counters.OtherRecord++

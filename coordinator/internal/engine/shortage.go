@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
@@ -51,18 +50,7 @@ func (c *Core) lacking() int {
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.
 func (c *Core) backBy() uint64 {
 	c.crowd.Sweep(c.now)
-	wanted := c.lacking()
-	var back []uint64
-	for _, slot := range c.crowd.Absent() {
-		if p := &c.crowd.Members[slot]; p.State(c.now) == report.DeviceAway {
-			back = append(back, p.Until)
-		}
-	}
-	if wanted < 1 || wanted > len(back) {
-		return forever
-	}
-	slices.Sort(back)
-	return back[wanted-1]
+	return c.crowd.BackBy(c.now, c.lacking())
 }
 
 // returned handles that a member came, or came back.

@@ -59,6 +59,8 @@ type Status struct {
 	Offenders []Offender `json:"offenders,omitempty"`
 	// SameID names members as which two devices send.
 	SameID []string `json:"same_id,omitempty"`
+	// Unused says of members why their work counts for little or nothing.
+	Unused map[string]string `json:"unused,omitempty"`
 }
 
 // An Offender is a sender of messages that were refused, or that no honest device sends: an id, or
@@ -107,7 +109,7 @@ func StatusOf(s report.Status) Status {
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
-		TurnedAway: s.TurnedAway, SameID: s.SameID,
+		TurnedAway: s.TurnedAway, SameID: s.SameID, Unused: s.Unused,
 	}
 	for i := range s.Offenders {
 		o := &s.Offenders[i]

@@ -20,17 +20,20 @@ func TestNoteNamesLiars(t *testing.T) {
 	}
 }
 
-// zofl status and zofl devices name who sends too much, and ids of two devices.
+// zofl status and zofl devices name who sends too much, ids of two devices, and devices that work
+// in vain.
 func TestOffendersAreShown(t *testing.T) {
 	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
-		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}, SameID: []string{"d2"}}
+		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}, SameID: []string{"d2"},
+		Unused: map[string]string{"d4": "late", "d3": "cut"}}
 	var text []string
 	for _, row := range turnedAwayOf(s) {
 		text = append(text, row[0].(string)+": "+row[1].(string))
 	}
 	want := "turned away: 5 joins, 7 records\n" +
 		"offender: d1: 12 messages turned away, 3 faulty messages\n" +
-		"two devices as: d2: give one of them an id and a state directory of its own"
+		"two devices as: d2: give one of them an id and a state directory of its own\n" +
+		"in vain: d3: cut\nin vain: d4: late"
 	if got := strings.Join(text, "\n"); got != want {
 		t.Errorf("rows %q, want %q", got, want)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // turnedAwayOf returns the rows about messages that were not looked at, by kind, about who sent
-// them or faulty ones, and about ids of two devices; none if there were none.
+// them or faulty ones, about ids of two devices, and about devices that work in vain.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -27,6 +27,9 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	if len(s.SameID) > 0 {
 		rows = append(rows, table.Row{"two devices as", strings.Join(s.SameID, ", ") +
 			": give one of them an id and a state directory of its own"})
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Unused)) {
+		rows = append(rows, table.Row{"in vain", id + ": " + s.Unused[id]})
 	}
 	return rows
 }

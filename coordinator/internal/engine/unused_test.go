@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// inVain plays rounds of three devices. The last one's contribution is of the given size, or comes
+// when the round is closed. It returns the records at which that was told.
+func inVain(c *Core, rounds int, size float32, late bool) (told []uint64, reason string) {
+	step := func(in Input) {
+		for _, o := range c.Step(1, in) {
+			if o.Kind == OutEvent && o.Event.Kind == report.Unused {
+				told, reason = append(told, o.Event.N), o.Event.ID+": "+o.Event.Reason
+			}
+		}
+	}
+	for range rounds {
+		frames := contributions(c, 3, func(device int) []float32 {
+			if device == 2 {
+				return []float32{size, size}
+			}
+			return []float32{1, 2}
+		})
+		for i, frame := range frames[:2] {
+			step(Input{Kind: InReply, ID: ids(3)[i], Frame: frame})
+		}
+		if late {
+			step(Input{Kind: InAppended, N: c.N + 1})
+		}
+		for range 2 { // a repeated frame counts once
+			step(Input{Kind: InReply, ID: ids(3)[2], Frame: frames[2]})
+		}
+		if !late {
+			step(Input{Kind: InAppended, N: c.N + 1})
+		}
+	}
+	return told, reason
+}
+
+// TestWorksInVain: that a device's work counts for nothing round after round is told in the log and
+// the status, ever less often, and no longer when its work counts.
+func TestWorksInVain(t *testing.T) {
+	for name, k := range map[string]struct {
+		late bool
+		size float32
+		says string
+	}{
+		"late": {true, 1, "came after their rounds had closed"},
+		"cut":  {false, 1e4, "cut to the bound"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := chaintest.Plan(t)
+			plan.Members, plan.Target, plan.Quorum, plan.OverSample = 3, 3, 2, 1.5
+			if plan.Bound, plan.MaxScalar = 4, 1e6; k.late {
+				plan.Target = 2
+			}
+			c := newTestCore(t, plan, 3)
+			start, id := c.N, ids(3)[2]
+			told, reason := inVain(c, 70, k.size, k.late)
+			if len(told) != 3 || told[1]-told[0] != 16 || told[2]-told[1] != 32 ||
+				told[0]-start > 18 || !strings.Contains(reason, id+": its last 64 ") ||
+				!strings.Contains(reason, k.says) {
+				t.Errorf("told at %v: %q", told, reason)
+			}
+			if why := c.Status().Unused; len(why) != 1 || !strings.Contains(why[id], k.says) {
+				t.Errorf("the status says %v", why)
+			}
+			c.Plan.Target = 3
+			if told, _ := inVain(c, 1, 1, false); len(told) > 0 {
+				t.Errorf("told at %v though its work counts", told)
+			}
+			if why := c.Status().Unused; len(why) > 0 {
+				t.Errorf("when its work counts, the status says %v", why)
+			}
+		})
+	}
+}
+
+// TestRepeatedIsNotInVain: a device that repeats a contribution which counted, once the round is
+// closed, does not work in vain.
+func TestRepeatedIsNotInVain(t *testing.T) {
+	plan := chaintest.Plan(t)
+	plan.Members, plan.Target, plan.Quorum, plan.OverSample = 2, 2, 2, 1
+	c := newTestCore(t, plan, 2)
+	for range 40 {
+		frames := contributions(c, 2, func(int) []float32 { return []float32{1, 2} })
+		for i, frame := range frames {
+			c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame})
+		}
+		c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+		for i, frame := range frames {
+			for _, o := range c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame}) {
+				if o.Kind == OutEvent && o.Event.Kind == report.Unused {
+					t.Fatalf("%+v", o.Event)
+				}
+			}
+		}
+	}
+	if c.counters.Late != 80 {
+		t.Errorf("%d late replies, want all repeated ones", c.counters.Late)
+	}
+}
