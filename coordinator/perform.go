@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -235,7 +236,7 @@ func (c *Coordinator) log(e *report.Event) {
 		l.Warn("rolled back", "record", e.N, "to", e.To)
 	case report.Surveyed:
 		l.Info("survey", "record", e.N, "of", e.Survey.Kind, "devices",
-			e.Survey.Answers, "chosen", e.Survey.Value, "why", e.Survey.Why)
+			e.Survey.Answers, "chosen", plain(e.Survey.Value), "why", e.Survey.Why)
 	case report.Changed:
 		l.Info("changed", "record", e.N, "fields", e.Fields)
 	case report.Refused:
@@ -255,4 +256,10 @@ func (c *Coordinator) log(e *report.Event) {
 		l.Warn("two devices send under one id, and one's answers are lost: stop one of them, give it "+
 			"an id and a state directory of its own", "id", e.ID, "record", e.N)
 	}
+}
+
+// plain returns v for a log, which would say 0.009999999776482582 of the float32 0.01.
+func plain(v float32) float64 {
+	p, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	return p
 }
