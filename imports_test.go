@@ -66,6 +66,11 @@ var allowed = map[string][]string{
 		module + "/client/internal/retry", module + "/client/internal/seal",
 		module + "/client/internal/files", module + "/bus", module + "/wire/signed",
 	},
+	"client/internal/link": {
+		module + "/wire", module + "/wire/about", module + "/wire/signed", module + "/wire/subjects",
+		module + "/client/internal/follow", module + "/client/internal/ration",
+		module + "/client/internal/retry", module + "/client/internal/tell", module + "/bus",
+	},
 	"client/internal/outbox": {
 		module + "/wire", module + "/wire/survey", module + "/wire/grouping",
 		module + "/wire/masked",

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
@@ -51,7 +52,7 @@ var (
 type Client struct {
 	cfg    Config
 	pauses *retry.Pauses
-	link   *link
+	link   *link.Link
 	inbox  *inbox
 	pulse  *pulse
 
@@ -80,7 +81,10 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(&cfg),
-		link: newLink(&cfg),
+		link: link.New(link.Config{
+			Bus: cfg.Bus, Run: cfg.Run, ID: cfg.ID, Timeout: cfg.RequestTimeout,
+			Keys: cfg.keys(), About: cfg.About, Logger: cfg.Logger,
+		}),
 	}
 	c.pulse = newPulse(&cfg, c.link, c.inbox)
 	c.files = files.New(files.Config{
@@ -93,7 +97,7 @@ func New(cfg Config) (*Client, error) {
 	c.follower = c.newFollower(dim)
 	c.outbox = outbox.New(outbox.Config{
 		Files: c.files, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
-		Upload: c.link.upload, Report: c.reportUpload,
+		Upload: c.link.Upload, Report: c.reportUpload,
 	})
 	c.server = &snapshotServer{files: c.files, bus: cfg.Bus, log: cfg.Logger}
 	c.memory = memory{files: c.files, prober: c.prober}

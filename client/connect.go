@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -17,7 +18,7 @@ const (
 	pingInterval   = 4 * time.Minute  // each ping wakes the radio
 	pingsLost      = 2                // after these the connection counts as dead
 	reconnectMin   = time.Second
-	reconnectMax   = 5 * time.Minute
+	reconnectMax   = link.LongestPause
 	// reconnectFirst bounds the first pause. When a server dies, its devices return within
 	// this time, spread over it. Of 5,000 devices, 116 returned in the busiest tenth of a
 	// second with pauses of 1 to 6 s, and 1,388 with the 2 to 2.1 s that are NATS's default.

@@ -45,7 +45,7 @@ func (c *Client) newEar(subject string) *ear {
 
 // open begins to listen.
 func (e *ear) open(ctx context.Context) (err error) {
-	if e.sub, err = e.link.subscribe(ctx, e.subject, e.inbox.receive); err != nil {
+	if e.sub, err = e.link.Subscribe(ctx, e.subject, e.inbox.receive); err != nil {
 		e.sub = nil
 		return fmt.Errorf("announcements: %w", err)
 	}

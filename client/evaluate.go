@@ -45,7 +45,7 @@ func (c *Client) reportDigests(ctx context.Context) error {
 		if frame == nil {
 			return nil
 		}
-		sent, err := c.link.publish(ctx, c.follower.Plan().Shards, frame)
+		sent, err := c.link.Publish(ctx, c.follower.Plan().Shards, frame)
 		if err != nil || !sent {
 			return err // offline: try again at the next announcement
 		}

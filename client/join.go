@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
@@ -73,7 +74,7 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 			N: r.N(), Tip: r.Hash().Tip(),
 		}
 	}
-	return c.link.join(ctx, &known)
+	return c.link.Join(ctx, &known)
 }
 
 // insist asks until a coordinator answers. The error is the cause of ctx, or final.
@@ -105,7 +106,7 @@ func insist[T any](
 
 // joining is the progress of a device that could not join yet.
 func joining(err error) Progress {
-	var later laterError
+	var later link.LaterError
 	if errors.As(err, &later) {
 		return Progress{State: Paused, Reason: string(later)}
 	}
@@ -161,7 +162,7 @@ func (c *Client) stillEnded(ctx context.Context) error {
 // nothing until enough devices have joined. Silence is harmless.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.askToJoin(ctx)
-	var later laterError
+	var later link.LaterError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

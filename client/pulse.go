@@ -8,18 +8,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
-// How long a device waits for an announcement before it checks its connection, and for the
-// broker's answer, as multiples of the interval at which announcements are repeated. Together
-// they stay below three intervals, which leaves time to connect again.
+// How long a device waits for an announcement before it checks its connection, as a multiple of
+// the interval at which announcements are repeated. With the time that a check takes it stays
+// below three intervals, which leaves time to connect again.
 const (
 	silenceLeast  = 1.5
 	silenceJitter = 0.4 // drawn anew each time, so that devices do not check in step
-	checkPatience = 0.75
 )
+
+// ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
+// while. It comes in [Progress].Err; Run goes on asking.
+var ErrQuiet = link.ErrQuiet
 
 // shortestInterval bounds the interval from below: a busy machine may well pause for less.
 const shortestInterval = time.Second
@@ -29,7 +33,7 @@ const shortestInterval = time.Second
 // that is dead but not closed would otherwise be noticed after minutes. It sends nothing while
 // announcements arrive, so it does not wake a radio. Between two looks it is only a timer.
 type pulse struct {
-	link     *link
+	link     *link.Link
 	inbox    *inbox
 	interval atomic.Int64 // at which announcements are repeated, as a time.Duration
 
@@ -50,10 +54,10 @@ type silence struct {
 	err     error // matches ErrQuiet, or is final
 }
 
-func newPulse(cfg *Config, l *link, in *inbox) *pulse {
+func newPulse(cfg *Config, l *link.Link, in *inbox) *pulse {
 	p := &pulse{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
 	p.interval.Store(int64(wire.DefaultReannounce))
-	l.interval, l.heard = p.every, in.lastHeard
+	l.Follow(p.every, in.lastHeard)
 	return p
 }
 
@@ -68,7 +72,7 @@ func (p *pulse) every() time.Duration {
 }
 
 // often is the shortest time between two questions to a run that says nothing.
-func (p *pulse) often() time.Duration { return max(p.every(), p.link.timeout) }
+func (p *pulse) often() time.Duration { return max(p.every(), p.link.Timeout()) }
 
 // start watches the announcements of a subject until stop is called.
 func (p *pulse) start(ctx context.Context, subject string) (stop func()) {
@@ -145,7 +149,7 @@ func (p *pulse) pause() time.Duration {
 
 // notice checks the connection, and tells Run's goroutine what it found.
 func (p *pulse) notice(ctx context.Context, subject string) {
-	err := p.link.examine(ctx, subject)
+	err := p.link.Examine(ctx, subject)
 	alive := err == nil
 	switch {
 	case ctx.Err() != nil:
@@ -168,7 +172,7 @@ func (p *pulse) notice(ctx context.Context, subject string) {
 func (p *pulse) await(ctx context.Context, subject string) {
 	ctx, cancel := context.WithTimeout(ctx, p.every())
 	defer cancel()
-	for p.link.check(ctx, subject, p.every()) != nil &&
+	for p.link.Check(ctx, subject, p.every()) != nil &&
 		retry.Sleep(ctx, p.every()/50) == nil {
 	}
 }

@@ -14,7 +14,7 @@ func (c *Client) report(p Progress) error {
 	p.N, p.Last, p.Round, p.Phase = r.N(), c.follower.Last(), r.Rounds(), r.Phase()
 	p.Queries, p.Gradients = c.prober.Queries(), c.prober.Gradients()
 	p.Refused, p.Skipped = c.inbox.refusals()
-	refused, skipped := c.link.signed.Refusals()
+	refused, skipped := c.link.Refusals()
 	p.Refused, p.Skipped = p.Refused+refused+c.server.refusals(), p.Skipped+skipped
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)

@@ -224,7 +224,7 @@ func (c *Client) session(ctx context.Context) error {
 	if c.serves() {
 		c.server.setOpen(true)
 		defer c.server.close()
-		sub, err := c.link.subscribe(ctx, subjects.AllSnapshots(c.cfg.Run), c.server.answer)
+		sub, err := c.link.Subscribe(ctx, subjects.AllSnapshots(c.cfg.Run), c.server.answer)
 		if err != nil {
 			return fmt.Errorf("snapshots: %w", err)
 		}
@@ -309,7 +309,7 @@ func (c *Client) hear(ctx context.Context) (done bool, err error) {
 		return done, err
 	}
 	c.pulse.set(c.follower.Plan().Reannounce)
-	if c.member.rejoinDue() || c.link.teller.Due() {
+	if c.member.rejoinDue() || c.link.News() {
 		return c.look(ctx)
 	}
 	return false, nil

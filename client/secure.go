@@ -43,7 +43,7 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	limited, cancel := context.WithDeadlineCause(ctx, a.closes, errDeadline)
 	defer cancel()
 	masks, err := mask.Begin(limited, mask.Config{Plan: plan, Attempt: attempt,
-		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.step,
+		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
 		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
 	if err != nil {
 		return c.report(Progress{State: Waiting, Err: err})

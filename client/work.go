@@ -157,7 +157,7 @@ func (c *Client) reply(
 
 // send publishes a reply. Being offline is no error.
 func (c *Client) send(ctx context.Context, frame []byte) error {
-	_, err := c.link.publish(ctx, c.follower.Plan().Shards, frame)
+	_, err := c.link.Publish(ctx, c.follower.Plan().Shards, frame)
 	return err
 }
 

@@ -1,4 +1,6 @@
-package client
+// Package link is the connection of a device to the coordinator of its run: requests, replies, and
+// connections that are dead but not closed.
+package link
 
 import (
 	"context"
@@ -13,19 +15,19 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/tell"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/about"
 	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
-// ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
-// while. It comes in [Progress].Err; Run goes on asking.
+// ErrQuiet: this device hears no coordinator.
 var ErrQuiet = errors.New("no word of a coordinator")
 
 var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
-// A link is this device's connection to the coordinator, with a method for each kind of
-// request. The goroutine of Run owns it. Any goroutine may check and examine.
-type link struct {
+// A Link is this device's connection to the coordinator, with a method for each kind of
+// request. The goroutine of Run owns it. Any goroutine may Check and Examine.
+type Link struct {
 	bus      bus.Bus
 	reviver  *reviver
 	run, id  string
@@ -38,19 +40,44 @@ type link struct {
 	teller   tell.Teller
 }
 
-var _ follow.Source = (*link)(nil)
+var _ follow.Source = (*Link)(nil)
 
-func newLink(cfg *Config) *link {
-	return &link{
-		bus: cfg.Bus, reviver: newReviver(cfg), run: cfg.Run, id: cfg.ID,
-		timeout: cfg.RequestTimeout, log: cfg.Logger, signed: ration.NewAsker(cfg.keys()),
+// Config is what a link needs.
+type Config struct {
+	Bus     bus.Bus
+	Run, ID string
+	Timeout time.Duration // of a request
+	Keys    signed.Keys   // the coordinator's; nil: any answer will do
+	About   func() about.Device
+	Logger  *slog.Logger
+}
+
+// New returns a link. [Link.Follow] must precede all else.
+func New(cfg Config) *Link {
+	return &Link{
+		bus: cfg.Bus, reviver: newReviver(&cfg), run: cfg.Run, id: cfg.ID,
+		timeout: cfg.Timeout, log: cfg.Logger, signed: ration.NewAsker(cfg.Keys),
 		teller: tell.Teller{Ask: cfg.About, Logger: cfg.Logger},
 	}
 }
 
+// Follow tells the link at which interval announcements are repeated, and when the last one came.
+func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
+	l.interval, l.heard = interval, heard
+}
+
+// Timeout is how long a request may take.
+func (l *Link) Timeout() time.Duration { return l.timeout }
+
+// Refusals returns how many answers were not the coordinator's, and how many of them unread.
+func (l *Link) Refusals() (refused, unread uint64) { return l.signed.Refusals() }
+
+// News says that there is something new to tell the operator of this device.
+func (l *Link) News() bool { return l.teller.Due() }
+
 // request sends a frame to whoever answers on a subject and returns the answer. If there is none,
 // it examines the connection.
-func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+func (l *Link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	return l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
 		return l.bus.Request(ctx, subject, frame)
 	})
@@ -58,7 +85,7 @@ func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byt
 
 // ask sends a frame to the coordinator and returns its answer. With the coordinator's key it passes
 // over answers that are not signed for this very request.
-func (l *link) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+func (l *Link) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	if l.signed == nil {
 		return l.request(ctx, subject, frame)
 	}
@@ -77,7 +104,7 @@ func (l *link) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 
 // insist makes a request within the link's timeout. If there is no answer, it examines the
 // connection.
-func (l *link) insist(ctx context.Context, subject string,
+func (l *Link) insist(ctx context.Context, subject string,
 	request func(context.Context) ([]byte, error)) ([]byte, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
@@ -93,30 +120,30 @@ func (l *link) insist(ctx context.Context, subject string,
 }
 
 // Records implements [follow.Source].
-func (l *link) Records(ctx context.Context, frame []byte) ([]byte, error) {
+func (l *Link) Records(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.ask(ctx, subjects.CatchUp(l.run, l.id), frame)
 }
 
 // Snapshot implements [follow.Source]. A passive replica may answer, which signs nothing: the
 // coordinator vouches for the digest.
-func (l *link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
+func (l *Link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.request(ctx, subjects.Snapshot(l.run, l.id), frame)
 }
 
 // Object implements [follow.Source].
-func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
+func (l *Link) Object(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.ask(ctx, subjects.Object(l.run, l.id), frame)
 }
 
-// upload sends a piece of a vector and returns the answer.
-func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
+// Upload sends a piece of a vector and returns the answer.
+func (l *Link) Upload(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.ask(ctx, subjects.Upload(l.run, l.id), frame)
 }
 
-// step sends this device's part of a step of secure aggregation. The answer comes when others have
+// Step sends this device's part of a step of secure aggregation. The answer comes when others have
 // sent theirs, so that none comes in time is no reason to doubt the connection. It may be called
 // beside Run's goroutine.
-func (l *link) step(ctx context.Context, frame []byte) ([]byte, error) {
+func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
 	subject := subjects.Step(l.run, l.id)
@@ -126,9 +153,9 @@ func (l *link) step(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.signed.Request(ctx, l.bus, subject, frame)
 }
 
-// join asks for a slot, the plan and the current announcement. The error is a [laterError] if the
+// Join asks for a slot, the plan and the current announcement. The error is a [LaterError] if the
 // run takes no device now.
-func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
+func (l *Link) Join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
 	frame := (&wire.JoinRequest{Rest: l.teller.Append(known.Append(nil))}).Append(nil)
 	b, err := l.ask(ctx, subjects.Join(l.run, l.id), frame)
 	if err != nil {
@@ -136,7 +163,7 @@ func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, err
 	}
 	reply, err := wire.DecodeJoinReply(b)
 	if err == nil && reply.Status == wire.JoinLater {
-		err = laterError(reply.Reason)
+		err = LaterError(reply.Reason)
 	}
 	if err != nil {
 		return reply, fmt.Errorf("join: %w", err)
@@ -144,20 +171,20 @@ func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, err
 	return reply, nil
 }
 
-// A laterError is why the run takes no device now.
-type laterError string
+// A LaterError is why the run takes no device now.
+type LaterError string
 
-func (e laterError) Error() string { return "the run is paused: " + string(e) }
+func (e LaterError) Error() string { return "the run is paused: " + string(e) }
 
-// publish sends a reply, and says whether it was sent. Being offline is no error: this device
+// Publish sends a reply, and says whether it was sent. Being offline is no error: this device
 // misses the round, and the next announcement shows where the run is.
-func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
+func (l *Link) Publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
 	subject := subjects.Reply(l.run, subjects.Shard(l.id, shards), l.id)
 	err = l.bus.Publish(subject, frame)
 	sent = err == nil
 	if err == nil && !l.allowed {
 		// The server drops a forbidden message in silence: ask once.
-		err = l.check(ctx, subject, l.timeout)
+		err = l.Check(ctx, subject, l.timeout)
 		l.allowed = err == nil
 	}
 	switch {
@@ -169,24 +196,24 @@ func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent b
 	return sent, nil
 }
 
-// subscribe subscribes and checks that the server permits it.
-func (l *link) subscribe(
+// Subscribe subscribes and checks that the server permits it.
+func (l *Link) Subscribe(
 	ctx context.Context, subject string, handle func(bus.Message),
 ) (bus.Subscription, error) {
 	sub, err := l.bus.Subscribe(subject, handle)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.check(ctx, subject, l.timeout); retry.Final(err) {
+	if err := l.Check(ctx, subject, l.timeout); retry.Final(err) {
 		sub.Unsubscribe()
 		return nil, err
 	}
 	return sub, nil
 }
 
-// check asks whether the server denied a subject that was just used. An error that is not
+// Check asks whether the server denied a subject that was just used. An error that is not
 // final means that the server did not answer within patience, and at most l.timeout.
-func (l *link) check(ctx context.Context, subject string, patience time.Duration) error {
+func (l *Link) Check(ctx context.Context, subject string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, min(patience, l.timeout))
 	defer cancel()
 	return bus.Check(ctx, l.bus, subject)

@@ -1,4 +1,4 @@
-package client
+package link
 
 import (
 	"context"
@@ -12,6 +12,13 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/retry"
 )
+
+// LongestPause bounds the pauses between attempts to connect.
+const LongestPause = 5 * time.Minute
+
+// checkPatience is how long a check waits for the broker's answer, as a multiple of the interval
+// at which announcements are repeated.
+const checkPatience = 0.75
 
 // A reviver drops connections that are dead but not closed. After a drop that did not help, the
 // time until the next one doubles.
@@ -62,7 +69,7 @@ func (r *reviver) drop(heard time.Time, first time.Duration) {
 	case time.Since(r.dropped) < r.pause:
 		return
 	default:
-		r.pause = min(2*r.pause, max(first, reconnectMax))
+		r.pause = min(2*r.pause, max(first, LongestPause))
 	}
 	r.pause += time.Duration(r.random.Int64N(int64(r.pause)/4 + 1))
 	r.dropped = time.Now()
@@ -72,15 +79,15 @@ func (r *reviver) drop(heard time.Time, first time.Duration) {
 	}
 }
 
-// examine checks that the broker answers, and permits a subject that was just used. If the
+// Examine checks that the broker answers, and permits a subject that was just used. If the
 // connection is up and the broker does not answer, it drops the connection.
-func (l *link) examine(ctx context.Context, subject string) error {
+func (l *Link) Examine(ctx context.Context, subject string) error {
 	every := l.interval()
 	patience := time.Duration(checkPatience * float64(every))
 	if !l.reviver.helped(l.heard()) { // the network may be slow
 		patience = max(patience, l.timeout)
 	}
-	err := l.check(ctx, subject, patience)
+	err := l.Check(ctx, subject, patience)
 	if err == nil {
 		l.reviver.answered()
 	}
@@ -94,11 +101,11 @@ func (l *link) examine(ctx context.Context, subject string) error {
 
 // doubt examines the connection after a request without an answer, unless it was good just now:
 // then the coordinator is silent.
-func (l *link) doubt(ctx context.Context, subject string) {
+func (l *Link) doubt(ctx context.Context, subject string) {
 	if _, ok := l.bus.(bus.Reconnector); !ok || l.reviver.answeredWithin(l.interval()*3/2) {
 		return
 	}
-	if err := l.examine(ctx, subject); err != nil {
+	if err := l.Examine(ctx, subject); err != nil {
 		l.log.Info("no answer from the broker", "err", err)
 	}
 }
