@@ -88,7 +88,7 @@ func TestSimulate(t *testing.T) {
 	_, err = zofl(t, args...)
 	refused(t, err, []string{"--out", dir, "--force"})
 	text, err := zofl(t, append(args, "--force")...)
-	if err != nil || !hasAll(text, []string{"STEP", "1e-6", "±", "LOSS AT THE END",
+	if err != nil || !hasAll(text, []string{"STEP", "1e-6", "±", "LOSS AT FIRST │ AT THE END",
 		"lowest loss at the end is that of step=0.1", "tensorboard --logdir " + dir}) {
 		t.Errorf("%v:\n%s", err, text)
 	}

@@ -24,7 +24,7 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	for _, name := range metrics {
 		header = append(header, "metric "+name)
 	}
-	header = append(header, "loss at the end", "rounds", "evaluations", "bytes up",
+	header = append(header, "loss at first", "at the end", "rounds", "evaluations", "bytes up",
 		"bytes down", "seconds", "ended")
 	t := cli.NewTable(out, header...)
 	for _, group := range simulate.Groups(runs) {
@@ -42,6 +42,7 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 			}))
 		}
 		t.AppendRow(append(row,
+			mean(func(o *simulate.Outcome) float64 { return float64(o.First) }),
 			mean(func(o *simulate.Outcome) float64 { return float64(o.Loss) }),
 			mean(func(o *simulate.Outcome) float64 { return float64(o.Rounds) }),
 			mean(func(o *simulate.Outcome) float64 { return float64(o.Queries) }),
@@ -55,6 +56,25 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	if len(runs) > 0 && len(simulate.Groups(runs)[0]) > 1 {
 		fmt.Fprintln(out, "Values are means over the seeds, with the standard deviation.")
 	}
+	if stuck(runs) {
+		fmt.Fprintln(out, "\nThe loss did not fall. With step=auto it cannot before round 6. "+
+			"docs/faq.md has other causes\nand their remedies.")
+	}
+}
+
+// stuck reports whether runs came to their end, and none of them with a loss below its first, by
+// what is shown of it. A loss of 0 has nowhere to fall.
+func stuck(runs []*simulate.Run) (stuck bool) {
+	for _, r := range runs {
+		if o := &r.Outcome; o.Done() {
+			first, last := float64(o.First), float64(o.Loss)
+			if first == 0 || last < first && brief(last) != brief(first) {
+				return false
+			}
+			stuck = true
+		}
+	}
+	return stuck
 }
 
 // meanOf returns the mean of a value over runs, with its standard deviation if they differ. What is

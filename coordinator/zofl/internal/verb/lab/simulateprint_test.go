@@ -1,0 +1,47 @@
+package lab
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestStuck: runs whose loss did not fall say where the causes are. One of them that learned, a
+// loss that has nowhere to fall, and runs that did not end, say nothing of it.
+func TestStuck(t *testing.T) {
+	end := func(first, last float64) simulate.Outcome {
+		return simulate.Outcome{First: simulate.Number(first), Loss: simulate.Number(last), Rounds: 9,
+			Ended: "rounds"}
+	}
+	failed := simulate.Outcome{First: 1, Loss: simulate.Number(math.NaN()), Ended: "diverged",
+		Err: errors.New("far away")}
+	for name, tt := range map[string]struct {
+		ends []simulate.Outcome
+		want bool
+	}{
+		"the same":            {[]simulate.Outcome{end(1, 1)}, true},
+		"higher":              {[]simulate.Outcome{end(1, 1.0001), end(-2, -1)}, true},
+		"lower by a breath":   {[]simulate.Outcome{end(2.302585, 2.302584)}, true},
+		"one learned":         {[]simulate.Outcome{end(1, 1), end(1, 0.5)}, false},
+		"a large loss":        {[]simulate.Outcome{end(1000002, 1000001)}, false},
+		"below zero":          {[]simulate.Outcome{end(-1, -2)}, false},
+		"nothing to learn":    {[]simulate.Outcome{end(0, 0)}, false},
+		"one failed":          {[]simulate.Outcome{failed}, false},
+		"one failed, one not": {[]simulate.Outcome{failed, end(1, 1)}, true},
+		"none":                {nil, false},
+	} {
+		var runs []*simulate.Run
+		for _, o := range tt.ends {
+			runs = append(runs, &simulate.Run{Plan: &wire.Plan{}, Outcome: o})
+		}
+		var out strings.Builder
+		printRuns(&out, nil, runs)
+		if got := strings.Contains(out.String(), "docs/faq.md"); got != tt.want {
+			t.Errorf("%s: it says so: %v\n%s", name, got, out.String())
+		}
+	}
+}
