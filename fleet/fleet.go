@@ -65,6 +65,7 @@ type Device struct {
 	Queries   uint64 // loss evaluations
 	Gradients uint64 // gradients or slopes, of an objective that has them
 	Err       error  // of its last loss that failed; nil: none did
+	Declined  uint64 // its last answers that were declines, in a row; 0: the last one counts
 }
 
 // A Result is a run, as far as it came.

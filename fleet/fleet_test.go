@@ -281,7 +281,8 @@ func TestFailures(t *testing.T) {
 	devices[1].fails = fails
 	r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{})
 	if err != nil || r.Rounds[1].Contributors != 5 || r.Rounds[4].Contributors != 4 ||
-		!errors.Is(r.Devices[1].Err, broken) || r.Devices[0].Err != nil {
+		!errors.Is(r.Devices[1].Err, broken) || r.Devices[0].Err != nil ||
+		r.Devices[1].Declined == 0 || r.Devices[0].Declined != 0 {
 		t.Fatalf("%v: %+v %+v", err, r.Rounds, r.Devices)
 	}
 	devices = bowls(5, 30)

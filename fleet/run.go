@@ -114,8 +114,12 @@ func (r *run) assemble(ctx context.Context) (err error) {
 // record notes the progress of a device.
 func (d *Device) record(p client.Progress) error {
 	d.Queries, d.Gradients = p.Queries, p.Gradients
-	if p.Declined != 0 {
+	switch {
+	case p.Declined != 0:
 		d.Err = p.Err
+		d.Declined++
+	case p.Contributed:
+		d.Declined = 0
 	}
 	return nil
 }

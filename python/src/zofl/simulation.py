@@ -127,6 +127,8 @@ class History(Sequence[Run]):
         elif event["event"] == "end":
             run = self.runs[-1]
             run.ended, run.error, run.final = event["ended"], event.get("error", ""), event
+            if event.get("warning"):
+                log.warning("%s: %s", run.name, event["warning"])
 
 
 def simulate(loss: Loss | None = None,

@@ -57,12 +57,13 @@ type endLine struct {
 	Seconds Number            `json:"seconds"`
 	Ended   string            `json:"ended"`
 	Error   string            `json:"error,omitempty"`
+	Warning string            `json:"warning,omitempty"`
 }
 
 func lineOf(r *Run) endLine {
 	o := r.Outcome
 	line := endLine{headOf("end", r), o.Rounds, o.First, o.Loss, o.Metrics, o.Queries, o.Up, o.Down,
-		o.Seconds, o.Ended, ""}
+		o.Seconds, o.Ended, "", o.Warning}
 	if o.Err != nil {
 		line.Error = o.Err.Error()
 	}

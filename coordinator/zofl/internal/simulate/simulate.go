@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
@@ -68,6 +69,8 @@ type Outcome struct {
 	Seconds Number
 	Ended   string // "rounds", a condition on a metric, "diverged", "paused", "interrupted", "failed"
 	Err     error  // why, unless the run came to its end
+	// Warning says which devices took no part any more when the run came to its end, and why.
+	Warning string
 }
 
 // Done reports whether a run came to its end.
@@ -184,11 +187,38 @@ func (c *Config) tell(call func(Sink) error) error {
 	return nil
 }
 
+// idle says which devices took no part any more at the end, because what they were asked failed
+// again and again, and why the first one did; "" if there are none.
+func idle(devices []fleet.Device) string {
+	var ids []string
+	var why error
+	for _, d := range devices {
+		if d.Declined < 2 || d.Err == nil {
+			continue
+		}
+		if ids = append(ids, d.ID); why == nil {
+			why = d.Err
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	shown := strings.Join(ids[:min(len(ids), 8)], ", ")
+	if len(ids) > 8 {
+		shown += ", ..."
+	}
+	return fmt.Sprintf("%d of %d devices took no part at the end (%s): %v", len(ids), len(devices),
+		shown, why)
+}
+
 // outcome says how a run ended.
 func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outcome {
 	o := Outcome{First: Number(math.NaN()), Loss: Number(math.NaN()), Err: err}
 	if result != nil {
 		o.Queries, o.Ended = result.Queries, result.Ended
+	}
+	if err == nil {
+		o.Warning = idle(result.Devices)
 	}
 	switch {
 	case err == nil:

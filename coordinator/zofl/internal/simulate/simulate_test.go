@@ -355,3 +355,44 @@ func TestNames(t *testing.T) {
 		t.Errorf("of %d runs: %v", 2*mostRuns, err)
 	}
 }
+
+// A broken bowl has no loss.
+type broken struct{ bowl }
+
+func (broken) Loss(context.Context, []float32, objective.Batch) (float64, error) {
+	return 0, errors.New("no sensor")
+}
+
+// TestBrokenDeviceIsNamed: a run that comes to its end without one of its devices says which one,
+// and why; one without a quorum ends with the reason.
+func TestBrokenDeviceIsNamed(t *testing.T) {
+	p := bowlPlan(t)
+	for quorum, says := range map[uint32]string{3: "1 of 4 devices took no part", 4: ""} {
+		p.Quorum = quorum
+		var out bytes.Buffer
+		c := &Config{Plan: p, Seeds: []uint64{1}, Sinks: []Sink{NewLines(&out)},
+			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+				list, err := bowls(p, seed)
+				list[2] = broken{bowl{int(p.Dim)}}
+				return list, err
+			}}
+		runs, err := Runs(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Lead(t.Context(), c, runs); err != nil {
+			t.Fatal(err)
+		}
+		o := runs[0].Outcome
+		if text := o.Warning; (says == "") != (text == "") || !strings.Contains(text, says) {
+			t.Errorf("quorum %d: warning %q", quorum, text)
+		}
+		if says != "" && (o.Err != nil || !strings.Contains(o.Warning, "(d2): ") ||
+			!strings.Contains(out.String(), "no sensor")) {
+			t.Errorf("quorum %d: %v, %q: %s", quorum, o.Err, o.Warning, out.String())
+		}
+		if says == "" && (o.Ended != "paused" || !strings.Contains(o.Err.Error(), "no sensor")) {
+			t.Errorf("quorum %d: ended %q: %v", quorum, o.Ended, o.Err)
+		}
+	}
+}

@@ -56,6 +56,11 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	if len(runs) > 0 && len(simulate.Groups(runs)[0]) > 1 {
 		fmt.Fprintln(out, "Values are means over the seeds, with the standard deviation.")
 	}
+	for _, r := range runs {
+		if r.Outcome.Warning != "" {
+			fmt.Fprintf(out, "%s: %s\n", r.Name, terminal.Plain(r.Outcome.Warning))
+		}
+	}
 	if stuck(runs) {
 		fmt.Fprintln(out, "\nThe loss did not fall. With step=auto it cannot before round 6. "+
 			"docs/faq.md has other causes\nand their remedies.")
