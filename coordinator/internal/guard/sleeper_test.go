@@ -1,0 +1,33 @@
+package guard
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// TestSleepers has a fifth of the devices be honest for 200 rounds, and then lie: what they have
+// earned is gone after a few rounds.
+func TestSleepers(t *testing.T) {
+	const good, struck, most = 200, 30, 6
+	for name, lie := range lies {
+		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, lie: lie, scalar: 10}
+		g := newDesk(&wire.Plan{Bound: 3, Trust: 10})
+		counts := 0.0 // for how many rounds the first liar counts in all
+		for r := range good + struck {
+			if r == good {
+				f.liars = 4
+			}
+			if r == good && g.Weight(0, 1) < full {
+				t.Errorf("%s: it has earned %d of %d", name, g.Weight(0, 1), full)
+			}
+			if g.round(f.round()); r >= good {
+				counts += float64(g.Weight(0, 1)) / full
+			}
+		}
+		if counts > most {
+			t.Errorf("%s: it counts for %.1f rounds in all, want at most %d", name, counts, most)
+		}
+	}
+}
