@@ -69,6 +69,16 @@ def test_loss(tmp_path: Path) -> None:
     answers.close()
 
 
+@pytest.mark.parametrize("wrong, said", [
+    (None, "NoneType: return one number"), ("much", "str: return one number"),
+    (np.zeros(20), r"ndarray of shape (20,): return one number"),
+])
+def test_losses_that_are_no_numbers(tmp_path: Path, wrong: object, said: str) -> None:
+    answers = mapped(tmp_path / "file", Functions(loss=lambda x, b: wrong), [1])  # type: ignore
+    answer = answers.answer("loss " + ASKED.format(1))
+    assert answer.startswith("error TypeError: a loss or metric is a ") and said in answer
+
+
 def test_points_are_read_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def loss(x: np.ndarray, batch: object) -> float:
         assert x.dtype == np.float32 and x.shape == (2,)

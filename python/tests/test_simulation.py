@@ -124,6 +124,12 @@ def test_a_loss_on_other_samples_each_time(caplog: pytest.LogCaptureFixture) -> 
     assert caplog.text.count("batch.choose") == 3
 
 
+@pytest.mark.parametrize("wrong", [None, "much", np.zeros(20)])
+def test_a_loss_that_is_no_number(wrong: object) -> None:
+    with pytest.raises(TypeError, match="return one number"):
+        zofl.simulate(lambda x, batch: wrong, small())  # type: ignore[arg-type,return-value]
+
+
 def test_a_loss_that_overflows_is_infinite() -> None:
     """Far from the model, where devices look for mu, math.exp raises OverflowError."""
     def logistic(x: np.ndarray, batch: zofl.Batch) -> float:

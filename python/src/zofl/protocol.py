@@ -214,7 +214,12 @@ def _batch(said: dict[str, str]) -> Batch:
 
 def _number(value: Any) -> str:
     """A number as the protocol has it; NaN and infinities are the requester's to refuse."""
-    return repr(float(value))
+    try:
+        return repr(float(value))
+    except (TypeError, ValueError):
+        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
+        raise TypeError(f"a loss or metric is a {type(value).__name__}{shape}: return one number, "
+                        "such as the mean over the samples") from None
 
 
 def _text(error: Exception) -> str:

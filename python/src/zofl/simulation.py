@@ -184,16 +184,24 @@ def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, 
         found = function(x, batch)
         if not said and x.any():  # at zeros many a loss is the same on all samples
             said = True
-            first, again = np.asarray(found, np.float64), np.asarray(function(x, batch), np.float64)
+            first, again = _numbers(found), _numbers(function(x, batch))
             if first.shape == again.shape and not np.allclose(first, again, 1e-6, 0, True):
                 log.warning(
                     "the loss is %s, and %s at the same parameters on the same minibatch: draw "
                     "samples by batch.choose(len(data)) or batch.rng(), or the differences that train "
                     "the model are those of samples. A loss that is measured may differ so.",
-                    first.flat[0], again.flat[0])
+                    first[0], again[0])
         return found
 
     return asked
+
+
+def _numbers(found: Any) -> Numbers:
+    """One loss or a list of them, of whatever float() reads. What is none is told of elsewhere."""
+    try:
+        return np.array([float(v) for v in (found if np.iterable(found) else [found])])
+    except (TypeError, ValueError):
+        return np.empty(0)
 
 
 @contextmanager
