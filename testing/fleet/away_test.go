@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -136,7 +137,7 @@ func (a *awayRun) comeBack(id, store string, horizon uint64) homecoming {
 	defer cancel()
 	c, err := client.New(client.Config{
 		Conn: nc, Run: "away", ID: id, Store: s, Horizon: horizon,
-		Objective: objective.Func(*awayDim, bowl(1)),
+		Objective: objective.Func(*awayDim, bowl.Of(1)),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			if p.N == last {
 				seconds = time.Since(began).Seconds()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
@@ -72,7 +73,7 @@ func TestDeviceWithoutClasses(t *testing.T) {
 			r.start(ctx, id)
 		}
 		r.start(ctx, "d3", func(c *client.Config) {
-			c.Objective = objective.Func(int(p.Dim), bowl(3))
+			c.Objective = objective.Func(int(p.Dim), bowl.Of(3))
 		})
 		r.all.Wait()
 		r.agree()

@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/subjects"
@@ -172,7 +173,7 @@ func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies
 		return err
 	}
 	defer nc.Close()
-	loss := bowl(int(id[len(id)-1]))
+	loss := bowl.Of(int(id[len(id)-1]))
 	cfg := client.Config{
 		Bus: &watchedBus{bus.NATS(nc), id, r}, Run: r.plan.Run, ID: id, Store: store,
 		RequestTimeout: time.Second, RetryMax: 2 * time.Second,

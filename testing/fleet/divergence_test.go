@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -58,7 +59,7 @@ func startBlowUp(t *testing.T, p *wire.Plan, first objective.Objective) *blowUp 
 	for i := range blowUpDevices {
 		o := first
 		if i > 0 || first == nil {
-			o = objective.Func(blowUpDim, bowl(i))
+			o = objective.Func(blowUpDim, bowl.Of(i))
 		}
 		b.device(ctx, b.connect(fmt.Sprint("d", i)), fmt.Sprint("d", i), o)
 	}

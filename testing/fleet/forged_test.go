@@ -341,23 +341,11 @@ func TestForgedSegments(t *testing.T) {
 	f := l.forger("forged")
 	segments(f)
 	refused := make(chan uint64, 1000)
-	late, err := client.New(client.Config{
-		Conn: l.connect("late"), Run: "forged", ID: "late", Passive: &client.Passive{},
-		Coordinator: leaderText, RequestTimeout: 200 * time.Millisecond, RetryMax: time.Second,
-		Recorder: client.RecorderFunc(func(r client.Progress) error {
-			if errors.Is(r.Err, signed.ErrUnsigned) {
-				refused <- r.Refused
-			}
-			return nil
-		}),
+	late, done := l.lateReplica(200*time.Millisecond, func(r client.Progress) {
+		if errors.Is(r.Err, signed.ErrUnsigned) {
+			refused <- r.Refused
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- late.Run(ctx) }()
 	select {
 	case count := <-refused:
 		if count == 0 {
@@ -371,6 +359,26 @@ func TestForgedSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.agree("forged", []*client.Client{late})
+}
+
+// lateReplica runs a passive replica that came late and knows the coordinator's key. A request may
+// take so long; 0: as long as usual. done has what Run returns.
+func (l *lead) lateReplica(request time.Duration, each func(client.Progress)) (
+	late *client.Client, done <-chan error) {
+	l.t.Helper()
+	late, err := client.New(client.Config{
+		Conn: l.connect("late"), Run: "forged", ID: "late", Passive: &client.Passive{},
+		Coordinator: leaderText, RequestTimeout: request, RetryMax: time.Second,
+		Recorder: client.RecorderFunc(func(r client.Progress) error { each(r); return nil }),
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	l.t.Cleanup(cancel)
+	ended := make(chan error, 1)
+	go func() { ended <- late.Run(ctx) }()
+	return late, ended
 }
 
 // goOn lets another coordinator go on with the log.

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -70,26 +69,14 @@ func TestForgedAnswersFlood(t *testing.T) {
 	f.answers(20_000)
 	flooded, r := make(chan client.Progress, 1), client.Progress{}
 	began := time.Now()
-	late, err := client.New(client.Config{
-		Conn: l.connect("late"), Run: "forged", ID: "late", Passive: &client.Passive{},
-		Coordinator: leaderText, RetryMax: time.Second,
-		Recorder: client.RecorderFunc(func(r client.Progress) error {
-			if r.Skipped >= 3000 && errors.Is(r.Err, signed.ErrUnsigned) {
-				select {
-				case flooded <- r:
-				default:
-				}
+	late, done := l.lateReplica(0, func(r client.Progress) {
+		if r.Skipped >= 3000 && errors.Is(r.Err, signed.ErrUnsigned) {
+			select {
+			case flooded <- r:
+			default:
 			}
-			return nil
-		}),
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- late.Run(ctx) }()
 	select {
 	case r = <-flooded:
 	case err := <-done:

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 )
@@ -48,7 +49,7 @@ func (o slopeBowl) Slope(ctx context.Context, x, z []float32, b objective.Batch)
 // mixedBowl returns the objective of a device: two black boxes, one with a gradient, and one
 // with slopes.
 func mixedBowl(i, dim int) objective.Objective {
-	box := objective.Func(dim, bowl(i))
+	box := objective.Func(dim, bowl.Of(i))
 	switch i {
 	case 2:
 		return gradientBowl{box, i}

@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/testing/servers"
 )
 
@@ -70,7 +71,7 @@ func newHalfOpenRun(t *testing.T, url, run string) *halfOpenRun {
 			Objective: objective.Func(50, func(ctx context.Context, x []float32,
 				b objective.Batch) (float64, error) {
 				time.Sleep(time.Millisecond)
-				return bowl(i)(ctx, x, b)
+				return bowl.Of(i)(ctx, x, b)
 			}),
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/valid"
@@ -70,7 +71,7 @@ func killedRun(t *testing.T, p *wire.Plan, kills int) (digest [32]byte) {
 			}
 		})
 		slow := func(c *client.Config) {
-			loss := bowl(int(c.ID[1]))
+			loss := bowl.Of(int(c.ID[1]))
 			c.Objective = byClass(objective.Func(c.Objective.Dim(),
 				func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 					time.Sleep(10 * time.Millisecond)

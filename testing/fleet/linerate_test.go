@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -144,7 +145,7 @@ func besiege(t *testing.T, rounds int) *siege {
 	defer cancel()
 	for i := range honest {
 		id := string(rune('a' + i))
-		loss := bowl(i)
+		loss := bowl.Of(i)
 		c, err := client.New(client.Config{Conn: s.connect(id), Run: run, ID: id,
 			Objective: objective.Func(dim, func(ctx context.Context, x []float32,
 				b objective.Batch) (float64, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
@@ -252,7 +253,7 @@ func (r *methodRun) start(ctx context.Context, id string,
 	cfg := client.Config{
 		Bus: r.bus, Run: r.plan.Run, ID: id, Store: store, Workers: 1,
 	}
-	cfg.Objective = byClass(objective.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
+	cfg.Objective = byClass(objective.Func(int(r.plan.Dim), bowl.Of(len(id)+int(id[len(id)-1]))),
 		r.plan, id)
 	if r.plan.Private() {
 		cfg.RunKey = secret

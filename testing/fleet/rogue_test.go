@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -146,7 +147,7 @@ func TestRollbacksAgain(t *testing.T) {
 	r := newRogue(t, connect("rogue"), plan(t, "rogue", dim, 1, 0), rounds)
 	reports := make(chan client.Progress, 1<<16)
 	d, err := client.New(client.Config{Conn: connect("d"), Run: "rogue", ID: "d",
-		Objective: objective.Func(dim, bowl(0)), Workers: 1,
+		Objective: objective.Func(dim, bowl.Of(0)), Workers: 1,
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			reports <- p
 			return nil

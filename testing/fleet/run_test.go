@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -140,7 +141,7 @@ func (l *lead) devices(run string, conns []*nats.Conn, dim int,
 	var all sync.WaitGroup
 	for i, nc := range conns {
 		cfg := client.Config{
-			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: objective.Func(dim, bowl(i)),
+			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: objective.Func(dim, bowl.Of(i)),
 		}
 		for _, edit := range edits {
 			edit(&cfg)
@@ -158,18 +159,6 @@ func (l *lead) devices(run string, conns []*nats.Conn, dim int,
 	}
 	all.Wait()
 	return clients
-}
-
-// bowl is a quadratic with a different minimum for each device.
-func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
-	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		sum := 0.0
-		for i, v := range x {
-			e := float64(v) - float64((i+device)%5)
-			sum += e * e
-		}
-		return sum / float64(len(x)), nil
-	}
 }
 
 // agree checks that all clients hold the state of the log.

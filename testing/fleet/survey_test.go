@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/survey"
@@ -47,7 +48,7 @@ func (o *surveyedDevice) Dim() int { return surveyDim }
 
 func (o *surveyedDevice) Loss(ctx context.Context, x []float32, b objective.Batch) (float64,
 	error) {
-	f, err := bowl(o.i)(ctx, x, b)
+	f, err := bowl.Of(o.i)(ctx, x, b)
 	if b.Step != survey.BatchStep {
 		return f, err
 	}

@@ -210,21 +210,6 @@ func setBack(t *testing.T, p place, run string) {
 	}
 	c := newChain(t, run)
 	c.appendTo(log, 5)
-	js, s := p.stream(t, "ZO_"+run+"_LOG")
-	cfg := s.CachedInfo().Config
-	remake := func(records [][]byte) {
-		if err := js.DeleteStream(t.Context(), cfg.Name); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range records {
-			if _, err := js.Publish(t.Context(), subjects.Log(run), r); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	corrupt := func(what string) {
 		t.Helper()
 		record, stored := c.next(1), [][]byte(nil)
@@ -252,7 +237,7 @@ func setBack(t *testing.T, p place, run string) {
 			}
 		}
 	}
-	remake(c.records[:3])
+	remake(t, p, run, c.records[:3])
 	corrupt("two records lost")
 
 	// Two other records take their places, so that the next number is free.
@@ -260,7 +245,7 @@ func setBack(t *testing.T, p place, run string) {
 	lost.records = c.records[:3:3]
 	lost.add(lost.next(7))
 	lost.add(lost.next(7))
-	remake(lost.records)
+	remake(t, p, run, lost.records)
 	// Servers that come back close the connection; then the log checks the past.
 	before := nc.Stats().Reconnects
 	if err := nc.ForceReconnect(); err != nil {

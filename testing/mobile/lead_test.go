@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -156,7 +157,7 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 		id := fmt.Sprintf("go%d", i)
 		c, err := client.New(client.Config{
 			Conn: l.site.connect(id), Run: l.run, ID: id,
-			Objective: objective.Func(l.dim, bowl(i)),
+			Objective: objective.Func(l.dim, bowl.Of(i)),
 		})
 		if err != nil {
 			l.t.Fatal(err)
@@ -172,18 +173,6 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 	return func() []*client.Client {
 		ended.Wait()
 		return clients
-	}
-}
-
-// bowl is a quadratic with a different minimum for each device.
-func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
-	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		sum := 0.0
-		for i, v := range x {
-			e := float64(v) - float64((i+device)%5)
-			sum += e * e
-		}
-		return sum / float64(len(x)), nil
 	}
 }
 

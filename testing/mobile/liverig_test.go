@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/testing/bowl"
 )
 
 // soon is how long Stop may take to end Run: less than the 20 s of a connection attempt,
@@ -265,7 +266,7 @@ func (device flatBowl) Loss(params []byte) (float64, error) {
 	for i := range x {
 		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(params[4*i:]))
 	}
-	return bowl(int(device))(nil, x, objective.Batch{})
+	return bowl.Of(int(device))(nil, x, objective.Batch{})
 }
 
 // A blockBowl is bowl in block mode, read in blocks of odd size.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/testing/bowl"
 )
 
 const dim = 100 // of the page's plans
@@ -48,7 +49,7 @@ func (s *site) devices(n int, ports func(i int) []string) *fleet {
 		d.conn = s.connect(id, "device:change-me-3", ports(i))
 		var err error
 		d.client, err = client.New(client.Config{
-			Conn: d.conn, Run: "field", ID: id, Objective: objective.Func(dim, bowl(i)),
+			Conn: d.conn, Run: "field", ID: id, Objective: objective.Func(dim, bowl.Of(i)),
 			RetryMax: time.Second,
 			Recorder: client.RecorderFunc(func(p client.Progress) error {
 				if p.Contributed {
@@ -81,18 +82,6 @@ func (s *site) connect(name, user string, ports []string) *nats.Conn {
 	s.t.Cleanup(nc.Close)
 	s.until(name+" to connect", nc.IsConnected)
 	return nc
-}
-
-// bowl is a quadratic with a different minimum for each device.
-func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
-	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		sum := 0.0
-		for i, v := range x {
-			e := float64(v) - float64((i+device)%5)
-			sum += e * e
-		}
-		return sum / float64(len(x)), nil
-	}
 }
 
 // last is the last record that any device contributed to.
