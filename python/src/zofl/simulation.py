@@ -188,8 +188,8 @@ def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, 
             if first.shape == again.shape and not np.allclose(first, again, 1e-6, 0, True):
                 log.warning(
                     "the loss is %s, and %s at the same parameters on the same minibatch: draw "
-                    "samples by batch.choose(len(data)) or batch.rng(), or the differences that train "
-                    "the model are those of samples. A loss that is measured may differ so.",
+                    "samples by batch.choose(len(data)) or batch.rng(), or the differences that "
+                    "train the model are those of samples. A loss that is measured may differ so.",
                     first[0], again[0])
         return found
 
