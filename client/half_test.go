@@ -36,21 +36,27 @@ func TestHalfOverflow(t *testing.T) {
 			fits bool
 		}{{65000, true}, {65512, true}, {65528, false}, {1e9, false}} {
 			slope = tt.g / along
-			h.announce(func(a *wire.Announcement) {
-				a.Attempt++
-				a.Perturbations = 1
-				a.StepSize += float32(tt.g)
-			})
-			replies := h.take()
-			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
-				t.Errorf("a scalar of about %v: got %s", tt.g, kinds(replies))
-			}
-			if !tt.fits && replies[0].Reason != wire.DeclineTooLarge {
-				t.Errorf("a scalar of about %v: %v", tt.g, replies[0].Reason)
-			}
+			h.sends(tt.g, tt.fits)
 		}
 		d.stop()
 	})
+}
+
+// sends checks that the device sends a scalar of about g, or declines it as too large.
+func (h *host) sends(g float64, fits bool) {
+	h.t.Helper()
+	h.announce(func(a *wire.Announcement) {
+		a.Attempt++
+		a.Perturbations = 1
+		a.StepSize += float32(math.Abs(g))
+	})
+	replies := h.take()
+	if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != fits {
+		h.t.Fatalf("a scalar of about %v: got %s", g, kinds(replies))
+	}
+	if !fits && replies[0].Reason != wire.DeclineTooLarge {
+		h.t.Errorf("a scalar of about %v: %v", g, replies[0].Reason)
+	}
 }
 
 // The scale of a block is a half, too, and a scalar may become longer by half a step.
@@ -76,18 +82,7 @@ func TestScaleOverflow(t *testing.T) {
 			fits bool
 		}{{59000, true}, {61000, false}, {65528, false}, {1e9, false}, {-1e30, false}} {
 			slope = tt.g / along
-			h.announce(func(a *wire.Announcement) {
-				a.Attempt++
-				a.Perturbations = 1
-				a.StepSize += float32(math.Abs(tt.g))
-			})
-			replies := h.take()
-			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
-				t.Errorf("a scalar of about %v: got %s", tt.g, kinds(replies))
-			}
-			if !tt.fits && replies[0].Reason != wire.DeclineTooLarge {
-				t.Errorf("a scalar of about %v: %v", tt.g, replies[0].Reason)
-			}
+			h.sends(tt.g, tt.fits)
 		}
 		d.stop()
 	})
