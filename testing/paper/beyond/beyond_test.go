@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestRecipes: each recipe is a valid plan with a unique name, and takes as many queries a
@@ -31,18 +31,7 @@ func TestRecipes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
-					if err != nil {
-						t.Fatal(err)
-					}
-					one.Set(p)
-					if err := valid.Plan(p); err != nil {
-						t.Errorf("%s: %v", one.Name, err)
-					}
-					if names[one.Name] || len(one.Name) != 24 {
-						t.Errorf("%s is there twice, or too long to be as long as others", one.Name)
-					}
-					names[one.Name] = true
+					p := contesttest.Plan(t, one, names)
 					if q := p.Queries(p.Perturbations); p.PerturbationSchedule == nil && q%20 != 0 {
 						t.Errorf("%s: %d queries a round", one.Name, q)
 					}

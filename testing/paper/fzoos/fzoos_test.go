@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
 	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyBoxes is an experiment with few points and features.
@@ -155,19 +155,14 @@ func TestFzoosPlans(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
-					if err != nil {
-						t.Fatal(err)
-					}
-					one.Set(p)
-					if err := valid.Plan(p); err != nil || names[one.Name] || len(one.Name) != 24 ||
-						p.Steps != steps || p.StepSize != step {
-						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
+					p := contesttest.Plan(t, one, names)
+					if p.Steps != steps || p.StepSize != step {
+						t.Errorf("%s: T=%d, step %v, want %d, %v", one.Name, p.Steps, p.StepSize, steps,
+							step)
 					}
 					if p.Rule == wire.LocalAdam != (m.Steps[0] == 0.01) {
 						t.Errorf("%s: rule %v", m.Title, p.Rule)
 					}
-					names[one.Name] = true
 				}
 			}
 		}

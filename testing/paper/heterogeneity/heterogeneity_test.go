@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/contest/contesttest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
 	"github.com/zofl/zofl/testing/paper/run"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyHeterogeneity has 10 clients, 3 a round, and two local steps.
@@ -87,16 +87,10 @@ func TestPlans(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
-					if err != nil {
-						t.Fatal(err)
+					p := contesttest.Plan(t, one, names)
+					if p.Steps != d.k {
+						t.Errorf("%s: K=%d, want %d", one.Name, p.Steps, d.k)
 					}
-					one.Set(p)
-					if err := valid.Plan(p); err != nil || names[one.Name] ||
-						len(one.Name) != 24 || p.Steps != d.k {
-						t.Errorf("%s: K=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
-					}
-					names[one.Name] = true
 				}
 			}
 		}

@@ -2,8 +2,13 @@
 package contesttest
 
 import (
+	"testing"
+
 	"github.com/zofl/zofl/testing/paper/contest"
+	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // Spent returns a curve measured after every second round, with 10 queries and 100 bytes a
@@ -28,4 +33,26 @@ func Entry(name string, curves ...*run.Curve) *contest.Entry {
 		e.Results = append(e.Results, &run.Result{Curve: c})
 	}
 	return e
+}
+
+// nameLen is the length of the names of an experiment's trainings: equal, as devices send them.
+const nameLen = 24
+
+// Plan returns the plan of a training. It checks that the plan is valid, and that the training's
+// name is none of names, to which it is added.
+func Plan(t testing.TB, one *lab.Training, names map[string]bool) *wire.Plan {
+	t.Helper()
+	p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Set(p)
+	if err := valid.Plan(p); err != nil {
+		t.Errorf("%s: %v", one.Name, err)
+	}
+	if names[one.Name] || len(one.Name) != nameLen {
+		t.Errorf("%s is there twice, or not as long as others", one.Name)
+	}
+	names[one.Name] = true
+	return p
 }
