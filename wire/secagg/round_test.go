@@ -129,15 +129,20 @@ func (f *fleet) wantSum(want []uint32) {
 	if !slices.Equal(slots, want) {
 		f.t.Fatalf("a sum of %v, want %v", slots, want)
 	}
+	if sum := f.sumOf(want); !slices.Equal(words, sum) {
+		f.t.Fatalf("got %v, want %v", words, sum)
+	}
+}
+
+// sumOf returns the sum of the given slots' values.
+func (f *fleet) sumOf(slots []uint32) []uint32 {
 	sum := make([]uint32, f.round.Words)
-	for _, slot := range want {
+	for _, slot := range slots {
 		for i, v := range f.values[slot] {
 			sum[i] += v
 		}
 	}
-	if !slices.Equal(words, sum) {
-		f.t.Fatalf("got %v, want %v", words, sum)
-	}
+	return sum
 }
 
 func stays(uint32) secagg.Step { return secagg.StepDone }

@@ -1,8 +1,7 @@
 package connect
 
 import (
-	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // A reach tells a person whether the broker can be reached: each reason once, and when it is cured.
@@ -147,7 +148,10 @@ func textOf(err error) string {
 // remedied returns a reason and its remedy.
 func remedied(err error) string {
 	var unknown *net.DNSError
+	var invalid x509.CertificateInvalidError
 	switch text := textOf(err); {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return expired(invalid.Cert, time.Now())
 	case refusal(err):
 		// The server's text begins with capitals at the first attempt only.
 		return strings.ToLower(text) + ": the broker does not let this user in: check --creds, --nkey, " +
@@ -165,6 +169,17 @@ func remedied(err error) string {
 	default:
 		return text
 	}
+}
+
+// expired says when a broker's certificate is not valid, without the time of day: that would be
+// another reason at each attempt.
+func expired(c *x509.Certificate, now time.Time) string {
+	if now.Before(c.NotBefore) {
+		return fmt.Sprintf("the broker's certificate is not valid before %s: set this machine's clock",
+			c.NotBefore.UTC().Format(time.DateTime))
+	}
+	return fmt.Sprintf("the broker's certificate expired on %s (UTC): renew it, as zofl serve --auth "+
+		"does when it starts, or set this machine's clock", c.NotAfter.UTC().Format(time.DateTime))
 }
 
 // fault returns an error of connecting with its exit code: the broker that does not let this user

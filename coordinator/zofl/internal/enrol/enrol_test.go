@@ -2,13 +2,16 @@ package enrol
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 
@@ -109,6 +112,21 @@ func TestCertificateFollowsNames(t *testing.T) {
 	}
 	if len(after.Certificate) != 2 || string(after.Certificate[1]) != string(before.Certificate[1]) {
 		t.Error("the authority does not follow the certificate, or it is another one")
+	}
+	// One that has expired is replaced.
+	ca, err := d.authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.issue("server", &x509.Certificate{NotAfter: time.Now().Add(-time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}, ca); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Certify([]string{"127.0.0.1"}); err != nil {
+		t.Error(err)
+	}
+	if until := leaf().Leaf.NotAfter; time.Until(until) < renewBefore {
+		t.Errorf("the broker's certificate ends on %v", until)
 	}
 	// A crash between the two files leaves a key that does not fit: the next start cures that.
 	if err := d.write("server.key", []byte("-")); err != nil {

@@ -1,0 +1,66 @@
+package secagg_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// TestReplayedAnswers has one of five devices send, in one step, what it sent in an earlier round
+// of the same members. Replayed keys and shares are refused by all others, who name it, and there
+// is no sum. Replayed shares of the last step are found, and the sum is exact. A replayed vector is
+// as any lie under a mask: there is a sum, and nobody can tell that it is false.
+func TestReplayedAnswers(t *testing.T) {
+	for at, want := range map[secagg.Step]struct{ names, sum, right, found bool }{
+		secagg.StepKeys:   {names: true},
+		secagg.StepShares: {names: true},
+		secagg.StepMask:   {sum: true},
+		secagg.StepUnmask: {sum: true, right: true, found: true},
+	} {
+		const replayer = 4
+		earlier := roundOf(5, 3)
+		earlier.Context = []byte("run kitchen, record 6")
+		old, f := newFleet(t, earlier, 1), newFleet(t, roundOf(5, 3), 2)
+		names := 0
+		for f.server.Step() != secagg.StepDone {
+			step := f.server.Step()
+			for _, slot := range f.server.Missing() {
+				b, err := f.answer(slot)
+				if slot == replayer && step == at {
+					b, err = old.answer(slot)
+				}
+				if err == nil {
+					err = f.server.Take(step, slot, b)
+				}
+				if err == nil {
+					continue
+				}
+				if names++; !errors.Is(err, secagg.ErrForeign) ||
+					!strings.Contains(err.Error(), "slot 4: ") {
+					t.Errorf("%v replayed, slot %d: %v", at, slot, err)
+				}
+			}
+			if f.server.Close() != nil {
+				break
+			}
+			if old.server.Step() == step {
+				if err := old.step(nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if want.names != (names == 4) {
+			t.Errorf("%v replayed: %d others name the device", at, names)
+		}
+		words, slots, err := f.server.Sum()
+		if want.sum != (err == nil) || want.found != slices.Equal(f.server.Liars(), []uint32{replayer}) {
+			t.Errorf("%v replayed: sum of %v, %v, liars %v", at, slots, err, f.server.Liars())
+		}
+		if want.sum && want.right != slices.Equal(words, f.sumOf(slots)) {
+			t.Errorf("%v replayed: the sum is right: %v, want %v", at, !want.right, want.right)
+		}
+	}
+}
