@@ -2,9 +2,10 @@ package replica
 
 import (
 	"fmt"
-	"github.com/zofl/zofl/prng"
 	"slices"
 	"testing"
+
+	"github.com/zofl/zofl/prng"
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"

@@ -8,6 +8,7 @@ import (
 	"hash"
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
+	"github.com/zofl/zofl/client/replica/internal/packed"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +27,7 @@ func (r *Replica) Digest() [32]byte {
 // returns HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
 func (r *Replica) seal(root hash.Hash) [32]byte {
 	if hasRegisters(&r.plan) {
-		root.Write(appendRegisters(nil, r.registers()))
+		root.Write(packed.AppendWords(nil, r.registers()))
 	}
 	sum := root.Sum(nil)
 	if r.plan.Private() {

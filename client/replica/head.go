@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/zofl/zofl/client/replica/internal/packed"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -85,20 +86,20 @@ func parseHead(b []byte) (Head, error) {
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
 		return Head{}, badState("the head's checksum is wrong")
 	}
-	d := headReader{b: body[prefixLen:]}
-	h := Head{N: d.uint64()}
-	copy(h.Hash[:], d.take(len(h.Hash)))
-	h.Epoch, h.Rounds, h.Snapshot = d.uint64(), d.uint64(), d.uint64()
-	dim := d.uint64()
-	h.Vectors = int(d.uint32())
-	h.First = bytes.Clone(d.bytes())
-	change, end := d.bytes(), d.bytes()
-	h.Rollbacks = d.rollbacks()
+	d := packed.Reader{Left: body[prefixLen:]}
+	h := Head{N: d.Uint64()}
+	copy(h.Hash[:], d.Take(len(h.Hash)))
+	h.Epoch, h.Rounds, h.Snapshot = d.Uint64(), d.Uint64(), d.Uint64()
+	dim := d.Uint64()
+	h.Vectors = int(d.Uint32())
+	h.First = bytes.Clone(d.Bytes(maxHead))
+	change, end := d.Bytes(maxHead), d.Bytes(maxHead)
+	h.Rollbacks = readRollbacks(&d)
 	second := string(b[:len(stateMagic)]) == stateMagic2
 	if second {
-		h.registers = d.registers()
+		h.registers = d.Words()
 	}
-	if d.short || len(d.b) > 0 {
+	if d.Short || len(d.Left) > 0 {
 		return Head{}, badState("the head's lengths do not fit")
 	}
 	if err := h.decode(change, end); err != nil {
@@ -179,58 +180,14 @@ func (h *Head) rebased() bool {
 	return h.Plan.Pool > 0 && h.Rounds > 0 && h.Rounds%uint64(h.Plan.Rebase) == 0
 }
 
-// A headReader reads the fields of a head. It sets short when the bytes run out.
-type headReader struct {
-	b     []byte
-	short bool
-}
-
-func (d *headReader) take(n int) []byte {
-	if d.short = d.short || n > len(d.b); d.short {
-		return nil
-	}
-	p := d.b[:n]
-	d.b = d.b[n:]
-	return p
-}
-
-func (d *headReader) uint64() uint64 {
-	if p := d.take(8); p != nil {
-		return binary.LittleEndian.Uint64(p)
-	}
-	return 0
-}
-
-func (d *headReader) uint32() uint32 {
-	if p := d.take(4); p != nil {
-		return binary.LittleEndian.Uint32(p)
-	}
-	return 0
-}
-
-// bytes reads a length and that many bytes, which alias the head.
-func (d *headReader) bytes() []byte { return d.take(int(min(d.uint32(), maxHead+1))) }
-
-func (d *headReader) rollbacks() []Rollback {
-	n := d.uint32()
-	if d.short = d.short || n > maxRollbacks || int(n) > len(d.b)/16; d.short || n == 0 {
+func readRollbacks(d *packed.Reader) []Rollback {
+	n := d.Count(maxRollbacks, 16)
+	if n == 0 {
 		return nil
 	}
 	rollbacks := make([]Rollback, n)
 	for i := range rollbacks {
-		rollbacks[i] = Rollback{d.uint64(), d.uint64()}
+		rollbacks[i] = Rollback{d.Uint64(), d.Uint64()}
 	}
 	return rollbacks
-}
-
-func (d *headReader) registers() []uint64 {
-	n := d.uint32()
-	if d.short = d.short || uint64(n) > uint64(len(d.b)/8); d.short || n == 0 {
-		return nil
-	}
-	list := make([]uint64, n)
-	for i := range list {
-		list[i] = d.uint64()
-	}
-	return list
 }

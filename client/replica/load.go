@@ -31,7 +31,7 @@ func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 //
 // Invariants:
 //  1. Until the head was checked against cfg and size, it holds no more than the head,
-//     whose length is limitedWriter to 4 MiB; after that, the replica.
+//     whose length is limited to 4 MiB; after that, the replica.
 //  2. After an error it accepts nothing more.
 type Loader struct {
 	cfg  Config

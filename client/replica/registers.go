@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -113,13 +112,4 @@ func copyFloats(dst []float64, bits []uint64) int {
 		dst[i] = math.Float64frombits(bits[i])
 	}
 	return len(dst)
-}
-
-// appendRegisters appends LE32 of their number and LE64 of each.
-func appendRegisters(b []byte, list []uint64) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
-	for _, v := range list {
-		b = binary.LittleEndian.AppendUint64(b, v)
-	}
-	return b
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
+	"github.com/zofl/zofl/client/replica/internal/packed"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -135,22 +136,18 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 		vectors = 0
 	}
 	b = le.AppendUint32(b, uint32(vectors))
-	b = appendBytes(b, r.first)
-	b = appendBytes(b, r.changes())
-	b = appendBytes(b, r.end())
+	b = packed.AppendBytes(b, r.first)
+	b = packed.AppendBytes(b, r.changes())
+	b = packed.AppendBytes(b, r.end())
 	rollbacks := h.Rollbacks[max(0, len(h.Rollbacks)-maxRollbacks):]
 	b = le.AppendUint32(b, uint32(len(rollbacks)))
 	for _, back := range rollbacks {
 		b = le.AppendUint64(le.AppendUint64(b, back.N), back.To)
 	}
 	if hasRegisters(&r.plan) {
-		b = appendRegisters(b, r.registers())
+		b = packed.AppendWords(b, r.registers())
 	}
 	return b
-}
-
-func appendBytes(b, p []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
 }
 
 // changes returns one change record that turns the plan of record 1 into the present one,

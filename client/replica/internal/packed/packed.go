@@ -1,0 +1,78 @@
+// Package packed writes and reads the numbers and byte strings of a state file's head,
+// little-endian.
+package packed
+
+import "encoding/binary"
+
+// A Reader reads what precedes Left. It sets Short when the bytes run out, and then reads zeros.
+type Reader struct {
+	Left  []byte
+	Short bool
+}
+
+// Take reads n bytes, which alias Left.
+func (r *Reader) Take(n int) []byte {
+	if r.Short = r.Short || n > len(r.Left); r.Short {
+		return nil
+	}
+	p := r.Left[:n]
+	r.Left = r.Left[n:]
+	return p
+}
+
+// Uint64 reads 8 bytes.
+func (r *Reader) Uint64() uint64 {
+	if p := r.Take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
+}
+
+// Uint32 reads 4 bytes.
+func (r *Reader) Uint32() uint32 {
+	if p := r.Take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+// Count reads the LE32 number of elements that follow, of so many bytes each. It is 0 if it is
+// above most, or if they are not all there; both are Short.
+func (r *Reader) Count(most, size int) int {
+	n := r.Uint32()
+	if r.Short = r.Short || uint64(n) > uint64(min(most, len(r.Left)/size)); r.Short {
+		return 0
+	}
+	return int(n)
+}
+
+// Bytes reads the LE32 length of a byte string, at most so long, and the string, which aliases
+// Left.
+func (r *Reader) Bytes(most int) []byte { return r.Take(r.Count(most, 1)) }
+
+// Words reads what [AppendWords] wrote; nil: none.
+func (r *Reader) Words() []uint64 {
+	n := r.Count(len(r.Left), 8)
+	if n == 0 {
+		return nil
+	}
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = r.Uint64()
+	}
+	return list
+}
+
+// AppendBytes appends LE32 of the length of p, and p.
+func AppendBytes(b, p []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
+}
+
+// AppendWords appends LE32 of their number and LE64 of each.
+func AppendWords(b []byte, list []uint64) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
