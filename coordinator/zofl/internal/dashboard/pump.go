@@ -86,8 +86,8 @@ type pump struct {
 }
 
 // pump runs until nobody has read for a while, or the server closes.
-func (b *Board) pump() {
-	p := &pump{b: b, sub: b.history.Subscribe()}
+func (b *Board) pump(sub *history.Subscription) {
+	p := &pump{b: b, sub: sub}
 	defer p.sub.Close()
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()

@@ -95,7 +95,10 @@ func (b *Board) join(had string) (*reader, [][]byte, error) {
 	}
 	b.readers[me] = struct{}{} // before the snapshot: what comes in between is in both
 	if !b.pumping {
-		b.pumping = b.server.start(b.pump)
+		sub := b.history.Subscribe() // before the snapshot, too
+		if b.pumping = b.server.start(func() { b.pump(sub) }); !b.pumping {
+			sub.Close()
+		}
 	}
 	number := b.last
 	b.mu.Unlock()
