@@ -12,13 +12,19 @@ import (
 )
 
 // A phoneBowl is the loss of a phone's app, and its consent.
-type phoneBowl struct{ refuses bool }
+type phoneBowl struct {
+	refuses bool
+	twice   bool // the loss
+}
 
-func (phoneBowl) Loss(params []byte) (float64, error) {
+func (b phoneBowl) Loss(params []byte) (float64, error) {
 	sum := 0.0
 	for i := 0; i < len(params); i += 4 {
 		v := float64(math.Float32frombits(binary.LittleEndian.Uint32(params[i:])))
 		sum += v * v
+	}
+	if b.twice {
+		sum *= 2
 	}
 	return sum, nil
 }
@@ -84,5 +90,23 @@ func TestPhoneJoinsByItsLine(t *testing.T) {
 	}
 	if err := <-ended; err != nil || !c.Ended() || c.Contributions() < 5 {
 		t.Errorf("Run: %v, ended %v, %d contributions", err, c.Ended(), c.Contributions())
+	}
+}
+
+// TestLineUsedTwice: of two phones that were enrolled by one line, whose losses differ, the
+// operator is told.
+func TestLineUsedTwice(t *testing.T) {
+	k := newEnrolled(t)
+	operator := k.add("alice", "operator")
+	line := k.line("phone")
+	k.member("a", k.add("a", "device")) // the run needs two
+	for _, app := range []phoneBowl{{}, {twice: true}} {
+		c := k.phone(line, app)
+		go func() { _ = c.Run() }()
+	}
+	waitFor(t, k.lead, `"event":"same id"`)
+	out, err := zofl(t, append([]string{"status"}, operator...)...)
+	if err != nil || !strings.Contains(out, "phone: give one of them an id") {
+		t.Errorf("status: %v: %s", err, out)
 	}
 }

@@ -31,3 +31,25 @@ func TestSleepers(t *testing.T) {
 		}
 	}
 }
+
+// TestOccasionalLiars is a known gap: who lies in two rounds of ten counts in full in these, too.
+// Who lies in half of them does not.
+func TestOccasionalLiars(t *testing.T) {
+	const period, after, rounds = 10, 50, 400
+	for lies, in := range map[int][2]float64{2: {0.95, 1}, 5: {0, 0.25}} {
+		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, lie: times(-1), scalar: 10}
+		g := newDesk(&wire.Plan{Bound: 3, Trust: period})
+		counts, n := 0.0, 0.0
+		for r := range rounds {
+			if f.liars = 0; r >= after && r%period < lies {
+				f.liars = 4
+			}
+			if g.round(f.round()); f.liars > 0 {
+				counts, n = counts+float64(g.Weight(0, 1))/full, n+1
+			}
+		}
+		if share := counts / n; share < in[0] || share > in[1] {
+			t.Errorf("%d lies in %d rounds count %.2f, want %v", lies, period, share, in)
+		}
+	}
+}
