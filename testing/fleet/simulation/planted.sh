@@ -93,9 +93,9 @@ plant correct-twice coordinator/internal/gather/control.go \
 plant correct-by-uncounted client/internal/outbox/variate.go \
 	'return counted && r.Round.StepSize == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
-plant ignore-quorum coordinator/internal/engine/round.go \
-	'case c.collected() >= c.Plan.Quorum:' \
-	'case c.collected() > 0:'
+plant ignore-quorum coordinator/internal/engine/late.go \
+	'return c.collected() >= c.Plan.Quorum &&' \
+	'return c.collected() > 0 &&'
 plant conflict-taken-for-success coordinator/internal/engine/conflict.go \
 	'	if bytes.Equal(stored, c.pending) {' \
 	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'
@@ -111,20 +111,27 @@ plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
 	'if err := error(nil); err != nil {'
 plant send-before-persist client/work.go \
-	'	frame, err := c.outbox.Promise(&a.Announcement, r)
+	'	frame, err := c.outbox.Promise(&a.Announcement, &private)
 	if err != nil {
 		return err
 	}
-	if err := c.send(ctx, frame); err != nil {
-		return err
-	}
+	sent := true
 ' \
-	'	if err := c.send(ctx, r.Append(nil)); err != nil {
+	'	var err error
+	sent, frame := true, private.Append(nil)
+' \
+	'	if err != nil || !sent {
 		return err
 	}
-	if _, err := c.outbox.Promise(&a.Announcement, r); err != nil {
+	if r.Kind == wire.Decline {
+' \
+	'	if _, err := c.outbox.Promise(&a.Announcement, &private); err != nil {
 		return err
 	}
+	if err != nil || !sent {
+		return err
+	}
+	if r.Kind == wire.Decline {
 '
 plant forget-folder-sync internal/disk/replace.go \
 	'return fsys.SyncDir(filepath.Dir(path))' \
@@ -159,8 +166,8 @@ plant piece-taken-twice coordinator/internal/gather/uploads.go \
 	'if u.Offset == uint64(len(v.data)) {' \
 	'if u.Offset <= uint64(len(v.data)) && len(u.Data) <= v.size-len(v.data) {'
 plant resume-at-wrong-offset coordinator/internal/gather/uploads.go \
-	'size: int(u.Size), heard: now}' \
-	'size: int(u.Size), heard: now, data: make([]byte, u.Offset)}'
+	'size: int(u.Size), began: now, heard: now}' \
+	'size: int(u.Size), began: now, heard: now, data: make([]byte, u.Offset)}'
 plant another-vectors-pieces coordinator/internal/gather/uploads.go \
 	'if e != nil && !e.Value.(*upload).is(u) {' \
 	'if e != nil && e.Value.(*upload).size != int(u.Size) {'
@@ -188,17 +195,17 @@ plant upload-before-persist client/internal/outbox/upload.go \
 	'	return u.head.Loss, true, o.saveUpload()
 '
 plant late-counted-twice coordinator/internal/engine/late.go \
-	'case past.Knows(m, c.roster.stored):' \
-	'case past.Knows(m, c.roster.stored) && len(r.Values) == 0:'
+	'case past.Knows(m, c.roster.Stored):' \
+	'case past.Knows(m, c.roster.Stored) && len(r.Values) == 0:'
 plant late-forgets-who-was-on-time coordinator/internal/gather/past.go \
 	'	r.Counted.Copy(counted)
 ' \
 	''
-plant late-after-rollback coordinator/internal/engine/late.go \
+plant late-after-rollback coordinator/internal/gather/latework.go \
 	'onPath = func(n uint64) bool { return n <= r.To }' \
 	'onPath = func(n uint64) bool { return n <= r.N }'
-plant late-to-adopted-record coordinator/internal/engine/late.go \
-	'case r.Epoch != c.epoch || r.Kind != wire.KindRound:' \
+plant late-to-adopted-record coordinator/internal/gather/latework.go \
+	'case r.Epoch != epoch || r.Kind != wire.KindRound:' \
 	'case r.Kind != wire.KindRound:'
 plant late-without-discount coordinator/internal/gather/late.go \
 	'		scale(mean, s)
