@@ -15,7 +15,7 @@ coordinator takes the largest mu whose differences are straight enough, and a un
 losses if slopes would not fit 16 bits. step=auto:
 rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
 move, and the coordinator takes the largest step that keeps the loss within its noise of
-the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last half of
+the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last third of
 rounds, if that is set; and the slopes of the loss along the momentum correct it. A
 number for mu or step turns its search off.
 groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After

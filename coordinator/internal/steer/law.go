@@ -9,9 +9,9 @@ import (
 // The law of the step, for rounds from r = 1 on, n = r-1, with a* the plan's step:
 //
 //	a_n = 0.2 a* G t_n / sqrt(1 + n/30)
-//	t_n = min(1, 2 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
+//	t_n = min(1, 3 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
 //
-// and a_n = 0 while a* is not known. Over the last half of the rounds t takes out the noise that
+// and a_n = 0 while a* is not known. Over the last third of the rounds t takes out the noise that
 // long steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along
 // the averaged move m after a step:
 //
@@ -66,7 +66,7 @@ func fall(p *wire.Plan, n uint64) float64 {
 	last := 1.0
 	if p.Rounds > 0 {
 		left := p.Rounds - min(n, p.Rounds-1) // at least 1
-		last = min(1, 2*float64(left)/float64(p.Rounds))
+		last = min(1, 3*float64(left)/float64(p.Rounds))
 	}
 	return last / math.Sqrt(1+float64(n)/period)
 }

@@ -13,7 +13,7 @@ func lawPlan(best float32) *wire.Plan {
 	return &wire.Plan{Dim: 100, StepAuto: 1, StepSize: best, Rounds: 1_000_000}
 }
 
-// In the last half of the rounds steps also fall in a line, and what was learned stays.
+// In the last third of the rounds steps also fall in a line, and what was learned stays.
 func TestLawEnds(t *testing.T) {
 	for _, rounds := range []uint64{0, 40, 41} {
 		p := lawPlan(1)
@@ -23,7 +23,7 @@ func TestLawEnds(t *testing.T) {
 		for n := range uint64(40) {
 			want := 0.2 / math.Sqrt(1+float64(n)/30)
 			if rounds > 0 {
-				want *= math.Min(1, 2*float64(rounds-n)/float64(rounds))
+				want *= math.Min(1, 3*float64(rounds-n)/float64(rounds))
 			}
 			got := law.Next(p, past, n+1, nil, nil)
 			if math.Abs(float64(got)-want) > 1e-6*want {
