@@ -14,10 +14,10 @@ mu=auto: before round 1 each device evaluates 19 losses along one direction, and
 coordinator takes the largest mu whose differences are straight enough, and a unit of
 losses if slopes would not fit 16 bits. step=auto:
 rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
-move, and the coordinator takes the largest step that keeps the loss within its noise of
-the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last third of
-rounds, if that is set; and the slopes of the loss along the momentum correct it. A
-number for mu or step turns its search off.
+move, and the coordinator takes the step with the least loss, or the largest that noise
+does not tell from it. From then on a decays as 1/sqrt(1+n/30), and in a line over the
+last third of rounds, if that is set; and the slopes of the loss along the momentum
+correct it. A number for mu or step turns its search off.
 groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After
 that each has its own, or all go on sharing, by the scalars of these rounds. Own
 directions have the noise (|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M

@@ -3,6 +3,7 @@ package steer
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -79,6 +80,33 @@ func (l *line) rests(s float64) float32 {
 	}
 	at := slices.IndexFunc(l.mean, func(mean float64) bool { return mean <= (rest-1)*fall })
 	return survey.Lengths()[at]
+}
+
+// middle is the lowest point of a parabola whose least of three is a, over a, on average: the
+// geometric mean of 0.625 and 2.5.
+const middle = 1.25
+
+// refined returns the lowest point of the parabola through the loss at a length and its two
+// neighbors, over [middle], in three digits; the length itself if not both are above it by more
+// than most. It is at most the length if the shorter neighbor has four fifths of the fall.
+func (l *line) refined(length float32, most float64) float32 {
+	i := slices.Index(survey.Lengths(), length)
+	if i < 1 || i+1 == len(l.mean) {
+		return length
+	}
+	left, right := l.mean[i-1]-l.mean[i], l.mean[i+1]-l.mean[i]
+	if !(left > most && right > most) {
+		return length
+	}
+	// The slopes of the parabola at 0.625 and at 2.5 of the length, halfway to the neighbors.
+	falls, rises := left/0.75, right/3
+	at := 0.625 + (2.5-0.625)*falls/(falls+rises)
+	if l.mean[i-1] <= 0.8*l.mean[i] {
+		at = min(at, middle)
+	}
+	text := strconv.FormatFloat(float64(length)*at/middle, 'g', 3, 64)
+	fine, _ := strconv.ParseFloat(text, 32)
+	return float32(fine)
 }
 
 // within returns the longest length that raises the loss by at most e, or twice or four times that

@@ -9,13 +9,19 @@ import (
 // shortest is how many of the shortest moves tell how noisy a loss is: there it hardly changes.
 const shortest = 4
 
-// step returns the longest step a that does not raise the loss beyond its noise. With F(a) the loss
-// at x - a w, and M devices,
+// step returns the step a* of the least loss, or the longest one that noise does not tell from it.
+// With F(a) the loss at x - a w at [survey.Lengths], and M devices,
 //
 //	s^2    = the variance of a device's losses at x and at the four shortest steps, mean over the
 //	         devices, /M
 //	e(a)^2 = the variance of the devices' F(a), /M
 //	a*     = the largest a with F(a) <= min F + 2 s
+//
+// Lengths are 4 times apart, and the least loss may lie at up to 2.5 times a* or at 1/1.6 of it. If
+// F(a*/4) and F(4a*) are above F(a*) by more than 2 s, the lowest point v of the parabola through
+// the three tells where. a* is then v/1.25, at least half of what it was and at most twice: for v
+// anywhere between, that is as long on average as the nearest length. Where a*/4 has four fifths of
+// the fall, the loss begins to rest, and a* gets no longer.
 //
 // If 2 s is less than a twentieth of the fall F(0) - min F, and some a of at most a sixteenth of a*
 // has all of the fall but that twentieth, a* is the smallest such a. A loss may fall forever, and
@@ -66,6 +72,10 @@ func step(values [][]float32) survey.Result {
 	r.Value, r.Why = l.longestNear(s), "the longest that keeps the loss within its noise of the least"
 	if first := l.rests(s); first > 0 && r.Value >= plateau*first {
 		r.Value, r.Why = first, "the shortest with nearly all of the fall: beyond it the loss rests"
+		return r
+	}
+	if fine := l.refined(r.Value, 2*s); fine != r.Value {
+		r.Value, r.Why = fine, "the least of the parabola through the lowest three losses"
 	}
 	return r
 }
