@@ -56,7 +56,8 @@ func mu(values [][]float32) survey.Result {
 			"it", bends[len(bends)-1], bend)
 	default:
 		if best = surest(s.Rows, noise); best < 0 {
-			s.Why = "no distance moves a finite loss on half of the devices: set mu"
+			s.Why = "at no distance do half of the devices have two finite losses that differ: begin " +
+				"at random parameters, or set mu"
 			return s
 		}
 		s.Why = fmt.Sprintf("no even part is below the odd one; this has the least error of a slope, "+

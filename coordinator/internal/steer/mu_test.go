@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
@@ -246,5 +247,18 @@ func TestNoUnitOfALevelDirection(t *testing.T) {
 	found, change, ok := steer.Decide(&plan, 0, survey.Mu, level)
 	if !ok || change.Values.LossUnit != 0 || !slices.Equal(change.Fields, []uint64{12}) {
 		t.Errorf("unit %v, fields %v, %+v", change.Values.LossUnit, change.Fields, found)
+	}
+}
+
+// At a saddle of a product the loss is alike on both sides of the start at every distance. No mu
+// helps there: the words name the remedy that does.
+func TestNoMuOfASaddle(t *testing.T) {
+	even := make([]float32, survey.Mu.Values())
+	for i, at := range survey.Distances() {
+		even[1+len(survey.Distances())+i] = at * at
+	}
+	found, _, ok := steer.Decide(&wire.Plan{}, 0, survey.Mu, [][]float32{even, even, even})
+	if ok || !strings.Contains(found.Why, "begin at random parameters") {
+		t.Errorf("found %v, %q", found.Value, found.Why)
 	}
 }
