@@ -73,7 +73,7 @@ func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
 func (b *Book) reachable(round uint64) (least, most float64) {
 	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
 	if rounds := b.plan().Rounds; rounds > 0 {
-		law *= min(1, 2*float64(rounds-round+1)/float64(rounds))
+		law *= min(1, 3*float64(rounds-round+1)/float64(rounds))
 	}
 	for i := range b.chain {
 		if r := b.chain[i].record; r.Kind == wire.KindRound && r.Round.Round > 6 {

@@ -2,8 +2,11 @@ package scenario
 
 import "math"
 
-// What devices find.
-const FoundMu, FoundStep = 1, 1
+// What devices find. The loss along a move is a parabola with its least at 1.
+const (
+	FoundMu           = 1
+	FoundStep float32 = 0.8
+)
 
 // ProbeMu is the distance at which devices probe in rounds.
 func (s *Scenario) ProbeMu() float64 {
