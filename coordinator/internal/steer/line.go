@@ -82,13 +82,17 @@ func (l *line) rests(s float64) float32 {
 	return survey.Lengths()[at]
 }
 
-// middle is the lowest point of a parabola whose least of three is a, over a, on average: the
-// geometric mean of 0.625 and 2.5.
+// A parabola that is lower at a length than at a quarter and at four times of it has its lowest
+// point at 0.625 to 2.5 times the length. middle is the geometric mean of the two.
 const middle = 1.25
 
-// refined returns the lowest point of the parabola through the loss at a length and its two
-// neighbors, over [middle], in three digits; the length itself if not both are above it by more
-// than most. It is at most the length if the shorter neighbor has four fifths of the fall.
+// nearly is the share of the fall at which a loss begins to rest.
+const nearly = 0.8
+
+// refined returns the lowest point of the parabola through the loss at a length and at its two
+// neighbors, divided by [middle] and rounded to three digits. It returns the length itself unless
+// the loss at both neighbors is higher by more than most. Where the shorter neighbor has nearly all
+// of the fall, the result is at most the length.
 func (l *line) refined(length float32, most float64) float32 {
 	i := slices.Index(survey.Lengths(), length)
 	if i < 1 || i+1 == len(l.mean) {
@@ -101,7 +105,7 @@ func (l *line) refined(length float32, most float64) float32 {
 	// The slopes of the parabola at 0.625 and at 2.5 of the length, halfway to the neighbors.
 	falls, rises := left/0.75, right/3
 	at := 0.625 + (2.5-0.625)*falls/(falls+rises)
-	if l.mean[i-1] <= 0.8*l.mean[i] {
+	if l.mean[i-1] <= nearly*l.mean[i] {
 		at = min(at, middle)
 	}
 	text := strconv.FormatFloat(float64(length)*at/middle, 'g', 3, 64)
