@@ -27,6 +27,8 @@ func marked(m *history.Mark) mark {
 		out.Text, out.Level = "paused: "+m.Text, "warn"
 	case history.Diverged:
 		out.Text, out.Level = m.Text, "bad"
+	case history.NoFall:
+		out.Text, out.Level = m.Text, "warn"
 	case history.Resumed:
 		out.Text = "resumed"
 	case history.Changed:

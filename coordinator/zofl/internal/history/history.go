@@ -1,6 +1,7 @@
 package history
 
 import (
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type History struct {
 	queries uint64        // of a device, up to the last point
 	dropped []report.Drop // up to the last point
 	keeper  *keeper       // nil: in memory alone
+	logger  *slog.Logger  // nil: nothing is logged
 
 	within time.Duration // how long a store may take; 0: storeWithin
 }
@@ -50,6 +52,9 @@ func (h *History) Record(e report.Event) error {
 		p := pointOf(&e, at)
 		h.measure(run, &p)
 		h.addPoint(p)
+		if e.Kind == report.RoundDone {
+			h.watchFall(&e, at)
+		}
 	case report.Evaluated:
 		h.addEvaluation(run, &e, at)
 	default:
@@ -169,10 +174,10 @@ func (h *History) tell(l line) {
 }
 
 // begin goes on after record last, under another coordinator.
-func (h *History) begin(r Run, last uint64, dropped []report.Drop) {
+func (h *History) begin(r Run, last uint64, dropped []report.Drop, logger *slog.Logger) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.run, h.price, h.dropped = r, price{}, dropped
+	h.run, h.price, h.dropped, h.logger = r, price{}, dropped, logger
 	i, _ := h.find(last + 1)
 	h.points = h.points[:i:i]
 	h.marks = slices.DeleteFunc(slices.Clone(h.marks), func(m Mark) bool { return m.N > last })

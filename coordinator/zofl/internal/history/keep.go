@@ -40,7 +40,7 @@ type keeper struct {
 // not stored yet, and must be called before Lead is called again.
 func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger) (stop func()) {
 	status := r.Status()
-	h.begin(r, status.N, status.Counters.Drops())
+	h.begin(r, status.N, status.Counters.Drops(), logger)
 	if s == nil {
 		h.addMark(began(&status))
 		return func() {}

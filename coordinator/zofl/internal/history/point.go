@@ -73,6 +73,7 @@ const (
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
 	Surveyed   Kind = "survey"         // devices answered Survey; Fields changed, if any
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
+	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )
 
 // A Mark is an event that is worth a mark in a chart.

@@ -47,14 +47,15 @@ func (h *History) bound() bool {
 	return full
 }
 
-// thinPoints thins out the older half. Points with metrics, and those at marks, go last.
+// thinPoints thins out the older half. Points with metrics, those at marks, and the first
+// ones, which later losses are compared with, go last.
 func thinPoints(points []Point, marks []Mark) []Point {
 	marked := make(map[uint64]bool, len(marks))
 	for _, m := range marks {
 		marked[m.N] = true
 	}
 	keep := halve(len(points), func(i int) bool {
-		return points[i].Evaluation != nil || marked[points[i].N]
+		return i < mostWindow || points[i].Evaluation != nil || marked[points[i].N]
 	})
 	kept := make([]Point, 0, len(points))
 	var before map[string]uint64 // what was rejected at points that go
@@ -87,7 +88,7 @@ func sum(a, b map[string]uint64) map[string]uint64 {
 func thinMarks(marks []Mark) []Mark {
 	keep := halve(len(marks), func(i int) bool {
 		k := marks[i].Kind
-		return k == Changed || k == RolledBack || k == Ended || k == Diverged
+		return k == Changed || k == RolledBack || k == Ended || k == Diverged || k == NoFall
 	})
 	kept := make([]Mark, 0, len(marks))
 	for i, m := range marks {

@@ -41,6 +41,7 @@ type Status struct {
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
+	NoFall     string      `json:"no_fall,omitempty"`         // that the loss has not fallen, by half
 	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent, of a device in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`

@@ -26,7 +26,7 @@ export function head(store) {
   const reason = id("reason");
   const wrong = s.log_error || s.object_error || s.catch_up_error;
   const text = wrong ? `The log: ${wrong}` : s.state === "paused" ? `Paused: ${s.reason}`
-    : s.state === "waiting" && s.waits ? `Waiting for devices: ${s.waits}` : "";
+    : s.state === "waiting" && s.waits ? `Waiting for devices: ${s.waits}` : s.no_fall || "";
   reason.hidden = !text;
   reason.dataset.kind = wrong || /^diverged/.test(s.reason || "") ? "bad" : "warn";
   put(reason, text);

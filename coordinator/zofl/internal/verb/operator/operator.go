@@ -189,6 +189,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	})
 	t.AppendRows(vectorsOf(s))
 	t.AppendRow(table.Row{"loss", s.Loss})
+	if s.NoFall != "" {
+		t.AppendRow(table.Row{"does not learn", s.NoFall})
+	}
 	if s.Privacy != nil {
 		t.AppendRow(table.Row{"privacy spent", s.Privacy})
 	}

@@ -1,0 +1,124 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+const (
+	// tellingRounds are the fewest rounds whose losses say something.
+	tellingRounds = 40
+	// endlessRounds are those after which a run without an end is looked at.
+	endlessRounds = 500
+	// leastWindow and mostWindow bound the rounds, a tenth of all, whose losses are compared. The
+	// first ones are never thinned out.
+	leastWindow, mostWindow = 10, 100
+)
+
+// NoFall says that the loss has not fallen, and what to do; "" if it has, or if less than half of
+// the run's rounds are done, or less than 40. Then it is too early to tell.
+func (h *History) NoFall() string {
+	h.mu.Lock()
+	run, path := h.run, h.path()
+	h.mu.Unlock()
+	if run == nil || len(path) == 0 {
+		return ""
+	}
+	plan, done := run.Plan(), path[len(path)-1].Round
+	first, last, stuck := compared(path)
+	if done < halfOf(plan.Rounds) || !stuck {
+		return ""
+	}
+	text := fmt.Sprintf("the loss has not fallen: it was %.4g in the first %d rounds, and is %.4g in "+
+		"the last %d; docs/faq.md has causes and remedies", first.mean, first.rounds, last.mean,
+		last.rounds)
+	if plan.Rounds == 0 || done < plan.Rounds {
+		text += ", and zofl tune --run " + plan.Run + " tries other steps"
+	}
+	return text
+}
+
+// halfOf returns the round after which a run of so many rounds is first looked at.
+func halfOf(rounds uint64) uint64 {
+	if rounds == 0 {
+		return endlessRounds
+	}
+	return max((rounds+1)/2, tellingRounds)
+}
+
+// watchFall marks and logs once that the loss has not fallen: when half of the rounds are done, or
+// all.
+func (h *History) watchFall(e *report.Event, at time.Time) {
+	h.mu.Lock()
+	run, logger := h.run, h.logger
+	told := slices.ContainsFunc(h.marks, func(m Mark) bool { return m.Kind == NoFall })
+	h.mu.Unlock()
+	if run == nil || told {
+		return
+	}
+	rounds := run.Plan().Rounds
+	if e.Round != halfOf(rounds) && (rounds == 0 || e.Round != rounds) {
+		return
+	}
+	text := h.NoFall()
+	if text == "" {
+		return
+	}
+	h.addMark(Mark{N: e.N, Round: e.Round, Time: at, Kind: NoFall, Text: text})
+	if logger != nil {
+		logger.Warn(text, "record", e.N)
+	}
+}
+
+// path returns the points of the rounds that no rollback took back, with their losses. The caller
+// holds mu.
+func (h *History) path() (path []Point) {
+	for _, p := range h.points {
+		if !p.IsRound() || p.Phase == 1 || p.Loss == nil {
+			continue
+		}
+		for len(path) > 0 && path[len(path)-1].Round >= p.Round {
+			path = path[:len(path)-1]
+		}
+		path = append(path, p)
+	}
+	return path
+}
+
+// A stretch is some rounds, with the mean of their losses and the variance of that mean.
+type stretch struct {
+	rounds         int
+	mean, variance float64
+}
+
+func stretchOf(points []Point) stretch {
+	n, sum, squares := float64(len(points)), 0.0, 0.0
+	for i := range points {
+		sum += *points[i].Loss
+	}
+	for i := range points {
+		squares += (*points[i].Loss - sum/n) * (*points[i].Loss - sum/n)
+	}
+	return stretch{len(points), sum / n, squares / (n - 1) / n}
+}
+
+// compared compares the first and the last rounds. They are stuck if the loss fell by no more than
+// the error of the difference, or by less than people see: a unit, and the fourth digit. Losses of
+// 0 are none, and where the first rounds are missing nothing is known.
+func compared(path []Point) (first, last stretch, stuck bool) {
+	window := min(max(len(path)/10, leastWindow), mostWindow)
+	if len(path) < 2*window || path[window-1].Round > 2*uint64(window) {
+		return first, last, false
+	}
+	first, last = stretchOf(path[:window]), stretchOf(path[len(path)-window:])
+	if first.mean == 0 {
+		return first, last, false
+	}
+	seen := min(1, math.Abs(first.mean)/5000)
+	noise := math.Sqrt(first.variance + last.variance)
+	return first, last, first.mean-last.mean <= max(seen, noise)
+}
