@@ -13,10 +13,8 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/lab/labtest"
-	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -143,52 +141,6 @@ func TestDefaultsPlans(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestDefaultsLayers trains a network with the layers that zofl plan --segments makes, and one
-// that starts at zero, of which zofl plan warns: its units start alike, and it hardly learns.
-func TestDefaultsLayers(t *testing.T) {
-	e := &lab.Env{Generated: 1000, Rounds: 120}
-	b, err := newBench(e, tasks.Task{Name: "digits-mlp", Data: tasks.Drawn, Shrink: 7,
-		Scale: tasks.Standardized, Hidden: []int{16}, Devices: 3, Train: 1000, Test: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	size, err := sizeOf(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := newTrial(t.Context(), e, size)
-	layers, zero := x.layered(t, b, "relu:16x16,16x10"), x.layered(t, b, "")
-	if layers < 0.4 || zero > 0.25 {
-		t.Errorf("accuracy %.3f with layers, %.3f from zero: want at least 0.4, at most 0.25",
-			layers, zero)
-	}
-}
-
-// layered returns the accuracy of a network whose plan has layers, if any.
-func (x *trial) layered(t *testing.T, b *bench, layers string) float64 {
-	t.Helper()
-	p, devices, err := x.plan(b, "decomfl", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.StepSize, p.Segments = 0.1, nil
-	if layers != "" {
-		err = planfile.SetLayers(p, layers)
-	}
-	if err != nil || (len(plancheck.Warnings(p)) == 0) != (layers != "") {
-		t.Fatalf("layers %q, warnings %q: %v", layers, plancheck.Warnings(p), err)
-	}
-	shares, err := b.deal(devices, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := x.train(b, p, shares, 1, "")
-	if err != nil || !s.whole() {
-		t.Fatalf("layers %q: %+v, %v", layers, s, err)
-	}
-	return s.Accuracy
 }
 
 // scored returns a trial with runs of these accuracies; a negative one is of a run that
