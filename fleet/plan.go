@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -70,16 +71,19 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 }
 
 // RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many
-// devices together, with those of a survey before it. With control=scaffold-1, a device that was
-// not in the first phase makes its estimate in the second.
+// devices together, with those of surveys before it: sketches are of all devices. With
+// control=scaffold-1, a device that was not in the first phase makes its estimate in the second.
 func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)
 	if round == 1 && p.MuAuto > 0 && p.Mu == 0 {
-		surveyed += asked * uint64(survey.Mu.Values())
+		surveyed += asked * survey.Mu.Queries(p)
+	}
+	if round == 1 && p.Groups == grouping.Sketch {
+		surveyed += uint64(devices) * survey.Sketch.Queries(p)
 	}
 	if round == survey.FirstRounds+1 && p.StepAuto > 0 && p.StepSize == 0 {
-		surveyed += asked * uint64(survey.Step.Values())
+		surveyed += asked * survey.Step.Queries(p)
 	}
 	if p.Phases() == 1 {
 		return surveyed + asked*p.PhaseQueries(0, perturbations)

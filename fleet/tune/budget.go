@@ -26,6 +26,7 @@ const (
 type budget struct {
 	left    uint64
 	judge   uint64 // evaluations to judge a trial
+	first   uint64 // evaluations of a trial before its first round
 	short   uint64 // rounds of a trial of stage bracket
 	long    uint64 // rounds of a trial of stage refine
 	bracket uint64 // evaluations that stage bracket leaves for later stages
@@ -48,8 +49,15 @@ func Budget(p *wire.Plan, devices int) uint64 {
 func roundQueries(p *wire.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
+	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey is before it
+}
+
+// firstQueries returns the evaluations of each trial before its first round.
+func firstQueries(p *wire.Plan, devices int) uint64 {
+	most := *p
 	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds it for all trials
-	return fleet.RoundQueries(&most, 1, devices)
+	most.PerturbationSchedule = nil
+	return fleet.RoundQueries(&most, 1, devices) - fleet.RoundQueries(&most, surveyRounds+1, devices)
 }
 
 // brackets returns the evaluations of the start and of stages mu and line.
@@ -63,7 +71,7 @@ func brackets(p *wire.Plan, devices int) uint64 {
 		}
 		return sum
 	}
-	return sum + n*(2+2*lineReach) + roundQueries(p, devices)
+	return sum + n*(2+2*lineReach) + firstQueries(p, devices) + roundQueries(p, devices)
 }
 
 // judgeQueries returns the evaluations that judge a trial. All data need no second look.
@@ -81,8 +89,9 @@ func budgetOf(t *tuning) (b budget, err error) {
 		b.left = Budget(p, devices)
 	}
 	b.judge = judgeQueries(p, devices)
+	b.first = firstQueries(p, devices)
 	round, fixed := roundQueries(p, devices), brackets(p, devices)
-	least := fixed + 3*(leastRounds*round+b.judge)
+	least := fixed + 3*(b.first+leastRounds*round+b.judge)
 	if b.left < least {
 		return b, &wire.PlanError{Field: "queries", Value: b.left, Remedy: fmt.Sprintf(
 			"give %d or more: the brackets and three trials of %d rounds take as many, of %d devices; "+
@@ -90,8 +99,8 @@ func budgetOf(t *tuning) (b budget, err error) {
 	}
 	free := b.left - fixed
 	b.short = min(max(free/(40*round), leastRounds), shortRounds)
-	b.long = max(free*2/5/3, round+b.judge) - b.judge
+	b.long = max(free*2/5/3, b.first+round+b.judge) - b.first - b.judge
 	b.long = min(max(b.long/round, leastRounds), max(t.cfg.Rounds, leastRounds))
-	b.bracket = 3 * (b.long*round + b.judge)
+	b.bracket = 3 * (b.first + b.long*round + b.judge)
 	return b, nil
 }

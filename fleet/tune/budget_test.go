@@ -1,11 +1,14 @@
 package tune_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 )
 
 // TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
@@ -46,6 +49,39 @@ func TestBudget(t *testing.T) {
 		}
 		if queries >= 3000 && !(r.Loss < 0.6) {
 			t.Errorf("%d queries: loss %v", queries, r.Loss)
+		}
+	}
+}
+
+// TestBudgetOfSketches: each trial of a plan with groups=sketch begins with sketches, and no
+// budget is exceeded.
+func TestBudgetOfSketches(t *testing.T) {
+	for _, auto := range []bool{true, false} {
+		p := plan(t, "zofl", func(p *wire.Plan) {
+			p.Groups, p.GroupSize, p.Regroup, p.Target = grouping.Sketch, 3, 5, 6
+			if !auto {
+				p.StepAuto, p.StepSize, p.MuAuto, p.Mu = 0, 0.1, 0, 1e-3
+			}
+		})
+		_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(6)), Queries: 1})
+		var refused *wire.PlanError
+		if !errors.As(err, &refused) {
+			t.Fatal(err)
+		}
+		var least uint64
+		if _, err := fmt.Sscanf(refused.Remedy, "give %d or more", &least); err != nil {
+			t.Fatal(refused.Remedy)
+		}
+		if sketches := uint64(4 * 6 * 65); least < sketches {
+			t.Errorf("%d or more, and sketches alone take %d", least, sketches)
+		}
+		for _, more := range []uint64{0, 1, 200, 500, 1000, 2000, 5000, 10000} {
+			devices := task(6)
+			r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+				Queries: least + more})
+			if err != nil || asked(devices) > least+more || r.Queries != asked(devices) {
+				t.Errorf("auto %v, %d queries: %v, %d asked", auto, least+more, err, asked(devices))
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ const lineShift, lines = 12, 3
 // round's move. A step that is so large that local steps diverge shows no direction: then it tries
 // far smaller ones.
 func (t *tuning) line(ctx context.Context) (exponent int, err error) {
-	cost := roundQueries(t.plan, len(t.cfg.Devices)) +
+	cost := t.budget.first + roundQueries(t.plan, len(t.cfg.Devices)) +
 		uint64((2+2*lineReach)*len(t.cfg.Devices))
 	for i := range lines {
 		if i > 0 && t.budget.left < cost+t.budget.bracket {

@@ -147,9 +147,10 @@ func (t *tuning) trySize(ctx context.Context, stage string, p *wire.Plan) (*atte
 	if p.Perturbations == 0 || p.Batch == 0 || plancheck.Validate(p) != nil {
 		return nil, nil
 	}
-	devices := len(t.cfg.Devices)
-	queries := t.best.trial.Rounds * fleet.RoundQueries(t.best.plan, 1, devices)
-	rounds := queries / fleet.RoundQueries(p, 1, devices)
+	round := func(p *wire.Plan) uint64 {
+		return fleet.RoundQueries(p, surveyRounds+1, len(t.cfg.Devices))
+	}
+	rounds := t.best.trial.Rounds * round(t.best.plan) / round(p)
 	if rounds < leastRounds || t.budget.left < t.cost(p, rounds) {
 		return nil, nil
 	}

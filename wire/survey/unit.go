@@ -6,6 +6,19 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// Queries returns the loss evaluations with which a device of the plan answers.
+func (k Kind) Queries(p *wire.Plan) uint64 {
+	switch {
+	case k != Sketch:
+		return uint64(k.Values())
+	case p.Classes > 0: // it counts its samples
+		return 0
+	case p.Difference == wire.Central:
+		return 2 * Sketched
+	}
+	return 1 + Sketched
+}
+
 // common bounds the slopes that need no unit, and one over it those from below. Half precision,
 // which also has the scale of few bits, reaches to 65504 and has 11 bits down to 6e-5: that leaves
 // slopes room to grow and fall in a run.

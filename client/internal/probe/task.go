@@ -30,18 +30,8 @@ type MissedPhase struct {
 
 // Queries returns how many loss evaluations the task takes.
 func (t *Task) Queries(plan *wire.Plan) uint64 {
-	switch t.Survey {
-	case survey.None:
-	case survey.Sketch:
-		if plan.Classes > 0 {
-			return 0
-		}
-		if plan.Difference == wire.Central {
-			return 2 * survey.Sketched
-		}
-		return 1 + survey.Sketched
-	default:
-		return uint64(t.Survey.Values())
+	if t.Survey != survey.None {
+		return t.Survey.Queries(plan)
 	}
 	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
 	if t.Missed.N > 0 {
