@@ -346,6 +346,24 @@ func TestPlanFits(t *testing.T) {
 	}
 }
 
+// TestPlanPricesSurveys: the losses that find mu and the step are of no round.
+func TestPlanPricesSurveys(t *testing.T) {
+	const row = "more of them, once in a run"
+	out, err := zofl(t, "plan", "--dim", "300")
+	if got := cell(out, row); err != nil || got != "36" {
+		t.Errorf("%v: %q of the preset zofl", err, got)
+	}
+	text, err := zofl(t, "plan", "--dim", "300", "--json")
+	var got struct{ Surveys uint64 }
+	if json.Unmarshal([]byte(text), &got) != nil || err != nil || got.Surveys != 36 {
+		t.Errorf("%v: %s", err, text)
+	}
+	if out, err = zofl(t, "plan", "--preset", "decomfl", "--dim", "300"); err != nil ||
+		cell(out, row) != "" {
+		t.Errorf("a preset without surveys: %v, %s", err, out)
+	}
+}
+
 // TestPlanPricesSharing: what groups=auto costs at most, and where all devices share directions.
 func TestPlanPricesSharing(t *testing.T) {
 	const row = "where all share directions: bytes received"

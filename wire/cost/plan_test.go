@@ -56,3 +56,30 @@ func TestRecordBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestSurveys: what a run asks of a device once, by the numbers of the methods' page.
+func TestSurveys(t *testing.T) {
+	set := func(change func(*wire.Plan)) *wire.Plan {
+		p := planOf(t, "zofl")
+		change(p)
+		return p
+	}
+	sketch := func(p *wire.Plan) { p.Groups, p.GroupSize, p.Mu, p.StepSize = grouping.Sketch, 5, 1, 1 }
+	for _, tt := range []struct {
+		name string
+		plan *wire.Plan
+		want uint64
+	}{
+		{"decomfl", plan(t), 0},
+		{"zofl", planOf(t, "zofl"), 19 + 17},
+		{"a number for mu", set(func(p *wire.Plan) { p.Mu = 1e-3 }), 17},
+		{"a number for step", set(func(p *wire.Plan) { p.StepSize = 0.1 }), 19},
+		{"sketches", set(sketch), 65},
+		{"central", set(func(p *wire.Plan) { sketch(p); p.Difference = wire.Central }), 128},
+		{"classes", set(func(p *wire.Plan) { sketch(p); p.Classes = 10 }), 0},
+	} {
+		if got := cost.Surveys(tt.plan); got != tt.want {
+			t.Errorf("%s: %d evaluations, want %d", tt.name, got, tt.want)
+		}
+	}
+}

@@ -5,16 +5,21 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/grouping"
 )
 
 // Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
-// parameters start at zero, what classes tell, and that its noise hides next to nothing.
+// parameters start at zero, what classes or sketches tell, and that its noise hides next to
+// nothing.
 func Warnings(p *wire.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
 	}
-	if p.Classes > 0 {
+	switch {
+	case p.Classes > 0:
 		list = append(list, classesWarning)
+	case p.Groups == grouping.Sketch:
+		list = append(list, sketchWarning)
 	}
 	return append(list, noiseWarnings(p)...)
 }
@@ -54,6 +59,11 @@ const classesWarning = "With classes, the coordinator learns how many samples of
 	"every device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +
 	"classes=0 where labels are private. Devices whose objective has no losses by class " +
 	"decline."
+
+const sketchWarning = "With groups=sketch, every device sends the coordinator 64 slopes of its " +
+	"loss along directions that all share. They tell whose data are alike, and by a guess of the " +
+	"labels' gradients roughly which labels a device has. No other device sees them. Set " +
+	"groups=random where that is private."
 
 func startsAtZero(p *wire.Plan) bool {
 	for _, s := range p.Segments {

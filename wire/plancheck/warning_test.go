@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
@@ -39,5 +40,25 @@ func TestVacuousPrivacy(t *testing.T) {
 	}
 	if got := plancheck.Warnings(&wire.Plan{Initial: wire.Given, Members: 20}); got != nil {
 		t.Errorf("without privacy: %q", got)
+	}
+}
+
+// TestWhatGroupsTell: a plan says what the coordinator learns to group devices by.
+func TestWhatGroupsTell(t *testing.T) {
+	for _, tt := range []struct {
+		groups  uint8
+		classes uint32
+		want    string
+	}{
+		{grouping.Random, 0, ""},
+		{grouping.Auto, 0, ""},
+		{grouping.Sketch, 0, "64 slopes"},
+		{grouping.Sketch, 10, "how many samples of each class"},
+	} {
+		p := &wire.Plan{Initial: wire.Given, Groups: tt.groups, Classes: tt.classes}
+		got := strings.Join(plancheck.Warnings(p), "")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("groups %v, classes %d: %q, want %q", tt.groups, tt.classes, got, tt.want)
+		}
 	}
 }

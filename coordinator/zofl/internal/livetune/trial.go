@@ -148,17 +148,15 @@ func (b *budget) most() uint64 {
 
 // surveyed returns the loss evaluations of a device that answers a survey.
 func (b *budget) surveyed(kind string) uint64 {
-	switch {
-	case kind == grouping.Choice:
+	switch kind {
+	case grouping.Choice:
 		return 0
-	case kind == survey.Step.String():
-		return uint64(survey.Step.Values())
-	case kind == survey.Mu.String():
-		return uint64(survey.Mu.Values())
-	case b.plan.Difference == wire.Central:
-		return 2 * survey.Sketched
+	case survey.Step.String():
+		return survey.Step.Queries(b.plan)
+	case survey.Mu.String():
+		return survey.Mu.Queries(b.plan)
 	}
-	return 1 + survey.Sketched
+	return survey.Sketch.Queries(b.plan)
 }
 
 // sure returns how many rounds fit what is left, with the one that is open when the run pauses.

@@ -46,6 +46,9 @@ func price(out io.Writer, p *wire.Plan, in cost.Input) {
 	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
 	t := cli.NewTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
+	if once := cost.Surveys(p); once > 0 {
+		t.AppendRow(table.Row{"more of them, once in a run", once})
+	}
 	t.AppendRows(phases(p, c))
 	t.AppendRows([]table.Row{
 		{"scalars that a device sends", c.Scalars},

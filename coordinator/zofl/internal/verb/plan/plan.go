@@ -217,6 +217,8 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
+			// Surveys are the loss evaluations of a device that a run asks for once.
+			Surveys uint64 `json:"surveys,omitempty"`
 			// Parts are the bytes sent and received, by what they are for.
 			Parts cost.Account `json:"parts"`
 			// Late is what 1,000 rounds cost a device that joins after them.
@@ -233,7 +235,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Version string `json:"version"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`
-		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
+		}{(*planfile.Plan)(p), cost.Of(p, in), cost.Surveys(p), bytes, cost.Late(p, in, lateRounds),
 			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}
 	if err := explain(out, p); err != nil {
