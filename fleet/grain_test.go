@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -39,61 +40,78 @@ func clouds(n, points int, size float32) []cloud {
 	return list
 }
 
-// scores returns those of a point: x has the weights of each cluster, and then its bias.
+// scores returns those of a point: x has the weights of each cluster, and then all biases.
 func scores(x, in []float32) (s [clusters]float64) {
 	for k := range s {
-		w := x[k*(inputs+1):]
-		s[k] = float64(w[inputs])
+		s[k] = float64(x[clusters*inputs+k])
 		for j, v := range in {
-			s[k] += float64(w[j]) * float64(v)
+			s[k] += float64(x[k*inputs+j]) * float64(v)
 		}
 	}
 	return s
 }
 
-// measure returns the mean cross entropy and the share of errors on some of the points.
-func (c *cloud) measure(x []float32, size int, seed uint64) (entropy, errors float64) {
+// means are those of losses of points: cross entropy, by how much the best wrong score is above the
+// right one less 1, and the share of errors.
+type means struct{ entropy, hinge, errors float64 }
+
+// measure returns the mean losses of some of the points.
+func (c *cloud) measure(x []float32, size int, seed uint64) (m means) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range size {
 		i := rng.IntN(len(c.in))
-		s, best, sum := scores(x, c.in[i]), 0, 0.0
+		s, best, sum, hinge := scores(x, c.in[i]), 0, 0.0, 0.0
+		right := s[c.label[i]]
 		for k, v := range s {
 			if v > s[best] {
 				best = k
+			}
+			if k != c.label[i] {
+				hinge = max(hinge, 1+v-right)
 			}
 		}
 		for _, v := range s {
 			sum += math.Exp(v - s[best])
 		}
-		entropy += math.Log(sum) + s[best] - s[c.label[i]]
+		m.entropy += (math.Log(sum) + s[best] - right) / float64(size)
+		m.hinge += hinge / float64(size)
 		if best != c.label[i] {
-			errors++
+			m.errors += 1 / float64(size)
 		}
 	}
-	return entropy / float64(size), errors / float64(size)
+	return m
 }
 
 // TestLossesOfAnyGrain: the preset zofl, untouched, trains on losses of any size, on inputs of
-// pixels, on losses of few bits, and on a share of errors. docs/faq.md has what it logs.
+// pixels, on losses of few bits, on a share of errors, and on a hinge, which has an edge at zero.
+// docs/faq.md has what it logs.
 func TestLossesOfAnyGrain(t *testing.T) {
-	entropy := func(e, _ float64) float64 { return e }
-	rounded := func(grain float64) func(e, _ float64) float64 {
-		return func(e, _ float64) float64 { return math.Round(e*grain) / grain }
+	entropy := func(m means) float64 { return m.entropy }
+	times := func(by float64) func(means) float64 {
+		return func(m means) float64 { return by * m.entropy }
 	}
+	rounded := func(grain float64) func(means) float64 {
+		return func(m means) float64 { return math.Round(m.entropy*grain) / grain }
+	}
+	errors := func(m means) float64 { return m.errors }
+	const random = "linear:20x6"
 	for _, tt := range []struct {
 		name  string
+		start string  // layers of random weights; zeros without
 		size  float32 // of inputs
-		loss  func(entropy, errors float64) float64
+		loss  func(means) float64
 		right float64 // on points that nobody trains on, at least
 	}{
-		{"cross entropy", 1, entropy, 0.85},
-		{"times 1e6", 1, func(e, _ float64) float64 { return 1e6 * e }, 0.85},
-		{"times 1e-6", 1, func(e, _ float64) float64 { return 1e-6 * e }, 0.85},
-		{"inputs times 255", 255, entropy, 0.85},
-		{"rounded to 1/2048", 1, rounded(2048), 0.85},
-		{"rounded to 1/256", 1, rounded(256), 0.85},
-		{"rounded to 1/16", 1, rounded(16), 0.85},
-		{"share of errors", 1, func(_, e float64) float64 { return e }, 0.8},
+		{"cross entropy", "", 1, entropy, 0.85},
+		{"times 1e6", "", 1, times(1e6), 0.85},
+		{"times 1e-6", "", 1, times(1e-6), 0.85},
+		{"inputs times 255", "", 255, entropy, 0.85},
+		{"rounded to 1/2048", "", 1, rounded(2048), 0.85},
+		{"rounded to 1/256", "", 1, rounded(256), 0.85},
+		{"rounded to 1/16", "", 1, rounded(16), 0.85},
+		{"share of errors", "", 1, errors, 0.8},
+		{"errors, random start", random, 1, errors, 0.8},
+		{"hinge", "", 1, func(m means) float64 { return m.hinge }, 0.85},
 	} {
 		const devices, rounds = 4, 120
 		plan, err := preset.New("zofl", "grain", clusters*(inputs+1))
@@ -102,13 +120,17 @@ func TestLossesOfAnyGrain(t *testing.T) {
 		}
 		plan.Members, plan.Target, plan.Quorum, plan.Rounds = devices, devices, devices, rounds
 		plan.RunKey = make([]byte, 32)
+		if tt.start != "" {
+			if err := planfile.SetLayers(plan, tt.start); err != nil {
+				t.Fatal(err)
+			}
+		}
 		all := clouds(devices+1, 500, tt.size)
 		var list []objective.Objective
 		for i := range devices {
 			list = append(list, objective.Func(int(plan.Dim),
 				func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
-					e, wrong := all[i].measure(x, b.Size, b.Seed)
-					return tt.loss(e, wrong), nil
+					return tt.loss(all[i].measure(x, b.Size, b.Seed)), nil
 				}))
 		}
 		result, err := fleet.Run(t.Context(), plan, list, fleet.Options{})
@@ -116,11 +138,11 @@ func TestLossesOfAnyGrain(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		_, wrong := all[devices].measure(result.Params, 5000, 1)
+		right := 1 - all[devices].measure(result.Params, 5000, 1).errors
 		last := result.Rounds[len(result.Rounds)-1]
-		t.Logf("%-18s mu %-8.2g %.3f right", tt.name, last.Mu, 1-wrong)
-		if 1-wrong < tt.right {
-			t.Errorf("%s: %.3f right, want %v", tt.name, 1-wrong, tt.right)
+		t.Logf("%-20s mu %-8.2g %.3f right", tt.name, last.Mu, right)
+		if right < tt.right {
+			t.Errorf("%s: %.3f right, want %v", tt.name, right, tt.right)
 		}
 	}
 }

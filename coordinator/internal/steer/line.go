@@ -117,11 +117,30 @@ func (l *line) refined(length float32, most float64) float32 {
 // where none does; 0: there is none.
 func (l *line) within() (value float32) {
 	for k := 1.0; k <= 4 && value == 0; k *= 2 {
-		value = l.longest(0, len(l.mean), func(i int) bool {
+		value = l.longest(0, l.top()+1, func(i int) bool {
 			return l.doubt[i] > 0 && l.mean[i] <= k*l.doubt[i]
 		})
 	}
 	return value
+}
+
+// top returns the shortest length from which on the loss is finite and rests, or the longest
+// length. A loss that rests at all lengths tells nothing.
+func (l *line) top() int {
+	last := len(l.mean) - 1
+	end := l.mean[last]
+	if end-end != 0 {
+		return last
+	}
+	within := 0.1 * (slices.Max(l.mean) - slices.Min(l.mean))
+	i := last
+	for i > 0 && math.Abs(l.mean[i-1]-end) <= within {
+		i--
+	}
+	if i == 0 {
+		return last
+	}
+	return i
 }
 
 // fallsForSure reports whether some length brings the loss below that at x by twice e, or where
@@ -147,6 +166,29 @@ func (l *line) straight() (value float32) {
 		}
 		if slope != 0 {
 			value = at
+		}
+	}
+	return 0
+}
+
+// level is by how much four times a length may miss four times the rise, within a cone.
+const level = 0.002
+
+// cone returns the length up to which the loss rises in proportion to the length; 0 if it does not,
+// or nowhere else. In an edge of the loss, as a hinge of many classes has one at zero, all moves go
+// uphill. How far the edge reaches is then all that the loss tells of the size of steps.
+func (l *line) cone() float32 {
+	_, from := l.slope()
+	even := 0 // lengths in a row that have four times the rise of the one before
+	for i := from; i+1 < len(l.mean); i++ {
+		sure := l.mean[i] > 2*l.doubt[i]
+		switch bend := math.Abs(l.mean[i+1]/(4*l.mean[i]) - 1); {
+		case sure && bend <= level:
+			even++
+		case sure && even >= 2:
+			return survey.Lengths()[i]
+		default:
+			even = 0
 		}
 	}
 	return 0

@@ -55,7 +55,7 @@ func mu(values [][]float32) survey.Result {
 		s.Why = fmt.Sprintf("no even part is at most %v of the odd one; this has the least, %.2g of "+
 			"it", bends[len(bends)-1], bend)
 	default:
-		if best = surest(s.Rows, noise); best < 0 {
+		if best = surest(s.Rows[:rested(s.Rows, odds, evens)], noise); best < 0 {
 			s.Why = "at no distance do half of the devices have two finite losses that differ: begin " +
 				"at random parameters, or set mu"
 			return s
@@ -125,6 +125,21 @@ func surest(rows []survey.Row, noise []float64) int {
 		}
 	}
 	return best
+}
+
+// rested returns how many distances there are before the loss rests, and one more: beyond, neither
+// part grows to twice what it is at the distance before. A loss that counts errors rests where
+// the direction outweighs the parameters, and differences there see the direction alone. Of one
+// that rests everywhere, as at parameters of zero, all distances count.
+func rested(rows []survey.Row, odds, evens []float64) int {
+	i := len(rows) - 1
+	for i > 0 && rows[i-1].Usable && odds[i] < 2*odds[i-1] && evens[i] < 2*evens[i-1] {
+		i--
+	}
+	if i == 0 || !rows[i].Usable {
+		return len(rows)
+	}
+	return i + 1
 }
 
 // parts returns the medians of |a| and |b|, which are values odd and even of each answer. usable

@@ -108,6 +108,39 @@ func TestMuOfJumps(t *testing.T) {
 	}
 }
 
+// A share of errors stops changing where the direction outweighs the parameters. mu is where it
+// stops; of one that never changes, as at parameters of zero, it is the largest.
+func TestMuWhereALossRests(t *testing.T) {
+	share := func(end float64) []float32 {
+		return answer(func(t float64) float64 {
+			to := math.Min(math.Abs(t)/end, 1) // the even part is of few samples, so it is noise
+			return 0.9 + 0.05*math.Copysign(to, t) - 0.08*math.Sqrt(to)
+		})
+	}
+	for _, test := range []struct {
+		end  float64
+		want float32
+	}{{1, 1}, {0.01, 0.01}, {10, 10}, {100, 100}, {1e-9, 100}} {
+		one := share(test.end)
+		if got := chosen(t, one, one, one); got != test.want {
+			t.Errorf("a loss that rests from %v on: mu %v, want %v", test.end, got, test.want)
+		}
+	}
+	for name, powers := range map[string][2]float64{"odd": {0.5, 0}, "even": {0, 0.5}} {
+		one := answer(func(t float64) float64 { // one part goes on to grow
+			to := math.Abs(t) / 0.01
+			odd, even := 0.0004*to, 0.08*to
+			if to > 1 {
+				odd, even = 0.0004*math.Pow(to, powers[0]), 0.08*math.Pow(to, powers[1])
+			}
+			return 0.9 + math.Copysign(odd, t) - even
+		})
+		if got := chosen(t, one, one, one); got != 100 {
+			t.Errorf("the %s part grows: mu %v, want 100", name, got)
+		}
+	}
+}
+
 // Liars, a fifth of the devices, move the choice by no more than a decade, whatever they send.
 func TestMuDespiteLiars(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

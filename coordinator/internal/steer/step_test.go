@@ -224,6 +224,65 @@ func TestStepUphill(t *testing.T) {
 	}
 }
 
+// In an edge of the loss, as a hinge of many classes has one at zero, all moves go uphill. The step
+// is where the loss bends away from its first slope.
+func TestStepInAnEdge(t *testing.T) {
+	edge := func(slope, bend float64) []float32 {
+		return along(func(a float64) float64 {
+			rounding := 1 + 5e-4*math.Sin(9*math.Log(a+1e-9))
+			return 1 + rounding*slope*a + bend*max(0, a-1)
+		})
+	}
+	for _, bend := range []float64{1, -0.5, 0.02} {
+		for _, devices := range []int{1, 2, 3, 8} {
+			values := slices.Repeat([][]float32{edge(0.7, bend)}, devices)
+			if got := foundStep(t, values...); got != 1 {
+				t.Errorf("bend %v, %d devices: step %v, want 1", bend, devices, got)
+			}
+		}
+		var alike, unlike, lied [][]float32
+		for i := range 8 {
+			side := float64(1 - 2*(i%2))
+			alike = append(alike, edge(0.7+0.2*side, bend))
+			unlike = append(unlike, edge(0.1+side, bend/10))
+		}
+		down := edge(-100, 0)
+		lied = append(slices.Clone(alike), down, down)
+		for name, values := range map[string][][]float32{"alike": alike, "a fifth lies": lied} {
+			if got := foundStep(t, values...); got != 1 {
+				t.Errorf("bend %v, %s: step %v, want 1", bend, name, got)
+			}
+		}
+		if got := foundStep(t, unlike...); got == 1 {
+			t.Errorf("bend %v: step %v, where it is not sure that the loss rises", bend, got)
+		}
+	}
+}
+
+// A share of errors stops changing where the move outweighs the parameters. If devices differ in
+// whether it falls, the step is where it stops, not the longest of all.
+func TestStepWhereALossRests(t *testing.T) {
+	for _, test := range []struct {
+		end  float64
+		want float32
+	}{{16, 16}, {1, 1}, {1e-9, 1024}, {1e9, 1024}} { // at zero it rests everywhere
+		var values [][]float32
+		for d := range 8 {
+			values = append(values, along(func(a float64) float64 {
+				to := math.Min(a/test.end, 1)
+				rounding := 1.0
+				if test.end > 1e-9 {
+					rounding += 0.01 * math.Sin(9*math.Log(a+1e-9))
+				}
+				return 0.9 + rounding*[]float64{-0.09, 0.1}[d%2]*to
+			}))
+		}
+		if got := foundStep(t, values...); got != test.want {
+			t.Errorf("a loss that rests from %v on: step %v, want %v", test.end, got, test.want)
+		}
+	}
+}
+
 // Of three devices the middle one may fall by next to nothing, which does not mean a short step: it
 // is as long as the doubt that the nearer of the others makes.
 func TestStepOfThree(t *testing.T) {
