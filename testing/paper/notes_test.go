@@ -16,6 +16,7 @@ import (
 type untouchedRow struct {
 	most                float64 // points below the best step that are few
 	tasks, near, failed int
+	bold                bool    // a cell is
 	behind, tops        float64 // most points below the best step; the sum of the best
 	from, to            float64 // shortest and longest of the best steps, as multiples
 }
@@ -82,7 +83,8 @@ func (r *untouchedRow) add(t *testing.T, cell string, m []string) {
 	r.tasks++
 	r.tops += top
 	near := top-own <= r.most
-	if bold := strings.HasPrefix(cell, "**"); bold == near {
+	bold := strings.HasPrefix(cell, "**")
+	if r.bold = r.bold || bold; bold == near {
 		t.Errorf("%q is bold: %v", cell, bold)
 	}
 	switch _, err := strconv.ParseFloat(m[1], 64); {
@@ -132,8 +134,8 @@ func (r *untouchedRow) lines() []string {
 }
 
 // TestDefaultsNotes: a preset whose own step misses the best one says so in its notes, with the
-// figures of RESULTS.md. One whose steps all end far below another preset, untouched, says that
-// none of them learned.
+// figures of RESULTS.md, and why. One whose steps all end far below another preset, untouched, says
+// that none of them learned.
 func TestDefaultsNotes(t *testing.T) {
 	rows := untouchedRows(t)
 	if len(rows) < 4 || rows["zofl"] == nil {
@@ -151,6 +153,10 @@ func TestDefaultsNotes(t *testing.T) {
 		if r.top() < rows["zofl"].top()/2 {
 			want = []string{fmt.Sprintf("Untouched: On %d small tasks of classification none of nine "+
 				"steps learned", r.tasks)}
+		}
+		_, told, _ := strings.Cut(notes, "Untouched: ")
+		if _, why, _ := strings.Cut(told, " times as long. "); r.bold && why == "" {
+			t.Errorf("%s: its notes do not say why its step misses: %s", info.Name, told)
 		}
 		for _, part := range want {
 			if !strings.Contains(notes, part) {

@@ -19,29 +19,49 @@ type trial struct {
 	behind float64 // points below the best, where they are most, of runs that did not end early
 	from   string  // the shortest of the best steps, as a multiple
 	to     string  // the longest; empty: no step learned
+	why    string  // why its own step misses; empty: it hardly does
 }
 
 // trials are those of the presets that the experiment ran. A preset that finds its step has none.
 // Of those that compute most, only the smallest tasks were run, or none.
 var trials = map[string]trial{
-	"decomfl":             {tasks: 8, near: 1, behind: 55.4, from: "1", to: "256 or more"},
-	"decomfl-adam":        {tasks: 8, near: 3, behind: 11.9, from: "1", to: "64"},
-	"fedzo-dense":         {tasks: 2, behind: 14.4, from: "16", to: "256 or more"},
-	"fedzo":               {tasks: 8, near: 1, behind: 55.6, from: "1/4", to: "256 or more"},
-	"fedprox":             {tasks: 5, near: 3, behind: 13.1, from: "1/4", to: "64"},
-	"mezo":                {tasks: 8, near: 7},
-	"scaffold-1":          {tasks: 5, near: 3, behind: 15.2, from: "1", to: "64"},
-	"scaffold-2":          {tasks: 5, near: 3, behind: 17.3, from: "1", to: "64"},
-	"zo-adafl":            {tasks: 3, near: 3, from: "1", to: "4"},
-	"zo-svrg":             {tasks: 1, behind: 5.9, from: "16", to: "16"},
-	"zofedavg-gd":         {tasks: 5, near: 2, failed: 3, from: "1/64", to: "1"},
-	"zofedavg-sgd":        {tasks: 4, near: 2, failed: 2, from: "1/64", to: "1/4"},
-	"zofedht":             {tasks: 4, near: 2, failed: 2, from: "1/64", to: "1/4"},
-	"zo-adafl-shared":     {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16"},
-	"zofedavg-gd-shared":  {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
-	"zofedavg-sgd-shared": {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
-	"zofedht-shared":      {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4"},
+	"decomfl": {tasks: 8, near: 1, behind: 55.4, from: "1", to: "256 or more",
+		why: whySlope + "1e-3 was published beside torch momentum 0.9, which makes steps 10 times " +
+			"as long."},
+	"decomfl-adam": {tasks: 8, near: 3, behind: 11.9, from: "1", to: "64",
+		why: "A round moves a parameter by about server_step, 300 rounds by 0.6 at most: too little " +
+			"for weights that must grow further."},
+	"fedzo-dense": {tasks: 2, behind: 14.4, from: "16", to: "256 or more", why: whyFedZO},
+	"fedzo":       {tasks: 8, near: 1, behind: 55.6, from: "1/4", to: "256 or more", why: whyFedZO},
+	"fedprox":     {tasks: 5, near: 3, behind: 13.1, from: "1/4", to: "64", why: whyAdam},
+	"mezo": {tasks: 8, near: 7, why: "With one direction a round and one device, 300 rounds are too " +
+		"few for any."},
+	"scaffold-1": {tasks: 5, near: 3, behind: 15.2, from: "1", to: "64", why: whyAdam},
+	"scaffold-2": {tasks: 5, near: 3, behind: 17.3, from: "1", to: "64", why: whyAdam},
+	"zo-adafl":   {tasks: 3, near: 3, from: "1", to: "4"},
+	"zo-svrg": {tasks: 1, behind: 5.9, from: "16", to: "16",
+		why: whySlope + "It is decomfl's, and no paper's."},
+	"zofedavg-gd":  {tasks: 5, near: 2, failed: 3, from: "1/64", to: "1", why: whyAlong},
+	"zofedavg-sgd": {tasks: 4, near: 2, failed: 2, from: "1/64", to: "1/4", why: whyAlong},
+	"zofedht":      {tasks: 4, near: 2, failed: 2, from: "1/64", to: "1/4", why: whyAlong},
+	"zo-adafl-shared": {tasks: 8, near: 7, behind: 5.3, from: "1/4", to: "16",
+		why: "A round moves a parameter by about server_step at most, and by less later, as the " +
+			"largest v never falls: too little for weights that must grow far."},
+	"zofedavg-gd-shared":  {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4", why: whyAlong},
+	"zofedavg-sgd-shared": {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4", why: whyAlong},
+	"zofedht-shared":      {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4", why: whyAlong},
 }
+
+// Why steps of several presets miss.
+const (
+	whySlope = "A move is the step times the slope, which differs from model to model. "
+	whyFedZO = whySlope + "1e-3 is that of its authors' attack on images, and K = P = 20 leaves few " +
+		"rounds to make up for it."
+	whyAdam = whySlope + "The paper's 0.01 is a step of Adam, whose moves do not depend on the " +
+		"slope's size."
+	whyAlong = "Along one normal direction a move is about sqrt(d) times as long as along the " +
+		"gradient. K = 50 of them with a step of 1 diverge where d or the inputs are large."
+)
 
 func (t trial) String() string {
 	if t.to == "" {
@@ -71,7 +91,7 @@ func (i Info) told() Info {
 	var own wire.Plan
 	i.apply(&own)
 	if t, ok := trials[i.Name]; ok {
-		i.Notes += "\n" + broken(fmt.Sprintf("Untouched: %v", t), 90)
+		i.Notes += "\n" + broken(strings.TrimSpace(fmt.Sprintf("Untouched: %v %s", t, t.why)), 90)
 	} else if own.StepAuto == 0 {
 		i.Notes += "\n" + untried
 	}
