@@ -160,7 +160,7 @@ func TestDefaultsNotes(t *testing.T) {
 		}
 		for _, part := range want {
 			if !strings.Contains(notes, part) {
-				t.Errorf("%s: no %q in its notes: %s", info.Name, part, notes)
+				t.Errorf("%s: no %q in its notes: %s", info.Name, part, told)
 			}
 		}
 	}
