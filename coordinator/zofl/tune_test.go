@@ -82,8 +82,8 @@ func makes(t *testing.T, text, name string, want *wire.Plan) {
 	}
 }
 
-// TestTuneAuto: what devices have yet to find is "auto" in the table, not 0. The tuned step shrinks
-// as one that they find, by --out and by the command that is printed alike.
+// TestTuneAuto: what devices have yet to find is "auto" in the table, not 0, and is left to them in
+// the tuned plan. The command that is printed makes the same plan as --out.
 func TestTuneAuto(t *testing.T) {
 	name := planFile(t, "--dim", fmt.Sprint(kitchenDim))
 	out := filepath.Join(t.TempDir(), "tuned.json")
@@ -111,7 +111,7 @@ func TestTuneAuto(t *testing.T) {
 		t.Fatal(err)
 	}
 	tuned := readPlan(t, out)
-	if tuned.StepAuto == 0 || tuned.StepSize == 0 {
+	if tuned.StepAuto == 0 || tuned.StepSize != 0 || tuned.Perturbations == 10 {
 		t.Errorf("the tuned plan has step %v, step_auto %d", tuned.StepSize, tuned.StepAuto)
 	}
 	makes(t, text, out+".2", tuned)

@@ -55,6 +55,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 		return nil, context.Cause(ctx)
 	case errors.Is(err, fleet.ErrDiverged), errors.Is(err, fleet.ErrPaused):
 		a.trial.Loss, a.failed = math.Inf(1), err
+		a.trial.Paused = errors.Is(err, fleet.ErrPaused)
 	case err != nil:
 		return nil, err
 	case !a.trial.Dropped:
@@ -113,6 +114,8 @@ func (a *attempt) outcome() string {
 	switch {
 	case a.trial.Dropped:
 		return "dropped"
+	case a.trial.Paused:
+		return "paused"
 	case math.IsInf(a.trial.Loss, 1):
 		return "diverged"
 	}

@@ -68,7 +68,7 @@ func TestIsWorth(t *testing.T) {
 		{1, math.Inf(1), 0.99, false},
 	} {
 		u := &tuning{best: of(c.best), result: &Result{Start: 2}}
-		if got := u.isWorth(of(c.other), c.times); got != c.want {
+		if got := u.isWorth(of(c.other), u.best, c.times); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -18,14 +18,16 @@
 //     the best step are worse. A trial that diverges is worse than any other.
 //   - refine: that step, a quarter and four times of it, for 50 rounds each. A trial that gained
 //     less than half as much as the best one after a quarter of the rounds, or less than four
-//     fifths half way, is dropped. If an outer step is the best, the search goes on beyond it.
+//     fifths half way, is dropped. If an outer step is the best, the search goes on beyond it. The
+//     plan's own step stays unless another one's gain is at least 5 % larger.
 //   - perturbations: half and twice P, at as many evaluations as the best trial had: P changes only
 //     for a gain that is at least 5 % larger. The step changes with P, see [Result].Reasons.
 //   - batch: a quarter and four times the batch, at as many evaluations. Four times is chosen for
 //     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller.
 //
 // With step_auto=on and no step, the devices find one by themselves in six rounds, stage survey, in
-// place of line and bracket. It is then compared with a quarter and four times of it.
+// place of line and bracket. It is then compared with a quarter and four times of it, and is left
+// to the devices unless one of these gains at least 5 % more.
 //
 // The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi,
 // adagrad or sign: for those a longer mean move is no longer step.

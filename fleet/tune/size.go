@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// worthwhile is how much larger the gain must be for more work a round, or other P.
+	// worthwhile is how much larger the gain must be for another step than the plan's own, for more
+	// work a round, or for other P.
 	worthwhile = 1.05
 	// tolerable is how small the gain may be for less work a round.
 	tolerable = 0.99
@@ -32,17 +33,27 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if a != nil && t.isWorth(a, worthwhile) {
+			if a != nil && t.isWorth(a, t.best, worthwhile) {
 				t.choose(a)
-				t.because("perturbations=%d with %s=%g: at as many evaluations the loss is %s, and "+
-					"%s with %d.", n, t.step.name, a.trial.Step, number(a.trial.Loss),
-					number(before.trial.Loss), before.trial.Perturbations)
+				t.because("perturbations=%d with %s: at as many evaluations the loss is %s, and %s with %d.",
+					n, t.stepNow(), number(a.trial.Loss), number(before.trial.Loss),
+					before.trial.Perturbations)
+				t.saysRounds(before.plan, a.plan)
 				return nil
 			}
 		}
 	}
 	t.because("perturbations=%d stays: %s", t.plan.Perturbations, t.why("perturbations"))
 	return nil
+}
+
+// saysRounds says how many rounds take as many evaluations as the plan's would, which was compared.
+func (t *tuning) saysRounds(before, after *wire.Plan) {
+	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
+	if rounds := t.cfg.Plan.Rounds; rounds > 0 && rounds < math.MaxUint32 && now != old {
+		t.because("A round takes %d evaluations in place of %d: rounds=%d takes as many in all as the "+
+			"plan's %d rounds did.", now, old, (rounds*old+now/2)/now, rounds)
+	}
 }
 
 // why says why the size of a stage stays as it is.
@@ -58,12 +69,12 @@ func (t *tuning) why(stage string) string {
 // gain returns how far an attempt brought the loss down.
 func (t *tuning) gain(a *attempt) float64 { return t.result.Start - a.trial.Loss }
 
-// isWorth reports whether an attempt gained at least so many times what the best one did.
-func (t *tuning) isWorth(a *attempt, times float64) bool {
-	if t.gain(t.best) <= 0 {
+// isWorth reports whether an attempt gained at least so many times what another one did.
+func (t *tuning) isWorth(a, other *attempt, times float64) bool {
+	if t.gain(other) <= 0 {
 		return t.gain(a) > 0
 	}
-	return t.gain(a) >= times*t.gain(t.best)
+	return t.gain(a) >= times*t.gain(other)
 }
 
 // withPerturbations returns the plan with another P and the step that goes with it. Of n directions
@@ -117,7 +128,7 @@ func (t *tuning) tuneBatch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if a != nil && t.isWorth(a, least) {
+		if a != nil && t.isWorth(a, t.best, least) {
 			loss := t.best.trial.Loss
 			t.choose(a)
 			t.because("batch=%d: at as many evaluations the loss is %s, and %s with %d.", size,

@@ -50,7 +50,8 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.base = a.plan.StepSize; t.base == 0 {
 		return false, fmt.Errorf("the devices found no step: %w", a.failed)
 	}
-	t.because("step=%g is what the devices of a run with step=auto find by themselves.", t.base)
+	t.because("step=%.3g is what the devices of a run with step=auto find by themselves.", t.base)
+	t.found = true
 	return true, nil
 }
 
@@ -87,41 +88,73 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	var best *attempt
 	for _, e := range slices.Sorted(maps.Keys(tried)) {
 		if a := tried[e]; a.beats(best) {
-			best, at = a, e
+			best = a
 		}
 	}
 	if math.IsInf(best.trial.Loss, 1) {
-		return fmt.Errorf("every %s from %g to %g failed: %w", t.step.name,
+		return fmt.Errorf("every %s from %.3g to %.3g failed: %w", t.step.name,
 			t.stepAt(slices.Min(slices.Collect(maps.Keys(tried)))),
 			t.stepAt(slices.Max(slices.Collect(maps.Keys(tried)))), best.failed)
 	}
+	if own := tried[0]; own != nil && t.isRival(own) && !t.isWorth(best, own, worthwhile) {
+		best = own
+	}
+	t.found = t.found && best == tried[0]
 	t.choose(best)
 	if t.tunes("step") {
-		t.because("%s=%g: %s", t.step.name, best.trial.Step, t.comparison(tried, best))
+		t.because("%s: %s", t.stepNow(), t.comparison(tried, best))
 	}
 	return nil
 }
 
-// choose makes an attempt the best so far.
+// isRival reports whether the plan's own step is left for a clear gain only: if it ended below the
+// start. What devices find must only have come to its end.
+func (t *tuning) isRival(own *attempt) bool {
+	return t.gain(own) > 0 || t.found && t.gain(own) > math.Inf(-1)
+}
+
+// choose makes an attempt the best so far. What devices find by themselves is left to them.
 func (t *tuning) choose(a *attempt) {
 	t.best, t.result.Loss = a, a.trial.Loss
 	p := *a.plan
 	t.plan = &p
 	tuned := t.result.Plan
-	*t.step.of(tuned) = *t.step.of(&p)
+	if !t.found {
+		*t.step.of(tuned) = *t.step.of(&p)
+	}
 	tuned.Perturbations, tuned.Batch = p.Perturbations, p.Batch
 }
 
-// comparison says how the best step compares with the others.
-func (t *tuning) comparison(tried map[int]*attempt, best *attempt) string {
+// stepNow writes the step that was chosen, as a field of the tuned plan.
+func (t *tuning) stepNow() string {
+	if t.found {
+		return t.step.name + "=auto"
+	}
+	return fmt.Sprintf("%s=%.3g", t.step.name, t.best.trial.Step)
+}
+
+// comparison says how the chosen step compares with the others.
+func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 	var others []string
+	least := true
 	for _, e := range slices.Sorted(maps.Keys(tried)) {
-		if a := tried[e]; a != best {
-			others = append(others, fmt.Sprintf("%g %s", a.trial.Step, a.outcome()))
+		if a := tried[e]; a != chosen {
+			others = append(others, fmt.Sprintf("%.3g %s", a.trial.Step, a.outcome()))
+			least = least && !a.beats(chosen)
 		}
 	}
-	return fmt.Sprintf("its loss after %d rounds is the least, %s (%s).", best.trial.Rounds,
-		number(best.trial.Loss), strings.Join(others, ", "))
+	rest := strings.Join(others, ", ")
+	if !least {
+		return fmt.Sprintf("%.3g stays, whose loss after %d rounds is %s (%s): in so few rounds a gain "+
+			"that is less than %.0f %% larger may be noise.", chosen.trial.Step, chosen.trial.Rounds,
+			number(chosen.trial.Loss), rest, 100*(worthwhile-1))
+	}
+	if t.found {
+		return fmt.Sprintf("%.3g, which devices found, has the least loss after %d rounds, %s (%s).",
+			chosen.trial.Step, chosen.trial.Rounds, number(chosen.trial.Loss), rest)
+	}
+	return fmt.Sprintf("its loss after %d rounds is the least, %s (%s).", chosen.trial.Rounds,
+		number(chosen.trial.Loss), rest)
 }
 
 // number writes a loss for people.

@@ -50,9 +50,10 @@ type Trial struct {
 	Batch         uint32
 	Rounds        uint64  // that were run
 	Queries       uint64  // loss evaluations that it took
-	Loss          float64 // where it ended; +Inf: diverged; NaN: not measured
+	Loss          float64 // where it ended; +Inf: it failed; NaN: not measured
 	Ratio         float64 // stage mu: even part over odd part
 	Dropped       bool    // before its last round
+	Paused        bool    // it failed because the run paused; else it diverged
 }
 
 // A Result is what was found.
@@ -87,6 +88,7 @@ type tuning struct {
 	budget  budget
 	step    stepField
 	base    float32   // the step that others are powers of 4 of
+	found   bool      // devices find the step by themselves, and the plan leaves it to them
 	x       []float32 // the first parameters
 	replica *replica.Replica
 	result  *Result

@@ -233,11 +233,11 @@ func TestForms(t *testing.T) {
 }
 
 // TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
-// and mu is left to them.
+// and both are left to them.
 func TestAuto(t *testing.T) {
 	p := plan(t, "decomfl", func(p *wire.Plan) {
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
-		p.Mu, p.MuAuto, p.StepSize, p.StepAuto = 0, 1, 0, 1
+		p.Mu, p.MuAuto, p.StepSize, p.StepAuto, p.Rounds = 0, 1, 0, 1, 300
 	})
 	for _, queries := range []uint64{0, 3000} {
 		devices := task(5)
@@ -253,11 +253,16 @@ func TestAuto(t *testing.T) {
 		for _, trial := range r.Trials {
 			stages[trial.Stage]++
 		}
-		if r.Plan.Mu != 0 || r.Plan.StepSize == 0 || r.Plan.StepAuto != 1 || !(r.Loss < 0.9) ||
+		if r.Plan.Mu != 0 || r.Plan.StepSize != 0 || r.Plan.StepAuto != 1 || !(r.Loss < 0.9) ||
 			r.Queries != asked(devices) || r.Queries > queries ||
 			stages["survey"] != 1 || stages["refine"] < 3 || stages["line"]+stages["bracket"] > 0 {
 			t.Errorf("mu %v, step %v, loss %v, %d of %d queries, %v, %q", r.Plan.Mu, r.Plan.StepSize,
 				r.Loss, r.Queries, queries, stages, r.Reasons)
+		}
+		// Twice P takes 105 evaluations a round in place of 55.
+		if why := strings.Join(r.Reasons, "\n"); (r.Plan.Perturbations == 20) != strings.Contains(why,
+			": rounds=157 takes as many in all as the plan's 300 rounds did.") || r.Plan.Rounds != 300 {
+			t.Errorf("P = %d: %s", r.Plan.Perturbations, why)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func (t *tuning) tryAll(ctx context.Context) error {
 	for i, factor := range t.Factors {
 		rounds := t.budget.rounds(t.Rounds, uint64(len(t.Factors)-i))
 		if rounds == 0 {
-			t.because("The budget had no room for %s=%g.", t.result.Field, t.step(factor))
+			t.because("The budget had no room for %s=%.3g.", t.result.Field, t.step(factor))
 			continue
 		}
 		if err := t.rollback(ctx, t.base); err != nil {
@@ -202,7 +202,7 @@ func (t *tuning) conclude() {
 		return
 	}
 	r.Loss, r.Plan, t.result.Record = t.best.Loss, &t.best.plan, t.best.end.n
-	t.because("%s=%g: its loss is the least, %.4g. The run goes on with it after record %d, where "+
+	t.because("%s=%.3g: its loss is the least, %.4g. The run goes on with it after record %d, where "+
 		"its trial ended.", r.Field, t.best.Step, t.best.Loss, t.best.end.n)
 }
 

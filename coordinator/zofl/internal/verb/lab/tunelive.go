@@ -65,7 +65,7 @@ func (f *tuneFlags) tuneRun(cmd *cobra.Command) error {
 	bar := terminal.NewBar(os.Stderr, "trial", uint64(len(f.live.factors)))
 	r, err := livetune.Run(cmd.Context(), livetune.Config{
 		Conn: nc, Run: f.live.run, Factors: f.live.factors, Rounds: f.rounds, Queries: f.queries,
-		Progress: func(t tune.Trial) { trials++; bar.Show(trials, fmt.Sprintf("step %g", t.Step)) },
+		Progress: func(t tune.Trial) { trials++; bar.Show(trials, fmt.Sprintf("step %.3g", t.Step)) },
 		Waiting: func(what string) {
 			if what != "" {
 				fmt.Fprintln(os.Stderr, "zofl: the run waits:", what)

@@ -39,11 +39,11 @@ func printTrials(out io.Writer, r *tune.Result) {
 }
 
 // setting shows a mu or a step, which is 0 until devices have found it.
-func setting(value float32, auto uint8) any {
+func setting(value float32, auto uint8) string {
 	if value == 0 && auto > 0 {
 		return "auto"
 	}
-	return value
+	return fmt.Sprintf("%.3g", value)
 }
 
 // outcome says how a trial ended.
@@ -53,6 +53,8 @@ func outcome(t tune.Trial) string {
 		return fmt.Sprintf("even part / odd part %.2g", t.Ratio)
 	case t.Dropped:
 		return "dropped"
+	case t.Paused:
+		return "paused"
 	case math.IsInf(t.Loss, 1):
 		return "diverged"
 	}
@@ -111,7 +113,7 @@ type TrialLine struct {
 	Queries       uint64   `json:"queries"`
 	Loss          *float64 `json:"loss,omitempty"`
 	Ratio         *float64 `json:"ratio,omitempty"`
-	Outcome       string   `json:"outcome,omitempty"` // "diverged" or "dropped"
+	Outcome       string   `json:"outcome,omitempty"` // "diverged", "paused" or "dropped"
 }
 
 // encode prints the result as JSON.
