@@ -146,3 +146,35 @@ func TestLossesOfAnyGrain(t *testing.T) {
 		}
 	}
 }
+
+// TestSquares: the loss that people try first, the square of the distance from a point, trains
+// untouched whatever the run's key is. Along half of the directions of two parameters it is level.
+func TestSquares(t *testing.T) {
+	square := func(_ context.Context, x []float32, _ objective.Batch) (f float64, err error) {
+		for _, v := range x {
+			f += float64(v-3) * float64(v-3)
+		}
+		return f, nil
+	}
+	for _, name := range []string{"zofl", "zofl-shared"} {
+		for _, dim := range []int{1, 2, 4, 10} {
+			for seed := range byte(8) {
+				plan, err := preset.New(name, "square", uint64(dim))
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan.Members, plan.Target, plan.Quorum, plan.Rounds = 1, 1, 1, 60
+				plan.RunKey = append(make([]byte, 31), seed)
+				device := objective.Func(dim, square)
+				result, err := fleet.Run(t.Context(), plan, []objective.Objective{device}, fleet.Options{})
+				if err != nil {
+					t.Errorf("%s, %d parameters, key %d: %v", name, dim, seed, err)
+					continue
+				}
+				if f, _ := square(nil, result.Params, objective.Batch{}); f > 0.9*float64(dim) {
+					t.Errorf("%s, %d parameters, key %d: %v from %d", name, dim, seed, f, 9*dim)
+				}
+			}
+		}
+	}
+}

@@ -71,7 +71,8 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 }
 
 // RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many
-// devices together, with those of surveys before it: sketches are of all devices. With
+// devices together, with those of surveys before it: sketches are of all devices. A survey of mu
+// takes more only from a loss that is level along its first direction ([survey.Mu]). With
 // control=scaffold-1, a device that was not in the first phase makes its estimate in the second.
 func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))

@@ -30,8 +30,9 @@ const (
 	//	a[i] = (f(x + mu[i] z) - f(x - mu[i] z)) / 2
 	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
 	//
-	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. A
-	// difference that is not finite says that a loss was not.
+	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. Where all
+	// a[i] are 0 along it, z is the first of its directions 1 to 7 along which one is not, or the
+	// last. A difference that is not finite says that a loss was not.
 	Mu Kind = 2
 	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
 	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to
@@ -42,6 +43,11 @@ const (
 // FirstRounds are the rounds of a plan with step_auto before its devices find a step. They do not
 // move the model, but its averaged move, along which devices then look.
 const FirstRounds = 5
+
+// Directions are those that a device tries at most for [Mu]. A loss that depends on few parameters
+// alike, such as the square of their distance from a point, has no slope along many of +-1: along
+// half of those of two parameters.
+const Directions = 8
 
 // Sketched is the number of directions of a [Sketch].
 const Sketched = 64

@@ -86,7 +86,7 @@ func (e *estimation) askAll(x *objective.Points, p int) error {
 func (e *estimation) askStep(perturbations int) error {
 	central := e.plan.Difference == wire.Central
 	step := replica.Points{X: e.local.X, Mu: e.plan.Mu, Central: central}
-	return e.askAll(e.prober.source.all(e.replica, step, e.place, perturbations), 0)
+	return e.askAll(e.prober.source.all(e.replica, step, e.place, 0, perturbations), 0)
 }
 
 // directions returns the directions of perturbations [from, to) of the step. They are valid until

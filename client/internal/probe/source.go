@@ -125,11 +125,11 @@ func (s *source) newPoint(call uint64) *objective.Point {
 	return point
 }
 
-// all begins a call and returns its points, all those of a step.
+// all begins a call and returns its points, all along perturbations [from, to) of a step.
 func (s *source) all(
-	r *replica.Replica, step replica.Points, at place, perturbations int,
+	r *replica.Replica, step replica.Points, at place, from, to int,
 ) *objective.Points {
-	call := s.beginStep(r, step, at, 0, perturbations)
+	call := s.beginStep(r, step, at, from, to)
 	return s.newPoints(call, s.points.Len())
 }
 

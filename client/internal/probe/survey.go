@@ -115,18 +115,32 @@ func (e *estimation) surveyMu() error {
 	if err != nil {
 		return err
 	}
-	distances := survey.Distances()
 	e.scalars[0] = float32(base)
-	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
-	for i, mu := range distances {
-		plus, minus, err := e.pair(mu)
-		if err != nil {
+	for p := range survey.Directions {
+		level, err := e.bends(base, p)
+		if err != nil || !level {
 			return err
+		}
+	}
+	return nil
+}
+
+// bends sets the differences of all distances along direction p. level says whether the loss has
+// no odd part at any of them.
+func (e *estimation) bends(base float64, p int) (level bool, err error) {
+	distances := survey.Distances()
+	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
+	level = true
+	for i, mu := range distances {
+		plus, minus, err := e.pair(mu, p)
+		if err != nil {
+			return false, err
 		}
 		odd[i] = single((plus - minus) / 2)
 		even[i] = single((plus-base)/2 + (minus-base)/2)
+		level = level && odd[i] == 0
 	}
-	return nil
+	return level, nil
 }
 
 // base returns the loss at x, which must be finite, and makes it the reply's loss.
@@ -134,7 +148,7 @@ func (e *estimation) base() (f float64, err error) {
 	e.points = 1
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: 1} // forward: x alone
-		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 0), 0)
+		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 0, 0), 0)
 		if err != nil {
 			return 0, err
 		}
@@ -143,18 +157,18 @@ func (e *estimation) base() (f float64, err error) {
 	return e.loss, err
 }
 
-// pair returns the losses at x + mu z and x - mu z, finite or not.
-func (e *estimation) pair(mu float32) (plus, minus float64, err error) {
+// pair returns the losses at x + mu z and x - mu z, finite or not, with z direction p.
+func (e *estimation) pair(mu float32, p int) (plus, minus float64, err error) {
 	e.points = 2
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
-		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 1), 0)
+		err := e.askAll(e.prober.source.all(e.replica, points, e.place, p, p+1), 0)
 		return e.losses[0], e.losses[1], err
 	}
-	if plus, err = e.anyAt(0, mu, 0); err != nil {
+	if plus, err = e.anyAt(0, mu, p); err != nil {
 		return 0, 0, err
 	}
-	minus, err = e.anyAt(1, -mu, 0)
+	minus, err = e.anyAt(1, -mu, p)
 	return plus, minus, err
 }
 

@@ -122,7 +122,7 @@ func TestSurveyOfMu(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, form, err)
 			}
-			if want := s.muAnswer(3); !sameBits(result.Scalars, want) {
+			if want := s.muAnswer(3, 0, bowl); !sameBits(result.Scalars, want) {
 				t.Errorf("%s, %s: got %v, want %v", name, form, result.Scalars, want)
 			}
 			if result.Loss != bowl(s.r.Params()) || o.queries != survey.Mu.Values() {
@@ -137,17 +137,61 @@ func TestSurveyOfMu(t *testing.T) {
 	}
 }
 
-// muAnswer computes the answer of a slot anew.
-func (s *stepper) muAnswer(slot uint32) []float32 {
+// Along a direction that has no slope, a device looks along the next, up to the eighth: a square of
+// four parameters has none along three of eight, a product has none at zero.
+func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
+	square := func(x []float32) (f float64) {
+		for _, v := range x {
+			f += float64(v-3) * float64(v-3)
+		}
+		return f
+	}
+	product := func(x []float32) float64 { return float64(x[0]) * float64(x[1]) }
+	later := 0
+	for form, make := range surveyForms {
+		for slot := range uint32(10) {
+			for _, f := range []func([]float32) float64{square, product} {
+				o := &surveyed{dim: 4, f: f}
+				s := newStepper(t, make(o), 1, func(p *wire.Plan) {
+					p.MuAuto, p.Mu, p.Distribution = 1, 0, wire.Rademacher
+					p.Sharing, p.Transport = wire.PerClient, wire.Relay
+				})
+				result, err := s.asks(t, survey.Mu, slot)
+				if err != nil {
+					t.Fatalf("%s: %v", form, err)
+				}
+				p := 0
+				for p < 7 && s.muAnswer(slot, p, f)[9] == 0 {
+					p++
+				}
+				if p > 0 && p < 7 {
+					later++
+				}
+				if want := s.muAnswer(slot, p, f); !sameBits(result.Scalars, want) {
+					t.Errorf("%s, slot %d: got %v, want %v", form, slot, result.Scalars, want)
+				}
+				if want := 1 + 18*(p+1); o.queries != want {
+					t.Errorf("%s, slot %d: %d queries, want %d", form, slot, o.queries, want)
+				}
+			}
+		}
+	}
+	if later == 0 {
+		t.Error("no first direction was level: the test tests nothing")
+	}
+}
+
+// muAnswer computes the answer of a slot along its direction p anew.
+func (s *stepper) muAnswer(slot uint32, p int, f func(x []float32) float64) []float32 {
 	source := uint32(0)
 	if s.r.Plan().Sharing == wire.PerClient {
 		source = slot + 1
 	}
-	z := s.r.Direction(s.r.N()+1, 0, 0, source)
+	z := s.r.Direction(s.r.N()+1, 0, p, source)
 	at := func(mu float32) float64 {
 		x := make([]float32, len(s.r.Params()))
 		s.r.Perturb(x, s.r.Params(), 0, mu, &z)
-		return bowl(x)
+		return f(x)
 	}
 	finite := func(v float64) float32 {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
