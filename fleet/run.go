@@ -18,8 +18,8 @@ import (
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // patience limits requests. It is long, because devices share the cores.
@@ -189,13 +189,9 @@ func (r *run) record(e report.Event) error {
 		r.count(&e, phase)
 		err = r.done(&e)
 	case report.Surveyed:
-		if e.Survey.Kind == grouping.Choice {
-			break // what is chosen by scalars of rounds, which are counted
-		}
-		r.round.Queries += uint64(e.Contributors * uint32(1+len(e.Survey.Rows)))
+		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
 		if slices.Contains(e.Fields, "mu") {
 			r.round.Mu = e.Survey.Value
-			r.round.Queries += uint64(e.Contributors * uint32(len(e.Survey.Rows)))
 		}
 	case report.RunPaused:
 		err = fmt.Errorf("%w: %s", ErrPaused, e.Reason)

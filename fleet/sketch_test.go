@@ -25,6 +25,9 @@ func TestSketchesAreQueries(t *testing.T) {
 			t.Errorf("%v: %v, %d rounds, %d queries, %d asked, want %d", difference, err, len(r.Rounds),
 				r.Queries, total(devices), most)
 		}
+		if last := r.Rounds[len(r.Rounds)-1]; last.Queries != most {
+			t.Errorf("%v: %d queries by the last round, want %d", difference, last.Queries, most)
+		}
 		devices = bowls(6, 30)
 		r, err = fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Queries: most - 1})
 		if err != nil || len(r.Rounds) != 29 || r.Queries >= most || total(devices) != r.Queries {

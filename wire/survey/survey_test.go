@@ -135,3 +135,17 @@ func FuzzTails(f *testing.F) {
 		survey.Ask(rest, survey.Mu)
 	})
 }
+
+// TestNames: a kind has a name, and no other text has a kind.
+func TestNames(t *testing.T) {
+	for _, k := range []survey.Kind{survey.None, survey.Step, survey.Mu, survey.Sketch} {
+		if got := survey.Named(k.String()); got != k {
+			t.Errorf("%q: kind %d, want %d", k, got, k)
+		}
+	}
+	for _, name := range []string{"", "unknown", "groups", "Mu"} {
+		if got := survey.Named(name); got != survey.None {
+			t.Errorf("%q: kind %d", name, got)
+		}
+	}
+}

@@ -2,9 +2,13 @@ package survey
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
+
+// Named returns the kind with a name, [Kind.String], None if there is none.
+func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
 
 // Queries returns the loss evaluations with which a device of the plan answers.
 func (k Kind) Queries(p *wire.Plan) uint64 {

@@ -148,15 +148,7 @@ func (b *budget) most() uint64 {
 
 // surveyed returns the loss evaluations of a device that answers a survey.
 func (b *budget) surveyed(kind string) uint64 {
-	switch kind {
-	case grouping.Choice:
-		return 0
-	case survey.Step.String():
-		return survey.Step.Queries(b.plan)
-	case survey.Mu.String():
-		return survey.Mu.Queries(b.plan)
-	}
-	return survey.Sketch.Queries(b.plan)
+	return survey.Named(kind).Queries(b.plan)
 }
 
 // sure returns how many rounds fit what is left, with the one that is open when the run pauses.
