@@ -44,9 +44,8 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 	}
 	p := *plan
 	p.Roster, p.Members = wire.ListedRoster, uint32(len(devices))
-	p.Target = min(p.Target, p.Members)
-	p.Quorum = min(p.Quorum, p.Target)
-	p.OverSample, p.MaxAttempts = 1, 1
+	Fit(&p)
+	p.MaxAttempts = 1
 	p.Deadline = uint32(deadline.Milliseconds())
 	// Nothing is lost in memory, so nothing needs repeating.
 	p.Reannounce = uint32(time.Minute.Milliseconds())
@@ -68,6 +67,17 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 			Remedy: "say how many rounds to run, in the plan or in Options"}
 	}
 	return &p, plancheck.Validate(&p)
+}
+
+// Fit has the rounds of a plan ask no more devices than its members. Where devices share directions
+// by groups, a round asks whole groups, of fewer devices if there are not as many.
+func Fit(p *wire.Plan) {
+	p.OverSample, p.Target = 1, min(p.Target, p.Members)
+	if p.GroupSize > 0 {
+		p.GroupSize = max(min(p.GroupSize, p.Target), 1)
+		p.Target -= p.Target % p.GroupSize
+	}
+	p.Quorum = min(p.Quorum, p.Target)
 }
 
 // RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many

@@ -36,3 +36,29 @@ func TestSketchesAreQueries(t *testing.T) {
 		}
 	}
 }
+
+// TestFewerDevicesThanThePlanAsks: groups are as large as there are devices, and a round asks whole
+// ones.
+func TestFewerDevicesThanThePlanAsks(t *testing.T) {
+	for _, how := range []uint8{grouping.Random, grouping.Sketch} {
+		for devices, want := range map[int][2]uint32{1: {1, 1}, 3: {3, 3}, 5: {5, 5}, 7: {5, 5},
+			12: {10, 5}, 23: {20, 5}} {
+			p := newPlan(t, "zofl", 30, 8)
+			p.Groups, p.GroupSize, p.Regroup, p.Target, p.Members = how, 5, 3, 20, 40
+			if how == grouping.Random {
+				p.Roster = wire.OpenRoster
+			}
+			r, err := fleet.Run(t.Context(), p, objectives(bowls(devices, 30)), fleet.Options{})
+			if err != nil || len(r.Rounds) != 8 {
+				t.Errorf("groups %d, %d devices: %v", how, devices, err)
+				continue
+			}
+			last := r.Rounds[7]
+			if got := [2]uint32{r.Plan.Target, r.Plan.GroupSize}; got != want ||
+				last.Contributors != want[0] || !(last.Loss < r.Rounds[0].Loss) {
+				t.Errorf("groups %d, %d devices: target and group size %v, want %v; %+v", how, devices,
+					got, want, last)
+			}
+		}
+	}
+}

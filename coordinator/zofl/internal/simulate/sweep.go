@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 )
@@ -71,7 +72,9 @@ func apply(p *wire.Plan, settings []Setting) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
-	changed.Target = min(changed.Target, changed.Members)
+	if changed.Target > changed.Members {
+		fleet.Fit(&changed)
+	}
 	changed.Quorum = min(changed.Quorum, changed.Target)
 	return &changed, nil
 }
