@@ -85,3 +85,17 @@ func TestBudgetOfSketches(t *testing.T) {
 		}
 	}
 }
+
+// TestTuneNoise: a plan with noise is tuned without diverge, which it excludes.
+func TestTuneNoise(t *testing.T) {
+	p := plan(t, "decomfl", func(p *wire.Plan) {
+		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.Rounds = 5, 0.01, 1e-5, 0, 60
+		p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+	})
+	devices := task(5)
+	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices)})
+	if err != nil || r.Plan.Diverge != 0 || !(r.Loss < 0.9*r.Start) || r.Queries != asked(devices) {
+		t.Errorf("%v: loss %v of %v, %d queries, %d asked", err, r.Loss, r.Start, r.Queries,
+			asked(devices))
+	}
+}

@@ -113,7 +113,9 @@ func begin(c *Config) (*tuning, error) {
 	tuned, trial := *c.Plan, *c.Plan
 	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
 	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
-	trial.Diverge = cmp.Or(trial.Diverge, 1)
+	if trial.DPClip == 0 { // with noise, whether a run pauses would tell about data
+		trial.Diverge = cmp.Or(trial.Diverge, 1)
+	}
 	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),
 		result: &Result{Plan: &tuned, Loss: math.NaN(), Start: math.NaN()}}
 	t.result.Field, t.base = t.step.name, *t.step.of(c.Plan)
