@@ -20,7 +20,7 @@ var secureReasons = []reason{
 	{
 		field: "secure",
 		what:  "transport=relay shows single contributions",
-		why:   "the record has the scalars of each device, which all read",
+		why:   "the record has the scalars of each device, or of each group, which all read",
 		do:    "set transport=mean sharing=shared, or " + noSecure,
 	},
 	{
