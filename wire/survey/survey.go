@@ -30,9 +30,10 @@ const (
 	//	a[i] = (f(x + mu[i] z) - f(x - mu[i] z)) / 2
 	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
 	//
-	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. Where all
-	// a[i] are 0 along it, z is the first of its directions 1 to 7 along which one is not, or the
-	// last. A difference that is not finite says that a loss was not.
+	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. Where the
+	// loss is level along it, z is the first of its directions 1 to 7 along which it is not, or the
+	// last. Level: at each distance the two losses differ by at most 2^-20 of the sum of their
+	// sizes. A difference that is not finite says that a loss was not.
 	Mu Kind = 2
 	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
 	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to

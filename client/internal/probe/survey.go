@@ -125,8 +125,11 @@ func (e *estimation) surveyMu() error {
 	return nil
 }
 
+// rounding is the share of a loss that the arithmetic of single precision may make.
+const rounding = 0x1p-20
+
 // bends sets the differences of all distances along direction p. level says whether the loss has
-// no odd part at any of them.
+// no odd part at any of them, but what rounding makes.
 func (e *estimation) bends(base float64, p int) (level bool, err error) {
 	distances := survey.Distances()
 	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
@@ -138,7 +141,7 @@ func (e *estimation) bends(base float64, p int) (level bool, err error) {
 		}
 		odd[i] = single((plus - minus) / 2)
 		even[i] = single((plus-base)/2 + (minus-base)/2)
-		level = level && odd[i] == 0
+		level = level && math.Abs(plus-minus) <= rounding*(math.Abs(plus)+math.Abs(minus))
 	}
 	return level, nil
 }
