@@ -43,6 +43,10 @@ func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
 	if w.best.loss < w.first {
 		text += fmt.Sprintf(", %.4g at best", w.best.loss)
 	}
+	const look = "look at the devices' losses first, whose logs have the errors, then `zofl resume`"
+	if p.StepAuto > 0 && p.StepSize == 0 {
+		return text + ": the rounds before devices find a step do not move the model, so " + look
+	}
 	field, step := "step", p.StepSize
 	if p.ServerRule >= wire.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
 		field, step = "server_step", p.ServerStep
@@ -50,8 +54,7 @@ func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
 	back := fmt.Sprintf("`zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`", w.wayBack(log),
 		field, step/10)
 	if w.failures >= hopeless && w.at(1) < w.first {
-		return text + ": the model got better, so look at the devices' losses first, whose logs have " +
-			"the errors, then `zofl resume`; if it is the model: " + back
+		return text + ": the model got better, so " + look + "; if it is the model: " + back
 	}
 	return text + ": " + back
 }

@@ -226,6 +226,23 @@ func TestWayBack(t *testing.T) {
 	}
 }
 
+// TestNoWayBackFromRest: before devices have found a step the model has not moved, so there is
+// nothing to take back, and no step to shorten.
+func TestNoWayBackFromRest(t *testing.T) {
+	var w LossWatch
+	w.Observe(1, 3, []float32{2.3})
+	w.failures, w.infinite = hopeless, 3
+	plan := &wire.Plan{StepAuto: 1}
+	got := w.Diverged(plan, whole(0))
+	if !strings.Contains(got, "(3)") || !strings.Contains(got, "look at the devices' losses first") ||
+		strings.Contains(got, "rollback") || strings.Contains(got, "change") {
+		t.Errorf("before a step is found: %q", got)
+	}
+	if plan.StepSize = 1; !strings.Contains(w.Diverged(plan, whole(0)), "`zofl change step=0.1`") {
+		t.Errorf("with a step: %q", w.Diverged(plan, whole(0)))
+	}
+}
+
 // After a person resumed the run or rolled it back, the rounds that showed it do not count again.
 func TestLossWatchAgain(t *testing.T) {
 	observe := func(w *LossWatch, from uint64, losses ...float32) (diverged bool) {
