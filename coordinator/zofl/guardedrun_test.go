@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/zofl/zofl/client"
@@ -70,9 +71,10 @@ func (k *guardedKitchen) command(args ...string) string {
 	return out
 }
 
+// recordsReach asks until the log has record n.
 func (k *guardedKitchen) recordsReach(n uint64) (last uint64) {
 	k.t.Helper()
-	for {
+	for began := time.Now(); time.Since(began) < patience; {
 		out, err := zofl(k.t, append([]string{"status", "--json", "--run", "kitchen"},
 			k.g.login["operator"]...)...)
 		if errors.As(err, new(cli.AbsentError)) {
@@ -85,7 +87,10 @@ func (k *guardedKitchen) recordsReach(n uint64) (last uint64) {
 		if decode(k.t, out, &s); s.N >= n {
 			return s.N
 		}
+		last = s.N
 	}
+	k.t.Fatalf("no record %d in %v: the last one is %d", n, patience, last)
+	return 0
 }
 
 // TestRunUnderPermissions goes through a run in which everything happens. Nothing is denied, and
