@@ -1,4 +1,4 @@
-//go:build !race
+//go:build linux && !race
 
 package main
 
@@ -21,21 +21,6 @@ import (
 
 // forbidden is with what boot.sh ends where the machine does not let it begin.
 const forbidden = 77
-
-// need skips a test where a tool of Debian is missing.
-func need(t *testing.T, tool string) {
-	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skipf("%s is missing: apt-get install -y dpkg systemd unzip", tool)
-	}
-}
-
-func asRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to install and to change root")
-	}
-}
 
 // A machine is a Debian with the package, under a systemd of its own.
 type machine struct {

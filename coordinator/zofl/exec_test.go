@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
@@ -139,9 +138,10 @@ func TestExecKill(t *testing.T) {
 		d.goesOn(random.IntN(10)) // anywhere in a round
 		program := d.pid()
 		if random.IntN(2) == 0 {
-			if err := syscall.Kill(program, syscall.SIGKILL); err != nil &&
-				!errors.Is(err, syscall.ESRCH) {
-				t.Fatal(err)
+			if p, err := os.FindProcess(program); err == nil { // else it has ended
+				if err = p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+					t.Fatal(err)
+				}
 			}
 			continue
 		}

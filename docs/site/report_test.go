@@ -37,7 +37,7 @@ func TestReportLooks(t *testing.T) {
 		"target=1", "--set", "quorum=1", "--write", "bowl.json")
 	serve := exec.Command(zofl, "serve", "bowl.json", "--store", "bowl.log", "--listen", "127.0.0.1:0")
 	serve.Dir = dir
-	serve.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	serve.SysProcAttr = attributes()
 	says, err := serve.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

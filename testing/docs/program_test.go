@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -43,7 +42,7 @@ func (s *session) start(binary string) *program {
 	p := &program{cmd: exec.Command(binary), output: output, ended: make(chan struct{})}
 	p.cmd.Dir = filepath.Join(s.dir, "work")
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = attributes()
 	if err := p.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -61,7 +60,7 @@ func begin(t *testing.T, zofl string) *session {
 	s.shell.Env = append(os.Environ(), "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
 	s.shell.ExtraFiles = []*os.File{scripts, says}
 	s.shell.Stdout, s.shell.Stderr = s.output, s.output
-	s.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	s.shell.SysProcAttr = ofGroup()
 	if err := s.shell.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +81,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 
 // end kills the shell and all that it left in the background.
 func (s *session) end() {
-	_ = syscall.Kill(-s.shell.Process.Pid, syscall.SIGKILL) // it may have ended
+	killGroup(s.shell.Process)
 	_ = s.shell.Wait()
 	s.next.Close()
 	if s.t.Failed() {

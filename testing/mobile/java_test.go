@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -110,7 +109,7 @@ func start(t *testing.T, name string, cmd *exec.Cmd) *program {
 	p := &program{t: t, name: name, cmd: cmd, lines: make(chan line, 10_000),
 		ended: make(chan struct{})}
 	cmd.Stderr = &p.err
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = attributes()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/zofl/zofl/client/replica"
@@ -100,15 +99,6 @@ func (m *meter) end() (err error) {
 	m.up, m.down = up-m.up, down-m.down
 	m.shares, m.samples, err = m.sampler.stop(m.o.profile)
 	return err
-}
-
-// cpuTime returns the CPU time of this process, of user and system.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // measure runs a fleet to the end of its run.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -73,42 +72,6 @@ func TestHangs(t *testing.T) {
 	await.That(t, "the program and its child end", func() bool {
 		return await.Ended(pid) && await.Ended(child)
 	})
-}
-
-// TestLate: an answer that comes after its round is not taken for the next one's.
-func TestLate(t *testing.T) {
-	dir := t.TempDir()
-	once, pipe := filepath.Join(dir, "once"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.WriteFile(once, nil, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("ZOFL_TEST_ONCE", once)
-	t.Setenv("ZOFL_TEST_LATE", pipe)
-	cfg, log := config(t, "late")
-	cfg.Patience = await.Patience
-	p, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		log.Says("late")
-		cancel()
-	}()
-	if _, err := ask(ctx, p); err == nil {
-		t.Fatal("no error from an answer that comes too late")
-	}
-	if err := os.WriteFile(pipe, nil, 0o600); err != nil { // now it answers
-		t.Fatal(err)
-	}
-	well(t, p)
-	if strings.Contains(log.String(), "starts again") {
-		t.Errorf("the program was out of step: %s", log)
-	}
-	if p.Err() != nil {
-		t.Error(p.Err())
-	}
 }
 
 // TestChanges: a program that says another hello when it starts again is not taken.

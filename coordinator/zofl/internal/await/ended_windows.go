@@ -1,0 +1,13 @@
+package await
+
+import "os"
+
+// Ended says whether a process has.
+func Ended(pid int) bool {
+	p, err := os.FindProcess(pid) // opens it
+	if err != nil {
+		return true
+	}
+	_ = p.Release()
+	return false
+}

@@ -1,0 +1,8 @@
+package main
+
+import "syscall"
+
+// attributes end a process when this program is killed, too.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}
