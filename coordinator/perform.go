@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // perform does outputs in order, and those that follow from them. After an error it goes on,
@@ -235,8 +236,11 @@ func (c *Coordinator) log(e *report.Event) {
 	case report.RolledBack:
 		l.Warn("rolled back", "record", e.N, "to", e.To)
 	case report.Surveyed:
-		l.Info("survey", "record", e.N, "of", e.Survey.Kind, "devices",
-			e.Survey.Answers, "chosen", plain(e.Survey.Value), "why", e.Survey.Why)
+		about := []any{"record", e.N, "of", e.Survey.Kind, "devices", e.Survey.Answers}
+		if k := survey.Named(e.Survey.Kind); k == survey.Mu || k == survey.Step {
+			about = append(about, "chosen", plain(e.Survey.Value))
+		}
+		l.Info("survey", append(about, "why", e.Survey.Why)...)
 	case report.Changed:
 		l.Info("changed", "record", e.N, "fields", e.Fields)
 	case report.Refused:

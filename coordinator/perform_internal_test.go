@@ -23,4 +23,13 @@ func TestSurveyInTheLog(t *testing.T) {
 			t.Errorf("%v: %s", value, out.String())
 		}
 	}
+	for _, kind := range []string{"sketch", "groups"} { // which find no value
+		var out bytes.Buffer
+		c := &Coordinator{cfg: Config{Logger: slog.New(slog.NewTextHandler(&out, nil))}}
+		c.log(&report.Event{Kind: report.Surveyed, N: 2,
+			Survey: survey.Result{Kind: kind, Answers: 3, Why: "they cancel"}})
+		if !strings.Contains(out.String(), "of="+kind+` devices=3 why="they cancel"`) {
+			t.Errorf("%s: %s", kind, out.String())
+		}
+	}
 }

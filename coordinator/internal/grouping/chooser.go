@@ -234,7 +234,7 @@ func (c *Chooser) Spread(p *wire.Plan, round uint64, crowd Crowd) float64 {
 		members += len(slots)
 	}
 	if all := c.sketches.square * float64(members); all > 0 {
-		return c.sketches.cost(c.parts) / all
+		return max(c.sketches.cost(c.parts)/all, 0) // rounding may leave less than nothing
 	}
 	return 0
 }

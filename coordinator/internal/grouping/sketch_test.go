@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -268,6 +269,20 @@ func TestLiarsSketch(t *testing.T) {
 					t.Errorf("a sketch of %v: weights %v", lie, s.weights(g, ones(g)))
 				}
 			}
+		}
+	}
+}
+
+// TestNothingIsLeft: differences from their mean cancel in a group of all, and no part of them is
+// below 0.
+func TestNothingIsLeft(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	for range 50 {
+		slots, rows := skewed(rng, 5)
+		c, f, p := New(1), newFleet(5), planOf(5, 5, 10)
+		why := c.Learn(p, 1, equal(slots, rows), f)
+		if left := c.Spread(p, 1, f); left < 0 || left > 1e-12 || strings.Contains(why, "leave -") {
+			t.Fatalf("a group of all leaves %v: %s", left, why)
 		}
 	}
 }
