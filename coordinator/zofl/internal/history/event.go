@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +68,9 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 		m.Kind, m.To, m.Text = Adopted, e.Epoch, e.Record.String()
 	case report.Surveyed:
 		m.Kind, m.Survey, m.Fields, m.Text = Surveyed, e.Survey.Kind, e.Fields, e.Survey.Why
+		if e.Survey.Value != 0 {
+			m.Text = strconv.FormatFloat(float64(e.Survey.Value), 'g', 4, 32) + ", " + m.Text
+		}
 		m.Attempt, m.Contributors, m.Seconds = e.Attempt, e.Contributors, e.Seconds
 		m.Epsilon = epsilonOf(e)
 	default:

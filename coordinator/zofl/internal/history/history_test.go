@@ -164,8 +164,10 @@ func TestMarks(t *testing.T) {
 		report.Event{Kind: report.DigestsDiffer, N: 6, Digests: report.DigestReports{N: 4,
 			Differ: []string{"a", "b"}}},
 		report.Event{Kind: report.Adopted, N: 6, Epoch: 9, Record: wire.KindRound},
-		report.Event{Kind: report.Surveyed, N: 7, Survey: survey.Result{Kind: "mu"},
-			Fields: []string{"mu"}},
+		report.Event{Kind: report.Surveyed, N: 7, Fields: []string{"mu"},
+			Survey: survey.Result{Kind: "mu", Value: 0.0316227, Why: "straight"}},
+		report.Event{Kind: report.Surveyed, N: 7,
+			Survey: survey.Result{Kind: "groups", Why: "own directions"}},
 		report.Event{Kind: report.RunEnded, N: 8, End: wire.End{Reason: wire.EndMetric, Text: "0.9"}})
 	_, marks := h.Snapshot(3)
 	want := []struct {
@@ -173,7 +175,8 @@ func TestMarks(t *testing.T) {
 		text string
 		to   uint64
 	}{{Diverged, "nan", 0}, {Changed, "", 0}, {RolledBack, "", 2}, {Digests, "a, b", 4},
-		{Adopted, "round", 9}, {Surveyed, "", 0}, {Ended, "metric: 0.9", 0}}
+		{Adopted, "round", 9}, {Surveyed, "0.03162, straight", 0},
+		{Surveyed, "own directions", 0}, {Ended, "metric: 0.9", 0}}
 	if len(marks) != len(want) {
 		t.Fatalf("%d marks: %+v", len(marks), marks)
 	}

@@ -71,7 +71,7 @@ const (
 	Diverged   Kind = "diverged"       // the run paused for it; Text says how
 	Digests    Kind = "digests differ" // of the state after record To; Text says whose
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
-	Surveyed   Kind = "survey"         // devices answered Survey; Fields changed, if any
+	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )

@@ -133,7 +133,8 @@ func (r *Run) Events() (events []Event) {
 		case history.Surveyed:
 			text = m.Survey + ": " + text
 		}
-		if len(m.Fields) > 0 {
+		if len(m.Fields) > 0 && m.Kind != history.Surveyed { // whose name says it
+
 			text = strings.TrimSpace(strings.Join(m.Fields, ", ") + " " + text)
 		}
 		events = append(events, Event{m.Time.UTC().Format(time.DateTime), m.Round, string(m.Kind), text})

@@ -277,3 +277,12 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%v: %s", err, b)
 	}
 }
+
+// TestSurveyInWords: a survey is named once, with what followed from it.
+func TestSurveyInWords(t *testing.T) {
+	r := Run{Marks: []history.Mark{{Kind: history.Surveyed, Survey: "mu", Fields: []string{"mu"},
+		Text: "0.01, straight"}}}
+	if e := r.Events(); len(e) != 1 || e[0].Text != "mu: 0.01, straight" {
+		t.Errorf("events are %+v", e)
+	}
+}

@@ -158,7 +158,8 @@ func wordsOf(m *history.Mark) string {
 	case history.Surveyed:
 		text += " of " + m.Survey
 	}
-	if len(m.Fields) > 0 {
+	if len(m.Fields) > 0 && m.Kind != history.Surveyed { // whose name says it
+
 		text += " " + strings.Join(m.Fields, ", ")
 	}
 	if m.Text != "" {
