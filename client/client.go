@@ -27,18 +27,24 @@ var (
 	// ErrPlan: this device does not take part in the run's plan. Either that needs more memory
 	// than [Config].MemoryLimit; the text names the plan's field, its value, the bytes and the
 	// remedy. Or [Config].Accept refuses it, with an error that this one wraps.
-	ErrPlan = consent.ErrPlan
+	ErrPlan = errPlan() // "this device does not take part in the plan"
 )
 
 // Faults that Run survives. It reports them in [Progress].Err.
 var (
 	// ErrDiverged: this device's state differs from the reference that the run announced
 	// for it; the text says after which record, and what the device does about it.
-	ErrDiverged = follow.ErrDiverged
+	ErrDiverged = errDiverged() // "state differs from the run's"
 	// ErrStore: writing or reading the [Store] failed, or an item in it was unusable. The
 	// client goes on in memory, and tries again at the next occasion.
-	ErrStore = files.ErrStore
+	ErrStore = errStore() // "store"
 )
+
+// As functions give them, documentation shows no name of an internal package.
+
+func errPlan() error     { return consent.ErrPlan }
+func errDiverged() error { return follow.ErrDiverged }
+func errStore() error    { return files.ErrStore }
 
 // A Client is one device of a run, or a passive replica of it. It conducts its parts: the
 // follower brings the model to the head of the log, the prober evaluates the loss there, and

@@ -23,7 +23,9 @@ const (
 
 // ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
 // while. It comes in [Progress].Err; Run goes on asking.
-var ErrQuiet = link.ErrQuiet
+var ErrQuiet = errQuiet() // "no word of a coordinator"
+
+func errQuiet() error { return link.ErrQuiet } // documentation shows no internal name
 
 // shortestInterval bounds the interval from below: a busy machine may well pause for less.
 const shortestInterval = time.Second

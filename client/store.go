@@ -43,7 +43,9 @@ type SharedStore interface {
 }
 
 // ErrStoreLocked: another process has the store open. Give each device a store of its own.
-var ErrStoreLocked = dirstore.ErrLocked
+var ErrStoreLocked = errStoreLocked() // "store is in use by another process"
+
+func errStoreLocked() error { return dirstore.ErrLocked } // documentation shows no internal name
 
 // OpenStore opens the store in a directory of its own, and creates the directory if it does
 // not exist. Each item is a file of its name; ".bad" is added to the name of one that was set

@@ -15,7 +15,9 @@ import (
 
 // ErrSecond: another coordinator leads this run from a log of its own, and has run for longer. The
 // text names it. Stop one of the two for good: their logs are copies that differ by now.
-var ErrSecond = senior.ErrSecond
+var ErrSecond = errSecond() // "this is the run's second coordinator"
+
+func errSecond() error { return senior.ErrSecond } // documentation shows no internal name
 
 // lead makes the caller the log's coordinator. It may wait long, and checks the connection
 // meanwhile: a log in JetStream is behind it.

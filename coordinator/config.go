@@ -26,8 +26,10 @@ var (
 	ErrRunning = errors.New("already running")
 	// ErrEnded: the run has ended, or is about to. Nothing can follow its end. To go on from there,
 	// begin another run with its parameters.
-	ErrEnded = engine.ErrEnded
+	ErrEnded = errEnded() // "the run has ended"
 )
+
+func errEnded() error { return engine.ErrEnded } // documentation shows no internal name
 
 // A Config says what a coordinator needs.
 type Config struct {

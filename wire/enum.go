@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire/internal/schedule"
 )
 
 // The plan's choices. On the wire a choice is its number, in files its name.
@@ -116,11 +115,11 @@ const (
 	// InverseSqrt: step / sqrt(r).
 	InverseSqrt StepDecay = 1
 	// Cosine: floor + (1-floor) (1 + cos(pi t))/2, t = (r-1)/Horizon, at most 1.
-	Cosine = StepDecay(schedule.Cosine)
+	Cosine StepDecay = 2
 	// Linear: floor + (1-floor) (1-t).
-	Linear = StepDecay(schedule.Linear)
+	Linear StepDecay = 3
 	// SlowSqrt: 1 / sqrt(1 + (r-1)/30).
-	SlowSqrt = StepDecay(schedule.SlowSqrt)
+	SlowSqrt StepDecay = 4
 )
 
 // HasEnd reports whether the decay ends at Plan.Horizon.

@@ -10,16 +10,24 @@ import (
 var (
 	// ErrUpgrade: this build does not know a version, kind or field. A replica must
 	// stop: update the program, then continue from the log.
-	ErrUpgrade = codec.ErrUpgrade
+	ErrUpgrade = errUpgrade() // "unknown to this version, upgrade"
 	// ErrTruncated: the frame ends before its fields do.
-	ErrTruncated = codec.ErrTruncated
+	ErrTruncated = errTruncated() // "truncated"
 	// ErrForm: not the msgpack type of the field, or not its shortest form.
-	ErrForm = codec.ErrForm
+	ErrForm = errForm() // "not the expected msgpack form"
 	// ErrLimit: a length or number exceeds the limits of this package.
-	ErrLimit = codec.ErrLimit
+	ErrLimit = errLimit() // "over the limit"
 	// ErrValue: well formed, but no value that the field can have.
-	ErrValue = codec.ErrValue
+	ErrValue = errValue() // "bad value"
 )
+
+// As functions give them, documentation shows no name of an internal package.
+
+func errUpgrade() error   { return codec.ErrUpgrade }
+func errTruncated() error { return codec.ErrTruncated }
+func errForm() error      { return codec.ErrForm }
+func errLimit() error     { return codec.ErrLimit }
+func errValue() error     { return codec.ErrValue }
 
 // A DecodeError says which field of which frame could not be read.
 type DecodeError struct {
