@@ -372,7 +372,7 @@ func TestPlanPricesSharing(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, shared := cell(out, "bytes received, at the device's socket"), cell(out, row)
-	if all != "280" || shared != "90" {
+	if all != "284" || shared != "94" {
 		t.Errorf("%s bytes received, %s where all share directions", all, shared)
 	}
 	text, err := zofl(t, "plan", "--dim", "300", "--json")

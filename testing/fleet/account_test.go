@@ -66,16 +66,24 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 	for _, run := range []struct {
 		rule wire.ServerRule
 		bits wire.Precision
+		auto bool
 	}{
-		{wire.ServerMean, wire.Half}, {wire.ServerNormalized, wire.Half},
-		{wire.ServerNormalized, wire.Int4},
+		{wire.ServerMean, wire.Half, false}, {wire.ServerNormalized, wire.Half, false},
+		{wire.ServerNormalized, wire.Int4, false}, {wire.ServerNormalized, wire.Int8, true},
 	} {
 		rule := run.rule
-		up, down := socketBytes(t, relayPlan(t, long, rule, run.bits))
-		lessUp, lessDown := socketBytes(t, relayPlan(t, short, rule, run.bits))
+		planOf := func(rounds uint64) *wire.Plan {
+			p := relayPlan(t, rounds, rule, run.bits)
+			if run.auto {
+				p.StepSize, p.StepAuto, p.StepDecay, p.Horizon = 0, 1, wire.Constant, 0
+			}
+			return p
+		}
+		up, down := socketBytes(t, planOf(long))
+		lessUp, lessDown := socketBytes(t, planOf(short))
 		up, down = (up-lessUp)/(long-short), (down-lessDown)/(long-short)
 		wantUp, wantDown, least := 0.0, 0.0, 0.0
-		p := relayPlan(t, long, rule, run.bits)
+		p := planOf(long)
 		for round := uint64(short + 1); round <= long; round++ {
 			a := cost.AccountOf(p, cost.Input{Round: round, IDLen: len("d0")})
 			wantUp += float64(a.Up.Sum()) / (long - short)
@@ -84,7 +92,7 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 		}
 		t.Logf("%v, %v: %.1f bytes up and %.1f down a round; priced %.1f and %.1f, at least %.1f",
 			rule, run.bits, up, down, wantUp, wantDown, least)
-		if math.Abs(up-wantUp) > 0.02*wantUp || math.Abs(down-wantDown) > 0.02*wantDown {
+		if math.Abs(up-wantUp) > 0.01*wantUp || math.Abs(down-wantDown) > 0.01*wantDown {
 			t.Errorf("%v, %v: %.2f bytes up and %.2f down a round, want %.2f and %.2f", rule, run.bits,
 				up, down, wantUp, wantDown)
 		}

@@ -69,11 +69,19 @@ func (s *sample) blobOf(v wire.Precision, blocks uint64) wire.Scalars {
 func (s *sample) body(phase uint8) *wire.Round {
 	p := s.plan
 	r := &wire.Round{
-		Round: s.round, StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
+		Round: s.round, StepSize: s.step(s.round), Perturbations: s.perturbations,
 		Contributors: p.Target, Phase: phase, Factor: p.FactorAt(s.round),
 	}
 	s.transport.fill(s, r)
 	return r
+}
+
+// step returns the step of a round's record: of a plan that has not found its own yet, any.
+func (s *sample) step(round uint64) float32 {
+	if s.plan.StepAuto > 0 {
+		return 1
+	}
+	return s.plan.StepSizeAt(round)
 }
 
 // slots returns the contributors' slots, the largest that exist.
@@ -109,6 +117,9 @@ func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
 		StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
+	}
+	if p.StepAuto > 0 {
+		a.StepSize = 0 // it is known when the round closes
 	}
 	if grouping.Names(p) {
 		a.Rest = grouping.Tail(wire.Reference{}, nil, false, s.groups())
@@ -156,7 +167,7 @@ func (s *sample) before(i int, n uint64) []byte {
 	r.N = n - 1
 	if i == len(s.records)-1 {
 		r.Round.Round = s.round - 1
-		r.Round.StepSize = s.plan.StepSizeAt(s.round - 1)
+		r.Round.StepSize = s.step(s.round - 1)
 	}
 	return r.Append(nil)
 }
