@@ -35,7 +35,7 @@ func TestGradientFaults(t *testing.T) {
 		"error": {func([]float32) error { return late },
 			"gradient at step 0: the engine is gone"},
 		"panic":     {func([]float32) error { panic("oh") }, "gradient at step 0: panic: oh"},
-		"NaN":       {setsTo(7, math.NaN()), "element 7 of the gradient is NaN"},
+		"NaN":       {setsTo(7, math.NaN()), "element 7 of the gradient is NaN: set each element"},
 		"infinity":  {setsTo(3, math.Inf(-1)), "element 3 of the gradient is -Inf"},
 		"too large": {setsTo(0, 1e30), "max_scalar"},
 	} {

@@ -79,6 +79,10 @@ func (p *Projector) scale(at int, s *span) error {
 	for i, v := range p.g[at:s.end] {
 		a := float32(v * s.mu)
 		if !(math.Abs(float64(a)) <= math.MaxFloat32) {
+			if v != v {
+				return fmt.Errorf("element %d of the gradient is %v: set each element, and add to none, "+
+					"for they are NaN before the call", at+i, v)
+			}
 			return fmt.Errorf("element %d of the gradient is %v", at+i, v)
 		}
 		p.g[at+i] = a
