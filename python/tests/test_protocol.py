@@ -110,6 +110,8 @@ def test_gradient(tmp_path: Path) -> None:
     assert np.fromfile(tmp_path / "x", "<f4").tolist() == [1, 2, 2, 4]
     answers.functions.gradient = lambda x, b: (1.0, [1.0])
     assert "shape (1,)" in answers.answer("gradient " + ASKED)
+    answers.functions.gradient = lambda x, b: 2 * x
+    assert "return two values, the loss and its gradient" in answers.answer("gradient " + ASKED)
     answers.functions.gradient = lambda x, b: (x.sum(), x)
     assert answers.answer("loss " + ASKED.format(2)) == "loss 3.0 6.0"  # some plans ask for it
     answers.functions.loss = lambda x, b: 8

@@ -144,6 +144,34 @@ def test_a_loss_that_overflows_is_infinite() -> None:
     assert history.losses[0, -1] < history.losses[0, 0] / 2
 
 
+@pytest.mark.parametrize("wrong", [1.0, 100.0, 0.01, -1.0])
+def test_a_gradient_of_another_loss(wrong: float, caplog: pytest.LogCaptureFixture) -> None:
+    def gradient(x: np.ndarray, batch: zofl.Batch) -> tuple[float, np.ndarray]:
+        return loss(x, batch), wrong * 2 * (x - target(batch.device)) / len(x)
+
+    plan = small(step=0.2, mu=0.01, perturbations=5)
+    for functions in ({"loss": loss}, {"losses": lambda xs, b: [loss(x, b) for x in xs]}, {}):
+        caplog.clear()
+        zofl.simulate(plan=plan, devices=3, rounds=2, points=2, gradient=gradient, **functions)
+        assert caplog.text.count("return the gradient of the mean loss") == (wrong != 1)
+
+
+def test_a_gradient_of_a_noisy_loss(caplog: pytest.LogCaptureFixture) -> None:
+    """Noise that is as large as any slope tells nothing."""
+    rng = np.random.default_rng(1)
+
+    def noisy(x: np.ndarray, batch: zofl.Batch) -> float:
+        return loss(x, batch) + 10 * rng.normal()
+
+    def gradient(x: np.ndarray, batch: zofl.Batch) -> tuple[float, np.ndarray]:
+        return noisy(x, batch), 2 * (x - target(batch.device)) / len(x)
+
+    for _ in range(3):
+        zofl.simulate(noisy, small(step=0.2, mu=0.01, perturbations=5), devices=3, rounds=2,
+                      gradient=gradient)
+    assert "return the gradient" not in caplog.text
+
+
 def test_a_run_that_diverges_has_a_history(caplog: pytest.LogCaptureFixture) -> None:
     history = zofl.simulate(loss, small(step=1e3, diverge=1), rounds=20)
     assert history[0].ended == "diverged" and "diverged" in history[0].error

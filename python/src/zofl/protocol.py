@@ -179,7 +179,11 @@ class Answers:
     def _gradient(self, said: dict[str, str]) -> str:
         if self.functions.gradient is None or len(self._points) < 2:
             raise ProtocolError("the program has no gradient")
-        loss, gradient = self.functions.gradient(self._shown[0], _batch(said))
+        found = self.functions.gradient(self._shown[0], _batch(said))
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise ValueError(f"gradient(x, batch) returned {type(found).__name__}: return two "
+                             "values, the loss and its gradient")
+        loss, gradient = found
         g = np.asarray(gradient, np.float32)
         if g.shape != self._points[1].shape:
             raise ValueError(f"a gradient of shape {g.shape}: the parameters have "

@@ -167,7 +167,10 @@ def simulate(loss: Loss | None = None,
 
 
 def checked(functions: Functions) -> Functions:
-    """The same functions, of which loss or losses is asked once again what it was asked before."""
+    """The same functions, of which loss or losses is asked once again what it was asked before,
+    and gradient is compared once with the losses."""
+    if functions.gradient is not None:
+        functions = replace(functions, gradient=_compared(functions))
     if functions.loss is not None:
         return replace(functions, loss=_asked_again(functions.loss))
     if functions.losses is not None:
@@ -194,6 +197,45 @@ def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, 
         return found
 
     return asked
+
+
+def _compared(functions: Functions) -> Gradient:
+    """Says once if a gradient is not as steep as the losses that it is of."""
+    gradient, said = functions.gradient, False
+    assert gradient is not None
+
+    def asked(x: Vector, batch: Batch) -> Any:
+        nonlocal said
+        found = gradient(x, batch)
+        if not said and isinstance(found, (tuple, list)) and len(found) == 2:
+            g = np.asarray(found[1], np.float64)
+            length = float(np.linalg.norm(g))
+            if g.shape == x.shape and 0 < length < math.inf:
+                said = True
+                rises = _rises(functions, x, g / length, length, batch)
+                if rises and not any(0.5 <= rise / length <= 2 for rise in rises):
+                    log.warning(
+                        "the gradient has the length %.4g, and along it the loss rises by %.4g for "
+                        "each unit: return the gradient of the mean loss, the one that is returned "
+                        "beside it, on the same samples", length, rises[0])
+        return found
+
+    return asked
+
+
+def _rises(functions: Functions, x: Vector, u: Numbers, length: float,
+           batch: Batch) -> list[float]:
+    """How steep the loss is along u, at distances where it is not mere noise."""
+    at = np.stack([x, x, x, x, *(x + h * u for far in (1e-3, 1e-2, 1e-1) for h in (far, -far))])
+    losses = [_numbers(functions.all_losses(p[None].astype(np.float32), batch))[0] for p in at]
+    here, apart = losses[:4], losses[4:]
+    noise = float(np.ptp(here)) + 1e-6 * abs(here[0])
+    found = []
+    for i, far in enumerate((1e-3, 1e-2, 1e-1)):
+        rise = apart[2 * i] - apart[2 * i + 1]
+        if max(abs(rise), 2 * far * length) > 20 * noise:
+            found.append(rise / (2 * far))
+    return found
 
 
 def _numbers(found: Any) -> Numbers:
