@@ -26,7 +26,10 @@ func newFIFO(t *testing.T) string {
 // to.
 func TestSignalWhileAFIFOHasNoWriter(t *testing.T) {
 	url := "nats://127.0.0.1:1"
-	log := filepath.Join(t.TempDir(), "log")
+	log, own := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, args := range map[string]func(fifo string) []string{
 		"client --creds": func(fifo string) []string {
 			return []string{"client", "--id", "a", "--run", "r", "--url", url, "--creds", fifo}
@@ -43,7 +46,7 @@ func TestSignalWhileAFIFOHasNoWriter(t *testing.T) {
 		},
 		"client --tls-cert": func(fifo string) []string {
 			return []string{"client", "--id", "a", "--run", "r", "--url", url, "--tls-cert", fifo,
-				"--tls-key", "none.pem"}
+				"--tls-key", own}
 		},
 		"client --secret": func(fifo string) []string {
 			return []string{"client", "--id", "a", "--run", "r", "--url", url, "--secret", fifo}
@@ -76,6 +79,102 @@ func TestSignalWhileAFIFOHasNoWriter(t *testing.T) {
 	if code := p.interrupt(); code != cli.ExitInterrupt ||
 		!strings.Contains(p.stderr.String(), "something has to write the file") {
 		t.Errorf("exit code %d: %s", code, p.stderr.String())
+	}
+}
+
+// TestFIFOOfOthers: a secret that others can read too is refused before it is read, so also where
+// nothing writes it.
+func TestFIFOOfOthers(t *testing.T) {
+	client := []string{"client", "--id", "a", "--run", "r", "--url", "nats://127.0.0.1:1"}
+	key := "ed25519:iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w"
+	for name, args := range map[string]func(fifo string) []string{
+		"--creds": func(fifo string) []string { return append(client, "--creds", fifo) },
+		"--creds, with a key": func(fifo string) []string {
+			return append(client, "--coordinator", key, "--creds", fifo)
+		},
+		"--nkey":   func(fifo string) []string { return append(client, "--nkey", fifo) },
+		"--secret": func(fifo string) []string { return append(client, "--secret", fifo) },
+		"--tls-key": func(fifo string) []string {
+			return append(client, "--tls-cert", "none.pem", "--tls-key", fifo)
+		},
+		"status --creds": func(fifo string) []string {
+			return []string{"status", "--run", "r", "--url", "nats://127.0.0.1:1", "--creds", fifo}
+		},
+		"serve --key": func(fifo string) []string {
+			return []string{"serve", "--store", t.TempDir(), "--listen", "127.0.0.1:0", "--key", fifo}
+		},
+		"serve --creds": func(fifo string) []string {
+			return []string{"serve", "--store", t.TempDir(), "--url", "nats://127.0.0.1:1", "--creds", fifo}
+		},
+		"plan --secret": func(fifo string) []string {
+			return []string{"plan", "--run", "r", "--dim", "2", "--secret", fifo}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fifo := newFIFO(t)
+			if err := os.Chmod(fifo, 0o640); err != nil {
+				t.Fatal(err)
+			}
+			code, _, stderr := runs(t, args(fifo)...)
+			if code != cli.ExitUsage || !strings.Contains(stderr, "mode 0640): chmod 600 "+fifo) ||
+				!strings.Contains(stderr, name[strings.Index(name, "--"):][:5]) {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
+	}
+}
+
+// TestModelOfAFIFO: a model or images that are read in places are refused where a FIFO has them,
+// before anything waits for a writer.
+func TestModelOfAFIFO(t *testing.T) {
+	digits := []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+		"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	if code, _, stderr := runs(t, "plan", "--run", "r", "--dim", "2", "--write", plan); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, tt := range []struct {
+		name string
+		args func(fifo string) []string
+	}{
+		{"m.f32", func(fifo string) []string {
+			return []string{"client", "--id", "a", "--run", "r", "--url", "nats://127.0.0.1:1",
+				"--initial", fifo}
+		}},
+		{"m.npy", func(fifo string) []string {
+			return []string{"plan", "--run", "r", "--initial", fifo}
+		}},
+		{"m.safetensors", func(fifo string) []string {
+			return []string{"plan", "--run", "r", "--initial", fifo}
+		}},
+		{"offered.onnx", func(fifo string) []string {
+			return []string{"serve", plan, "--store", t.TempDir(), "--listen", "127.0.0.1:0",
+				"--offer", fifo}
+		}},
+		{"state", func(fifo string) []string {
+			return []string{"recover", "--from", fifo, "--store", filepath.Join(t.TempDir(), "new")}
+		}},
+		{digits[0], func(fifo string) []string {
+			return []string{"demo", "--data", filepath.Dir(fifo)}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fifo := filepath.Join(t.TempDir(), tt.name)
+			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if tt.name == digits[0] {
+				for _, other := range digits[1:] {
+					if err := os.WriteFile(filepath.Join(filepath.Dir(fifo), other), nil, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			code, _, stderr := runs(t, tt.args(fifo)...)
+			if code == 0 || !strings.Contains(stderr, fifo+" is a FIFO") {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
 	}
 }
 

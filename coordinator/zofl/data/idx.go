@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
 // Limits on what a header may claim before memory is set aside for it.
@@ -30,7 +31,7 @@ const idxUnsignedByte = 8
 // The elements must be unsigned bytes and fill the file exactly. A name ending
 // in .gz is read through gzip.
 func readIDX(path string, dims int) (shape []int, elements []uint8, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("data: %w", err)
 	}

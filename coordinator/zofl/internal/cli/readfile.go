@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 )
@@ -13,6 +15,7 @@ const readOnceLimit = 16 << 20
 
 // A passing is what a file said that can be read only once.
 type passing struct {
+	name    string
 	info    os.FileInfo
 	content []byte
 }
@@ -27,11 +30,14 @@ var passings struct {
 // wait for a writer, and waits no longer than the context.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(name)
-	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		return os.ReadFile(name) // its error names the file
+	if err == nil && (info.Mode().IsRegular() || info.IsDir()) {
+		return os.ReadFile(name)
 	}
-	if content, ok := passed(info); ok {
+	if content, ok := passed(name, info); ok {
 		return content, nil
+	}
+	if err != nil {
+		return os.ReadFile(name) // its error names the file
 	}
 	type result struct {
 		content []byte
@@ -45,13 +51,21 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	select {
 	case r := <-read:
 		if r.err == nil {
-			keep(info, r.content)
+			keep(passing{name, info, r.content})
 		}
 		return r.content, r.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("stopped while %s had no end: something has to write the file, "+
 			"and close it: %w", name, ctx.Err())
 	}
+}
+
+// ReadPrivate is ReadFile of a secret. One that others than its owner can use it refuses unread.
+func ReadPrivate(ctx context.Context, name string) ([]byte, error) {
+	if err := CheckMode(name); err != nil && !errors.As(err, new(*fs.PathError)) {
+		return nil, err
+	}
+	return ReadFile(ctx, name)
 }
 
 func readOnce(name string) ([]byte, error) {
@@ -67,19 +81,21 @@ func readOnce(name string) ([]byte, error) {
 	return content, err
 }
 
-func passed(info os.FileInfo) ([]byte, bool) {
+// passed returns what was read of a file before. One whose info is nil is gone, such as a FIFO that
+// was removed once it was read, and its name tells which it was.
+func passed(name string, info os.FileInfo) ([]byte, bool) {
 	passings.Lock()
 	defer passings.Unlock()
 	for _, p := range passings.kept {
-		if os.SameFile(p.info, info) {
+		if info == nil && p.name == name || info != nil && os.SameFile(p.info, info) {
 			return p.content, true
 		}
 	}
 	return nil, false
 }
 
-func keep(info os.FileInfo, content []byte) {
+func keep(p passing) {
 	passings.Lock()
 	defer passings.Unlock()
-	passings.kept = append(passings.kept, passing{info, content})
+	passings.kept = append(passings.kept, p)
 }

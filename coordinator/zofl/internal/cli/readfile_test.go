@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -76,4 +77,29 @@ func pipe(t *testing.T) (name string, w *os.File) {
 	}
 	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
 	return fmt.Sprintf("/dev/fd/%d", r.Fd()), w
+}
+
+// TestReadPrivate: what others can use is refused unread, and a missing file is told as such.
+func TestReadPrivate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadPrivate(t.Context(), file); string(got) != "key" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ReadPrivate(t.Context(), file+"?"); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "open ") {
+		t.Errorf("a missing file: %v", err)
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	if err := os.Chmod(file, 0o604); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadPrivate(t.Context(), file); got != nil || err == nil ||
+		!strings.Contains(err.Error(), "chmod 600 "+file) {
+		t.Errorf("of others: %q, %v", got, err)
+	}
 }

@@ -21,19 +21,16 @@ func ReadSecret(ctx context.Context, name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	key, err := ReadFile(ctx, name)
+	key, err := ReadPrivate(ctx, name)
 	if err != nil {
 		return nil, Usage(fmt.Errorf("--secret: %w", err))
 	}
 	return key, CheckSecret(name, key)
 }
 
-// CheckSecret returns an error unless a file holds a run key that only its owner can read.
+// CheckSecret returns an error unless a file holds a run key.
 func CheckSecret(name string, key []byte) error {
 	if len(key) == SecretLen {
-		if err := CheckMode(name); err != nil {
-			return Usage(fmt.Errorf("--secret %s: %w", name, CauseOf(err)))
-		}
 		return nil
 	}
 	return Usage(fmt.Errorf("%s has %d bytes: a run key is %d random bytes, not a password; "+

@@ -111,7 +111,7 @@ func (c *Connection) Coordinator(flag string) (signed.Keys, error) {
 		}
 		return keys, nil
 	}
-	content, err := c.Read(c.Creds)
+	content, err := c.ReadPrivate(c.Creds)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--creds %s: %w", c.Creds, cli.CauseOf(err)))
 	}

@@ -13,13 +13,20 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// Read reads a file that a flag names, with [cli.ReadFile].
-func (c *Connection) Read(name string) ([]byte, error) {
-	ctx := context.Background()
+// ReadPrivate reads a secret that a flag names, with [cli.ReadPrivate].
+func (c *Connection) ReadPrivate(name string) ([]byte, error) {
+	return cli.ReadPrivate(c.commands(), name)
+}
+
+// read reads a file that a flag names, with [cli.ReadFile].
+func (c *Connection) read(name string) ([]byte, error) { return cli.ReadFile(c.commands(), name) }
+
+// commands is the context of the command.
+func (c *Connection) commands() context.Context {
 	if c.cmd != nil && c.cmd.Context() != nil {
-		ctx = c.cmd.Context()
+		return c.cmd.Context()
 	}
-	return cli.ReadFile(ctx, name)
+	return context.Background()
 }
 
 // login returns the options of a user and of certificates. A connection reads the files each time
@@ -27,7 +34,7 @@ func (c *Connection) Read(name string) ([]byte, error) {
 func (c *Connection) login() (opts []nats.Option, err error) {
 	if c.Creds != "" {
 		opts = append(opts, nats.UserJWT(func() (string, error) {
-			content, err := c.Read(c.Creds)
+			content, err := c.read(c.Creds)
 			if err != nil {
 				return "", err
 			}
@@ -57,7 +64,7 @@ func (c *Connection) login() (opts []nats.Option, err error) {
 
 // publicOf returns the public key of a user, whose seed is in a file.
 func (c *Connection) publicOf(file string) (string, error) {
-	content, err := c.Read(file)
+	content, err := c.ReadPrivate(file)
 	if err != nil {
 		return "", cli.CauseOf(err)
 	}
@@ -76,7 +83,7 @@ func (c *Connection) publicOf(file string) (string, error) {
 // signer returns what signs the broker's challenges with the seed in a file.
 func (c *Connection) signer(file string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
-		content, err := c.Read(file)
+		content, err := c.read(file)
 		if err != nil {
 			return nil, err
 		}
@@ -91,11 +98,11 @@ func (c *Connection) signer(file string) nats.SignatureHandler {
 
 // certificate returns this program's certificate.
 func (c *Connection) certificate() (tls.Certificate, error) {
-	cert, err := c.Read(c.cert)
+	cert, err := c.read(c.cert)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	key, err := c.Read(c.key)
+	key, err := c.read(c.key)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
@@ -104,7 +111,7 @@ func (c *Connection) certificate() (tls.Certificate, error) {
 
 // roots returns the authorities in a file.
 func (c *Connection) roots(file string) (*x509.CertPool, error) {
-	content, err := c.Read(file)
+	content, err := c.read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +128,7 @@ func (c *Connection) authority() string {
 	if c.ca != "" || c.Creds == "" {
 		return c.ca
 	}
-	if content, err := c.Read(c.Creds); err == nil && hasAuthority(content) {
+	if content, err := c.ReadPrivate(c.Creds); err == nil && hasAuthority(content) {
 		return c.Creds
 	}
 	return ""
@@ -129,14 +136,20 @@ func (c *Connection) authority() string {
 
 // checkFiles returns an error unless the files have what their flags promise.
 func (c *Connection) checkFiles() error {
+	if c.key != "" {
+		if err := cli.CheckMode(c.key); err != nil {
+			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
+		}
+	}
 	for _, f := range []struct {
 		name, file string
+		read       func(string) ([]byte, error)
 		check      func([]byte) error
 	}{
-		{"creds", c.Creds, checkCreds},
-		{"nkey", c.NKey, func([]byte) error { return nil }}, // login checks it
-		{"tls-ca", c.ca, checkAuthorities},
-		{"tls-cert", c.cert, func([]byte) error {
+		{"creds", c.Creds, c.ReadPrivate, checkCreds},
+		{"nkey", c.NKey, c.ReadPrivate, func([]byte) error { return nil }}, // login checks it
+		{"tls-ca", c.ca, c.read, checkAuthorities},
+		{"tls-cert", c.cert, c.read, func([]byte) error {
 			_, err := c.certificate()
 			return err
 		}},
@@ -144,20 +157,12 @@ func (c *Connection) checkFiles() error {
 		if f.file == "" {
 			continue
 		}
-		content, err := c.Read(f.file)
+		content, err := f.read(f.file)
 		if err == nil {
 			err = f.check(content)
 		}
-		if err == nil && f.name != "tls-ca" && f.name != "tls-cert" {
-			err = cli.CheckMode(f.file)
-		}
 		if err != nil {
 			return fmt.Errorf("--%s %s: %w", f.name, f.file, cli.CauseOf(err))
-		}
-	}
-	if c.key != "" {
-		if err := cli.CheckMode(c.key); err != nil {
-			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -41,7 +42,7 @@ type File struct {
 
 // Open opens a file and hashes it. It must not change while it is offered.
 func Open(name string) (*File, error) {
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (r *Request) Get(ctx context.Context) error {
 			return err
 		}
 	}
-	file, err := os.Open(r.Name)
+	file, err := regular.Open(r.Name)
 	if err != nil {
 		return err
 	}

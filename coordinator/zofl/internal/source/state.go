@@ -2,20 +2,25 @@ package source
 
 import (
 	"encoding/hex"
+	"fmt"
 	"io"
-	"os"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
-// Head reads the head of a file with the state of a device.
+// Head reads the head of a file with the state of a device. Its error names the file.
 func Head(name string) (replica.Head, error) {
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return replica.Head{}, err
 	}
 	defer file.Close()
-	return replica.ReadHead(file)
+	head, err := replica.ReadHead(file)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return head, err
 }
 
 // LoadState reads the state in a file whose head is given. Initial is the parameters that the run
@@ -25,7 +30,7 @@ func LoadState(name string, head *replica.Head, initial []float32,
 	shown func(file io.Reader, size int64) io.Reader) (
 	r *replica.Replica, h replica.History, err error,
 ) {
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, h, err
 	}

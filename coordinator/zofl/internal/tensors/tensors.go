@@ -14,10 +14,11 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
 // Formats are the endings of the names of model files.
@@ -70,14 +71,11 @@ func Open(name string) (*File, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: give a file", name)
-	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

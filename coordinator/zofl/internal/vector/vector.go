@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
 // CheckName returns an error unless the name ends in .f32 or .npy.
@@ -82,7 +84,7 @@ func Read(name string) ([]float32, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}

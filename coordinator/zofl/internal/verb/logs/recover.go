@@ -107,7 +107,7 @@ func stateFrom(path string, initial []float32) (
 	for _, name := range files {
 		head, bad := source.Head(name)
 		if bad != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", name, bad))
+			err = errors.Join(err, bad)
 		} else if head.N > newest.N {
 			file, newest = name, head
 		}

@@ -16,18 +16,17 @@ import (
 // which devices have and the plan has not. If the file does not exist, it is made from random
 // bytes, readable by its owner only. If p is private already, the file must hold its key.
 func keepSecret(ctx context.Context, p *wire.Plan, name string) error {
-	key, err := cli.ReadFile(ctx, name)
+	key, err := cli.ReadPrivate(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !p.Private():
 		key, err = makeSecret(name)
 	case err == nil:
-		err = cli.CheckSecret(name, key)
-	}
-	if errors.As(err, new(*fs.PathError)) {
-		err = cli.Usage(fmt.Errorf("--secret: %w", err))
+		if err := cli.CheckSecret(name, key); err != nil {
+			return err
+		}
 	}
 	if err != nil {
-		return err
+		return cli.Usage(fmt.Errorf("--secret: %w", err))
 	}
 	if p.Private() {
 		if _, err := p.Key(key); err != nil {

@@ -26,9 +26,6 @@ func loadKey(file string, read func(string) ([]byte, error)) (ed25519.PrivateKey
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeKey(file)
 	}
-	if err == nil {
-		err = cli.CheckMode(file)
-	}
 	if err != nil {
 		return nil, cli.CauseOf(err)
 	}
@@ -88,14 +85,14 @@ func (f *serveFlags) speaker() (err error) {
 		return nil
 	}
 	if f.keyFile != "" {
-		if f.private, err = loadKey(f.keyFile, f.Read); err != nil {
+		if f.private, err = loadKey(f.keyFile, f.ReadPrivate); err != nil {
 			return cli.Usage(fmt.Errorf("--key %s: %w", f.keyFile, err))
 		}
 	}
 	if f.Creds == "" {
 		return nil
 	}
-	content, err := f.Read(f.Creds)
+	content, err := f.ReadPrivate(f.Creds)
 	if err == nil && f.private == nil {
 		f.private, err = keyIn(content)
 	}

@@ -1,0 +1,29 @@
+// Package regular opens files that are read in places, or again and again, as models and images
+// are. A FIFO is none: to open it would wait for a writer, whatever a signal says.
+package regular
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Open opens a file for reading. Of what is no regular file it returns an error, and opens nothing.
+func Open(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is %s", name, instead(info.Mode()))
+	}
+	return os.Open(name) // its error names the file
+}
+
+// instead says what a mode is of, and what to give instead.
+func instead(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory: give a file in it"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO, and read more than once: write what it says to a file, and give that"
+	}
+	return "no regular file: give one"
+}
