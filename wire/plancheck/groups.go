@@ -28,7 +28,8 @@ var groupReasons = []reason{
 	{
 		field: "group_size",
 		what:  "sharing=groups needs one, and nothing else has one",
-		do:    "set group_size=5, or groups=auto, or group_size=0",
+		do: "set group_size=5 with groups=random and groups=sketch, and group_size=0 with " +
+			"groups=auto or other sharing",
 	},
 	{
 		field: "group_size",
