@@ -73,6 +73,8 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 		}
 		m.Attempt, m.Contributors, m.Seconds = e.Attempt, e.Contributors, e.Seconds
 		m.Epsilon = epsilonOf(e)
+	case report.Unused:
+		m.Kind, m.ID, m.Text = InVain, e.ID, e.ID+": "+e.Reason
 	default:
 		return m, false
 	}

@@ -157,8 +157,21 @@ func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 func (h *History) addMark(m Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if m.Kind == InVain && h.marked(InVain) >= mostInVain {
+		return
+	}
 	h.marks = append(h.marks, m)
 	h.tell(line{Mark: &m})
+}
+
+// marked counts the marks of a kind. The caller holds mu.
+func (h *History) marked(k Kind) (n int) {
+	for i := range h.marks {
+		if h.marks[i].Kind == k {
+			n++
+		}
+	}
+	return n
 }
 
 // tell keeps the history in its bounds, and hands a line to all readers and to the store. The

@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -187,6 +188,25 @@ func TestMarks(t *testing.T) {
 	}
 	if _, marks = h.Snapshot(0); marks[0].Kind != Paused || marks[0].Text != "lunch" {
 		t.Errorf("the first mark is %+v", marks[0])
+	}
+}
+
+// TestInVain: members whose work counts for nothing are named, and where a whole fleet is late not
+// all of them.
+func TestInVain(t *testing.T) {
+	h := History{}
+	for i := range mostInVain + 5 {
+		record(t, &h, report.Event{Kind: report.Unused, N: 9, Round: 8, ID: fmt.Sprint("d", i),
+			Reason: "its last 16 answers came late"})
+	}
+	_, marks := h.Snapshot(0)
+	if len(marks) != mostInVain {
+		t.Errorf("%d marks, want %d", len(marks), mostInVain)
+	}
+	m := marks[3]
+	if m.Kind != InVain || m.ID != "d3" || m.Text != "d3: its last 16 answers came late" ||
+		m.N != 9 || m.Round != 8 {
+		t.Errorf("mark %+v", m)
 	}
 }
 

@@ -73,6 +73,7 @@ const (
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
 	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
+	InVain     Kind = "in vain"        // work of member ID counts for nothing or little; see Text
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )
 
@@ -85,6 +86,7 @@ type Mark struct {
 	Text   string    `json:"text,omitempty"`
 	To     uint64    `json:"to,omitempty"`
 	Fields []string  `json:"fields,omitempty"`
+	ID     string    `json:"id,omitempty"` // InVain; Text begins with it, too
 
 	// Surveyed.
 	Survey       string  `json:"survey,omitempty"` // what was asked in place of scalars

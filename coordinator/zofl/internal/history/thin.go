@@ -6,6 +6,8 @@ import "maps"
 const (
 	mostPoints = 8192
 	mostMarks  = 1024
+	// mostInVain are the most marks of work in vain: where a whole fleet is late, all say the same.
+	mostInVain = 64
 )
 
 // halve says which of n things to keep: of the older half every second one, but the first, and all

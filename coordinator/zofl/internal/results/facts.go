@@ -115,10 +115,25 @@ func (r *Run) Participation() []Fact {
 	facts = append(facts, Fact{"contributions to earlier rounds", fmt.Sprint(late)},
 		Fact{"declines", fmt.Sprint(declines)}, Fact{"rounds that took several attempts",
 			fmt.Sprint(again)})
+	if ids := r.inVain(); len(ids) > 0 {
+		facts = append(facts, Fact{"worked in vain, see events",
+			strings.Join(ids, ", ")})
+	}
 	for _, cause := range slices.Sorted(maps.Keys(rejected)) {
 		facts = append(facts, Fact{"messages dropped: " + cause, fmt.Sprint(rejected[cause])})
 	}
 	return facts
+}
+
+// inVain are the members whose work counted for little or nothing at some time.
+func (r *Run) inVain() (ids []string) {
+	for i := range r.Marks {
+		if m := &r.Marks[i]; m.Kind == history.InVain && !slices.Contains(ids, m.ID) {
+			ids = append(ids, m.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // Events are the marks that say more than that devices answered.

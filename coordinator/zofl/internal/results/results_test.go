@@ -286,3 +286,30 @@ func TestSurveyInWords(t *testing.T) {
 		t.Errorf("events are %+v", e)
 	}
 }
+
+// TestInVainInReport: the page names the members whose work counted for nothing, once each, and
+// says of each why.
+func TestInVainInReport(t *testing.T) {
+	r := sample(t, "kitchen", 0.02)
+	why := "its last 16 contributions were cut to the bound"
+	for _, id := range []string{"d7", "d3", "d7"} {
+		r.Marks = append(r.Marks, history.Mark{N: 20, Round: 16, Kind: history.InVain, ID: id,
+			Text: id + ": " + why})
+	}
+	want := Fact{"worked in vain, see events", "d3, d7"}
+	if facts := r.Participation(); !slices.Contains(facts, want) {
+		t.Errorf("participation %v, want %v", facts, want)
+	}
+	var page bytes.Buffer
+	if err := r.Report(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"d3, d7", "<td>in vain</td><td>d3: " + why} {
+		if !strings.Contains(page.String(), part) {
+			t.Errorf("the page lacks %q", part)
+		}
+	}
+	if rules := r.rules(); len(rules) != len(sample(t, "kitchen", 0.02).rules()) {
+		t.Errorf("curves have a line for a member: %v", rules)
+	}
+}

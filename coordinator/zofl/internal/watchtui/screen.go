@@ -157,7 +157,9 @@ func (m *Model) place(c *chart) {
 		c.right = fmt.Sprintf("%.0f", c.curve.n[n-1])
 	}
 	for i := range m.track.marks {
-		if k := m.track.marks[i].Kind; k != history.Surveyed && k != history.Began {
+		switch m.track.marks[i].Kind {
+		case history.Surveyed, history.Began, history.InVain:
+		default:
 			c.marks = append(c.marks, float64(m.track.marks[i].N))
 		}
 	}
