@@ -12,12 +12,14 @@ import pytest
 from runs import client, small
 
 import zofl
-from zofl import audit, binary
+from zofl import audit, binary, plans
 
 pytestmark = pytest.mark.usefixtures("zofl")
 
 
-def test_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture,
+              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "_told", set())
     p = zofl.plan("zofedht", run="kitchen", dim=7850, steps=2, step=1e-3, metrics=["loss"],
                   eval_every=5, eval_count=2, async_=False)
     assert (p["run"], p["dim"], p["steps"], p["metrics"]) == ("kitchen", 7850, 2, ["loss"])
@@ -25,7 +27,15 @@ def test_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert p.cost["cost"]["Queries"] > 0
     assert p.warnings and all(w in caplog.text for w in p.warnings)
     p.save(tmp_path / "plan.json")
-    assert zofl.Plan.load(tmp_path / "plan.json") == p
+    caplog.clear()
+    loaded = zofl.Plan.load(tmp_path / "plan.json")
+    assert loaded == p and loaded.warnings == p.warnings
+    assert zofl.plan(dim=3).warnings == p.warnings
+    assert not caplog.records  # what was said is not said again
+    grouped = zofl.plan(dim=3, sharing="groups", groups="sketch", group_size=5)
+    assert set(grouped.warnings) > set(p.warnings)
+    assert [r.getMessage() for r in caplog.records] == [
+        f"plan run: {w}" for w in grouped.warnings if w not in p.warnings]
     with pytest.raises(FileExistsError):
         p.save(tmp_path / "plan.json")
     said = subprocess.run([binary.find(), "plan", tmp_path / "plan.json", "--json"],

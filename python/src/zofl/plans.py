@@ -17,7 +17,7 @@ class Plan(dict[str, Any]):
     """The fields of a plan that are set, by name, as in its file.
 
     `cost` is what `zofl plan --json` says beside the plan: bytes, memory, evaluations of a round.
-    `warnings` is what the plan may lack; they are logged, too.
+    `warnings` is what the plan may lack. Those of a new plan are logged, each once in a program.
     """
 
     cost: dict[str, Any]
@@ -30,7 +30,7 @@ class Plan(dict[str, Any]):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
         """The plan in a file, checked."""
-        return _shown([os.fspath(path)])
+        return _shown([os.fspath(path)])  # whoever made it was told what it may lack
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Stores the plan in a new file. A plan is never overwritten: that would lose its run."""
@@ -56,7 +56,15 @@ def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
         fields["segments"], segments = list(segments), None
     flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
                               "segments": segments, "secret": secret, "epsilon": epsilon}
-    return _shown([*arguments(flags), *_sets(fields.items())])
+    p = _shown([*arguments(flags), *_sets(fields.items())])
+    for warning in p.warnings:
+        if warning not in _told:
+            _told.add(warning)
+            log.warning("plan %s: %s", p["run"], warning)
+    return p
+
+
+_told: set[str] = set()  # warnings that were logged
 
 
 def _sets(fields: Iterable[tuple[str, Value]]) -> list[str]:
@@ -76,6 +84,4 @@ def _shown(command: list[str]) -> Plan:
     said = json.loads(run("plan", "--json", *command))
     p = Plan(said.pop("plan"))
     p.cost, p.warnings = said, tuple(said.pop("warnings", ()))
-    for warning in p.warnings:
-        log.warning("plan %s: %s", p["run"], warning)
     return p
