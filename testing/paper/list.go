@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/fzoos"
 	"github.com/zofl/zofl/testing/paper/heterogeneity"
 	"github.com/zofl/zofl/testing/paper/lab"
+	"github.com/zofl/zofl/testing/paper/losses"
 	"github.com/zofl/zofl/testing/paper/mixed"
 	"github.com/zofl/zofl/testing/paper/svrg"
 	"github.com/zofl/zofl/testing/paper/untouched"
@@ -40,6 +41,7 @@ func All() []lab.Experiment {
 			beyond.Experiment(),
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
+			losses.Experiment(),
 			mixed.Experiment(),
 			further.Experiment(),
 			further.Finish(),
