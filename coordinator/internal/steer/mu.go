@@ -28,8 +28,9 @@ var growth = []float64{2, 10}
 // A is no slope if it is more than half of that at the next distance, less than twice that at the
 // one before, or more than a tenth of that two distances on. Where it is one, mu takes the largest
 // distance with B/A at most 0.02; if there is none that with B/A at most 0.2, or else that with the
-// least if it is below 1. If it is not, mu takes the distance with the least B/mu, which is what a
-// slope is wrong by.
+// least if it is below 1; or a longer one that is [steeper]. If it is not below 1, mu takes the
+// distance with the least B/mu, which is what a slope is wrong by, before the loss has [rested] and
+// where its slopes have not [faded].
 //
 // An even part falls toward short distances unless it is noise, which is at all distances, and by
 // chance small at one. One device with a large number could make a root mean square anything. Half
@@ -48,14 +49,18 @@ func mu(values [][]float32) survey.Result {
 	}
 	noise, sloped := noises(s.Rows, odds, evens)
 	best, bend := straightest(s.Rows, odds, noise, sloped)
+	far := steeper(s.Rows, odds, evens, best)
 	switch {
+	case far > best:
+		best, s.Why = far, "the largest at which the loss is twice as steep as near the model"
 	case best >= 0 && bend <= bends[len(bends)-1]:
 		s.Why = fmt.Sprintf("the largest whose even part is at most %v of the odd one", bend)
 	case best >= 0:
 		s.Why = fmt.Sprintf("no even part is at most %v of the odd one; this has the least, %.2g of "+
 			"it", bends[len(bends)-1], bend)
 	default:
-		if best = surest(s.Rows[:rested(s.Rows, odds, evens)], noise); best < 0 {
+		end := min(rested(s.Rows, odds, evens), faded(s.Rows, odds))
+		if best = surest(s.Rows[:end], noise); best < 0 {
 			s.Why = "at no distance do half of the devices have two finite losses that differ: begin " +
 				"at random parameters, or set mu"
 			return s
@@ -116,6 +121,22 @@ func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best 
 	return best, bend
 }
 
+// steeper returns the largest distance beyond best at which A/mu is twice of that at best or more,
+// the even part below half of A, and A at least twice of that at the distance before; best if
+// there is none, or best is -1. What a loss counts, such as the steps until a controller fails, makes
+// stairs, and on each of them it is nearly level. No convex loss has such a distance: where it gets
+// that much steeper on one side, its even part is half of A or more.
+func steeper(rows []survey.Row, odds, evens []float64, best int) int {
+	far := best
+	for i := best + 1; best >= 0 && i < len(rows); i++ {
+		if rows[i].Usable && odds[i] >= 2*odds[i-1] && evens[i] < odds[i]/2 &&
+			odds[i]/float64(rows[i].At) >= 2*odds[best]/float64(rows[best].At) {
+			far = i
+		}
+	}
+	return far
+}
+
 // surest returns the distance with the least B/mu; -1 if there is none.
 func surest(rows []survey.Row, noise []float64) int {
 	best, least := -1, math.Inf(1)
@@ -140,6 +161,25 @@ func rested(rows []survey.Row, odds, evens []float64) int {
 		return len(rows)
 	}
 	return i + 1
+}
+
+// faded returns how many distances there are before slopes fade: A/mu gets less than half of what it
+// is where A first is four times that at all shorter distances, if these are at least four. There
+// the loss rises above its jumps and its noise, and beyond it is no longer the one near the model.
+func faded(rows []survey.Row, odds []float64) int {
+	usable, most, slope := 0, 0.0, 0.0
+	for i, row := range rows {
+		switch {
+		case !row.Usable:
+			continue
+		case slope > 0 && 2*odds[i]/float64(row.At) < slope:
+			return i
+		case slope == 0 && usable >= 4 && odds[i] >= 4*most:
+			slope = odds[i] / float64(row.At)
+		}
+		usable, most = usable+1, max(most, odds[i])
+	}
+	return len(rows)
 }
 
 // parts returns the medians of |a| and |b|, which are values odd and even of each answer. usable

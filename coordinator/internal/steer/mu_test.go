@@ -135,9 +135,53 @@ func TestMuWhereALossRests(t *testing.T) {
 			}
 			return 0.9 + math.Copysign(odd, t) - even
 		})
-		if got := chosen(t, one, one, one); got != 100 {
-			t.Errorf("the %s part grows: mu %v, want 100", name, got)
+		if got := chosen(t, one, one, one); got > 0.01 { // its slopes fade
+			t.Errorf("the %s part grows: mu %v, want at most 0.01", name, got)
 		}
+	}
+}
+
+// A loss that counts has stairs, and next to no slope on a stair. mu is where it is as steep as over
+// all, however level the stair is. A convex loss that gets steep is not taken for one.
+func TestMuOfStairs(t *testing.T) {
+	for _, slope := range []float64{1e-6, 1e-4, 1e-3} {
+		var values [][]float32
+		for d := range 4 {
+			values = append(values, answer(func(t float64) float64 {
+				far := math.Min(math.Max(t, -15), 15) + 0.3*math.Min(math.Abs(t), 15)
+				return 0.9 + slope*t + 0.003*0.05*math.Floor(far/0.05+0.2+0.2*float64(d))
+			}))
+		}
+		if got := chosen(t, values...); got != 10 {
+			t.Errorf("slope %v on a stair, 3e-3 over many: mu %v, want 10", slope, got)
+		}
+	}
+	steep := answer(func(t float64) float64 { return math.Exp(3 * t) })
+	if got := chosen(t, steep, steep, steep); got != 0.01 {
+		t.Errorf("e^3t: mu %v, want 0.01", got)
+	}
+}
+
+// A model of whole numbers starts where the loss jumps, and far away it is another one. mu is where
+// the slope rises above the jump, though errors of a slope are smaller farther away.
+func TestMuOfWholeNumbers(t *testing.T) {
+	one := answer(func(t float64) float64 {
+		if t == 0 {
+			return 40
+		}
+		odd, even := 0.6, 0.5 // the jump at the model itself
+		switch at := math.Abs(t); {
+		case at > 50:
+			odd, even = 60, 255
+		case at > 5:
+			odd, even = 8, 32
+		case at > 0.5:
+			odd, even = 5.5, 5.6
+		}
+		return 40 + math.Copysign(odd, t) + even
+	})
+	if got := chosen(t, one, one, one); got != 1 {
+		t.Errorf("mu %v, want 1", got)
 	}
 }
 
