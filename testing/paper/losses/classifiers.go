@@ -62,7 +62,7 @@ func classifiers() []task {
 		coarse,
 		six.task("hinge", "the multiclass hinge", 4, hinge),
 		errors,
-		clustersOf(12, 100, 30, 5000).task("hundred", "softmax of 100 classes", 10, entropy),
+		clustersOf(12, 100, 20, 4000).task("hundred", "softmax of 100 classes", 5, entropy),
 		ranking(clustersOf(13, 2, 20, 2000)),
 	}
 }

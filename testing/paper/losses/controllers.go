@@ -21,7 +21,43 @@ func controllers() []task {
 		{name: "pole", what: "a linear controller of a pole on a cart", dim: 4, devices: 4,
 			samples: len(starts),
 			loss:    mean(func(x []float32, i int) float64 { return balance(x, starts[i]) })},
+		stock(),
 	}
+}
+
+// stock is of five goods in whole numbers: x has below how many of each a shop orders, and how many
+// it orders, both in tens above 20. An order takes a fixed cost and three days.
+func stock() task {
+	const goods, days, samples = 5, 60, 100
+	rng := source(22)
+	demands := make([][days][goods]int, samples)
+	for i := range demands {
+		for day := range days {
+			for g := range goods {
+				demands[i][day][g] = rng.IntN(4 * (g + 2))
+			}
+		}
+	}
+	return task{name: "stock", what: "when a shop orders, and how much, in whole numbers",
+		dim: 2 * goods, devices: 5, samples: samples, loss: mean(func(x []float32, i int) float64 {
+			cost := 0.0
+			for g := range goods {
+				held, coming := 20, [3]int{}
+				below, amount := int(20+10*x[2*g]), max(0, int(20+10*x[2*g+1]))
+				for day, demand := range demands[i] {
+					held += coming[day%3]
+					coming[day%3] = 0
+					sold := min(held, demand[g])
+					held -= sold
+					cost += 0.1*float64(held) + 2*float64(demand[g]-sold)
+					if held+coming[0]+coming[1]+coming[2] < below && amount > 0 {
+						cost += 10
+						coming[day%3] = amount
+					}
+				}
+			}
+			return cost / days
+		})}
 }
 
 // A plant follows its input with two lags of a time and a gain.

@@ -78,7 +78,7 @@ func networks() []task {
 			})}
 	}
 	skewed := classify("layers-2-skewed", "a network of two layers on digits, Dirichlet 0.3",
-		"relu:49x24,24x10", 10, net{[]int{49, 24, 10}, relu})
+		"relu:49x24,24x10", 5, net{[]int{49, 24, 10}, relu})
 	skewed.labels = d.labels
 	code := net{[]int{49, 8, 49}, tanh}
 	return []task{
