@@ -194,7 +194,7 @@ func (t *trial) file(task *task, p *wire.Plan, seed uint64) (string, error) {
 	}
 	sum := sha256.Sum256(plan)
 	return filepath.Join(t.env.Dir, t.report.ID, task.name,
-		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(p.ServerStep), seed, sum[:6])), nil
+		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(p.StepSize), seed, sum[:6])), nil
 }
 
 func digits3(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }

@@ -61,7 +61,7 @@ func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
 	}
 	kept, err := lab.Chosen("tasks", e.Tasks, names)
 	if e.Short && e.Tasks == nil {
-		kept = []string{"squares", "hinge", "pid"}
+		kept = []string{"quantile", "hinge", "pid"}
 	}
 	if err == nil {
 		t.presets, err = lab.Chosen("presets", e.Presets, []string{"zofl", "zofl-shared"})
