@@ -122,8 +122,8 @@ func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best 
 }
 
 // steeper returns the largest distance beyond best at which A/mu is twice of that at best or more,
-// the even part below half of A, and A at least twice of that at the distance before; best if
-// there is none, or best is -1. What a loss counts, such as the steps until a controller fails, makes
+// the even part below half of A, and A at least twice of that at the distance before; best if there
+// is none, or best is -1. What a loss counts, such as the steps until a controller fails, makes
 // stairs, and on each of them it is nearly level. No convex loss has such a distance: where it gets
 // that much steeper on one side, its even part is half of A or more.
 func steeper(rows []survey.Row, odds, evens []float64, best int) int {
@@ -163,9 +163,9 @@ func rested(rows []survey.Row, odds, evens []float64) int {
 	return i + 1
 }
 
-// faded returns how many distances there are before slopes fade: A/mu gets less than half of what it
-// is where A first is four times that at all shorter distances, if these are at least four. There
-// the loss rises above its jumps and its noise, and beyond it is no longer the one near the model.
+// faded returns how many distances there are before slopes fade: A/mu gets less than half of what
+// it is where A first is four times that at all shorter distances, if these are four or more. There
+// the loss rises above its jumps and its noise. Farther away it is another loss than at the model.
 func faded(rows []survey.Row, odds []float64) int {
 	usable, most, slope := 0, 0.0, 0.0
 	for i, row := range rows {

@@ -141,8 +141,8 @@ func TestMuWhereALossRests(t *testing.T) {
 	}
 }
 
-// A loss that counts has stairs, and next to no slope on a stair. mu is where it is as steep as over
-// all, however level the stair is. A convex loss that gets steep is not taken for one.
+// A loss that counts has stairs, and next to no slope on a stair. mu is where it is as steep as
+// over all, however level the stair is. A convex loss that gets steep is not taken for one.
 func TestMuOfStairs(t *testing.T) {
 	for _, slope := range []float64{1e-6, 1e-4, 1e-3} {
 		var values [][]float32
