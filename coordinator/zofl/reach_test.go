@@ -192,7 +192,8 @@ func TestFilesOfAConnection(t *testing.T) {
 	for _, args := range [][]string{
 		{"--creds", none}, {"--nkey", none}, {"--tls-ca", none}, {"--tls-cert", none, "--tls-key", none},
 		{"--creds", "reach_test.go"}, {"--nkey", "reach_test.go"}, {"--tls-ca", "reach_test.go"},
-		{"--tls-cert", "reach_test.go", "--tls-key", "reach_test.go"},
+		{"--tls-key", "reach_test.go", "--tls-cert", "reach_test.go"}, // others can read it
+		{"--tls-key", none, "--tls-cert", "reach_test.go"},
 	} {
 		command := []string{"status", "--url", "nats://127.0.0.1:1", "--run", "r"}
 		_, err := zofl(t, append(command, args...)...)

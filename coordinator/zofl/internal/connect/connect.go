@@ -174,17 +174,27 @@ func checkAddress(address string) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	switch {
+	case err != nil && !strings.Contains(address, "@"):
+		return nil, fmt.Errorf("--url %s: no address: write it as tls://host:4222", address)
 	case err != nil: // the error quotes the address, and so a password
 		return nil, errors.New("--url is no address: write it as tls://host:4222, " +
 			"and % / ? # of a password as %25 %2F %3F %23")
 	case !slices.Contains(schemes, u.Scheme):
 		return nil, fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or "+
 			"wss://", u.Redacted())
+	case u.Port() != "" && !isPort(u.Port()):
+		return nil, fmt.Errorf("--url %s: give a port from 1 to 65535", u.Redacted())
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("--url %s: the host is missing: write it as tls://host:4222",
 			u.Redacted())
 	}
 	return u, nil
+}
+
+// isPort says whether a broker can listen at a port.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
 }
 
 // Redacted returns the addresses of the broker without passwords.
@@ -240,7 +250,8 @@ func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, er
 func SplitAddress(flag, address string) (host string, port uint64, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", 0, fmt.Errorf("%s %s: %w", flag, address, err)
+		return "", 0, fmt.Errorf("%s %s: write it as HOST:PORT, such as 127.0.0.1:4222, and an IPv6 "+
+			"address in brackets", flag, address)
 	}
 	if port, err = strconv.ParseUint(text, 10, 16); err != nil {
 		return "", 0, fmt.Errorf("%s %s: give a port from 1 to 65535, or 0 for a free one",

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -70,7 +71,7 @@ func (c *Connection) publicOf(file string) (string, error) {
 	}
 	pair, err := nkeys.ParseDecoratedNKey(content)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: give a file with a seed that begins with SU", err)
 	}
 	defer pair.Wipe()
 	public, err := pair.PublicKey()
@@ -104,9 +105,13 @@ func (c *Connection) certificate() (tls.Certificate, error) {
 	}
 	key, err := c.read(c.key)
 	if err != nil {
-		return tls.Certificate{}, err
+		return tls.Certificate{}, fmt.Errorf("--tls-key %s: %v", c.key, cli.CauseOf(err))
 	}
-	return tls.X509KeyPair(cert, key)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		err = fmt.Errorf("%w: give a certificate in PEM, and with --tls-key its private key", err)
+	}
+	return pair, err
 }
 
 // roots returns the authorities in a file.
@@ -137,7 +142,7 @@ func (c *Connection) authority() string {
 // checkFiles returns an error unless the files have what their flags promise.
 func (c *Connection) checkFiles() error {
 	if c.key != "" {
-		if err := cli.CheckMode(c.key); err != nil {
+		if err := cli.CheckMode(c.key); err != nil && !errors.As(err, new(*fs.PathError)) {
 			return fmt.Errorf("--tls-key %s: %w", c.key, cli.CauseOf(err))
 		}
 	}

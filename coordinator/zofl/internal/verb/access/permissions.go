@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/jwt/v2"
@@ -41,6 +42,9 @@ zofl serve --tls --auth makes a broker that has all this: then nothing needs to 
 			write, ok := formats[format]
 			if !ok {
 				return cli.Usage(fmt.Errorf("--format %q: choose conf or jwt", format))
+			}
+			if use.Run == "" {
+				return cli.Usage(errors.New("--run is missing: give the name of the run"))
 			}
 			p, err := grant.For(grant.Role(role), use)
 			if err != nil {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+)
+
+// TestWrongInput: what an operator gives wrongly is a usage error that names the flag and the
+// value, and says what to give.
+func TestWrongInput(t *testing.T) {
+	dir := t.TempDir()
+	plan, junk := newPlan(t), filepath.Join(dir, "junk")
+	if err := os.WriteFile(junk, []byte("junk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status := func(url string, more ...string) []string {
+		return append([]string{"status", "--run", "r", "--url", url}, more...)
+	}
+	const local = "nats://127.0.0.1:1"
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{status("nats://127.0.0.1:99999"), "--url nats://127.0.0.1:99999: give a port from 1 to 65535"},
+		{status("nats://127.0.0.1:0"), "--url nats://127.0.0.1:0: give a port from 1 to 65535"},
+		{status("nats://127.0.0.1:42x"), "--url nats://127.0.0.1:42x: no address: write it as tls://"},
+		{status("nats://me:pa%zz@127.0.0.1"), "--url is no address: write it as tls://"},
+		{status(local, "--nkey", junk), "--nkey " + junk + ": nkeys: no nkey seed found: give a file"},
+		{status(local, "--tls-cert", junk, "--tls-key", junk), "give a certificate in PEM, and with"},
+		{[]string{"serve", plan, "--store", filepath.Join(dir, "s"), "--listen", "4222"},
+			"--listen 4222: write it as HOST:PORT, such as 127.0.0.1:4222"},
+		{[]string{"permissions"}, "--run is missing: give the name of the run"},
+	} {
+		_, err := zofl(t, tt.args...)
+		if !errors.As(err, new(cli.UsageError)) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("zofl %v: %v, want %q", tt.args, err, tt.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "pa%zz") {
+			t.Errorf("zofl %v prints the password: %v", tt.args, err)
+		}
+	}
+}
