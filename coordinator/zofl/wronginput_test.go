@@ -18,10 +18,15 @@ func TestWrongInput(t *testing.T) {
 	if err := os.WriteFile(junk, []byte("junk\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	lost := filepath.Join(dir, "lost")
+	none := filepath.Join(dir, "none")
+	const there = ": no such file or directory: name one that is there"
 	status := func(url string, more ...string) []string {
 		return append([]string{"status", "--run", "r", "--url", url}, more...)
 	}
 	const local = "nats://127.0.0.1:1"
+	client := []string{"client", "--run", "r", "--id", "a", "--url", local}
+	serve := []string{"serve", plan, "--store", filepath.Join(dir, "s"), "--listen", "127.0.0.1:0"}
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -34,6 +39,25 @@ func TestWrongInput(t *testing.T) {
 		{status(local, "--tls-cert", junk, "--tls-key", junk), "give a certificate in PEM, and with"},
 		{[]string{"serve", plan, "--store", filepath.Join(dir, "s"), "--listen", "4222"},
 			"--listen 4222: write it as HOST:PORT, such as 127.0.0.1:4222"},
+		{[]string{"plan", none}, "plan " + none + there},
+		{[]string{"plan", dir}, "plan " + dir + ": is a directory: name another one"},
+		{[]string{"plan", "--run", "r", "--dim", "0"}, "--dim 0: give the number of parameters"},
+		{[]string{"plan", "--run", "r", "--dim", "2", "--write", filepath.Join(none, "p.json")},
+			"/p.json: no such file or directory: make its directory first"},
+		{[]string{"plan", "--run", "r", "--dim", "2", "--secret", filepath.Join(none, "key")},
+			"/key: no such file or directory: make its directory first"},
+		{[]string{"plan", "--run", "r", "--initial", none + ".npy"}, none + ".npy" + there},
+		{[]string{"plan", "--run", "r", "--initial", none + ".f32"}, none + ".f32" + there},
+		{append(client, "--secret", none), "--secret " + none + there},
+		{append(client, "--initial", none+".f32"), "--initial " + none + ".f32" + there},
+		{append(serve, "--allow", none), "--allow " + none + there},
+		{append(serve, "--offer", none), "--offer " + none + there},
+		{[]string{"recover", "--from", none, "--store", lost}, "--from " + none + there},
+		{[]string{"recover", "--from", junk, "--store", lost}, "--from " + junk +
+			": no usable state: name the state file of a device, or the directory of its store"},
+		{[]string{"log", "--store", none}, "--store " + none + ": no log there: name the directory"},
+		{[]string{"verify", "--store", none}, "--store " + none + ": no log there: name the directory"},
+		{[]string{"history", "--store", none}, "--store " + none + ": no log there: name the dir"},
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {
 		_, err := zofl(t, tt.args...)

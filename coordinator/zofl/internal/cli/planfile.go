@@ -21,7 +21,7 @@ import (
 func ReadPlan(ctx context.Context, name string) (*wire.Plan, error) {
 	text, err := ReadFile(ctx, name)
 	if err != nil {
-		return nil, Usage(fmt.Errorf("plan %s: %w", name, CauseOf(err)))
+		return nil, FileFault("plan", name, err)
 	}
 	p, err := planfile.Read(bytes.NewReader(text))
 	if err == nil {
@@ -68,7 +68,7 @@ func WritePlan(name string, p *wire.Plan) error {
 		return Usage(fmt.Errorf("--write: %w: a plan is never overwritten, because that would "+
 			"lose the run key of a run: name a new file", err))
 	case err != nil:
-		return Usage(fmt.Errorf("--write: %w", err))
+		return NewFileFault("--write", name, err)
 	}
 	_, err = file.Write(append(b, '\n'))
 	return errors.Join(err, file.Close())

@@ -23,7 +23,7 @@ func ReadSecret(ctx context.Context, name string) ([]byte, error) {
 	}
 	key, err := ReadPrivate(ctx, name)
 	if err != nil {
-		return nil, Usage(fmt.Errorf("--secret: %w", err))
+		return nil, FileFault("--secret", name, err)
 	}
 	return key, CheckSecret(name, key)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -96,7 +97,7 @@ func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
 	}
 	log, err := open(spec.Place)
 	if errors.Is(err, runlog.ErrNoLog) {
-		return nil, cli.Usage(fmt.Errorf("--store %s: no log there: %w", spec.Place, err))
+		return nil, noLog(spec.Place)
 	}
 	if err != nil {
 		return nil, cli.Store(spec.Place, err)
@@ -126,10 +127,19 @@ func holder() string {
 
 // MustExist returns an error if a directory has no log, because opening it would make one.
 func MustExist(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, "log")); err != nil {
-		return cli.Usage(fmt.Errorf("--store %s: no log there: %w", dir, err))
+	_, err := os.Stat(filepath.Join(dir, "log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return noLog(dir)
+	}
+	if err != nil {
+		return cli.FileFault("--store", dir, err)
 	}
 	return nil
+}
+
+func noLog(dir string) error {
+	return cli.Usage(fmt.Errorf("--store %s: no log there: name the directory that zofl serve "+
+		"--store was given", dir))
 }
 
 // JetStream names the broker's JetStream in place of a directory.

@@ -42,7 +42,7 @@ func (c *Choice) Read() ([]float32, error) {
 	if !isModel(c.File) {
 		x, err := vector.Read(c.File)
 		if err != nil {
-			return nil, cli.Usage(fmt.Errorf("--initial: %w", err))
+			return nil, cli.FileFault("--initial", c.File, err)
 		}
 		return x, c.nameless()
 	}
@@ -90,7 +90,7 @@ func (c *Choice) Open() (*Model, error) { return openModel("--initial", c.File, 
 func openModel(flag, name string, train []string) (*Model, error) {
 	file, err := tensors.Open(name)
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("%s: %w", flag, err))
+		return nil, cli.FileFault(flag, name, err)
 	}
 	chosen, err := file.Select(train)
 	if err != nil {

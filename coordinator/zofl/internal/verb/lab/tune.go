@@ -245,7 +245,7 @@ func replacePlan(name string, p *wire.Plan, replace bool) (err error) {
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), ".zofl-*")
 	if err != nil {
-		return cli.Usage(fmt.Errorf("--out: %w", err))
+		return cli.NewFileFault("--out", name, err)
 	}
 	defer func() {
 		if err != nil {

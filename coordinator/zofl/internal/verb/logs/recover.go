@@ -94,7 +94,7 @@ func stateFrom(path string, initial []float32) (
 ) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", nil, h, cli.Usage(fmt.Errorf("--from: %w", err))
+		return "", nil, h, cli.FileFault("--from", path, err)
 	}
 	files := []string{path}
 	if info.IsDir() {
@@ -113,7 +113,8 @@ func stateFrom(path string, initial []float32) (
 		}
 	}
 	if file == "" {
-		return "", nil, h, cli.Usage(fmt.Errorf("--from: no usable state: %w", err))
+		return "", nil, h, cli.Usage(fmt.Errorf("--from %s: no usable state: name the state file of a "+
+			"device, or the directory of its store: %w", path, err))
 	}
 	if newest.Plan.Private() {
 		return "", nil, h, cli.Usage(fmt.Errorf("--from %s: run %s is private: its coordinator "+

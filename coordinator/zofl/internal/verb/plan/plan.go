@@ -123,6 +123,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 		return cli.Usage(fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],
 			strings.Join(cli.Given(cmd, newPlan...), ", ")))
+	case f.dim == 0 && cmd.Flags().Changed("dim"):
+		return cli.Usage(errors.New("--dim 0: give the number of parameters, 1 or more"))
 	case f.layers != "" && f.initial.File != "":
 		return cli.Usage(errors.New("--segments and --initial: a file has its own tensors: give only " +
 			"one"))

@@ -26,7 +26,7 @@ func keepSecret(ctx context.Context, p *wire.Plan, name string) error {
 		}
 	}
 	if err != nil {
-		return cli.Usage(fmt.Errorf("--secret: %w", err))
+		return cli.NewFileFault("--secret", name, err)
 	}
 	if p.Private() {
 		if _, err := p.Key(key); err != nil {

@@ -38,7 +38,7 @@ func allowed(ctx context.Context, path string, logger *slog.Logger) (func(id str
 	}
 	l := &allowList{ctx: ctx, path: path, logger: logger}
 	if err := l.read(); err != nil {
-		return nil, cli.Usage(fmt.Errorf("--allow: %w", err))
+		return nil, cli.FileFault("--allow", path, err)
 	}
 	return l.has, nil
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -104,7 +103,7 @@ func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw fu
 	}
 	file, err := offer.Open(f.offer)
 	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("--offer: %w", err))
+		return nil, cli.FileFault("--offer", f.offer, err)
 	}
 	stop, err := file.Serve(nc, f.run)
 	if err != nil {
