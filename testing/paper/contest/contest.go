@@ -122,15 +122,18 @@ func Padded(name string) string {
 }
 
 // Affordable returns the number of rounds, at least one, for which a client's queries
-// suffice. In rounds with two phases the first phase counts twice, because most clients in
-// the second phase were not in the first.
+// suffice. With scaffold-1 a round's first phase counts twice, because most clients in the second
+// were not in the first.
 func Affordable(p *wire.Plan, queries uint64) uint64 {
 	spent, rounds := uint64(0), uint64(0)
 	for {
 		perturbations := p.PerturbationsAt(rounds + 1)
-		spent += p.Queries(perturbations)
+		spent += p.PhaseQueries(uint8(p.Phases()), perturbations)
+		if p.Phases() == 2 {
+			spent += p.PhaseQueries(1, perturbations)
+		}
 		if p.Control == wire.ScaffoldPoint {
-			spent += 2 * p.PhaseQueries(1, perturbations)
+			spent += p.PhaseQueries(1, perturbations)
 		}
 		if spent > queries {
 			return max(rounds, 1)

@@ -79,6 +79,8 @@ func TestAffordable(t *testing.T) {
 		{[]string{"difference=forward", "perturbations=9",
 			`perturbation_schedule=[{"round":11,"perturbations":19}]`}, 15},
 		{[]string{"difference=forward", "perturbations=9", "steps=2", "control=scaffold-1"}, 5},
+		{[]string{"difference=forward", "perturbations=9", "steps=2", "control=svrg"}, 6},
+		{[]string{"estimator=surrogate", "active=5", "around=20", "steps=10"}, 2},
 		{[]string{"difference=central", "perturbations=500"}, 1},
 	} {
 		p, err := run.Plan("decomfl", "afford", 1, 10, 10, 3)
