@@ -3,6 +3,7 @@ package steer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -29,8 +30,8 @@ var growth = []float64{2, 10}
 // one before, or more than a tenth of that two distances on. Where it is one, mu takes the largest
 // distance with B/A at most 0.02; if there is none that with B/A at most 0.2, or else that with the
 // least if it is below 1; or a longer one that is [steeper]. If it is not below 1, mu takes the
-// distance with the least B/mu, which is what a slope is wrong by, before the loss has [rested] and
-// where its slopes have not [faded].
+// distance with the least B/mu, which is what a slope is wrong by, before the loss is [bent]. No mu
+// is longer than where the loss has [rested].
 //
 // An even part falls toward short distances unless it is noise, which is at all distances, and by
 // chance small at one. One device with a large number could make a root mean square anything. Half
@@ -47,9 +48,10 @@ func mu(values [][]float32) survey.Result {
 		}
 		s.Rows, odds, evens = append(s.Rows, row), append(odds, odd), append(evens, even)
 	}
-	noise, sloped := noises(s.Rows, odds, evens)
-	best, bend := straightest(s.Rows, odds, noise, sloped)
-	far := steeper(s.Rows, odds, evens, best)
+	rows := s.Rows[:rested(s.Rows, odds, evens)]
+	noise, sloped := noises(rows, len(rows) < len(s.Rows), odds, evens)
+	best, bend := straightest(rows, odds, noise, sloped)
+	far := steeper(rows, odds, evens, best)
 	switch {
 	case far > best:
 		best, s.Why = far, "the largest at which the loss is twice as steep as near the model"
@@ -59,8 +61,7 @@ func mu(values [][]float32) survey.Result {
 		s.Why = fmt.Sprintf("no even part is at most %v of the odd one; this has the least, %.2g of "+
 			"it", bends[len(bends)-1], bend)
 	default:
-		end := min(rested(s.Rows, odds, evens), faded(s.Rows, odds))
-		if best = surest(s.Rows[:end], noise); best < 0 {
+		if best = surest(rows[:bent(rows, evens)], noise); best < 0 {
 			s.Why = "at no distance do half of the devices have two finite losses that differ: begin " +
 				"at random parameters, or set mu"
 			return s
@@ -72,16 +73,23 @@ func mu(values [][]float32) survey.Result {
 	return s
 }
 
-// noises returns B by distance, and where A is a slope.
-func noises(rows []survey.Row, odds, evens []float64) (noise []float64, sloped []bool) {
+// noises returns B by distance, and where A is a slope. If the loss rests from the last distance
+// on, A is no slope there, and that says nothing of shorter ones.
+func noises(rows []survey.Row, rests bool, odds, evens []float64) (noise []float64,
+	sloped []bool) {
 	sloped, noise = make([]bool, len(rows)), make([]float64, len(rows))
 	for i, row := range rows {
 		sloped[i] = row.Usable
 	}
+	growing := len(rows) // up to there a straight loss would grow
+	if rests {
+		growing--
+		sloped[growing] = false
+	}
 	for i := range rows {
 		for k, least := range growth {
 			next := i + 1 + k
-			if next >= len(rows) || !rows[i].Usable || !rows[next].Usable ||
+			if next >= growing || !rows[i].Usable || !rows[next].Usable ||
 				odds[next] >= least*odds[i] {
 				continue
 			}
@@ -163,21 +171,22 @@ func rested(rows []survey.Row, odds, evens []float64) int {
 	return i + 1
 }
 
-// faded returns how many distances there are before slopes fade: A/mu gets less than half of what
-// it is where A first is four times that at all shorter distances, if these are four or more. There
-// the loss rises above its jumps and its noise. Farther away it is another loss than at the model.
-func faded(rows []survey.Row, odds []float64) int {
-	usable, most, slope := 0, 0.0, 0.0
+// bent returns how many distances there are before curvature outweighs the noise of the loss:
+// before the even part is more than 16 times the largest at the four shortest distances. Where
+// these grow with the distance, by 8 times from the first two to the next two, they are no noise,
+// and all distances count.
+func bent(rows []survey.Row, evens []float64) int {
+	var near []float64 // even parts at the shortest distances
 	for i, row := range rows {
 		switch {
 		case !row.Usable:
-			continue
-		case slope > 0 && 2*odds[i]/float64(row.At) < slope:
+		case len(near) < 4:
+			near = append(near, evens[i])
+		case max(near[2], near[3]) > 8*max(near[0], near[1]):
+			return len(rows)
+		case evens[i] > 16*slices.Max(near):
 			return i
-		case slope == 0 && usable >= 4 && odds[i] >= 4*most:
-			slope = odds[i] / float64(row.At)
 		}
-		usable, most = usable+1, max(most, odds[i])
 	}
 	return len(rows)
 }

@@ -135,8 +135,8 @@ func TestMuWhereALossRests(t *testing.T) {
 			}
 			return 0.9 + math.Copysign(odd, t) - even
 		})
-		if got := chosen(t, one, one, one); got > 0.01 { // its slopes fade
-			t.Errorf("the %s part grows: mu %v, want at most 0.01", name, got)
+		if got := chosen(t, one, one, one); got != 100 {
+			t.Errorf("the %s part grows: mu %v, want 100", name, got)
 		}
 	}
 }
@@ -148,7 +148,8 @@ func TestMuOfStairs(t *testing.T) {
 		var values [][]float32
 		for d := range 4 {
 			values = append(values, answer(func(t float64) float64 {
-				far := math.Min(math.Max(t, -15), 15) + 0.3*math.Min(math.Abs(t), 15)
+				far := math.Min(math.Max(t, -15), 15) + 0.22*math.Min(math.Abs(t), 10) +
+					0.027*math.Max(math.Abs(t)-10, 0)
 				return 0.9 + slope*t + 0.003*0.05*math.Floor(far/0.05+0.2+0.2*float64(d))
 			}))
 		}
@@ -162,10 +163,11 @@ func TestMuOfStairs(t *testing.T) {
 	}
 }
 
-// A model of whole numbers starts where the loss jumps, and far away it is another one. mu is where
-// the slope rises above the jump, though errors of a slope are smaller farther away.
-func TestMuOfWholeNumbers(t *testing.T) {
-	one := answer(func(t float64) float64 {
+// A model of whole numbers starts where the loss jumps, and far away it is another one. So it is
+// with a measured loss that rises ever less, such as one in decibels: errors of a slope would be
+// the least where nothing of the slope is left. mu is no longer than where the loss begins to bend.
+func TestMuOfBentLosses(t *testing.T) {
+	whole := answer(func(t float64) float64 {
 		if t == 0 {
 			return 40
 		}
@@ -180,8 +182,43 @@ func TestMuOfWholeNumbers(t *testing.T) {
 		}
 		return 40 + math.Copysign(odd, t) + even
 	})
-	if got := chosen(t, one, one, one); got != 1 {
-		t.Errorf("mu %v, want 1", got)
+	if got := chosen(t, whole, whole, whole); got != 1 {
+		t.Errorf("whole numbers: mu %v, want 1", got)
+	}
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		var values [][]float32
+		for range 3 {
+			slope := rng.NormFloat64()
+			values = append(values, answer(func(t float64) float64 {
+				return 10*math.Log10(10+slope*t+2*t*t) + 0.5*rng.NormFloat64()
+			}))
+		}
+		if got := chosen(t, values...); got > 10 {
+			t.Errorf("decibels, seed %d: mu %v, want at most 10", seed, got)
+		}
+	}
+}
+
+// A loss may rest before its odd part has grown as that of a straight loss. What there is of it
+// before is a slope all the same, and where it begins to rest is none.
+func TestMuBeforeALossRests(t *testing.T) {
+	for _, odds := range [][]float64{{0.0025, 0.039, 0.066}, {0.006, 0.036, 0.071}} {
+		one := answer(func(t float64) float64 {
+			odd, even := 0.0, 0.0
+			switch at := math.Abs(t); {
+			case at > 0.5:
+				odd, even = odds[2], 0.0121
+			case at > 0.05:
+				odd, even = odds[1], 0.006
+			case at > 0.005:
+				odd, even = odds[0], 0.003
+			}
+			return 0.8 + math.Copysign(odd, t) - even
+		})
+		if got := chosen(t, one, one, one); got != 0.1 {
+			t.Errorf("odd parts %v: mu %v, want 0.1", odds, got)
+		}
 	}
 }
 
