@@ -36,7 +36,8 @@ func mean(of func(x []float32, i int) float64) func([]float32, []int) float64 {
 
 // allTasks are of all kinds. No constant of the product was chosen by them alone.
 func allTasks() []task {
-	return slices.Concat(regressions(), classifiers(), controllers(), networks(), others())
+	return slices.Concat(regressions(), classifiers(), controllers(), simulations(), networks(),
+		others())
 }
 
 // ready fills in what layers and segments say.
