@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 )
 
@@ -44,13 +45,13 @@ var columns = []string{"task", "parameters", "devices", "preset", "step", "seed"
 
 // newTrial says what to run. A short experiment has three tasks, three steps and few rounds.
 func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
-	t := &trial{ctx: ctx, env: e, tasks: allTasks(), powers: []int{-4, -3, -2, -1, 0, 1, 2, 3, 4},
+	t := &trial{ctx: ctx, env: e, tasks: allTasks(), powers: contest.Powers(e.Short),
 		rounds: 300, seeds: e.SeedsOr(3), report: &lab.Report{ID: "losses",
 			Table: lab.Table{Columns: columns}, Summary: lab.Table{Columns: []string{"task", "parameters",
 				"devices", "preset", "loss at the start", "untouched", "best fixed", "its step",
 				"part of its fall"}}}}
 	if e.Short {
-		t.powers, t.rounds = []int{-2, 0, 2}, 60
+		t.rounds = 60
 	}
 	if e.Rounds > 0 {
 		t.rounds = e.Rounds
@@ -82,7 +83,7 @@ func (t *trial) all() error {
 			return err
 		}
 		for _, preset := range t.presets {
-			c, err := t.duel(&t.tasks[i], preset)
+			c, err := t.cell(&t.tasks[i], preset)
 			if err != nil {
 				return fmt.Errorf("%s: %w", t.tasks[i].name, err)
 			}
@@ -93,8 +94,8 @@ func (t *trial) all() error {
 	return nil
 }
 
-// tabulate adds a duel to the report.
-func (t *trial) tabulate(c *duel) {
+// tabulate adds a cell to the report.
+func (t *trial) tabulate(c *cell) {
 	for _, a := range c.all() {
 		for seed, s := range a.scores {
 			t.report.Table.Add(c.task.name, c.task.dim, c.task.devices, c.preset, a.text(), seed+1,

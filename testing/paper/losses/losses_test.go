@@ -87,7 +87,7 @@ func TestLossesOfNoSuchTask(t *testing.T) {
 }
 
 // TestTasks: every task has a plan that can run, and a loss that is finite, differs from model to
-// model, and is the same for the same samples and another for others.
+// model to the last parameter, and is the same for the same samples and another for others.
 func TestTasks(t *testing.T) {
 	list := allTasks()
 	seen := map[string]bool{}
@@ -114,6 +114,9 @@ func TestTasks(t *testing.T) {
 		if err != nil || len(shares) != task.devices {
 			t.Fatalf("%s: %d shares, %v", task.name, len(shares), err)
 		}
+		if most := commonest(task.labels, shares[0]); task.labels != nil && most < 0.35 {
+			t.Errorf("%s: the commonest class of a device has %v of its samples", task.name, most)
+		}
 		loss, rng := task.task().Loss, rand.New(rand.NewPCG(7, 7))
 		x, least, most := make([]float32, task.dim), math.Inf(1), math.Inf(-1)
 		for range 20 {
@@ -125,11 +128,29 @@ func TestTasks(t *testing.T) {
 		if !(least < most) || math.IsInf(most, 0) {
 			t.Errorf("%s: losses from %v to %v at 20 models", task.name, least, most)
 		}
+		before := loss(x, shares[0])
+		last := &x[task.dim-1]
+		kept := *last
+		if *last += 1000; loss(x, shares[0]) == before {
+			t.Errorf("%s: the last parameter changes nothing", task.name)
+		}
+		*last = kept
 		if again := loss(x, shares[0]); again != loss(x, shares[0]) ||
 			task.devices > 1 && again == loss(x, shares[1][:len(shares[1])/2]) {
 			t.Errorf("%s: not the same loss of the same samples, or the same of others", task.name)
 		}
 	}
+}
+
+// commonest returns the largest part of the samples that one class has.
+func commonest(labels []uint8, samples []int) float64 {
+	var counts [256]int
+	for _, i := range samples {
+		if labels != nil {
+			counts[labels[i]]++
+		}
+	}
+	return float64(slices.Max(counts[:])) / float64(len(samples))
 }
 
 // TestConvolve: filters that take the middle of their patch give the planes without their rim.
@@ -150,9 +171,9 @@ func TestConvolve(t *testing.T) {
 	}
 }
 
-func TestDuel(t *testing.T) {
-	made := func(start float64, losses ...float64) *arm {
-		a := &arm{}
+func TestCell(t *testing.T) {
+	made := func(start float64, losses ...float64) *variant {
+		a := &variant{}
 		for _, loss := range losses {
 			s := &score{Start: start, Loss: loss, Ended: "rounds"}
 			if loss < 0 {
@@ -163,7 +184,7 @@ func TestDuel(t *testing.T) {
 		return a
 	}
 	for _, test := range []struct {
-		own, low, high *arm
+		own, low, high *variant
 		want           float64
 	}{
 		{made(10, 4, 6), made(10, 2, 2), made(10, 3, 3), 5.0 / 8},
@@ -172,7 +193,7 @@ func TestDuel(t *testing.T) {
 		{made(10, 10, 10), made(10, 11, 11), made(10, -1, -1), 1},
 		{made(10, 12, 12), made(10, 11, 11), made(10, 11, 11), 0},
 	} {
-		d := &duel{own: test.own, fixed: []*arm{test.low, test.high}}
+		d := &cell{own: test.own, fixed: []*variant{test.low, test.high}}
 		if got := d.share(); got != test.want {
 			t.Errorf("untouched %v of %v and %v: %v of the fall, want %v", test.own.loss(),
 				test.low.loss(), test.high.loss(), got, test.want)

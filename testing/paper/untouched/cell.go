@@ -168,7 +168,7 @@ func (x *trial) trials(p *wire.Plan) (list []*variant) {
 	finds, with := value == 0, []string(nil)
 	if finds {
 		list = append(list, &variant{untouched: true})
-		value, with = middleStep, []string{"step_decay=slow-sqrt"}
+		value, with = contest.MiddleStep, []string{"step_decay=" + contest.FixedDecay}
 	}
 	for _, power := range x.size.powers {
 		list = append(list, &variant{untouched: power == 0 && !finds, power: power,
@@ -176,10 +176,6 @@ func (x *trial) trials(p *wire.Plan) (list []*variant) {
 	}
 	return list
 }
-
-// middleStep is the middle of the grid of a preset that finds its step. With the rule
-// normalized a step is a length that does not depend on the loss.
-const middleStep = 0.04
 
 // plan returns a preset's plan for a task, untouched but for the model, the fleet and the
 // rounds, and the number of its devices.

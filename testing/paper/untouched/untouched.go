@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/tasks"
 	"github.com/zofl/zofl/wire/preset"
@@ -45,9 +46,9 @@ type size struct {
 // tasks, and three steps.
 func sizeOf(e *lab.Env) (*size, error) {
 	s := &size{tasks: eightTasks(), presets: preset.Names(),
-		powers: []int{-4, -3, -2, -1, 0, 1, 2, 3, 4}, rounds: 300, queries: 12_000, seeds: e.SeedsOr(3)}
+		powers: contest.Powers(e.Short), rounds: 300, queries: 12_000, seeds: e.SeedsOr(3)}
 	if e.Short {
-		s.powers, s.rounds = []int{-2, 0, 2}, 20
+		s.rounds = 20
 	}
 	if e.Rounds > 0 {
 		s.rounds = e.Rounds

@@ -19,16 +19,16 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// A duel is between a preset untouched and fixed steps, on a task.
-type duel struct {
+// A cell is a preset on a task: untouched, and with fixed steps.
+type cell struct {
 	task   *task
 	preset string
-	own    *arm
-	fixed  []*arm
+	own    *variant
+	fixed  []*variant
 }
 
-// An arm is one step on a task, over all seeds. 0 is the preset's own.
-type arm struct {
+// A variant is one step on a task, over all seeds. 0 is the preset's own.
+type variant struct {
 	step   float32
 	scores []*score
 }
@@ -41,7 +41,7 @@ type score struct {
 }
 
 // loss returns the mean over the seeds; that of a run that ended early is infinite.
-func (a *arm) loss() float64 {
+func (a *variant) loss() float64 {
 	var values []float64
 	for _, s := range a.scores {
 		value := s.Loss
@@ -53,7 +53,7 @@ func (a *arm) loss() float64 {
 	return lab.Mean(values)
 }
 
-func (a *arm) text() string {
+func (a *variant) text() string {
 	if a.step == 0 {
 		return "own"
 	}
@@ -61,10 +61,10 @@ func (a *arm) text() string {
 }
 
 // all returns the untouched preset, and then the fixed steps.
-func (c *duel) all() []*arm { return append([]*arm{c.own}, c.fixed...) }
+func (c *cell) all() []*variant { return append([]*variant{c.own}, c.fixed...) }
 
 // best returns the fixed step with the least loss.
-func (c *duel) best() *arm {
+func (c *cell) best() *variant {
 	best := c.fixed[0]
 	for _, a := range c.fixed[1:] {
 		if a.loss() < best.loss() {
@@ -75,7 +75,7 @@ func (c *duel) best() *arm {
 }
 
 // start returns the mean loss of all samples before round 1.
-func (c *duel) start() float64 {
+func (c *cell) start() float64 {
 	var values []float64
 	for _, s := range c.own.scores {
 		values = append(values, s.Start)
@@ -85,7 +85,7 @@ func (c *duel) start() float64 {
 
 // share returns how far the loss falls untouched, as a part of how far it falls with the best
 // fixed step. If that does not fall, it is 1 if the untouched preset ends no higher, and else 0.
-func (c *duel) share() float64 {
+func (c *cell) share() float64 {
 	own, fall := c.start()-c.own.loss(), c.start()-c.best().loss()
 	switch {
 	case fall > 0:
@@ -96,17 +96,14 @@ func (c *duel) share() float64 {
 	return 0
 }
 
-func (c *duel) part() string { return fmt.Sprintf("%.0f %%", 100*c.share()) }
+func (c *cell) part() string { return fmt.Sprintf("%.0f %%", 100*c.share()) }
 
-// middleStep is the middle of the steps. With the rule normalized a step is a length that does
-// not depend on the loss.
-const middleStep = 0.04
-
-// duel runs a preset on a task untouched, and with fixed steps, which decay as its own does.
-func (t *trial) duel(task *task, preset string) (*duel, error) {
-	c := &duel{task: task, preset: preset, own: &arm{}}
+// cell runs a preset on a task untouched, and with fixed steps, which decay as its own does.
+func (t *trial) cell(task *task, preset string) (*cell, error) {
+	c := &cell{task: task, preset: preset, own: &variant{}}
 	for _, power := range t.powers {
-		c.fixed = append(c.fixed, &arm{step: middleStep * float32(math.Pow(4, float64(power)))})
+		c.fixed = append(c.fixed, &variant{
+			step: contest.MiddleStep * float32(math.Pow(4, float64(power)))})
 	}
 	for _, a := range c.all() {
 		for seed := range uint64(t.seeds) {
@@ -134,7 +131,7 @@ func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*wir
 	if err := planfile.Set(p, field, fmt.Sprint(step)); err != nil {
 		return nil, err
 	}
-	return p, planfile.Set(p, "step_decay", "slow-sqrt")
+	return p, planfile.Set(p, "step_decay", contest.FixedDecay)
 }
 
 // score trains a task with a seed, or returns what an earlier run saved.
