@@ -101,6 +101,21 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// TestCloseAtHello: a program that is ended while it starts again does not start once more.
+func TestCloseAtHello(t *testing.T) {
+	t.Setenv("ZOFL_TEST_MARK", filepath.Join(t.TempDir(), "mark"))
+	p, log := startTest(t, "leaves")
+	if _, err := ask(t.Context(), p); err == nil {
+		t.Error("no error of a program that ended")
+	}
+	says(t, log, "silent now")
+	p.stop()
+	<-p.ended
+	if n := strings.Count(log.String(), "starts again"); n != 1 {
+		t.Errorf("it starts again %d times, want 1: %s", n, log)
+	}
+}
+
 // TestAttached: without a command, requests go to the process that started this one. When that
 // ends, so do the losses.
 func TestAttached(t *testing.T) {

@@ -188,6 +188,9 @@ func (p *Program) keep(ctx context.Context) {
 			return // nobody else can start it
 		}
 		for {
+			if ctx.Err() != nil {
+				return // it was ended, and does not start again
+			}
 			p.cfg.Logger.Warn("the program starts again", "in", wait, "because", why)
 			if pause.For(ctx, wait) != nil {
 				return

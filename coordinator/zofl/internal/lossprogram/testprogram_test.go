@@ -92,6 +92,11 @@ func greeting(how string) string {
 		os.Exit(3)
 	case "evaluates":
 		return fmt.Sprintf("hello 1 dim=%d evaluate=1 gradient=1 samples=11 future=x", testDim)
+	case "leaves": // in its second life it says nothing
+		if os.Mkdir(os.Getenv("ZOFL_TEST_MARK"), 0o700) != nil {
+			fmt.Fprintln(os.Stderr, "silent now")
+			time.Sleep(time.Hour)
+		}
 	case "any":
 		return "hello 1 dim=0"
 	case "changes":
@@ -109,6 +114,8 @@ func answerLoss(how, path string, args map[string]string) {
 		how = "well" // it went wrong before
 	}
 	switch how {
+	case "leaves":
+		os.Exit(3)
 	case "word":
 		fmt.Println("loss none", strings.Repeat(" 1", n-1))
 		return
