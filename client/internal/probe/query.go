@@ -77,10 +77,15 @@ func (q *query) blame(err error) error {
 
 // finite checks that a loss is finite as a float32, which is how replies carry it.
 func (q *query) finite(f float64, k, p int) error {
-	if !(math.Abs(f) <= math.MaxFloat32) {
+	switch size := math.Abs(f); {
+	case size <= math.MaxFloat32:
+		return nil
+	case size <= math.MaxFloat64:
+		return fmt.Errorf("%w in float32: %v at step %d, %s %d; return one below 3.4e+38", errNotFinite,
+			f, k, q.unit, p)
+	default: // NaN too
 		return fmt.Errorf("%w: %v at step %d, %s %d", errNotFinite, f, k, q.unit, p)
 	}
-	return nil
 }
 
 // hold is the job. It does the work while it holds mu.

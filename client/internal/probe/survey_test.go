@@ -223,12 +223,21 @@ func sameBits(a, b []float32) bool {
 
 // A device whose loss at the model is not finite declines, as for a round.
 func TestSurveyOfALossThatIsNot(t *testing.T) {
-	for form, make := range surveyForms {
-		o := &surveyed{dim: 4, f: func([]float32) float64 { return math.NaN() }}
-		s := newStepper(t, make(o), 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
-		if _, err := s.asks(t, survey.Mu, 0); err == nil ||
-			!strings.Contains(err.Error(), "not finite") {
-			t.Errorf("%s: got %v, want that the loss is not finite", form, err)
+	for _, tt := range []struct {
+		loss float64
+		says string
+	}{
+		{math.NaN(), "not finite: NaN"},
+		{math.Inf(-1), "not finite: -Inf"},
+		{1e300, "not finite in float32: 1e+300 at step 0, perturbation 0; return one below 3.4e+38"},
+	} {
+		for form, make := range surveyForms {
+			o := &surveyed{dim: 4, f: func([]float32) float64 { return tt.loss }}
+			s := newStepper(t, make(o), 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+			if _, err := s.asks(t, survey.Mu, 0); err == nil ||
+				!strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%s: got %v, want %q", form, err, tt.says)
+			}
 		}
 	}
 }
