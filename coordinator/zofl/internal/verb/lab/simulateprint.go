@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -85,23 +86,23 @@ func stuck(runs []*simulate.Run) (stuck bool) {
 // meanOf returns the mean of a value over runs, with its standard deviation if they differ. What is
 // no number is left out.
 func meanOf(runs []*simulate.Run, of func(*simulate.Outcome) float64) string {
-	sum, squares, n := 0.0, 0.0, 0.0
+	var values []float64
+	sum, squares := 0.0, 0.0
 	for _, r := range runs {
 		if v := of(&r.Outcome); r.Outcome.Ended != "" && !math.IsNaN(v) && !math.IsInf(v, 0) {
-			sum, n = sum+v, n+1
+			values, sum = append(values, v), sum+v
 		}
 	}
-	if n == 0 {
+	if len(values) == 0 {
 		return "-"
 	}
-	mean := sum / n
-	for _, r := range runs {
-		if v := of(&r.Outcome); r.Outcome.Ended != "" && !math.IsNaN(v) && !math.IsInf(v, 0) {
-			squares += (v - mean) * (v - mean)
-		}
+	if slices.Min(values) == slices.Max(values) { // the mean may be rounded, and differ from them
+		return brief(values[0])
 	}
-	if squares == 0 {
-		return brief(mean)
+	n := float64(len(values))
+	mean := sum / n
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
 	}
 	return brief(mean) + " ± " + brief(math.Sqrt(squares/(n-1)))
 }

@@ -45,3 +45,20 @@ func TestStuck(t *testing.T) {
 		}
 	}
 }
+
+// TestMeanOfTheSame: values that are all the same have no deviation, though their mean is rounded.
+func TestMeanOfTheSame(t *testing.T) {
+	for want, values := range map[string][]float64{
+		"0.1": {0.1, 0.1, 0.1}, "0.9735": {0.9735, 0.9735, 0.9735}, "2 ± 1": {1, 2, 3}, "-": nil,
+	} {
+		var runs []*simulate.Run
+		for _, v := range values {
+			runs = append(runs, &simulate.Run{
+				Outcome: simulate.Outcome{Loss: simulate.Number(v), Ended: "rounds"}})
+		}
+		got := meanOf(runs, func(o *simulate.Outcome) float64 { return float64(o.Loss) })
+		if got != want {
+			t.Errorf("%v: got %q, want %q", values, got, want)
+		}
+	}
+}
