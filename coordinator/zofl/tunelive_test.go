@@ -206,7 +206,7 @@ func TestTuneARunRefuses(t *testing.T) {
 	k.reach(5)
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"--rounds", "1000000"}, []string{"1000000", "--rounds"}},
-		{[]string{"--queries", "5"}, []string{"5 loss evaluations"}},
+		{[]string{"--queries", "5"}, []string{"5 loss evaluations", "give "}},
 	} {
 		_, err := zofl(t, append([]string{"tune", "--run", "kitchen", "--url", k.url}, c.args...)...)
 		if !errors.Is(err, livetune.ErrUnfit) || !hasAll(err.Error(), c.want) {

@@ -126,8 +126,8 @@ func budgetOf(c *Config, p *wire.Plan, members uint32) (budget, error) {
 		b.left = uint64(len(c.Factors)) * (c.Rounds + 1) * b.most()
 	}
 	if least := 2 * b.most(); b.left < least {
-		return b, fmt.Errorf("%w within %d loss evaluations: a trial of one round takes up to %d",
-			ErrUnfit, b.left, least)
+		return b, fmt.Errorf("%w within %d loss evaluations: give %d or more: "+
+			"a trial of one round may take as many", ErrUnfit, b.left, least)
 	}
 	return b, nil
 }
