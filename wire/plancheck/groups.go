@@ -27,9 +27,8 @@ var groupReasons = []reason{
 	},
 	{
 		field: "group_size",
-		what:  "sharing=groups needs one, and nothing else has one",
-		do: "set group_size=5 with groups=random and groups=sketch, and group_size=0 with " +
-			"groups=auto or other sharing",
+		what:  "groups=random and groups=sketch need one, and other plans have none",
+		do:    "set group_size=5, or in other plans group_size=0",
 	},
 	{
 		field: "group_size",

@@ -18,7 +18,7 @@ var groupRefusals = []refusal{
 	{"group_size", onAll, func(p *wire.Plan) bool {
 		return p.Groups != grouping.Auto && grouped(p) != (p.GroupSize > 0)
 	},
-		"sharing=groups needs one, and nothing else has one"},
+		"groups=random and groups=sketch need one, and other plans have none"},
 	{"group_size", onAll, func(p *wire.Plan) bool {
 		return p.Groups == grouping.Auto && p.GroupSize > 0
 	},
