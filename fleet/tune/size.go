@@ -131,13 +131,21 @@ func (t *tuning) tuneBatch(ctx context.Context) error {
 		if a != nil && t.isWorth(a, t.best, least) {
 			loss := t.best.trial.Loss
 			t.choose(a)
-			t.because("batch=%d: at as many evaluations the loss is %s, and %s with %d.", size,
-				number(a.trial.Loss), number(loss), before)
+			t.because("batch=%d: at as many evaluations the loss is %s, and %s with %d.%s", size,
+				number(a.trial.Loss), number(loss), before, lessWork(size, before))
 			return nil
 		}
 	}
 	t.because("batch=%d stays: %s", before, t.why("batch"))
 	return nil
+}
+
+// lessWork says why a smaller batch may be taken although its loss is higher.
+func lessWork(size, before uint32) string {
+	if size > before {
+		return ""
+	}
+	return " It is a quarter of the work, and the loss fell by at most 1 % less."
 }
 
 // samples returns the most samples of a device, the largest number if one does not say.
