@@ -81,7 +81,7 @@ func TestDemoRefuses(t *testing.T) {
 		args []string
 		want []string // in the message
 	}{
-		{"method", []string{"--method", "nothing"}, []string{"preset", "nothing", "decomfl"}},
+		{"method", []string{"--method", "nothing"}, []string{"--method nothing: ", "decomfl"}},
 		{"clients", []string{"--clients", "0"}, []string{"clients", "0"}},
 		{"split", []string{"--split", "odd"}, []string{"split", "odd", "dirichlet"}},
 		{"field", []string{"--set", "stepz=3"}, []string{"stepz", "3"}},

@@ -163,7 +163,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{[]string{endless}, []string{"rounds = 0", "--rounds"}},
 		{[]string{name, "--seeds", "0"}, []string{"--seeds 0"}},
 		{[]string{name, "--devices", "-1"}, []string{"--devices -1"}},
-		{[]string{name, "--objective", "odd"}, []string{"objective = odd", "none"}},
+		{[]string{name, "--objective", "odd"}, []string{"--objective odd: ", "none"}},
 		{[]string{name, "--objective", "bowl", "--every", "3"}, []string{"--every", "no metrics"}},
 		{[]string{name, "--objective", "bowl", "--split", "iid"}, []string{"--split", "digits"}},
 		{[]string{name, "--sweep", "step"}, []string{"--sweep", "FIELD=VALUE"}},

@@ -24,8 +24,21 @@ func TestWrongInput(t *testing.T) {
 	status := func(url string, more ...string) []string {
 		return append([]string{"status", "--run", "r", "--url", url}, more...)
 	}
+	plain := filepath.Join(dir, "loss.py")
+	bad := filepath.Join(dir, "elsewhere")
+	for name, text := range map[string]string{plain: "print(1)\n", bad: "#!" + none + "\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(bad, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const absent = ": no such file or directory: name a program that is there, and see that the " +
+		"interpreter in its first line is"
 	const local = "nats://127.0.0.1:1"
 	client := []string{"client", "--run", "r", "--id", "a", "--url", local}
+	exec := []string{"exec", "--run", "r", "--id", "a", "--url", local, "--"}
 	serve := []string{"serve", plan, "--store", filepath.Join(dir, "s"), "--listen", "127.0.0.1:0"}
 	for _, tt := range []struct {
 		args []string
@@ -58,6 +71,19 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"log", "--store", none}, "--store " + none + ": no log there: name the directory"},
 		{[]string{"verify", "--store", none}, "--store " + none + ": no log there: name the directory"},
 		{[]string{"history", "--store", none}, "--store " + none + ": no log there: name the dir"},
+		{[]string{"simulate", plan, "--exec", none}, "--exec " + none + absent},
+		{[]string{"simulate", plan, "--exec", bad + " 1"}, "--exec " + bad + absent},
+		{[]string{"tune", plan, "--", none, "1"}, "-- " + none + absent},
+		{[]string{"tune", plan, "--exec", "no-such-program"}, "--exec no-such-program: executable " +
+			"file not found in $PATH: name a program that is there"},
+		{append(exec, plain), "-- " + plain + ": permission denied: give this user the right to"},
+		{[]string{"demo", "--data", none}, "--data " + none + ": " + none + "/train-images-idx3-ubyte: " +
+			"file does not exist, neither plain nor as .gz: download MNIST's four IDX files there"},
+		{[]string{"demo", "--split", "odd"}, "--split odd: choose iid, shards"},
+		{[]string{"demo", "--clients", "0"}, "--clients 0: give 1 or more"},
+		{[]string{"demo", "--set", "rounds"}, "--set rounds: write it as field=value"},
+		{[]string{"demo", "--method", "sgd"}, "--method sgd: choose one of decomfl, "},
+		{[]string{"simulate", plan, "--rounds", "1", "--split", "odd"}, "--split odd: choose iid"},
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {
 		_, err := zofl(t, tt.args...)

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"strings"
+
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
@@ -41,7 +43,8 @@ func load(cfg Config, shrink int) (*images, error) {
 	} else {
 		var err error
 		if train, test, err = data.MNIST(cfg.Data); err != nil {
-			return nil, err
+			return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
+				Remedy: strings.TrimPrefix(err.Error(), "data: ")}
 		}
 	}
 	for _, set := range []**data.Images{&train, &test} {

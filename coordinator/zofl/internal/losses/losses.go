@@ -54,7 +54,7 @@ func (l *Source) Flags(cmd *cobra.Command) {
 // Split takes the program off a command line, and checks the flags of losses. It returns the
 // arguments before the program's.
 func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
-	l.command = strings.Fields(l.exec)
+	l.command, l.Asked.named = strings.Fields(l.exec), "--exec"
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		if len(l.command) > 0 {
 			return nil, cli.Usage(fmt.Errorf("--exec %q and %q after --: give one of both", l.exec,
@@ -64,7 +64,7 @@ func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
 			return nil, cli.Usage(errors.New("nothing is after --: name a program there, as in " +
 				"-- python3 loss.py"))
 		}
-		args, l.command = args[:dash], args[dash:]
+		args, l.command, l.Asked.named = args[:dash], args[dash:], "--"
 	}
 	if len(cli.Given(cmd, "exec")) > 0 && len(l.command) == 0 {
 		return nil, cli.Usage(errors.New("--exec is empty: name a program, as in " +

@@ -3,8 +3,11 @@ package losses
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -17,12 +20,14 @@ import (
 // Program say which program computes losses.
 type Program struct {
 	Stdio             bool
+	named             string // by which flag: --exec or --
 	dim               int
 	startup, patience time.Duration
 }
 
 // Flags adds the flags of a command that has no plan.
 func (p *Program) Flags(cmd *cobra.Command) {
+	p.named = "--"
 	cmd.Flags().IntVar(&p.dim, "dim", 0,
 		"number of parameters, for a program that says dim=0: the plan's dim")
 	p.shared(cmd)
@@ -64,5 +69,30 @@ func (p *Program) Start(
 		cfg.In, cfg.Out = cmd.InOrStdin(), cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())
 	}
-	return lossprogram.Start(cmd.Context(), cfg)
+	program, err := lossprogram.Start(cmd.Context(), cfg)
+	if err != nil && !p.Stdio {
+		return nil, startFault(p.named, command[0], err)
+	}
+	return program, err
+}
+
+// startFault says what helps where the system does not start a program.
+func startFault(flag, name string, err error) error {
+	missing, fault := (*exec.Error)(nil), (*fs.PathError)(nil)
+	switch {
+	case errors.As(err, &missing):
+		err = missing.Err
+	case errors.As(err, &fault) && strings.HasSuffix(fault.Op, "exec"):
+		err = fault.Err
+	default:
+		return err
+	}
+	remedy := "name a program that is there, and see that the interpreter in its first line is"
+	if errors.Is(err, fs.ErrPermission) {
+		remedy = "give this user the right to execute it, or name its interpreter first, as in " +
+			"python3 loss.py"
+	} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, exec.ErrNotFound) {
+		remedy = "name a program for this machine, or its interpreter first, as in python3 loss.py"
+	}
+	return cli.Usage(fmt.Errorf("%s %s: %w: %s", flag, name, err, remedy))
 }

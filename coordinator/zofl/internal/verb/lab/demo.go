@@ -43,6 +43,10 @@ computes from the log.`,
 				func(s string) bool { return strings.HasPrefix(s, "rounds=") }) {
 				return cli.Usage(errors.New("--rounds and --set rounds: give only one"))
 			}
+			if !slices.Contains(preset.Names(), cfg.Method) {
+				return cli.Usage(fmt.Errorf("--method %s: choose one of %s", cfg.Method,
+					strings.Join(preset.Names(), ", ")))
+			}
 			if page != "" {
 				stop, err := pageFor(cmd.Context(), &cfg, page)
 				if err != nil {
