@@ -1,6 +1,7 @@
 package planfile
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -68,15 +69,25 @@ var widths = map[string]func(in, out float64) float64{
 
 func glorot(in, out float64) float64 { return math.Sqrt(6 / (in + out)) }
 
+// maxSide is the most inputs or outputs of a layer, so that their product fits 64 bits.
+const maxSide = math.MaxInt32
+
 // layerSize reads "784x64".
 func layerSize(text string) (in, out uint64, err error) {
 	a, b, found := strings.Cut(text, "x")
-	in, err = strconv.ParseUint(a, 10, 31)
-	if err == nil {
-		out, err = strconv.ParseUint(b, 10, 31)
-	}
-	if err != nil || !found || in == 0 || out == 0 || in*out > wire.MaxDim {
+	in, err1 := strconv.ParseUint(a, 10, 64)
+	out, err2 := strconv.ParseUint(b, 10, 64)
+	large := func(err error) bool { return err == nil || errors.Is(err, strconv.ErrRange) }
+	switch {
+	case !found || !large(err1) || !large(err2) || in == 0 || out == 0:
 		return 0, 0, fmt.Errorf("%q is no layer: write inputs x outputs, as in 784x64", text)
+	case in > maxSide:
+		return 0, 0, fmt.Errorf("layer %q has too many inputs: give at most %d", text, maxSide)
+	case out > maxSide:
+		return 0, 0, fmt.Errorf("layer %q has too many outputs: give at most %d", text, maxSide)
+	case in*out > wire.MaxDim:
+		return 0, 0, fmt.Errorf("layer %q has too many weights, %d: a model has at most %d parameters",
+			text, in*out, int64(wire.MaxDim))
 	}
 	return in, out, nil
 }
@@ -95,6 +106,10 @@ func SetLayers(p *wire.Plan, text string) error {
 	dim := uint64(0)
 	for _, s := range segments {
 		dim += s.Len
+	}
+	if dim > wire.MaxDim {
+		return layersFault(text, fmt.Sprintf("these layers have %d parameters: a model has at most %d",
+			dim, int64(wire.MaxDim)))
 	}
 	if p.Dim != 0 && p.Dim != dim {
 		return layersFault(text, fmt.Sprintf("these layers have %d parameters and dim is %d: "+

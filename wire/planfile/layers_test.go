@@ -35,17 +35,20 @@ func TestLayers(t *testing.T) {
 
 func TestLayersRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                     "activation first",
-		"784x64":               "activation first",
-		"rely:784x64":          `"rely"`,
-		"relu:784":             `"784" is no layer`,
-		`[{"name":"a"}]`:       "--set segments=",
-		"relu:0x5":             `"0x5" is no layer`,
-		"relu:5x-1":            `"5x-1" is no layer`,
-		"relu:784x64,":         `"" is no layer`,
-		"relu:784x64,46x10":    "layer 2 has 46 inputs",
-		"relu:2147483647x1025": "is no layer", // more than MaxDim
-		"relu:4294967296x1":    "is no layer",
+		"":                            "activation first",
+		"784x64":                      "activation first",
+		"rely:784x64":                 `"rely"`,
+		"relu:784":                    `"784" is no layer`,
+		`[{"name":"a"}]`:              "--set segments=",
+		"relu:0x5":                    `"0x5" is no layer`,
+		"relu:5x-1":                   `"5x-1" is no layer`,
+		"relu:784x64,":                `"" is no layer`,
+		"relu:784x64,46x10":           "layer 2 has 46 inputs",
+		"relu:x":                      `"x" is no layer`,
+		"relu:2147483647x1025":        "many weights, 2201170738175: a model has at most 2199023255552",
+		"relu:2147483648x1":           `"2147483648x1" has too many inputs: give at most 2147483647`,
+		"relu:1x2147483648":           `"1x2147483648" has too many outputs: give at most 2147483647`,
+		"relu:99999999999999999999x9": "too many inputs: give at most 2147483647",
 	} {
 		_, err := planfile.Layers(text)
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Field != "segments" ||
@@ -65,6 +68,12 @@ func TestSetLayers(t *testing.T) {
 	}
 	if len(plancheck.Warnings(p)) != 1 {
 		t.Error("no warning of zeros")
+	}
+	const each = "relu:1000000x1000000,"
+	err = planfile.SetLayers(p, each+each+"relu:1000000x1000000")
+	if err == nil || !strings.Contains(err.Error(), "these layers have 3000003000000 parameters: a "+
+		"model has at most 2199023255552") || !reflect.DeepEqual(p, plan(t)) {
+		t.Errorf("too many parameters: %v, %+v", err, p.Segments)
 	}
 	p.Dim = 0
 	if err := planfile.SetLayers(p, "relu:784x64,64x10"); err != nil || p.Dim != 50890 ||
