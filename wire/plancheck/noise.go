@@ -16,14 +16,14 @@ var noiseReasons = []reason{
 	},
 	{
 		field: "dp_noise",
-		what:  "dp_clip needs 0.01 or more",
-		why:   "cutting alone hides nothing",
+		what:  "beside dp_clip it must be 0.01 or more",
+		why:   "cutting to dp_clip hides nothing without noise, and less noise hides next to nothing",
 		do:    "set dp_noise=1, or dp_clip=0 dp_by=device dp_delta=0",
 	},
 	{
 		field: "dp_delta",
-		what:  "dp_clip needs one above 0 and below 1",
-		why:   "epsilon is reported for it",
+		what:  "beside dp_clip it must be above 0 and below 1",
+		why:   "the reported epsilon holds but for that probability",
 		do:    "set dp_delta=1e-5",
 	},
 	{

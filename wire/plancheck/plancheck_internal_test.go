@@ -32,6 +32,24 @@ func TestNoReasonIsStale(t *testing.T) {
 	}
 }
 
+// TestNoiseIsTheWrongField: the text says that dp_noise and dp_delta are wrong, and not dp_clip,
+// beside which they are.
+func TestNoiseIsTheWrongField(t *testing.T) {
+	for field, want := range map[string]string{
+		"dp_noise": "plan: dp_noise = 0.001: beside dp_clip it must be 0.01 or more: cutting to " +
+			"dp_clip hides nothing without noise, and less noise hides next to nothing; set " +
+			"dp_noise=1, or dp_clip=0 dp_by=device dp_delta=0",
+		"dp_delta": "plan: dp_delta = 0.001: beside dp_clip it must be above 0 and below 1: the " +
+			"reported epsilon holds but for that probability; set dp_delta=1e-5",
+	} {
+		at := slices.IndexFunc(noiseReasons, func(r reason) bool { return r.field == field })
+		fault := &wire.PlanError{Field: field, Value: 0.001, Remedy: noiseReasons[at].what}
+		if got := Explain(fault).Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 // TestExplain: errors that need no reason stay as they are.
 func TestExplain(t *testing.T) {
 	for _, err := range []error{

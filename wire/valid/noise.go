@@ -24,11 +24,11 @@ var noiseRefusals = []refusal{
 	{"dp_clip", onAll, func(p *wire.Plan) bool { return p.DPClip > 0 && p.DPClip < minClip },
 		"it is below 1e-9"},
 	{"dp_noise", onAll, func(p *wire.Plan) bool { return p.DPClip > 0 && p.DPNoise < minNoise },
-		"dp_clip needs 0.01 or more"},
+		"beside dp_clip it must be 0.01 or more"},
 	{"dp_delta", onAll, func(p *wire.Plan) bool {
 		return p.DPClip > 0 && !(p.DPDelta > 0 && p.DPDelta < 1)
 	},
-		"dp_clip needs one above 0 and below 1"},
+		"beside dp_clip it must be above 0 and below 1"},
 	{"dp_clip", onDense, func(p *wire.Plan) bool { return p.DPClip > 0 },
 		"transport=dense sends vectors"},
 	{"dp_clip", onRelay, func(p *wire.Plan) bool { return p.DPClip > 0 },
