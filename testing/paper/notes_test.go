@@ -118,8 +118,14 @@ func timesText(v float64) string {
 
 // lines returns what the notes of a preset with this row have to say.
 func (r *untouchedRow) lines() []string {
+	if r.tasks == 1 {
+		return r.only()
+	}
 	list := []string{fmt.Sprintf("Untouched: On %d small tasks", r.tasks),
 		fmt.Sprintf("within 3 points of the best of nine steps on %d", r.near)}
+	if r.near == 0 {
+		list[1] = "within 3 points of the best of nine steps on none"
+	}
 	if r.failed > 0 {
 		list = append(list, fmt.Sprintf("diverged on %d", r.failed))
 	}
@@ -131,6 +137,19 @@ func (r *untouchedRow) lines() []string {
 	}
 	return append(list, fmt.Sprintf("were %s to %s times as long", timesText(r.from),
 		timesText(r.to)))
+}
+
+// only are the lines of a row with a single task.
+func (r *untouchedRow) only() []string {
+	list := []string{"Untouched: On one small task of classification it ",
+		fmt.Sprintf("The best step was %s times as long", timesText(r.to))}
+	switch {
+	case r.failed > 0:
+		return append(list, "it diverged")
+	case r.near > 0:
+		return append(list, "it came within 3 points of the best of nine steps.")
+	}
+	return append(list, fmt.Sprintf("it ended %.1f points below the best", r.behind))
 }
 
 // TestDefaultsNotes: a preset whose own step misses the best one says so in its notes, with the

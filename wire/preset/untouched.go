@@ -43,7 +43,7 @@ var trials = map[string]trial{
 		why: "Inputs of 0 to 16: when a round moves each parameter by 0.02, the scores move by units, " +
 			"and diverge=1 ends a run whose loss doubles."},
 	"zo-svrg": {tasks: 6, behind: 46.3, from: "1/4", to: "256 or more",
-		why: whySlope + "It is decomfl's, and no paper's."},
+		why: whySlope + "This step is decomfl's, and no paper's."},
 	"zofedavg-gd":  {tasks: 5, near: 2, failed: 3, from: "1/64", to: "1", why: whyAlong},
 	"zofedavg-sgd": {tasks: 7, near: 2, failed: 5, from: "1/64", to: "1/4", why: whyAlong},
 	"zofedht":      {tasks: 7, near: 2, failed: 5, from: "1/64", to: "1/4", why: whyAlong},
@@ -67,12 +67,19 @@ const (
 )
 
 func (t trial) String() string {
+	if t.tasks == 1 {
+		return t.only()
+	}
 	if t.to == "" {
 		return fmt.Sprintf("On %d small tasks of classification none of nine steps learned in 300 "+
 			"rounds, from 1/256 to 256 times as long.", t.tasks)
 	}
+	on := "none"
+	if t.near > 0 {
+		on = fmt.Sprint(t.near)
+	}
 	text := fmt.Sprintf("On %d small tasks of classification it came within 3 points of the best of "+
-		"nine steps on %d", t.tasks, t.near)
+		"nine steps on %s", t.tasks, on)
 	if t.failed > 0 {
 		text += fmt.Sprintf(", and diverged on %d", t.failed)
 	}
@@ -83,6 +90,22 @@ func (t trial) String() string {
 		return text + fmt.Sprintf(". The best steps were %s times as long.", t.from)
 	}
 	return text + fmt.Sprintf(". The best steps were %s to %s times as long.", t.from, t.to)
+}
+
+// only is what is said of a single task.
+func (t trial) only() string {
+	text := "On one small task of classification "
+	switch {
+	case t.to == "":
+		return text + "none of nine steps learned in 300 rounds, from 1/256 to 256 times as long."
+	case t.failed > 0:
+		text += "it diverged"
+	case t.near > 0:
+		text += "it came within 3 points of the best of nine steps"
+	default:
+		text += fmt.Sprintf("it ended %.1f points below the best of nine steps", t.behind)
+	}
+	return text + fmt.Sprintf(". The best step was %s times as long.", t.from)
 }
 
 // untried is said of presets without a trial.
