@@ -35,6 +35,8 @@ type Options struct {
 	Initial []float32
 	// RunKey is the secret of a private plan.
 	RunKey []byte
+	// Checked says that CheckGradient was called, or is not wanted: Run does not call it.
+	Checked bool
 }
 
 // A Round is what happened in one round.
@@ -79,6 +81,7 @@ type Result struct {
 	Traffic   traffic.Totals // of all devices
 	Ended     string         // why: "rounds", "stopped", or the condition on a metric
 	Log       *runlog.Memory // the run's records
+	Gradient  error          // of CheckGradient, before the run; it does not end it
 }
 
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
@@ -95,6 +98,9 @@ func Run(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
 	}
 	r := &run{plan: copied, original: plan, options: o, objectives: devices,
 		round: Round{Mu: copied.Mu}, result: &Result{Plan: copied, Log: &runlog.Memory{}}}
+	if !o.Checked {
+		r.result.Gradient = CheckGradient(ctx, copied, devices, o)
+	}
 	if err := r.assemble(ctx); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}

@@ -8,6 +8,7 @@ import "context"
 // train one model in one run, at the same bytes. The scalars are the limits of the black
 // boxes' difference quotients for mu to 0, at one call a local step, whatever P is. A plan
 // with estimator=surrogate asks for losses all the same, because it learns from them.
+// CheckGradient of package fleet finds a gradient of the wrong sign or scale.
 //
 // It costs the device two vectors of d floats, x and g.
 type Differentiable interface {

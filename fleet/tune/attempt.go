@@ -32,7 +32,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 	rival *attempt) (*attempt, error) {
 	a := &attempt{plan: p, trial: t.settings(stage, p)}
 	result, err := fleet.Run(ctx, p, t.cfg.Devices, fleet.Options{
-		Rounds: rounds, Initial: t.cfg.Initial,
+		Rounds: rounds, Initial: t.cfg.Initial, Checked: true,
 		Progress: func(r fleet.Round) error {
 			a.curve = append(a.curve, r.Loss)
 			if a.trial.Dropped = a.losesTo(rival, rounds); a.trial.Dropped {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,6 +38,9 @@ type Config struct {
 	Seed uint64
 	// Initial are the first parameters, for a plan with initial=given.
 	Initial []float32
+	// Checked says that the gradients of the devices were compared with their losses elsewhere. Else
+	// [fleet.CheckGradient] does it, whose losses do not count for Queries, and a reason tells.
+	Checked bool
 	// Progress, unless nil, is called after each trial.
 	Progress func(Trial)
 }
@@ -149,12 +153,19 @@ func (t *tuning) run(ctx context.Context) error {
 	if err := t.measureStart(ctx); err != nil {
 		return err
 	}
+	var wrong error
+	if !t.cfg.Checked {
+		wrong = fleet.CheckGradient(ctx, t.plan, t.cfg.Devices, fleet.Options{Initial: t.cfg.Initial})
+	}
 	for _, stage := range []func(context.Context) error{
 		t.tuneMu, t.tuneStep, t.tunePerturbations, t.tuneBatch,
 	} {
 		if err := stage(ctx); err != nil {
 			return err
 		}
+	}
+	if errors.Is(wrong, fleet.ErrGradient) {
+		t.because("Found %v.", wrong)
 	}
 	if t.result.Loss >= t.result.Start {
 		t.because("No trial brought the loss below that of the first parameters, %s: give more queries "+

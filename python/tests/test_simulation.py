@@ -144,7 +144,7 @@ def test_a_loss_that_overflows_is_infinite() -> None:
     assert history.losses[0, -1] < history.losses[0, 0] / 2
 
 
-@pytest.mark.parametrize("wrong", [1.0, 100.0, 0.01, -1.0])
+@pytest.mark.parametrize("wrong", [1.0, 100.0, 2.0, 0.5, 0.01, -1.0])
 def test_a_gradient_of_another_loss(wrong: float, caplog: pytest.LogCaptureFixture) -> None:
     def gradient(x: np.ndarray, batch: zofl.Batch) -> tuple[float, np.ndarray]:
         return loss(x, batch), wrong * 2 * (x - target(batch.device)) / len(x)

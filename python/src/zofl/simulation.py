@@ -213,7 +213,7 @@ def _compared(functions: Functions) -> Gradient:
             if g.shape == x.shape and 0 < length < math.inf:
                 said = True
                 rises = _rises(functions, x, g / length, length, batch)
-                if rises and not any(0.5 <= rise / length <= 2 for rise in rises):
+                if rises and not any(2 / 3 <= rise / length <= 3 / 2 for rise in rises):
                     log.warning(
                         "the gradient has the length %.4g, and along it the loss rises by %.4g for "
                         "each unit: return the gradient of the mean loss, the one that is returned "

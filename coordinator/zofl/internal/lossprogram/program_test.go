@@ -2,6 +2,7 @@ package lossprogram
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // says waits for a text in the log.
@@ -82,6 +85,22 @@ func TestLosses(t *testing.T) {
 	}
 	if !o.(objective.Policy).MayWork(objective.Work{}) {
 		t.Error("it may not work")
+	}
+}
+
+// TestCheckGradient: a program's gradient is compared with its losses.
+func TestCheckGradient(t *testing.T) {
+	plan, err := preset.New("decomfl", "r", testDim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, wrong := range map[string]bool{"evaluates": false, "contrary": true, "well": false} {
+		p, _ := startTest(t, how)
+		err := fleet.CheckGradient(t.Context(), plan, []objective.Objective{p.Objective("d0")},
+			fleet.Options{})
+		if errors.Is(err, fleet.ErrGradient) != wrong || err != nil && !wrong {
+			t.Errorf("%s: %v", how, err)
+		}
 	}
 }
 

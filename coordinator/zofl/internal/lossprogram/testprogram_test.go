@@ -74,7 +74,7 @@ func speak(how string) {
 			x := points(path, 1)[0]
 			fmt.Printf("metrics %v 0.5 samples=7\n", x[0])
 		case "gradient":
-			answerGradient(path)
+			answerGradient(how, path)
 		}
 	}
 	if how == "stubborn" {
@@ -90,6 +90,8 @@ func greeting(how string) string {
 		return "Welcome to my model!"
 	case "exits":
 		os.Exit(3)
+	case "contrary":
+		return fmt.Sprintf("hello 1 dim=%d gradient=1", testDim)
 	case "evaluates":
 		return fmt.Sprintf("hello 1 dim=%d evaluate=1 gradient=1 samples=11 future=x", testDim)
 	case "leaves": // in its second life it says nothing
@@ -163,7 +165,7 @@ func answerLoss(how, path string, args map[string]string) {
 	fmt.Println()
 }
 
-func answerGradient(path string) {
+func answerGradient(how, path string) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		fmt.Println("error", err)
@@ -172,6 +174,9 @@ func answerGradient(path string) {
 	defer f.Close()
 	var g []byte
 	for _, v := range []float32{1, 10, 100} {
+		if how == "contrary" {
+			v = -v
+		}
 		g = binary.LittleEndian.AppendUint32(g, math.Float32bits(v))
 	}
 	_, _ = f.WriteAt(g, 4*testDim)

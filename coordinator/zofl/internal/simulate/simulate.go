@@ -31,7 +31,9 @@ type Config struct {
 	// Ready, unless nil, is called before each run, and returns when losses can be asked. Its error
 	// ends the simulation.
 	Ready func(ctx context.Context) error
-	Sinks []Sink // all of them learn what happens, in this order
+	// Checked says that the gradients of devices were compared with their losses elsewhere.
+	Checked bool
+	Sinks   []Sink // all of them learn what happens, in this order
 }
 
 // A Sink keeps or shows what happens.
@@ -69,7 +71,8 @@ type Outcome struct {
 	Seconds Number
 	Ended   string // "rounds", a condition on a metric, "diverged", "paused", "interrupted", "failed"
 	Err     error  // why, unless the run came to its end
-	// Warning says which devices took no part any more when the run came to its end, and why.
+	// Warning says, of the first run, that a gradient is not of its loss; and which devices took no
+	// part any more when the run came to its end, and why.
 	Warning string
 }
 
@@ -154,7 +157,7 @@ func lead(ctx context.Context, c *Config, r *Run) error {
 	}
 	seconds, unwritten := 0.0, error(nil)
 	result, err := fleet.Run(ctx, keyed(r.Plan, r.Seed), devices, fleet.Options{
-		Initial: c.Initial,
+		Initial: c.Initial, Checked: c.Checked || r.Number > 1,
 		Progress: func(round fleet.Round) error {
 			row := rowOf(round, r.Devices, seconds, r.Plan.Metrics)
 			seconds += round.Seconds
@@ -216,9 +219,14 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	o := Outcome{First: Number(math.NaN()), Loss: Number(math.NaN()), Err: err}
 	if result != nil {
 		o.Queries, o.Ended = result.Queries, result.Ended
+		if errors.Is(result.Gradient, fleet.ErrGradient) {
+			o.Warning = result.Gradient.Error()
+		}
 	}
 	if err == nil {
-		o.Warning = idle(result.Devices)
+		if text := idle(result.Devices); text != "" {
+			o.Warning = strings.TrimPrefix(o.Warning+"; "+text, "; ")
+		}
 	}
 	switch {
 	case err == nil:

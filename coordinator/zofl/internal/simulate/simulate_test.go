@@ -356,6 +356,46 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A contrary bowl has the gradient of minus its loss.
+type contrary struct{ bowl }
+
+func (c contrary) Gradient(ctx context.Context, x []float32, b objective.Batch, g []float32) (
+	float64, error) {
+	for i, v := range x {
+		g[i] = -2 * (v - 1) / float32(len(x))
+	}
+	return c.Loss(ctx, x, b)
+}
+
+// TestGradientIsCompared: the first run warns of a wrong gradient, unless that was told elsewhere.
+func TestGradientIsCompared(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		var out bytes.Buffer
+		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1, 2}, Sinks: []Sink{NewLines(&out)},
+			Checked: elsewhere,
+			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+				list, err := bowls(p, seed)
+				for i := range list {
+					list[i] = contrary{bowl{int(p.Dim)}}
+				}
+				return list, err
+			}}
+		runs, err := Runs(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Lead(t.Context(), c, runs); err != nil {
+			t.Fatal(err)
+		}
+		const said = "device d0: where its gradient says that the loss rises by"
+		first, second := runs[0].Outcome.Warning, runs[1].Outcome.Warning
+		if strings.Contains(first, said) == elsewhere || second != "" ||
+			strings.Contains(out.String(), said) == elsewhere {
+			t.Errorf("elsewhere %v: %q, %q: %s", elsewhere, first, second, out.String())
+		}
+	}
+}
+
 // A broken bowl has no loss.
 type broken struct{ bowl }
 

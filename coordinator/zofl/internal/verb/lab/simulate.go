@@ -168,7 +168,8 @@ func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
 
 // simulate leads the runs, and shows them.
 func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
-	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices()}
+	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices(),
+		Checked: f.Asked.Stdio} // the Python package compares gradients itself
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.Data.Seed+uint64(i))
 	}

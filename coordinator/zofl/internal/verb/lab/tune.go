@@ -125,7 +125,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 		return err
 	}
 	c := tune.Config{Plan: p, Queries: f.queries, Rounds: f.rounds, Fields: f.fields,
-		Seed: f.Data.Seed}
+		Seed: f.Data.Seed, Checked: f.Asked.Stdio}
 	if c.Initial, err = f.initial.Read(); err != nil {
 		return err
 	}

@@ -1,0 +1,126 @@
+package fleet
+
+import (
+	"context"
+	"math"
+
+	"github.com/zofl/zofl/client/objective"
+)
+
+// lossOf returns the loss of an objective as a function of a vector; nil if it has none.
+func lossOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (float64,
+	error) {
+	switch o := o.(type) {
+	case objective.Batched:
+		return func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+			losses := []float64{math.NaN()}
+			err := o.LossesAt(ctx, objective.NewPoints(x), b, losses)
+			return losses[0], err
+		}
+	case objective.Streaming:
+		return func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+			return o.LossAt(ctx, objective.NewPoint(x), b)
+		}
+	case objective.Flat:
+		return o.Loss
+	}
+	return nil
+}
+
+// An along says by how much a loss rises along vectors, by the gradient or slopes of a device.
+type along struct {
+	slope func(z []float32) (float64, error)
+	g     []float32 // the gradient, if the device has it
+	dim   int
+}
+
+func (a along) along(z []float32) (float64, error) { return a.slope(z) }
+
+// direction returns a vector of length 1 along which the loss changes: the gradient, or the
+// steepest of four. It is nil if there is none.
+func (a along) direction() ([]float64, error) {
+	if a.g != nil {
+		return unit(a.g), nil
+	}
+	var best []float32
+	most := 0.0
+	for i := range 4 {
+		z := signs(a.dim, uint64(i))
+		s, err := a.slope(append([]float32(nil), z...))
+		if err != nil {
+			return nil, err
+		}
+		if math.Abs(s) > most {
+			best, most = z, math.Abs(s)
+		}
+	}
+	return unit(best), nil
+}
+
+// riseOf returns what a device says of its loss around x; nil if it does not differentiate.
+func riseOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (along,
+	error) {
+	switch o := o.(type) {
+	case objective.Differentiable:
+		return func(ctx context.Context, x []float32, b objective.Batch) (along, error) {
+			g := make([]float32, len(x))
+			for i := range g {
+				g[i] = float32(math.NaN()) // as the runtime does
+			}
+			_, err := o.Gradient(ctx, x, b, g)
+			return along{g: g, slope: func(z []float32) (sum float64, _ error) {
+				for i, v := range z {
+					sum += float64(v) * float64(g[i])
+				}
+				return sum, nil
+			}}, err
+		}
+	case objective.StreamingDirectional:
+		return slopes(func(ctx context.Context, x, z []float32, b objective.Batch) (_, slope float64,
+			err error) {
+			return o.SlopeAt(ctx, objective.NewPoint(x), objective.NewPoint(z), b)
+		})
+	case objective.Directional:
+		return slopes(o.Slope)
+	}
+	return nil
+}
+
+func slopes(slope func(ctx context.Context, x, z []float32, b objective.Batch) (_, slope float64,
+	err error)) func(context.Context, []float32, objective.Batch) (along, error) {
+	return func(ctx context.Context, x []float32, b objective.Batch) (along, error) {
+		return along{dim: len(x), slope: func(z []float32) (float64, error) {
+			_, s, err := slope(ctx, append([]float32(nil), x...), z, b)
+			return s, err
+		}}, nil
+	}
+}
+
+// unit returns v with the length 1, or nil if v has no length that is a number above 0.
+func unit(v []float32) []float64 {
+	sum := 0.0
+	for _, e := range v {
+		sum += float64(e) * float64(e)
+	}
+	length := math.Sqrt(sum)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return nil
+	}
+	u := make([]float64, len(v))
+	for i, e := range v {
+		u[i] = float64(e) / length
+	}
+	return u
+}
+
+// signs returns a vector of +-1 that look random.
+func signs(dim int, seed uint64) []float32 {
+	z := make([]float32, dim)
+	for i := range z {
+		h := (uint64(i) + seed<<40 + 1) * 0x9e3779b97f4a7c15 // of SplitMix64, like what follows
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		z[i] = 1 - 2*float32(h>>63)
+	}
+	return z
+}
