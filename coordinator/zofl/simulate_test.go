@@ -128,22 +128,28 @@ func TestSimulateDiverges(t *testing.T) {
 // TestSimulatePrivate: neither simulate nor tune needs a secret, and the plans that they store have
 // it still.
 func TestSimulatePrivate(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { simulatePrivate(t, "--preset", "decomfl") })
+	t.Run("summed", func(t *testing.T) { simulatePrivate(t, secured...) }) // with agreed lists
+}
+
+func simulatePrivate(t *testing.T, settings ...string) {
 	dir := t.TempDir()
-	name := planFile(t, "--preset", "decomfl", "--dim", "40", "--set", "rounds=5", "--secret",
-		filepath.Join(dir, "secret"))
+	name := planFile(t, append(settings, "--dim", "40", "--set", "rounds=5", "--secret",
+		filepath.Join(dir, "secret"))...)
 	tuned := filepath.Join(dir, "tuned.json")
-	if _, err := zofl(t, "tune", name, "--objective", "bowl", "--clients", "2", "--fields", "step",
+	if _, err := zofl(t, "tune", name, "--objective", "bowl", "--clients", "3", "--fields", "step",
 		"--rounds", "5", "--out", tuned); err != nil {
 		t.Fatal(err)
 	}
 	results := filepath.Join(dir, "results")
-	if _, err := zofl(t, "simulate", tuned, "--objective", "bowl", "--devices", "2", "--out",
+	if _, err := zofl(t, "simulate", tuned, "--objective", "bowl", "--devices", "3", "--out",
 		results); err != nil {
 		t.Fatal(err)
 	}
-	want := readPlan(t, name).KeyCheck.String()
+	want := readPlan(t, name)
 	for _, file := range []string{tuned, filepath.Join(results, "plans", "seed=1.json")} {
-		if p := readPlan(t, file); !p.Private() || p.KeyCheck.String() != want || len(p.RunKey) > 0 {
+		if p := readPlan(t, file); !p.Private() || p.KeyCheck.String() != want.KeyCheck.String() ||
+			len(p.RunKey) > 0 || p.SecureLists != want.SecureLists {
 			t.Errorf("%s: %+v", file, p)
 		}
 	}

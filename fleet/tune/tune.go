@@ -116,6 +116,7 @@ func begin(c *Config) (*tuning, error) {
 	c.Rounds = cmp.Or(c.Rounds, 50)
 	tuned, trial := *c.Plan, *c.Plan
 	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
+	trial.SecureLists = 0 // devices agree by a secret, which no trial has
 	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
 	if trial.DPClip == 0 { // with noise, whether a run pauses would tell about data
 		trial.Diverge = cmp.Or(trial.Diverge, 1)

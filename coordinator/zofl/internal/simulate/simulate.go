@@ -126,6 +126,7 @@ func keyed(p *wire.Plan, seed uint64) *wire.Plan {
 	led := *p
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
 	led.RunKey, led.KeyCheck, led.KeyScheme = key[:], nil, 0
+	led.SecureLists = 0 // devices agree by a secret
 	return &led
 }
 
