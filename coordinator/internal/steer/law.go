@@ -19,15 +19,19 @@ import (
 //	e = 0.8 e + 0.2 h
 //	G = clip(G exp(0.05 (max(e - 0.05, 0) + min(e, 0))), 1/64, 64)
 //
-// The slope <g, m> is a trimmed mean of the devices' without their weights, so that one of many
-// samples cannot choose the step; experiments with weights=samples show no loss by it.
-//
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
 // short; if it rises there, too long. A slope that noise hides changes nothing: it would shorten
 // the steps of a long run round after round. The rate is low as h is mostly noise, with which G
-// wanders: at 0.1 steps became so long in some runs that the model never recovered. G can be read
-// from the last step, so a coordinator that takes over goes on with it; its e is 0.
+// wanders: at 0.1 steps became so long in some runs that the model never recovered.
+//
+// Two means of the devices' slopes each have an e. The e nearer to 0 counts, and 0 if their signs
+// differ. One mean is [Trimmed], so that few devices cannot lengthen or shorten steps. Where
+// devices are unlike it is off to the same side round after round, by which G would wander for as
+// long as the run lasts. The other is the mean of all. Neither has weights, so that one device of
+// many samples cannot choose the step; experiments with weights=samples show no loss by it.
+//
+// G can be read from the last step, so a coordinator that takes over goes on with it; its e are 0.
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
@@ -40,11 +44,11 @@ const (
 
 // A Law is what the coordinator knows of a run's step beside its log.
 type Law struct {
-	trend float64 // e
+	trimmed, whole float64 // e of the trimmed mean, and of the mean of all
 }
 
-// Reset forgets the trend.
-func (l *Law) Reset() { l.trend = 0 }
+// Reset forgets the trends.
+func (l *Law) Reset() { *l = Law{} }
 
 // A Past is the last step of a run's log; 0 if the plan's step was changed since.
 type Past struct {
@@ -72,7 +76,7 @@ func fall(p *wire.Plan, n uint64) float64 {
 }
 
 // Next returns the step of a round. slopes are those of its contributions along m, m normalized,
-// and terms the record's. It moves the trend on.
+// and terms the record's. It moves the trends on, and sorts the slopes.
 func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	slopes []float64) float32 {
 	if p.StepSize == 0 {
@@ -80,15 +84,37 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	}
 	n, gain := round-1, past.gain(p)
 	if n >= firstToFix && len(slopes) > 0 {
-		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, Trimmed(slopes))
-		gain *= math.Exp(rate * (max(l.trend-target, 0) + min(l.trend, 0)))
+		scale := scaleOf(p, round, terms)
+		l.trimmed = follow(l.trimmed, Trimmed(slopes)*scale)
+		l.whole = follow(l.whole, mean(slopes)*scale)
+		e := nearer(l.trimmed, l.whole)
+		gain *= math.Exp(rate * (max(e-target, 0) + min(e, 0)))
 		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}
 	return float32(share * float64(p.StepSize) * gain * fall(p, n))
 }
 
-// heading returns h.
-func heading(p *wire.Plan, round uint64, terms []wire.Term, slope float64) float64 {
+// mean returns the mean of v, which is not empty.
+func mean(v []float64) (mean float64) {
+	for _, e := range v {
+		mean += e / float64(len(v))
+	}
+	return mean
+}
+
+// follow returns the e of a round with h, clipped.
+func follow(e, h float64) float64 { return memory*e + (1-memory)*min(max(h, -1), 1) }
+
+// nearer returns that of two trends which is nearer to 0; 0 if their signs differ.
+func nearer(a, b float64) float64 {
+	if a > 0 {
+		return max(min(a, b), 0)
+	}
+	return min(max(a, b), 0)
+}
+
+// scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale.
+func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
 	sum, count := 0.0, 0
 	for i := range terms {
 		if terms[i].Back > 0 {
@@ -107,6 +133,5 @@ func heading(p *wire.Plan, round uint64, terms []wire.Term, slope float64) float
 	if !(sum > 0) {
 		return 0
 	}
-	h := slope / math.Sqrt(sum/float64(count)) * math.Sqrt(1+float64(p.Dim)/(19*float64(count)))
-	return min(max(h, -1), 1)
+	return math.Sqrt(1+float64(p.Dim)/(19*float64(count))) / math.Sqrt(sum/float64(count))
 }
