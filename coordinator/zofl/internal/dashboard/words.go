@@ -55,6 +55,8 @@ func marked(m *history.Mark) mark {
 		out.Chart = false
 	case history.InVain:
 		out.Text, out.Level, out.Chart = "works in vain: "+m.Text, "warn", false
+	case history.SameID:
+		out.Text, out.Level, out.Chart = m.Text, "warn", false
 	default:
 		out.Text = strings.TrimSuffix(string(m.Kind)+": "+m.Text, ": ")
 	}
@@ -76,8 +78,6 @@ func happening(e *report.Event, at time.Time) (mark, bool) {
 		m.Text = e.ID + " was retired"
 	case report.SteppedOut:
 		m.Text = fmt.Sprintf("%s stepped out for %.0f s: %s", e.ID, e.Seconds, e.Reason)
-	case report.SameID:
-		m.Text, m.Level = "two devices send as "+e.ID+": give one of them another id", "warn"
 	case report.JoinRefused:
 		m.Text, m.Level = fmt.Sprintf("%s may not join: %s", e.ID, e.Reason), "warn"
 	case report.Refused:

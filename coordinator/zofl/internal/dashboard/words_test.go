@@ -8,12 +8,20 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// TestInVainOnce: who works in vain is told once, by the mark of the history, and curves have no
-// line for it.
+// TestInVainOnce: who works in vain, or has another's id, is told once, by the mark of the history,
+// and curves have no line for it.
 func TestInVainOnce(t *testing.T) {
 	m := marked(&history.Mark{Kind: history.InVain, ID: "d3", Text: "d3: its answers come late"})
 	if m.Text != "works in vain: d3: its answers come late" || m.Level != "warn" || m.Chart {
 		t.Errorf("the mark is %+v", m)
+	}
+	m = marked(&history.Mark{Kind: history.SameID, ID: "d3", Text: "d3: two devices"})
+	if m.Text != "d3: two devices" || m.Level != "warn" || m.Chart {
+		t.Errorf("the mark is %+v", m)
+	}
+	twins := report.Event{Kind: report.SameID, ID: "d3"}
+	if m, ok := happening(&twins, time.Now()); ok {
+		t.Errorf("told again: %+v", m)
 	}
 	e := report.Event{Kind: report.Unused, ID: "d3", Reason: "its answers come late"}
 	if m, ok := happening(&e, time.Now()); ok {

@@ -195,17 +195,33 @@ func TestMarks(t *testing.T) {
 // all of them.
 func TestInVain(t *testing.T) {
 	h := History{}
-	for i := range mostInVain + 5 {
+	for i := range mostOfDevices + 5 {
 		record(t, &h, report.Event{Kind: report.Unused, N: 9, Round: 8, ID: fmt.Sprint("d", i),
 			Reason: "its last 16 answers came late"})
 	}
 	_, marks := h.Snapshot(0)
-	if len(marks) != mostInVain {
-		t.Errorf("%d marks, want %d", len(marks), mostInVain)
+	if len(marks) != mostOfDevices {
+		t.Errorf("%d marks, want %d", len(marks), mostOfDevices)
 	}
 	m := marks[3]
 	if m.Kind != InVain || m.ID != "d3" || m.Text != "d3: its last 16 answers came late" ||
 		m.N != 9 || m.Round != 8 {
+		t.Errorf("mark %+v", m)
+	}
+}
+
+// TestSameID: a member as which two devices send is marked, and not more of them than is useful.
+func TestSameID(t *testing.T) {
+	h := History{}
+	for i := range mostOfDevices + 5 {
+		record(t, &h, report.Event{Kind: report.SameID, N: 9, Round: 8, ID: fmt.Sprint("d", i)})
+	}
+	_, marks := h.Snapshot(0)
+	if len(marks) != mostOfDevices {
+		t.Errorf("%d marks, want %d", len(marks), mostOfDevices)
+	}
+	if m := marks[3]; m.Kind != SameID || m.ID != "d3" || m.N != 9 || m.Round != 8 ||
+		!strings.HasPrefix(m.Text, "d3: two devices send under this id") {
 		t.Errorf("mark %+v", m)
 	}
 }

@@ -74,6 +74,7 @@ const (
 	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
 	InVain     Kind = "in vain"        // work of member ID counts for nothing or little; see Text
+	SameID     Kind = "same id"        // two devices send as member ID
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )
 
@@ -86,7 +87,7 @@ type Mark struct {
 	Text   string    `json:"text,omitempty"`
 	To     uint64    `json:"to,omitempty"`
 	Fields []string  `json:"fields,omitempty"`
-	ID     string    `json:"id,omitempty"` // InVain; Text begins with it, too
+	ID     string    `json:"id,omitempty"` // InVain, SameID; Text begins with it, too
 
 	// Surveyed.
 	Survey       string  `json:"survey,omitempty"` // what was asked in place of scalars

@@ -6,8 +6,9 @@ import "maps"
 const (
 	mostPoints = 8192
 	mostMarks  = 1024
-	// mostInVain are the most marks of work in vain: where a whole fleet is late, all say the same.
-	mostInVain = 64
+	// mostOfDevices are the most marks of work in vain, and of ids of two devices: where a whole fleet
+	// is late, all say the same.
+	mostOfDevices = 64
 )
 
 // halve says which of n things to keep: of the older half every second one, but the first, and all

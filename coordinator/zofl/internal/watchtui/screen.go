@@ -158,7 +158,7 @@ func (m *Model) place(c *chart) {
 	}
 	for i := range m.track.marks {
 		switch m.track.marks[i].Kind {
-		case history.Surveyed, history.Began, history.InVain:
+		case history.Surveyed, history.Began, history.InVain, history.SameID:
 		default:
 			c.marks = append(c.marks, float64(m.track.marks[i].N))
 		}
