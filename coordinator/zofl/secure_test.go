@@ -51,6 +51,11 @@ func TestPlanAgreed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		up := cell(text, "more of them sent for secure aggregation, without lines of NATS")
+		down := cell(text, "more of them received for it, without lines of NATS")
+		if set == "target=10" && (up != "1212" || down != "1736") { // sums of the bytes above
+			t.Errorf("%s more sent and %s more received", up, down)
+		}
 		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in %s", set, want, text)
 		}
