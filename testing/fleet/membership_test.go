@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -201,5 +203,35 @@ func TestRetire(t *testing.T) {
 	}
 	if err := l.c.Retire("nobody"); err == nil {
 		t.Error("a device that never joined is retired")
+	}
+}
+
+// TestDeniedJoin: a device that is not on the list of the coordinator ends with the reason, takes
+// no slot and is counted, while the run goes on without it. On the list it takes part.
+func TestDeniedJoin(t *testing.T) {
+	var open atomic.Bool
+	l := startLead(t, longPlan(t, "denied", 1, 1), broker.Config{}, func(c *coordinator.Config) {
+		c.Allow = func(id string) bool { return id == "a" || open.Load() }
+	})
+	l.phone("denied", "a", 10)
+	l.awaitRounds(2)
+	b := l.phone("denied", "b", 10)
+	if err := <-b.ended; !errors.Is(err, client.ErrRefused) ||
+		!strings.Contains(err.Error(), "list of ids that may join does not have this one") {
+		t.Errorf("a device that may not join: %v, want ErrRefused with the reason", err)
+	}
+	l.awaitRounds(2)
+	s := l.c.Status()
+	if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway["joins"] != 1 ||
+		len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 {
+		t.Errorf("%d members, %d not allowed, turned away %v, offenders %+v", s.Members,
+			s.Counters.NotAllowed, s.TurnedAway, s.Offenders)
+	}
+	open.Store(true)
+	b.begin(l, "denied", "b")
+	if e := l.await("b", func(e report.Event) bool {
+		return e.Kind == report.Joined && e.ID == "b"
+	}); e.Members != 2 {
+		t.Errorf("%d members after b joined, want 2", e.Members)
 	}
 }
