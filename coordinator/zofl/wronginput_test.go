@@ -84,6 +84,10 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"demo", "--set", "rounds"}, "--set rounds: write it as field=value"},
 		{[]string{"demo", "--method", "sgd"}, "--method sgd: choose one of decomfl, "},
 		{[]string{"simulate", plan, "--rounds", "1", "--split", "odd"}, "--split odd: choose iid"},
+		{[]string{"tune", plan, "--out", filepath.Join(none, "p")}, "--out " + filepath.Join(none, "p") +
+			": no such file or directory: make its directory first"},
+		{[]string{"plan", "--dim", "2", "--set", "stop_metric=loss"}, "stop_metric = loss: metrics has " +
+			"[]: choose one of them, or name it there too"},
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {
 		_, err := zofl(t, tt.args...)

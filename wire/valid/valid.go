@@ -217,7 +217,7 @@ func checkStop(p *wire.Plan) error {
 			"name what an evaluation returns, or set eval_every to 0")
 	case p.StopMetric != "" && !slices.Contains(p.Metrics, p.StopMetric):
 		return fault("stop_metric", p.StopMetric,
-			fmt.Sprintf("choose one of the metrics %v", p.Metrics))
+			fmt.Sprintf("metrics has %q: choose one of them, or name it there too", p.Metrics))
 	case p.StopMetric != "" && p.EvalEvery == 0:
 		return fault("eval_every", p.EvalEvery,
 			"stop_metric needs evaluations: say after how many records they come")

@@ -65,7 +65,7 @@ func AsUsage(err error) error {
 
 // WritePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
 // run key of a run.
-func WritePlan(name string, p *wire.Plan) error {
+func WritePlan(flag, name string, p *wire.Plan) error {
 	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {
 		return err
@@ -73,10 +73,10 @@ func WritePlan(name string, p *wire.Plan) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return Usage(fmt.Errorf("--write: %w: a plan is never overwritten, because that would "+
-			"lose the run key of a run: name a new file", err))
+		return Usage(fmt.Errorf("%s: %w: a plan is never overwritten, because that would "+
+			"lose the run key of a run: name a new file", flag, err))
 	case err != nil:
-		return NewFileFault("--write", name, err)
+		return NewFileFault(flag, name, err)
 	}
 	_, err = file.Write(append(b, '\n'))
 	return errors.Join(err, file.Close())

@@ -237,7 +237,7 @@ func changes(before, after *wire.Plan) (settings []string) {
 // already, it must be meant to be replaced.
 func replacePlan(name string, p *wire.Plan, replace bool) (err error) {
 	if !replace {
-		return cli.WritePlan(name, p)
+		return cli.WritePlan("--out", name, p)
 	}
 	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {

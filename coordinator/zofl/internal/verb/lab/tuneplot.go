@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
@@ -46,7 +47,13 @@ var svg = template.Must(template.New("plot").Parse(`<svg xmlns="http://www.w3.or
 
 // checkNew returns an error if a file of a flag exists, and is not meant to be replaced.
 func checkNew(flag, name string, replace bool) error {
-	if _, err := os.Lstat(name); name == "" || err != nil || replace {
+	if name == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Dir(name)); err != nil {
+		return cli.NewFileFault(flag, name, err)
+	}
+	if _, err := os.Lstat(name); err != nil || replace {
 		return nil
 	}
 	return cli.Usage(fmt.Errorf("%s: %s: %w: name a new file, or give --force to replace it", flag,

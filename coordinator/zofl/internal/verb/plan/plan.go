@@ -208,7 +208,7 @@ func (f *planFlags) start(ctx context.Context, args []string) (*wire.Plan, error
 // show writes the plan to its file, explains it, and prints its cost.
 func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	if f.write != "" {
-		if err := cli.WritePlan(f.write, p); err != nil {
+		if err := cli.WritePlan("--write", f.write, p); err != nil {
 			return err
 		}
 	}
