@@ -88,6 +88,7 @@ func TestWrongInput(t *testing.T) {
 			": no such file or directory: make its directory first"},
 		{[]string{"plan", "--dim", "2", "--set", "stop_metric=loss"}, "stop_metric = loss: metrics has " +
 			"[]: choose one of them, or name it there too"},
+		{[]string{"permissions", "--run", "r", "--role", "chief"}, "--role chief: choose one of device"},
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {
 		_, err := zofl(t, tt.args...)

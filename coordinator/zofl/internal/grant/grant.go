@@ -66,7 +66,7 @@ type Use struct {
 func (u *Use) Check(role Role) error {
 	switch {
 	case !slices.Contains(Roles, role):
-		return fmt.Errorf("role %q: choose one of %s", role, Names())
+		return fmt.Errorf("--role %s: choose one of %s", role, Names())
 	case !role.HasID() && u.ID != "":
 		return fmt.Errorf("%s: a %s has no name in its subjects: leave it out", u.ID, role)
 	case u.ID == OperatorID:
