@@ -12,14 +12,18 @@ import (
 // that stays so, or each has its own. g_i is the gradient of device i on its minibatch, g their
 // mean, M the number of contributors. Along P directions of their own the devices' mean estimate
 // has the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell
-// both: c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2.
+// both: c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2 + v/M, where
+// v = mean|g_i|^2 - |g|^2 is what makes devices differ:
 //
-// What is measured is the beginning. |g| falls as the model learns, and what makes devices differ,
-// v = mean|g_i|^2 - |g|^2, does not. Once |g|^2 is 1/F of what it was, own directions have the
-// noise (|g|^2/F + v)/(M P), and less than the |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v.
-// They are taken where that lets |g|^2 fall to less than a quarter:
+//	v     = M/(M-1) (mean_i c_ip^2 - (mean_i c_ip)^2)
+//	|g|^2 = mean_i c_ip^2 - v
 //
-//	v < (M-1) |g|^2 / 4
+// What is measured is the beginning. |g| falls as the model learns, and v does not. Once |g|^2 is
+// 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less than the
+// |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. They are taken where that lets |g|^2 fall to
+// less than an eighth:
+//
+//	v < (M-1) |g|^2 / 8
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
@@ -31,15 +35,15 @@ import (
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for so many rounds.
 const (
-	measured = 3
-	falls    = 4 // |g|^2 falls to 1/4
+	measured = 10
+	falls    = 8 // |g|^2 falls to 1/8
 )
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {
 	rounds      int
 	contributed float64 // M, the sum of all of them
-	each, mean  float64 // sums of |g_i|^2, as devices have it, and of |g|^2
+	each, mean  float64 // sums of mean_i c_ip^2 and of (mean_i c_ip)^2
 	own         bool    // devices have directions of their own
 }
 
@@ -68,14 +72,22 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why st
 	if k.rounds < measured {
 		return ""
 	}
-	contributors := k.contributed / measured
-	noise := k.each / (contributors * k.mean)
-	if k.own = falls*(k.each-k.mean) < (contributors-1)*k.mean; k.own {
+	m := k.contributed / measured
+	v := m / (m - 1) * (k.each - k.mean) // of a single contributor it is no number
+	square := k.each - v
+	switch noise := k.each / (m * square); {
+	case falls*v < (m-1)*square:
+		k.own = true
 		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
 			"shared ones", noise)
+	case m > 1 && square <= 0:
+		return "all devices share directions: what their gradients have in common is too little to " +
+			"tell"
+	case m > 1:
+		return fmt.Sprintf("all devices share directions: the noise of their own is %.2g of that, "+
+			"and grows as the model learns", noise)
 	}
-	return fmt.Sprintf("all devices share directions: the noise of their own is %.2g of that, and "+
-		"grows as the model learns", noise)
+	return "all devices share directions: one alone contributes"
 }
 
 // add adds the scalars of a round, the mean over its directions.

@@ -63,9 +63,9 @@ func TestAuto(t *testing.T) {
 		devices int
 		unlike  float64
 		own     bool
-	}{{10, 0.1, true}, {10, 1, true}, {10, 4, false}, {10, 30, false}, {5, 0, true}, {5, 0.6, true},
-		{5, 2, false}, {3, 0.3, true}, {3, 2, false}, {2, 0.1, true}, {2, 0.5, false},
-		{1, 0, false}} {
+	}{{10, 0.1, true}, {10, 0.6, true}, {10, 1.6, false}, {10, 30, false}, {5, 0, true},
+		{5, 0.3, true}, {5, 1, false}, {3, 0.12, true}, {3, 1, false}, {2, 0.03, true},
+		{2, 0.25, false}, {1, 0, false}} {
 		gradients := [][]float64{make([]float64, 400)}
 		if test.devices > 1 {
 			gradients = gradientsOf(rng, test.devices, 400, test.unlike)
@@ -74,11 +74,11 @@ func TestAuto(t *testing.T) {
 		}
 		c, f, p := New(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
 		p.Groups = wiregroups.Auto
-		for round := uint64(1); round <= 6; round++ {
+		for round := uint64(1); round <= measured+2; round++ {
 			g := c.Choose(p, round, 0, f)
 			checkGroups(t, c, f, g, nil)
 			want := 1
-			if round > measured && test.own {
+			if round > 10 && test.own {
 				want = test.devices
 			}
 			if len(g) != want || g.Count() != test.devices {
@@ -94,31 +94,39 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// The noise that is told is that of the equation, of rows that are known.
+// The noise that is told is that of the equations, of rows that are known.
 func TestAutoNoise(t *testing.T) {
-	c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
+	// mean c^2 = (4+4+0+16)/4 = 6, the mean's square is (1+9)/2 = 5, so v = 2 (6-5) = 2 and
+	// |g|^2 = 4: 6/(2*4) = 0.75. With shares 3/4 and 1/4 M is 1.6, v = 1.6/0.6 and |g|^2 = 10/3, and
+	// 6/(1.6*10/3) = 1.125.
 	rows := [][]float32{{2, -2}, {0, -4}}
-	for _, some := range [][][]float32{nil, rows, rows} {
-		if why := c.Heed(p, some, ones(some)); why != "" {
-			t.Errorf("after two rounds: %q", why)
+	alike := [][]float32{{2, -4}, {2, -4.2}}
+	for _, test := range []struct {
+		rows    [][]float32
+		weights []uint32
+		want    string
+	}{
+		{rows, []uint32{1, 1}, "all devices share directions: the noise of their own is 0.75"},
+		{rows, []uint32{30, 10}, "the noise of their own is 1.1 of that, and grows"},
+		{alike, []uint32{1, 1}, "each device has directions of its own: their noise is 0.5 of that"},
+		{[][]float32{{2, -2}, {-2, 2}}, []uint32{1, 1}, "have in common is too little to tell"},
+		{rows[:1], []uint32{1}, "all devices share directions: one alone contributes"},
+	} {
+		c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
+		why := c.Heed(p, nil, nil)
+		for range measured - 1 {
+			why += c.Heed(p, test.rows, test.weights)
 		}
-	}
-	// each = (4+4+0+16)/4 = 6, mean = (1+9)/2 = 5, and 6/(2*5) = 0.6.
-	if why := c.Heed(p, rows, ones(rows)); !strings.Contains(why, "their noise is 0.6 of that") {
-		t.Error(why)
-	}
-	// With shares 3/4 and 1/4 M is 1.6, and 6/(1.6*5) = 0.75.
-	c = New(1)
-	why := ""
-	for range measured {
-		why += c.Heed(p, rows, []uint32{30, 10})
-	}
-	if !strings.Contains(why, "the noise of their own is 0.75") {
-		t.Error(why)
+		if why != "" {
+			t.Errorf("%v: %q before the last round", test.rows, why)
+		}
+		if why = c.Heed(p, test.rows, test.weights); !strings.Contains(why, test.want) {
+			t.Errorf("%v: %q, want %q", test.rows, why, test.want)
+		}
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
-		for range 5 {
+		for range measured + 1 {
 			if why := c.Heed(&wire.Plan{Groups: groups}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}
@@ -132,9 +140,9 @@ func TestAutoNoise(t *testing.T) {
 func TestAutoDespiteALiar(t *testing.T) {
 	for _, test := range []struct {
 		devices      int
-		alike, apart float64 // times the bound, (M-1)/4 of the square of the mean; 0 apart: no promise
-	}{{3, 0, 0}, {4, 0, 0}, {5, 0.125, 0}, {10, 0.25, 4}, {20, 0.25, 4}} {
-		bound := float64(test.devices-1) / 4
+		alike, apart float64 // times the bound, (M-1)/8 of the square of the mean; 0 apart: no promise
+	}{{3, 0, 0}, {4, 0, 0}, {5, 0.05, 0}, {10, 0.25, 4}, {20, 0.25, 4}} {
+		bound := float64(test.devices-1) / falls
 		for name, lie := range lies {
 			for seed := range uint64(20) {
 				rng := rand.New(rand.NewPCG(seed, uint64(test.devices)))
