@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"github.com/zofl/zofl/client/objective"
 )
@@ -113,14 +114,11 @@ func unit(v []float32) []float64 {
 	return u
 }
 
-// signs returns a vector of +-1 that look random.
+// signs returns a vector of +-1, always the same of a seed.
 func signs(dim int, seed uint64) []float32 {
-	z := make([]float32, dim)
+	rng, z := rand.New(rand.NewPCG(seed, 0)), make([]float32, dim)
 	for i := range z {
-		h := (uint64(i) + seed<<40 + 1) * 0x9e3779b97f4a7c15 // of SplitMix64, like what follows
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		z[i] = 1 - 2*float32(h>>63)
+		z[i] = float32(2*rng.IntN(2) - 1)
 	}
 	return z
 }
