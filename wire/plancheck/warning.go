@@ -9,11 +9,15 @@ import (
 )
 
 // Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
-// parameters start at zero, what classes or sketches tell, and that its noise hides next to
-// nothing.
+// parameters start at zero, that its deadline is short, what classes or sketches tell, and that its
+// noise hides next to nothing.
 func Warnings(p *wire.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
+	}
+	if p.Deadline > 0 && p.Deadline < shortestDeadline {
+		list = append(list, fmt.Sprintf("deadline=%d is in milliseconds, and leaves devices hardly "+
+			"any time for their losses. For %[1]d seconds set deadline=%[1]d000.", p.Deadline))
 	}
 	switch {
 	case p.Classes > 0:
@@ -23,6 +27,9 @@ func Warnings(p *wire.Plan) (list []string) {
 	}
 	return append(list, noiseWarnings(p)...)
 }
+
+// shortestDeadline is one that somebody may mean, in milliseconds: below are rather seconds.
+const shortestDeadline = 100
 
 // mostEpsilon is from where on epsilon promises next to nothing: whoever sees the run may be e^20,
 // or 500 million, times as sure of what a device's data are as without it.

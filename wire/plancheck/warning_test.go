@@ -43,6 +43,19 @@ func TestVacuousPrivacy(t *testing.T) {
 	}
 }
 
+// TestShortDeadline: who means seconds is told that they are milliseconds.
+func TestShortDeadline(t *testing.T) {
+	for deadline, want := range map[uint32]string{
+		0: "", 1: "set deadline=1000.", 30: "set deadline=30000.", 99: "99 seconds", 100: "",
+	} {
+		p := &wire.Plan{Initial: wire.Given, Deadline: deadline}
+		got := plancheck.Warnings(p)
+		if len(got) > 1 || want == "" && got != nil || !strings.Contains(strings.Join(got, ""), want) {
+			t.Errorf("deadline %d: %q, want %q", deadline, got, want)
+		}
+	}
+}
+
 // TestWhatGroupsTell: a plan says what the coordinator learns to group devices by.
 func TestWhatGroupsTell(t *testing.T) {
 	for _, tt := range []struct {
