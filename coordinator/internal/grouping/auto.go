@@ -21,9 +21,9 @@ import (
 // What is measured is the beginning. |g| falls as the model learns, and v does not. Once |g|^2 is
 // 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less than the
 // |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. They are taken where that lets |g|^2 fall to
-// less than an eighth:
+// less than a quarter:
 //
-//	v < (M-1) |g|^2 / 8
+//	v < (M-1) |g|^2 / 4
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
@@ -36,7 +36,7 @@ import (
 // over has devices share directions again for so many rounds.
 const (
 	measured = 10
-	falls    = 8 // |g|^2 falls to 1/8
+	falls    = 4 // |g|^2 falls to 1/4
 )
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.

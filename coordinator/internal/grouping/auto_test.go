@@ -63,9 +63,9 @@ func TestAuto(t *testing.T) {
 		devices int
 		unlike  float64
 		own     bool
-	}{{10, 0.1, true}, {10, 0.6, true}, {10, 1.6, false}, {10, 30, false}, {5, 0, true},
-		{5, 0.3, true}, {5, 1, false}, {3, 0.12, true}, {3, 1, false}, {2, 0.03, true},
-		{2, 0.25, false}, {1, 0, false}} {
+	}{{10, 0.1, true}, {10, 1.4, true}, {10, 3.2, false}, {10, 30, false}, {5, 0, true},
+		{5, 0.6, true}, {5, 2, false}, {3, 0.3, true}, {3, 2, false}, {2, 0.1, true},
+		{2, 0.5, false}, {1, 0, false}} {
 		gradients := [][]float64{make([]float64, 400)}
 		if test.devices > 1 {
 			gradients = gradientsOf(rng, test.devices, 400, test.unlike)
@@ -136,11 +136,11 @@ func TestAutoNoise(t *testing.T) {
 
 // TestAutoDespiteALiar: what one device cannot change, whatever it sends. Devices that are alike
 // keep their own directions: three and four if they are the same, five if what makes them differ is
-// an eighth of the bound, ten if it is a quarter. Ten and more share on, if it is four times that.
+// a twentieth of the bound, ten if it is a quarter. Ten and more share on, if it is four times that.
 func TestAutoDespiteALiar(t *testing.T) {
 	for _, test := range []struct {
 		devices      int
-		alike, apart float64 // times the bound, (M-1)/8 of the square of the mean; 0 apart: no promise
+		alike, apart float64 // times the bound, (M-1)/4 of the square of the mean; 0 apart: no promise
 	}{{3, 0, 0}, {4, 0, 0}, {5, 0.05, 0}, {10, 0.25, 4}, {20, 0.25, 4}} {
 		bound := float64(test.devices-1) / falls
 		for name, lie := range lies {
