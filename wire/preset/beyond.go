@@ -24,8 +24,8 @@ directions have the noise (|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M
 contributors, minibatches of B samples, the mean gradient g, the variance s^2 of one
 sample's gradient, and v, by how much devices' gradients differ where all take part. As
 the model learns g falls, and s and v do not. So own ones are taken if they still have
-less noise once |g|^2 has fallen to a quarter: with many contributors, large batches such
-as the 200 here, and alike data. One contributor has nothing to choose.
+less noise once |g|^2 is 1/(2 sqrt(M-1)) of that: with many contributors, large batches
+such as the 200 here, and alike data. One contributor has nothing to choose.
 It needs roster=dense and at most 128 devices a round, and takes no late work or median:
 with these zofl plan writes other sharing, and says so. Devices of an open roster then
 draw one of 20 groups or so, which share directions. The fewest bytes

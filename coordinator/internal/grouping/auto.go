@@ -2,6 +2,7 @@ package grouping
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
@@ -12,18 +13,21 @@ import (
 // that stays so, or each has its own. g_i is the gradient of device i on its minibatch, g their
 // mean, M the number of contributors. Along P directions of their own the devices' mean estimate
 // has the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell
-// both: c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2 + v/M, where
-// v = mean|g_i|^2 - |g|^2 is what makes devices differ:
+// both, with v = mean|g_i|^2 - |g|^2 for what makes devices differ. c_ip^2 is |g_i|^2 on average,
+// and the square of mean_i c_ip is |g|^2 + v/M, of minibatches and of devices that are drawn:
 //
 //	v     = M/(M-1) (mean_i c_ip^2 - (mean_i c_ip)^2)
 //	|g|^2 = mean_i c_ip^2 - v
 //
+// Of devices that all take part and differ for good v is too large by M/(M-1).
+//
 // What is measured is the beginning. |g| falls as the model learns, and v does not. Once |g|^2 is
 // 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less than the
-// |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. They are taken where that lets |g|^2 fall to
-// less than a quarter:
+// |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. How far |g|^2 falls in a run the coordinator
+// cannot know; the more devices, the less noise, and the farther it falls. So own directions are
+// taken where they have less noise until F = 2 sqrt(M-1):
 //
-//	v < (M-1) |g|^2 / 4
+//	v < sqrt(M-1) |g|^2 / 2
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
@@ -34,10 +38,7 @@ import (
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for so many rounds.
-const (
-	measured = 10
-	falls    = 4 // |g|^2 falls to 1/4
-)
+const measured = 10
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {
@@ -76,7 +77,7 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why st
 	v := m / (m - 1) * (k.each - k.mean) // of a single contributor it is no number
 	square := k.each - v
 	switch noise := k.each / (m * square); {
-	case falls*v < (m-1)*square:
+	case 2*v < math.Sqrt(m-1)*square:
 		k.own = true
 		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
 			"shared ones", noise)
