@@ -18,7 +18,7 @@ move, and the coordinator takes the step with the least loss, or the largest tha
 does not tell from it. From then on a decays as 1/sqrt(1+n/30), and in a line over the
 last third of rounds, if that is set; and the slopes of the loss along the momentum
 correct it. A number for mu or step turns its search off.
-groups=auto: in rounds 1 to 10 all devices of a round probe the same directions. After
+groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After
 that each has its own, or all go on sharing, by the scalars of these rounds. Own
 directions have the noise (|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M
 contributors, minibatches of B samples, the mean gradient g, the variance s^2 of one

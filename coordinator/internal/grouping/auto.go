@@ -21,11 +21,12 @@ import (
 //
 // Of devices that all take part and differ for good v is too large by M/(M-1).
 //
-// What is measured is the beginning. |g| falls as the model learns, and v does not. Once |g|^2 is
-// 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less than the
-// |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. How far |g|^2 falls in a run the coordinator
-// cannot know; the more devices, the less noise, and the farther it falls. So own directions are
-// taken where they have less noise until F = 2 sqrt(M-1):
+// What is measured is the beginning, before the devices look for a step: one that they find along
+// shared directions is less right for their own. |g| falls as the model learns, and v does not.
+// Once |g|^2 is 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less
+// than the |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. How far |g|^2 falls in a run the
+// coordinator cannot know; the more devices, the less noise, and the farther it falls. So own
+// directions are taken where they have less noise until F = 2 sqrt(M-1):
 //
 //	v < sqrt(M-1) |g|^2 / 2
 //
@@ -38,7 +39,7 @@ import (
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for so many rounds.
-const measured = 10
+const measured = 3
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {

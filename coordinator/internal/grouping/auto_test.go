@@ -65,7 +65,7 @@ func TestAuto(t *testing.T) {
 		unlike  float64
 		own     bool
 	}{{20, 1.2, true}, {20, 2.8, false}, {10, 0.1, true}, {10, 0.8, true}, {10, 1.8, false},
-		{10, 30, false}, {5, 0, true}, {5, 0.45, true}, {5, 1, false}, {3, 0.2, true}, {3, 0.8, false},
+		{10, 30, false}, {5, 0, true}, {5, 0.45, true}, {5, 1.5, false}, {3, 0.2, true}, {3, 0.8, false},
 		{2, 0.1, true}, {2, 0.5, false}, {1, 0, false}} {
 		gradients := [][]float64{make([]float64, 400)}
 		if test.devices > 1 {
@@ -79,7 +79,7 @@ func TestAuto(t *testing.T) {
 			g := c.Choose(p, round, 0, f)
 			checkGroups(t, c, f, g, nil)
 			want := 1
-			if round > 10 && test.own {
+			if round > 3 && test.own {
 				want = test.devices
 			}
 			if len(g) != want || g.Count() != test.devices {
