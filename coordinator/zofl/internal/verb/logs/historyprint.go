@@ -135,7 +135,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 		note := ""
 		switch {
 		case !p.IsRound():
-			note = "metrics of a state that no round made"
+			note = "metrics only: no round ends here"
 		case p.Phase == 1:
 			note = "first phase"
 		}

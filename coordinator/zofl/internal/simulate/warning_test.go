@@ -1,0 +1,94 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+)
+
+// led makes the runs of a configuration, and leads them to their ends.
+func led(t *testing.T, c *Config) []*Run {
+	t.Helper()
+	runs, err := Runs(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Lead(t.Context(), c, runs); err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+// A contrary bowl has the gradient of minus its loss.
+type contrary struct{ bowl }
+
+func (c contrary) Gradient(ctx context.Context, x []float32, b objective.Batch, g []float32) (
+	float64, error) {
+	for i, v := range x {
+		g[i] = -2 * (v - 1) / float32(len(x))
+	}
+	return c.Loss(ctx, x, b)
+}
+
+// TestGradientIsCompared: the first run warns of a wrong gradient, unless that was told elsewhere.
+func TestGradientIsCompared(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		var out bytes.Buffer
+		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1, 2}, Sinks: []Sink{NewLines(&out)},
+			Checked: elsewhere,
+			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+				list, err := bowls(p, seed)
+				for i := range list {
+					list[i] = contrary{bowl{int(p.Dim)}}
+				}
+				return list, err
+			}}
+		runs := led(t, c)
+		const said = "device d0: where its gradient says that the loss rises by"
+		first, second := runs[0].Outcome.Warning, runs[1].Outcome.Warning
+		if strings.Contains(first, said) == elsewhere || second != "" ||
+			strings.Contains(out.String(), said) == elsewhere {
+			t.Errorf("elsewhere %v: %q, %q: %s", elsewhere, first, second, out.String())
+		}
+	}
+}
+
+// A broken bowl has no loss.
+type broken struct{ bowl }
+
+func (broken) Loss(context.Context, []float32, objective.Batch) (float64, error) {
+	return 0, errors.New("no sensor")
+}
+
+// TestBrokenDeviceIsNamed: a run that comes to its end without one of its devices says which one,
+// and why; one without a quorum ends with the reason.
+func TestBrokenDeviceIsNamed(t *testing.T) {
+	p := bowlPlan(t)
+	for quorum, says := range map[uint32]string{3: "1 of 4 devices took no part", 4: ""} {
+		p.Quorum = quorum
+		var out bytes.Buffer
+		c := &Config{Plan: p, Seeds: []uint64{1}, Sinks: []Sink{NewLines(&out)},
+			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+				list, err := bowls(p, seed)
+				list[2] = broken{bowl{int(p.Dim)}}
+				return list, err
+			}}
+		runs := led(t, c)
+		o := runs[0].Outcome
+		if text := o.Warning; (says == "") != (text == "") || !strings.Contains(text, says) {
+			t.Errorf("quorum %d: warning %q", quorum, text)
+		}
+		if says != "" && (o.Err != nil || !strings.Contains(o.Warning, "(d2): ") ||
+			!strings.Contains(out.String(), "no sensor")) {
+			t.Errorf("quorum %d: %v, %q: %s", quorum, o.Err, o.Warning, out.String())
+		}
+		if says == "" && (o.Ended != "paused" || !strings.Contains(o.Err.Error(), "no sensor")) {
+			t.Errorf("quorum %d: ended %q: %v", quorum, o.Ended, o.Err)
+		}
+	}
+}
