@@ -132,7 +132,7 @@ func TestPlanJSONFaults(t *testing.T) {
 		{`{"run":7}`, "in quotes"},
 		{`{"run_key":"xy"}`, "hexadecimal"},
 		{`{"metrics":"loss"}`, "JSON list"},
-		{`{"metrics":null}`, "one JSON list"},
+		{`{"metrics":null}`, "JSON list"},
 		{`{"segments":[{"name":"a","len":1,"size":2}]}`, "size"},
 		{`{"segments":[{"name":"a","len":-1}]}`, "len"},
 		{`{"segments":[{"name":"a","len":1,"fill":"xavier"}]}`, "xavier"},
@@ -177,6 +177,7 @@ func TestSet(t *testing.T) {
 		{"run_key", "00ff", func(p *wire.Plan) { p.RunKey = wire.Bytes{0, 0xff} }},
 		{"metrics", `["loss"]`, func(p *wire.Plan) { p.Metrics = []string{"loss"} }},
 		{"metrics", `[]`, func(p *wire.Plan) { p.Metrics = []string{} }},
+		{"metrics", ` [] `, func(p *wire.Plan) { p.Metrics = []string{} }},
 		{"segments", `[{"name":"a","len":100,"fill":"normal","scale":0.1}]`, func(p *wire.Plan) {
 			p.Segments = []wire.Segment{{Name: "a", Len: 100, Fill: wire.NormalFill, Scale: 0.1}}
 		}},
