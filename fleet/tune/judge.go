@@ -35,6 +35,9 @@ func (t *tuning) measureStart(ctx context.Context) error {
 	trial.Queries = t.budget.judge
 	loss, err := t.judge(ctx, t.x)
 	if err != nil {
+		if errors.Is(err, errNotFinite) {
+			err = fmt.Errorf("%w: begin where it is finite, by segments or initial=given", err)
+		}
 		return fmt.Errorf("the loss of the first parameters: %w", err)
 	}
 	trial.Loss, t.result.Start = loss, loss

@@ -38,7 +38,8 @@ func TestRefuses(t *testing.T) {
 		{tune.Config{Plan: good, Devices: append(devices, nil)}, "device 2 is nil"},
 		{tune.Config{Plan: good, Devices: append(devices, fails)}, "device 2: the engine is broken"},
 		{tune.Config{Plan: good, Devices: append(devices, panics)}, "device 2: panic: oops"},
-		{tune.Config{Plan: good, Devices: append(devices, infinite)}, "not finite"},
+		{tune.Config{Plan: good, Devices: append(devices, infinite)},
+			"not finite: NaN: begin where it is finite"},
 	} {
 		_, err := tune.Run(t.Context(), c.cfg)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

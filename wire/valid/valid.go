@@ -202,7 +202,8 @@ func checkRounds(p *wire.Plan) error {
 			fmt.Sprintf("a round closes at its target of %d: choose at most that", p.Target))
 	case p.Members < p.Quorum:
 		return fault("members", p.Members,
-			fmt.Sprintf("round 1 must wait for at least the quorum of %d devices", p.Quorum))
+			fmt.Sprintf("round 1 waits for so many devices and needs the quorum of %d: set members=%d "+
+				"or more, or a lower quorum", p.Quorum, p.Quorum))
 	}
 	return nil
 }

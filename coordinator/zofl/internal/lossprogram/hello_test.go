@@ -15,7 +15,8 @@ import (
 func TestStartFails(t *testing.T) {
 	for how, want := range map[string]string{
 		"silent": "did not answer hello within", "chatty": `answered "Welcome to my model!"`,
-		"exits": "the program ended: exit status 3", "any": "give the plan's dim with --dim",
+		"exits": "the program ended: exit status 3: let it answer hello",
+		"any":   "give the plan's dim with --dim",
 	} {
 		cfg, _ := config(t, how)
 		cfg.Startup = await.Patience

@@ -105,6 +105,11 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 	p.child, p.mapped = c, false
 	p.mu.Unlock()
 	h, err := p.greet(ctx, t)
+	if first && errors.Is(err, io.EOF) {
+		t.fail(err)
+		return fmt.Errorf("%w: let it answer hello and all lines after that, until its input ends",
+			p.leave(err))
+	}
 	if err == nil && !first {
 		if h.dim == 0 {
 			h.dim = p.hello.dim
