@@ -21,6 +21,17 @@ var (
 	ErrPaused = errors.New("paused")
 )
 
+// An OptionError names a field of [Options], or of a config of package tune, that cannot be used.
+type OptionError struct {
+	Option string // the field's name
+	Value  any
+	Remedy string
+}
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%s = %v: %s", e.Option, e.Value, e.Remedy)
+}
+
 // Options may all be left out.
 type Options struct {
 	// Rounds is how many rounds to run; 0: as many as the plan says.
@@ -87,9 +98,10 @@ type Result struct {
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
 // returns. Different devices are asked at the same time, each by one goroutine at a time.
 //
-// The error is a [*wire.PlanError] if the plan cannot run on these devices. It matches
-// [ErrDiverged] or [ErrPaused] if the run came to nothing, and then names a device that failed.
-// Once the run has begun there is a result even with an error.
+// The error is a [*wire.PlanError] if the plan cannot run on these devices, and an [*OptionError]
+// if the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
+// came to nothing, and then names a device that failed. Once the run has begun there is a result
+// even with an error.
 func Run(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)

@@ -199,7 +199,8 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	_, err := fleet.Run(t.Context(), p, objectives(bowls(5, 30)), fleet.Options{Queries: 54})
-	if err == nil || !strings.Contains(err.Error(), "54") || !strings.Contains(err.Error(), "55") {
+	if fault := (*fleet.OptionError)(nil); !errors.As(err, &fault) || err.Error() !=
+		"fleet: Queries = 54: the first round alone takes up to 55: give more" {
 		t.Errorf("no round fits: %v", err)
 	}
 }
@@ -352,7 +353,7 @@ func TestRefuses(t *testing.T) {
 		devices []objective.Objective
 		want    string
 	}{
-		{p, nil, "members = 0"},
+		{p, nil, "fleet: 0 devices: give 1 to 16777216"},
 		{p, []objective.Objective{nil}, "device 0 is nil"},
 		{p, objectives(bowls(2, 29)), "29 parameters"},
 		{&endless, objectives(bowls(2, 30)), "rounds = 0"},

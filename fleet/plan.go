@@ -22,8 +22,7 @@ func Check(plan *wire.Plan, devices []objective.Objective) error {
 		return err
 	}
 	if len(devices) == 0 || len(devices) > wire.MaxMembers {
-		return &wire.PlanError{Field: "members", Value: len(devices),
-			Remedy: fmt.Sprintf("give 1 to %d devices", wire.MaxMembers)}
+		return fmt.Errorf("%d devices: give 1 to %d", len(devices), wire.MaxMembers)
 	}
 	for i, d := range devices {
 		switch {
@@ -56,7 +55,7 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 	if o.Queries > 0 {
 		fit := roundsWithin(&p, p.Rounds, o.Queries)
 		if fit == 0 {
-			return nil, &wire.PlanError{Field: "queries", Value: o.Queries, Remedy: fmt.Sprintf(
+			return nil, &OptionError{Option: "Queries", Value: o.Queries, Remedy: fmt.Sprintf(
 				"the first round alone takes up to %d: give more",
 				RoundQueries(&p, 1, len(devices)))}
 		}

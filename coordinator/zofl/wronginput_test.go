@@ -77,11 +77,20 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"tune", plan, "--exec", "no-such-program"}, "--exec no-such-program: executable " +
 			"file not found in $PATH: name a program that is there"},
 		{append(exec, plain), "-- " + plain + ": permission denied: give this user the right to"},
-		{[]string{"demo", "--data", none}, "--data " + none + ": " + none + "/train-images-idx3-ubyte: " +
+		{[]string{"demo", "--data", none}, "--data: " + none + "/train-images-idx3-ubyte: " +
 			"file does not exist, neither plain nor as .gz: download MNIST's four IDX files there"},
 		{[]string{"demo", "--split", "odd"}, "--split odd: choose iid, shards"},
 		{[]string{"demo", "--clients", "0"}, "--clients 0: give 1 or more"},
 		{[]string{"demo", "--set", "rounds"}, "--set rounds: write it as field=value"},
+		{[]string{"demo", "--set", "mu=1", "--set", "initial=given"},
+			"--set mu=1, initial=given: leave out key_check and initial"},
+		{[]string{"demo", "--method", "fzoos", "--set", "features=65000", "--set", "window=5000"},
+			"--clients 20: at 3215 MiB each, the devices need more than the 4 GiB"},
+		{[]string{"plan", "--dim", "2", "--set", "rounds"}, "--set rounds: write it as field=value"},
+		{append(client, "--objective", "odd"), "--objective odd: choose one of bowl, "},
+		{[]string{"tune", plan, "--objective", "bowl", "--clients", "-1"}, "--clients -1: give 1"},
+		{[]string{"tune", plan, "--objective", "bowl", "--queries", "1"}, "--queries 1: give "},
+		{[]string{"tune", plan, "--objective", "bowl", "--fields", "beta"}, "--fields beta: choose of"},
 		{[]string{"demo", "--method", "sgd"}, "--method sgd: choose one of decomfl, "},
 		{[]string{"simulate", plan, "--rounds", "1", "--split", "odd"}, "--split odd: choose iid"},
 		{[]string{"tune", plan, "--out", filepath.Join(none, "p")}, "--out " + filepath.Join(none, "p") +
@@ -92,7 +101,8 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {
 		_, err := zofl(t, tt.args...)
-		if !errors.As(err, new(cli.UsageError)) || !strings.Contains(err.Error(), tt.want) {
+		if !errors.As(err, new(cli.UsageError)) || !strings.Contains(err.Error(), tt.want) ||
+			strings.HasPrefix(tt.want, "--") && !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("zofl %v: %v, want %q", tt.args, err, tt.want)
 		}
 		if err != nil && strings.Contains(err.Error(), "pa%zz") {

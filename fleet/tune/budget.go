@@ -93,7 +93,7 @@ func budgetOf(t *tuning) (b budget, err error) {
 	round, fixed := roundQueries(p, devices), brackets(p, devices)
 	least := fixed + 3*(b.first+leastRounds*round+b.judge)
 	if b.left < least {
-		return b, &wire.PlanError{Field: "queries", Value: b.left, Remedy: fmt.Sprintf(
+		return b, &fleet.OptionError{Option: "Queries", Value: b.left, Remedy: fmt.Sprintf(
 			"give %d or more: the brackets and three trials of %d rounds take as many, of %d devices; "+
 				"the default is %d", least, leastRounds, devices, Budget(p, devices))}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
@@ -15,7 +16,7 @@ import (
 func TestBudget(t *testing.T) {
 	p := plan(t, "decomfl", nil)
 	_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1})
-	if err == nil || !strings.Contains(err.Error(), "queries = 1:") {
+	if err == nil || !strings.Contains(err.Error(), "tune: Queries = 1:") {
 		t.Fatal(err)
 	}
 	// 4 minibatches at the start, mu, the line and a round; three trials of 2 rounds, judged.
@@ -64,7 +65,7 @@ func TestBudgetOfSketches(t *testing.T) {
 			}
 		})
 		_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(6)), Queries: 1})
-		var refused *wire.PlanError
+		var refused *fleet.OptionError
 		if !errors.As(err, &refused) {
 			t.Fatal(err)
 		}

@@ -32,9 +32,9 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		{tune.Config{Devices: devices}, "Plan is nil"},
-		{tune.Config{Plan: good}, "members = 0"},
+		{tune.Config{Plan: good}, "tune: 0 devices: give 1 to 16777216"},
 		{tune.Config{Plan: &invalid, Devices: devices}, "steps = 0"},
-		{tune.Config{Plan: good, Devices: devices, Fields: []string{"beta"}}, "fields = beta"},
+		{tune.Config{Plan: good, Devices: devices, Fields: []string{"beta"}}, "Fields = beta: choose"},
 		{tune.Config{Plan: good, Devices: append(devices, nil)}, "device 2 is nil"},
 		{tune.Config{Plan: good, Devices: append(devices, fails)}, "device 2: the engine is broken"},
 		{tune.Config{Plan: good, Devices: append(devices, panics)}, "device 2: panic: oops"},

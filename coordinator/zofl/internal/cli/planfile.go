@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -48,19 +47,12 @@ func position(text []byte, syntax *json.SyntaxError) (line, column int) {
 	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[begin:])
 }
 
-// flagFields are of errors of a plan about a flag's value, which no plan has.
-var flagFields = []string{"clients", "data", "fields", "objective", "queries", "set", "split"}
-
 // AsUsage marks errors of a plan as usage errors: whoever wrote the plan can correct it.
 func AsUsage(err error) error {
-	fault := (*wire.PlanError)(nil)
-	switch {
-	case !errors.As(err, &fault):
-		return err
-	case slices.Contains(flagFields, fault.Field):
-		return Usage(fmt.Errorf("--%s %v: %s", fault.Field, fault.Value, fault.Remedy))
+	if fault := (*wire.PlanError)(nil); errors.As(err, &fault) {
+		return Usage(err)
 	}
-	return Usage(err)
+	return err
 }
 
 // WritePlan stores a plan in a new file. It never overwrites a plan, because that would lose the

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
@@ -97,7 +98,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	began := time.Now()
 	r := &run{cfg: cfg}
 	if cfg.Clients < 1 {
-		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
+		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", cfg.Clients))
 	}
 	if err := checkSplit(cfg.Split); err != nil {
 		return nil, err

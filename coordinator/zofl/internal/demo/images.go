@@ -1,11 +1,11 @@
 package demo
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
 )
 
 // The images have side rows and columns, and are in so many classes.
@@ -43,14 +43,13 @@ func load(cfg Config, shrink int) (*images, error) {
 	} else {
 		var err error
 		if train, test, err = data.MNIST(cfg.Data); err != nil {
-			return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
-				Remedy: strings.TrimPrefix(err.Error(), "data: ")}
+			return nil, cli.Usage(fmt.Errorf("--%w", err)) // package data has the name of the flag
 		}
 	}
 	for _, set := range []**data.Images{&train, &test} {
 		if (*set).Rows != side || (*set).Cols != side || (*set).Classes != classes {
-			return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
-				Remedy: "give files with images of 28x28 pixels in 10 classes"}
+			return nil, cli.Usage(fmt.Errorf("--data %s: give files with images of 28x28 pixels "+
+				"in 10 classes", cfg.Data))
 		}
 		*set = (*set).Shrink(shrink)
 	}
@@ -85,5 +84,5 @@ func checkSplit(split string) error {
 	case "iid", "shards", "dirichlet":
 		return nil
 	}
-	return &wire.PlanError{Field: "split", Value: split, Remedy: "choose iid, shards or dirichlet"}
+	return cli.Usage(fmt.Errorf("--split %s: choose iid, shards or dirichlet", split))
 }

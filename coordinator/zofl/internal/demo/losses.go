@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 // and seed.
 func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 	if cfg.Clients < 1 {
-		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
+		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", cfg.Clients))
 	}
 	if err := checkSplit(cfg.Split); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
@@ -37,8 +38,7 @@ func plan(cfg Config) (p *wire.Plan, note string, err error) {
 	for _, s := range cfg.Settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, "", &wire.PlanError{Field: "set", Value: s,
-				Remedy: "write it as field=value"}
+			return nil, "", cli.Usage(fmt.Errorf("--set %s: write it as field=value", s))
 		}
 		if err := planfile.Set(p, name, value); err != nil {
 			return nil, "", err
@@ -80,8 +80,8 @@ func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
 			Remedy: fmt.Sprintf("the images have %d classes: give classes=%d, or classes=0", classes,
 				classes)}
 	case p.Private() || p.Initial == wire.Given:
-		return &wire.PlanError{Field: "set", Value: cfg.Settings,
-			Remedy: "leave out key_check and initial: the demo has no files for them"}
+		return cli.Usage(fmt.Errorf("--set %s: leave out key_check and initial: the demo has no files "+
+			"for them", strings.Join(cfg.Settings, ", ")))
 	}
 	return nil
 }
@@ -93,10 +93,9 @@ const mostMemory = 4 << 30
 func fits(p *wire.Plan, clients int) error {
 	one := cost.Of(p, cost.Input{}).Flat
 	if total := one * uint64(clients); total > mostMemory {
-		return &wire.PlanError{Field: "clients", Value: clients, Remedy: fmt.Sprintf(
-			"at %d MiB each, the devices need more than the %d GiB that a demo may use: "+
-				"lower --clients, or fields of plan %s that cost memory, such as features and window",
-			one>>20, mostMemory>>30, p.Preset)}
+		return cli.Usage(fmt.Errorf("--clients %d: at %d MiB each, the devices need more than the %d "+
+			"GiB that a demo may use: give fewer, or lower fields of plan %s that cost memory, such as "+
+			"features and window", clients, one>>20, mostMemory>>30, p.Preset))
 	}
 	return nil
 }

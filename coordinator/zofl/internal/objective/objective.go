@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
@@ -31,8 +32,8 @@ func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 func New(name, id string, dim int) (objective.Flat, error) {
 	maker, ok := makers[name]
 	if !ok {
-		return nil, &wire.PlanError{Field: "objective", Value: name,
-			Remedy: "choose one of " + strings.Join(Names(), ", ")}
+		return nil, cli.Usage(fmt.Errorf("--objective %s: choose one of %s", name,
+			strings.Join(Names(), ", ")))
 	}
 	return maker(id, dim)
 }

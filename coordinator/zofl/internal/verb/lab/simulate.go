@@ -185,7 +185,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
 	c.Ready = f.Ready
 	runs, err := simulate.Runs(c)
 	if err != nil {
-		return cli.Usage(cli.AsUsage(err))
+		return cli.Usage(err)
 	}
 	var dir *simulate.Dir
 	if f.out != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -154,6 +155,10 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 		if r != nil && len(r.Trials) > 0 && !f.asJSON {
 			printTrials(cmd.OutOrStdout(), r)
 		}
+		if fault := (*fleet.OptionError)(nil); errors.As(err, &fault) { // of the flag of its name
+			return cli.Usage(fmt.Errorf("--%s %v: %s", strings.ToLower(fault.Option), fault.Value,
+				fault.Remedy))
+		}
 		return cli.AsUsage(err)
 	}
 	if err := f.storePlot(r); err != nil {
@@ -178,7 +183,7 @@ func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
 		f.Data.Clients = int(p.Members)
 	}
 	if f.Data.Clients < 0 {
-		return nil, &wire.PlanError{Field: "clients", Value: f.Data.Clients, Remedy: "give 1 or more"}
+		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", f.Data.Clients))
 	}
 	return f.Losses(p, f.Data.Clients, f.Data.Seed)
 }

@@ -156,7 +156,7 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*wire.Plan, error)
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, &wire.PlanError{Field: "set", Value: s, Remedy: "write it as field=value"}
+			return nil, cli.Usage(fmt.Errorf("--set %s: write it as field=value", s))
 		}
 		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
