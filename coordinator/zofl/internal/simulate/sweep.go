@@ -72,6 +72,11 @@ func apply(p *wire.Plan, settings []Setting) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
+	for _, f := range wire.Fields() { // before losses are made: of how many devices, is a field
+		if err := f.Check(&changed); err != nil {
+			return nil, err
+		}
+	}
 	if changed.Target > changed.Members {
 		fleet.Fit(&changed)
 	}
