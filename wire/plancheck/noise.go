@@ -72,6 +72,11 @@ var noiseReasons = []reason{
 	},
 	{
 		field: "dp_clip",
+		what:  "mu=auto and step=auto send losses without noise",
+		do:    "set mu=0.001 mu_auto=off step=0.04 step_auto=off",
+	},
+	{
+		field: "dp_clip",
 		what:  "mu=auto sends losses without noise",
 		do:    "set mu=0.001 mu_auto=off",
 	},

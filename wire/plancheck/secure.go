@@ -62,6 +62,12 @@ var secureReasons = []reason{
 	},
 	{
 		field: "secure",
+		what:  "mu=auto and step=auto send single losses",
+		why:   "a survey would tell each device's losses, and a contribution its slope",
+		do:    "set mu=0.001 mu_auto=off step=0.04 step_auto=off, or " + noSecure,
+	},
+	{
+		field: "secure",
 		what:  "mu=auto sends single losses",
 		why:   "a survey would tell each device's losses",
 		do:    "set mu=0.001 mu_auto=off, or " + noSecure,

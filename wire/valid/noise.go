@@ -49,6 +49,10 @@ var noiseRefusals = []refusal{
 		return p.DPClip > 0 && (p.Bound > 0 || p.ClaimBound > 0 || p.Trust > 0)
 	},
 		"it excludes bound, claim_bound and trust"},
+	{"dp_clip", onMean, func(p *wire.Plan) bool {
+		return p.DPClip > 0 && p.MuAuto > 0 && p.StepAuto > 0
+	},
+		"mu=auto and step=auto send losses without noise"},
 	{"dp_clip", onMean, func(p *wire.Plan) bool { return p.DPClip > 0 && p.MuAuto > 0 },
 		"mu=auto sends losses without noise"},
 	{"dp_clip", onMean, func(p *wire.Plan) bool { return p.DPClip > 0 && p.StepAuto > 0 },

@@ -21,6 +21,8 @@ var refusedNoise = []refusedPlan{
 	{"dp_clip", overNoise + "late=4",
 		[]string{"late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off"}},
 	{"dp_clip", overNoise + "bound=8", []string{"bound=0 claim_bound=0 trust=0"}},
+	{"dp_clip", overNoise + "mu=auto step=auto server_rule=normalized",
+		[]string{"mu=0.001 mu_auto=off step=0.04 step_auto=off"}},
 	{"dp_clip", overNoise + "mu=auto", []string{"mu=0.001 mu_auto=off"}},
 	{"dp_clip", overNoise + "step=auto server_rule=normalized", []string{"step=0.04 step_auto=off"}},
 	{"dp_clip", overNoise + "diverge=2", []string{"diverge=0"}},

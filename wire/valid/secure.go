@@ -42,6 +42,10 @@ var secureRefusals = []refusal{
 		return p.Secure > 0 && (p.Bound > 0 || p.ClaimBound > 0 || p.Trust > 0)
 	},
 		"it excludes bound, claim_bound and trust"},
+	{"secure", onMean, func(p *wire.Plan) bool {
+		return p.Secure > 0 && p.MuAuto > 0 && p.StepAuto > 0
+	},
+		"mu=auto and step=auto send single losses"},
 	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.MuAuto > 0 },
 		"mu=auto sends single losses"},
 	{"secure", onMean, func(p *wire.Plan) bool { return p.Secure > 0 && p.StepAuto > 0 },

@@ -18,6 +18,8 @@ var refusedSecure = []refusedPlan{
 	{"secure", overSecure + "late=4",
 		[]string{"late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off"}},
 	{"secure", overSecure + "bound=8", []string{"bound=0 claim_bound=0 trust=0"}},
+	{"secure", overSecure + "mu=auto step=auto server_rule=normalized",
+		[]string{"mu=0.001 mu_auto=off step=0.04 step_auto=off"}},
 	{"secure", overSecure + "mu=auto", []string{"mu=0.001 mu_auto=off"}},
 	{"secure", overSecure + "step=auto server_rule=normalized", []string{"step=0.04 step_auto=off"}},
 	{"secure", overSecure + "eval_every=5 eval_count=1 metrics=[\"loss\"]",
