@@ -21,9 +21,11 @@
 //     fifths half way, is dropped. If an outer step is the best, the search goes on beyond it. The
 //     plan's own step stays unless another one's gain is at least 5 % larger.
 //   - perturbations: half and twice P, at as many evaluations as the best trial had: P changes only
-//     for a gain that is at least 5 % larger. The step changes with P, see [Result].Reasons.
+//     for a gain that is at least 5 % larger. The step changes with P, and so do the plan's rounds:
+//     they take as many evaluations as before.
 //   - batch: a quarter and four times the batch, at as many evaluations. Four times is chosen for
-//     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller.
+//     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller. It stays
+//     where a quarter changes no loss.
 //
 // With step_auto=on and no step, the devices find one by themselves in six rounds, stage survey, in
 // place of line and bracket. It is then compared with a quarter and four times of it, and is left

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
@@ -38,7 +39,7 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 				t.because("perturbations=%d with %s: at as many evaluations the loss is %s, and %s with %d.",
 					n, t.stepNow(), number(a.trial.Loss), number(before.trial.Loss),
 					before.trial.Perturbations)
-				t.saysRounds(before.plan, a.plan)
+				t.fitRounds(before.plan, a.plan)
 				return nil
 			}
 		}
@@ -47,13 +48,24 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 	return nil
 }
 
-// saysRounds says how many rounds take as many evaluations as the plan's would, which was compared.
-func (t *tuning) saysRounds(before, after *wire.Plan) {
+// fitRounds gives the tuned plan as many rounds as take the evaluations that its rounds took
+// before: so P was compared. It only says how many these are if the plan names other rounds
+// besides, or if they are fewer than a trial had.
+func (t *tuning) fitRounds(before, after *wire.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
-	if rounds := t.cfg.Plan.Rounds; rounds > 0 && rounds < math.MaxUint32 && now != old {
-		t.because("A round takes %d evaluations in place of %d: rounds=%d takes as many in all as the "+
-			"plan's %d rounds did.", now, old, (rounds*old+now/2)/now, rounds)
+	p := t.cfg.Plan
+	if p.Rounds == 0 || p.Rounds >= math.MaxUint32 || now == old {
+		return
 	}
+	rounds := (p.Rounds*old + now/2) / now
+	if p.Horizon > 0 || p.Warmup > 0 || len(p.StepSchedule) > 0 || rounds < t.cfg.Rounds {
+		t.because("A round takes %d evaluations in place of %d: rounds=%d takes as many in all as the "+
+			"plan's %d rounds, which stay.", now, old, rounds, p.Rounds)
+		return
+	}
+	t.result.Plan.Rounds = rounds
+	t.because("rounds=%d: a round takes %d evaluations in place of %d, so these are as many in all "+
+		"as in %d rounds before.", rounds, now, old, p.Rounds)
 }
 
 // why says why the size of a stage stays as it is.
@@ -116,7 +128,7 @@ func (t *tuning) tuneBatch(ctx context.Context) error {
 		return nil
 	}
 	for _, size := range []uint32{4 * before, before / 4} {
-		p := *t.plan
+		best, p := t.best, *t.plan
 		p.Batch = size
 		least := worthwhile
 		if size < before {
@@ -128,11 +140,15 @@ func (t *tuning) tuneBatch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if a != nil && t.isWorth(a, t.best, least) {
-			loss := t.best.trial.Loss
+		switch {
+		case a != nil && size < before && slices.Equal(a.curve, best.curve):
+			t.because("batch=%d stays: with %d all losses are the same, as where no device has more "+
+				"samples than that.", before, size)
+			return nil
+		case a != nil && t.isWorth(a, best, least):
 			t.choose(a)
 			t.because("batch=%d: at as many evaluations the loss is %s, and %s with %d.%s", size,
-				number(a.trial.Loss), number(loss), before, lessWork(size, before))
+				number(a.trial.Loss), number(best.trial.Loss), before, lessWork(size, before))
 			return nil
 		}
 	}

@@ -32,20 +32,73 @@ func TestShare(t *testing.T) {
 }
 
 // TestSmallerBatch: a quarter of the batch is taken for a gain that is no smaller, and says why.
+// It stays where all losses are the same, as they are of devices with few samples.
 func TestSmallerBatch(t *testing.T) {
+	for _, c := range []struct {
+		samples int // the most of a minibatch
+		batch   uint32
+		why     []string
+	}{
+		{100, 2, []string{"batch=2: ", "a quarter of the work"}},
+		{2, 8, []string{"batch=8 stays: with 2 all losses are the same"}},
+	} {
+		p, err := preset.Unbound("decomfl", "run", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Batch, p.StepSize = 8, 0.01
+		o := objective.Func(2, func(_ context.Context, x []float32, b objective.Batch) (float64,
+			error) {
+			u, v := float64(x[0])-3, float64(x[1])+1
+			return u*u + v*v + 1e-9*float64(min(b.Size, c.samples)), nil
+		})
+		r, err := Run(t.Context(), Config{Plan: p, Devices: []objective.Objective{o, o},
+			Fields: []string{"batch"}})
+		if err != nil || r.Plan.Batch != c.batch {
+			t.Fatalf("%d samples: %v, %+v", c.samples, err, r)
+		}
+		for _, want := range c.why {
+			if !strings.Contains(r.Reasons[0], want) {
+				t.Errorf("%d samples: %q lacks %q", c.samples, r.Reasons[0], want)
+			}
+		}
+	}
+}
+
+// TestFitRounds: another P gets as many rounds as take the evaluations of before. A plan that names
+// other rounds besides, or would have fewer than a trial, is told their number.
+func TestFitRounds(t *testing.T) {
 	p, err := preset.Unbound("decomfl", "run", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Batch, p.StepSize = 8, 0.01
-	o := objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		a, b := float64(x[0])-3, float64(x[1])+1
-		return a*a + b*b, nil
-	})
-	r, err := Run(t.Context(), Config{Plan: p, Devices: []objective.Objective{o, o},
-		Fields: []string{"batch"}})
-	if err != nil || r.Plan.Batch != 2 || !strings.HasPrefix(r.Reasons[0], "batch=2: ") ||
-		!strings.Contains(r.Reasons[0], "a quarter of the work") {
-		t.Errorf("%v, %+v", err, r)
+	p.Steps, p.Perturbations, p.Difference, p.Rounds = 1, 10, wire.Forward, 200
+	half := *p
+	half.Perturbations = 5
+	for _, c := range []struct {
+		change func(*wire.Plan)
+		rounds uint64
+		why    string
+	}{
+		{func(*wire.Plan) {}, 367, "rounds=367: a round takes 12 evaluations in place of 22, so these " +
+			"are as many in all as in 200 rounds before."},
+		{func(p *wire.Plan) { p.Rounds = 0 }, 0, ""},
+		{func(p *wire.Plan) { p.Rounds = 20 }, 20, "rounds=37 takes as many in all as the plan's 20 " +
+			"rounds, which stay."},
+		{func(p *wire.Plan) { p.Warmup = 9 }, 200, "rounds=367 takes"},
+		{func(p *wire.Plan) { p.StepDecay, p.Horizon = wire.Cosine, 200 }, 200, "rounds=367 takes"},
+		{func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{Round: 9, Factor: 2}} }, 200,
+			"rounds=367 takes"},
+	} {
+		given := *p
+		c.change(&given)
+		tuned := given
+		run := &tuning{cfg: &Config{Plan: &given, Rounds: 50, Devices: make([]objective.Objective, 2)},
+			result: &Result{Plan: &tuned}}
+		run.fitRounds(p, &half)
+		if why := strings.Join(run.result.Reasons, " "); tuned.Rounds != c.rounds ||
+			!strings.Contains(why, c.why) || c.why == "" && why != "" {
+			t.Errorf("%d rounds, %q: want %d, %q", tuned.Rounds, why, c.rounds, c.why)
+		}
 	}
 }

@@ -139,7 +139,7 @@ func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 	least := true
 	for _, e := range slices.Sorted(maps.Keys(tried)) {
 		if a := tried[e]; a != chosen {
-			others = append(others, fmt.Sprintf("%.3g %s", a.trial.Step, a.outcome()))
+			others = append(others, fmt.Sprintf("%.3g: %s", a.trial.Step, a.outcome()))
 			least = least && !a.beats(chosen)
 		}
 	}
