@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
@@ -38,7 +39,7 @@ func relayPlan(t *testing.T, rounds uint64, rule wire.ServerRule, bits wire.Prec
 }
 
 // socketBytes runs a plan over a broker and returns what the devices' sockets carried.
-func socketBytes(t *testing.T, p *wire.Plan) (up, down float64) {
+func socketBytes(t *testing.T, p *wire.Plan, edits ...func(*client.Config)) (up, down float64) {
 	l := startLead(t, p, broker.Config{})
 	conns := make([]*nats.Conn, p.Members)
 	traffic := make([]*broker.Traffic, p.Members)
@@ -49,7 +50,7 @@ func socketBytes(t *testing.T, p *wire.Plan) (up, down float64) {
 		}
 		t.Cleanup(conns[i].Close)
 	}
-	l.agree(p.Run, l.devices(p.Run, conns, int(p.Dim)))
+	l.agree(p.Run, l.devices(p.Run, conns, int(p.Dim), edits...))
 	for _, c := range traffic {
 		up, down = up+float64(c.Up()), down+float64(c.Down())
 	}
@@ -98,6 +99,51 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 		}
 		if lean.For(p) && down > 1.15*least {
 			t.Errorf("%.1f bytes down a round, and the least is %.1f", down, least)
+		}
+	}
+}
+
+// TestSecureAccount: rounds of secure aggregation cost what package cost says, in four steps and in
+// five.
+func TestSecureAccount(t *testing.T) {
+	short, long := uint64(10), uint64(40)
+	if testing.Short() {
+		short, long = 5, 15
+	}
+	for _, agree := range []uint8{0, 1} {
+		planOf := func(rounds uint64) *wire.Plan {
+			p, err := preset.Unbound("decomfl", "masks", 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Members, p.Target, p.Quorum, p.Rounds = 4, 4, 3, rounds
+			p.Secure, p.SecureLists, p.MaxScalar, p.Weights = 1, agree, 1000, wire.Equal
+			p.DigestEvery, p.EvalEvery, p.EvalCount, p.Metrics, p.Bound = 0, 0, 0, nil, 0
+			p.Deadline = 600_000 // ms: a busy machine would begin attempts anew
+			if agree > 0 {
+				p.SetSecret(secret)
+			}
+			if err := valid.Plan(p); err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		keyed := func(c *client.Config) {
+			if agree > 0 {
+				c.RunKey = secret
+			}
+		}
+		up, down := socketBytes(t, planOf(long), keyed)
+		lessUp, lessDown := socketBytes(t, planOf(short), keyed)
+		up, down = (up-lessUp)/float64(long-short), (down-lessDown)/float64(long-short)
+		p, in := planOf(long), cost.Input{Round: long, IDLen: len("d0")}
+		c, a := cost.Of(p, in), cost.AccountOf(p, in)
+		t.Logf("%d: %.1f bytes up and %.1f down a round; priced %+v and %+v", agree, up, down, c.Up,
+			c.Down)
+		if math.Abs(up-float64(c.Up.Socket)) > 0.02*up || a.Up.Sum() != c.Up.Socket ||
+			math.Abs(down-float64(c.Down.Socket)) > 0.02*down || a.Down.Sum() != c.Down.Socket {
+			t.Errorf("%d: %.1f bytes up and %.1f down a round, want %+v and %+v, in parts %+v", agree, up,
+				down, c.Up, c.Down, a)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/footprint"
+	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -40,13 +41,14 @@ type Round struct {
 	Records int // of a round, 1 or 2
 
 	// Down counts one announcement a record; with DenseVectors also answers to the
-	// pieces of an upload, and the record's vector.
+	// pieces of an upload, and the record's vector; with secure=sum the answers to its steps.
 	Down Traffic
 	// Repeat counts one more announcement: there is one each Plan.Reannounce while the
 	// round is open, and one for each later attempt.
 	Repeat Traffic
 	// Up counts contributions; with DenseVectors in pieces of MaxPiece bytes, and with
-	// the requests for pieces of the record's vector.
+	// the requests for pieces of the record's vector; with secure=sum the messages of its
+	// steps.
 	Up Traffic
 	// Record is the largest number of bytes that the round adds to the log, and that a
 	// device which was away fetches.
@@ -111,7 +113,11 @@ func (s *sample) addScalars(c *Round, i int, id string) {
 	own := s.blocks(s.phases[i]) * perturbations
 	variate := s.variate(s.phases[i]) * perturbations
 	c.Scalars += own + variate
-	c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))
+	if masked.On(p) {
+		s.addMasked(c, i, id)
+	} else {
+		c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))
+	}
 	c.Coordinator += scalarBytes(p, own) + controlBytes(p, variate)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/internal/codec"
 	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -64,10 +65,13 @@ func (s *sample) account(a *Account, i int, id string) {
 	a.Floor.Values += values
 	a.Floor.Framing += c.Down.Socket - c.Down.Payload
 	a.Up.Framing += c.Up.Socket - c.Up.Payload
-	if values > 0 {
+	switch {
+	case values > 0:
 		a.Up.Values += values
 		a.Up.Fields += c.Up.Payload - values
-	} else {
+	case masked.On(s.plan):
+		s.accountMasked(a, &c)
+	default:
 		s.replied(&a.Up, i)
 	}
 

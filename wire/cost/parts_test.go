@@ -15,6 +15,7 @@ import (
 func TestAccountIsTheCost(t *testing.T) {
 	plans := map[string]*wire.Plan{"lean": recipe(t), "lean, weights": recipe(t)}
 	plans["lean, weights"].Weights = wire.BySamples
+	plans["secure"], plans["secure, agreed"] = secure(t, 0), secure(t, 1)
 	for _, name := range preset.Names() {
 		plans[name] = planOf(t, name)
 		plans[name+" of 100"] = planOf(t, name)

@@ -137,6 +137,24 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestPriceOfSecureSums: a round has the bytes that `zofl plan` says, with the masks' messages.
+func TestPriceOfSecureSums(t *testing.T) {
+	var h History
+	run := newRun(t)
+	run.plan.Secure, run.plan.MaxScalar, run.plan.EvalEvery = 1, 1000, 0
+	h.Lead(t.Context(), run, nil, nil)
+	record(t, &h, round(2))
+	plan, sum := run.plan, uint64(0)
+	for _, n := range cost.Secure(&plan, cost.Input{}).Up {
+		sum += uint64(n)
+	}
+	points, _ := h.Snapshot(0)
+	if p := points[0]; p.BytesUp <= sum || p.BytesUp != uint64(cost.Of(&plan,
+		cost.Input{Round: 1}).Up.Socket) {
+		t.Errorf("%d bytes up, and steps of secure aggregation alone have %d", p.BytesUp, sum)
+	}
+}
+
 // A change of the plan changes the price of a round.
 func TestPricesFollowThePlan(t *testing.T) {
 	var h History

@@ -55,9 +55,6 @@ func price(out io.Writer, p *wire.Plan, in cost.Input) {
 		{"records and announcements", c.Records},
 		{"bytes sent, at the device's socket", c.Up.Socket},
 		{"bytes received, at the device's socket", c.Down.Socket},
-	})
-	t.AppendRows(secureBytes(p))
-	t.AppendRows([]table.Row{
 		{"bytes added to the log, at most", c.Record},
 		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
 		{"bytes of a model, for comparison", 4 * p.Dim},

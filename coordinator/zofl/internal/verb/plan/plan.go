@@ -249,7 +249,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		fmt.Fprintf(out, "\nNote: %s\n", cli.Wrapped(f.note, cli.TextWidth))
 	}
 	f.explainNoise(out, p)
-	explainSecure(out, p)
+	explainSecure(out, p, in)
 	if f.begins != nil {
 		f.begins.explain(out)
 	}

@@ -4,20 +4,19 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
 )
 
 // explainSecure says what secure aggregation hides, and what it costs.
-func explainSecure(out io.Writer, p *wire.Plan) {
+func explainSecure(out io.Writer, p *wire.Plan, in cost.Input) {
 	if !masked.On(p) {
 		return
 	}
-	devices, c := int(p.Sampled(wire.MaxMembers)), secureCost(p)
+	devices, c := int(p.Sampled(wire.MaxMembers)), cost.Secure(p, in)
 	coding, _ := masked.Codings(p, devices)
 	threshold := masked.Threshold(devices, p.Quorum)
 	fmt.Fprintf(out, "\n%s\n", cli.Wrapped(fmt.Sprintf("Secure aggregation: The coordinator learns "+
@@ -31,27 +30,6 @@ func explainSecure(out io.Writer, p *wire.Plan) {
 		threshold, c.Degree+1, steps(p, c), devices, threshold,
 		c.Degree+1-threshold, fewest(p, devices, threshold), coding.Range, coding.Error(1)),
 		cli.TextWidth))
-}
-
-// secureCost prices the messages of secure aggregation.
-func secureCost(p *wire.Plan) secagg.Cost {
-	scalars := int(p.Steps) * int(p.PerturbationsAt(1))
-	return secagg.Price(int(p.Sampled(wire.MaxMembers)), scalars+1, p.SecureLists > 0)
-}
-
-// secureBytes are rows of what these messages have besides the bytes of any round.
-func secureBytes(p *wire.Plan) []table.Row {
-	if !masked.On(p) {
-		return nil
-	}
-	c, up, down := secureCost(p), 0, 0
-	for i := range c.Up {
-		up, down = up+c.Up[i], down+c.Down[i]
-	}
-	return []table.Row{
-		{"more of them sent for secure aggregation, without lines of NATS", up},
-		{"more of them received for it, without lines of NATS", down},
-	}
 }
 
 // steps says what a device sends and gets in a round.
