@@ -59,13 +59,20 @@ func TestGradientFaults(t *testing.T) {
 // A gradient that the app only adds to, or forgets, is found; so is a loss or a slope that is
 // no number.
 func TestGradientForgotten(t *testing.T) {
-	for _, o := range []objective.Objective{
-		bad{newSlopes(3, 0, 1), 1, 0}, badSlope{newSlopes(3, 0, 1), 1, math.NaN()},
-		badSlope{newSlopes(3, 0, 1), math.Inf(1), 0}, bad{newSlopes(3, 0, 1), math.NaN(), 1},
+	for want, o := range map[string]objective.Objective{
+		"the gradient is not finite: element 0 of the gradient is NaN": bad{newSlopes(3, 0, 1), 1, 0},
+		"the gradient is not finite: NaN along direction 0": badSlope{newSlopes(3, 0, 1), 1,
+			math.NaN()},
+		"the loss is not finite: NaN with the gradient at step 0": bad{newSlopes(3, 0, 1), math.NaN(),
+			1},
+		"the loss is not finite in float32: 1e+39 with the gradient at step 0; return one below " +
+			"3.4e+38": bad{newSlopes(3, 0, 1), 1e39, 1},
+		"the loss is not finite: +Inf with the slope at step 0, perturbation 0": badSlope{newSlopes(3,
+			0, 1), math.Inf(1), 0},
 	} {
 		s := newStepper(t, o, 1, func(*wire.Plan) {})
-		if _, err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), "not finite") {
-			t.Errorf("%T: got %v, want one that is not finite", o, err)
+		if _, err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%T: got %v, want %q", o, err, want)
 		}
 	}
 }

@@ -81,10 +81,22 @@ func (q *query) finite(f float64, k, p int) error {
 	case size <= math.MaxFloat32:
 		return nil
 	case size <= math.MaxFloat64:
-		return fmt.Errorf("%w in float32: %v at step %d, %s %d; return one below 3.4e+38", errNotFinite,
-			f, k, q.unit, p)
+		return fmt.Errorf("%w in float32: %v %s; return one below 3.4e+38", errNotFinite, f,
+			q.place(k, p))
 	default: // NaN too
-		return fmt.Errorf("%w: %v at step %d, %s %d", errNotFinite, f, k, q.unit, p)
+		return fmt.Errorf("%w: %v %s", errNotFinite, f, q.place(k, p))
+	}
+}
+
+// place names the call that returned a loss: of that alone, or of a derivative too.
+func (q *query) place(k, p int) string {
+	switch place := fmt.Sprintf("at step %d, %s %d", k, q.unit, p); {
+	case q.meter != &q.prober.gradients:
+		return place
+	case q.prober.slopes.gradient != nil:
+		return fmt.Sprintf("with the gradient at step %d", k)
+	default:
+		return "with the slope " + place
 	}
 }
 
