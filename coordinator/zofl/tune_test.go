@@ -155,7 +155,7 @@ func TestTuneRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{nil, []string{"0 files"}},
 		{[]string{classed}, []string{"classes = 12", "have 10", "classes=0"}},
-		{[]string{classed, "--objective", "bowl"}, []string{"classes = 12", "have 0"}},
+		{[]string{classed, "--objective", "bowl"}, []string{"classes = 12", "not told by class"}},
 		{[]string{name, name}, []string{"2 files"}},
 		{[]string{name + "x"}, []string{"plan.jsonx"}},
 		{[]string{other}, []string{"dim = 501", "7850", "500", "--objective bowl"}},

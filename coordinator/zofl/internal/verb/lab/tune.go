@@ -195,9 +195,12 @@ func haveClasses(p *wire.Plan, devices []clientobjective.Objective) error {
 		if classed, ok := o.(clientobjective.Classed); ok {
 			has = len(classed.ClassCounts())
 		}
+		remedy := fmt.Sprintf("these losses have %d classes: set classes=%d or classes=0", has, has)
+		if has == 0 {
+			remedy = "these losses are not told by class, as objectives in Go may be: set classes=0"
+		}
 		if p.Classes > 0 && has != int(p.Classes) {
-			return &wire.PlanError{Field: "classes", Value: p.Classes, Remedy: fmt.Sprintf(
-				"the losses to tune on have %d: tune with as many, or with classes=0", has)}
+			return &wire.PlanError{Field: "classes", Value: p.Classes, Remedy: remedy}
 		}
 	}
 	return nil
