@@ -116,7 +116,7 @@ func (m *Meter) Attrs() []any {
 		list = append(list, "asked", m.of)
 	}
 	if rate := m.Rate(); rate > 0 {
-		list = append(list, "rounds/s", short(rate))
+		list = append(list, "rounds/s", many(rate))
 	}
 	if left := m.Left(); left > 0 {
 		list = append(list, "left", round(left).String())
@@ -131,7 +131,7 @@ func (m *Meter) String() string {
 		fmt.Fprintf(&b, " of %d", m.Rounds)
 	}
 	if rate := m.Rate(); rate > 0 {
-		fmt.Fprintf(&b, ", %s a second", short(rate))
+		fmt.Fprintf(&b, ", %s a second", many(rate))
 	}
 	if m.hasLoss() {
 		fmt.Fprintf(&b, "   loss %s", short(m.Loss()))
@@ -147,7 +147,7 @@ func (m *Meter) String() string {
 	case m.of > 0:
 		fmt.Fprintf(&b, "   %d of %d devices", m.took, m.of)
 	case m.took > 0:
-		fmt.Fprintf(&b, "   %d devices", m.took)
+		fmt.Fprintf(&b, "   %s", Devices(m.took))
 	}
 	if left := m.Left(); left > 0 {
 		fmt.Fprintf(&b, "   %v left", round(left))
@@ -167,6 +167,22 @@ func (m *Meter) name(i int) string {
 
 // short writes a number with four digits.
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// many is as short, without an exponent where a replica replays a log.
+func many(v float64) string {
+	if v < 1000 {
+		return short(v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// Devices writes a number of devices.
+func Devices(n uint32) string {
+	if n == 1 {
+		return "1 device"
+	}
+	return fmt.Sprintf("%d devices", n)
+}
 
 // round leaves as much of a time as people want to know.
 func round(d time.Duration) time.Duration {

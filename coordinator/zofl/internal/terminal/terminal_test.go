@@ -127,6 +127,18 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// TestMeterReplays: a log is replayed at thousands of rounds a second.
+func TestMeterReplays(t *testing.T) {
+	var m Meter
+	for i := range 9 {
+		m.Round(uint64(i+1), time.Unix(0, 0).Add(time.Duration(i)*time.Second/20000))
+	}
+	m.Took(1, 0)
+	if got, want := m.String(), "round 9, 20000 a second   1 device"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestMeterKnowsNothing: what nobody knows is left out.
 func TestMeterKnowsNothing(t *testing.T) {
 	var m Meter

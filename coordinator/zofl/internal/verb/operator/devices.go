@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -96,7 +97,7 @@ func printDevices(out io.Writer, list []operate.Device) {
 	for i, s := range states {
 		states[i] = fmt.Sprintf("%d %s", count[s], s)
 	}
-	fmt.Fprintf(out, "%d devices: %s\n", len(list), strings.Join(states, ", "))
+	fmt.Fprintf(out, "%s: %s\n", terminal.Devices(uint32(len(list))), strings.Join(states, ", "))
 }
 
 func lastSeen(d *operate.Device) string {

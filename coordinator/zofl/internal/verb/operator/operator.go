@@ -20,6 +20,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // An operator holds the flags of a command to a running coordinator.
@@ -200,16 +201,16 @@ func printStatus(out io.Writer, s *operate.Status) {
 	}
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
-			fmt.Sprintf("%s, from %d devices", metricsOf(e), e.Devices)})
+			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Devices(e.Devices))})
 	}
 	for _, d := range s.Digests {
 		for _, digest := range slices.Sorted(maps.Keys(d.Devices)) {
 			t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N),
-				fmt.Sprintf("%s: %d devices", digest, d.Devices[digest])})
+				fmt.Sprintf("%s: %s", digest, terminal.Devices(d.Devices[digest]))})
 		}
 		if d.Differing > 0 {
 			t.AppendRow(table.Row{"differ from " + d.Reference,
-				fmt.Sprintf("%d devices: %v", d.Differing, d.Differ)})
+				fmt.Sprintf("%s: %v", terminal.Devices(d.Differing), d.Differ)})
 		}
 	}
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})

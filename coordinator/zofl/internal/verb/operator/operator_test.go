@@ -15,6 +15,8 @@ func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
 		Phase: 2, Uploads: 2, ObjectError: "disk full",
+		Digests: []report.DigestReports{{N: 64, Reporters: 1,
+			Values: []report.DigestCount{{Devices: 1}}}},
 		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
 			Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
 	var out strings.Builder
@@ -22,7 +24,8 @@ func TestPrintStatus(t *testing.T) {
 	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control",
 		"disk full",
 		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
-		"6 pieces, 100 B, 7 errors"} {
+		"6 pieces, 100 B, 7 errors",
+		"0000: 1 device "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s lacks %q", out.String(), want)
 		}
