@@ -85,7 +85,7 @@ func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool)
 	if len(m.Data) > wire.MaxFrame ||
 		(kind == engine.InJoin || kind == engine.InStep) && token(m) == "" {
 		c.garbled.Add(1)
-		c.register.Offenders.Faulty(a.sender.Name)
+		c.register.Offenders.Faulty(a.sender)
 		return false
 	}
 	if kind == engine.InJoin && !a.sender.Member {
@@ -134,7 +134,7 @@ func (c *Coordinator) dropped(a arrival, _ string, late bool) {
 // refuse counts an arrival that is not looked at.
 func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
 	cause.Add(1)
-	c.register.Offenders.Refused(a.sender.Name)
+	c.register.Offenders.Refused(a.sender)
 	switch a.kind {
 	case engine.InJoin:
 		c.refused.joins.Add(1)
@@ -161,7 +161,7 @@ func (c *Coordinator) handle(a *arrival) []engine.Output {
 	out := c.core.Step(c.now(), engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject),
 		Frame: a.msg.Data, Token: c.token(&a.msg)})
 	if c.core.Faulty() > faults {
-		c.register.Offenders.Faulty(a.sender.Name)
+		c.register.Offenders.Faulty(a.sender)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,7 +87,8 @@ func TestAllow(t *testing.T) {
 		}
 		s := r.Status()
 		if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway["joins"] != 1 ||
-			len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 {
+			len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 ||
+			!strings.HasPrefix(s.Offenders[0].ID, "x of _INBOX.") {
 			t.Errorf("%d members, %+v, %+v", s.Members, s.Counters, s.Offenders)
 		}
 	})

@@ -63,7 +63,8 @@ type Status struct {
 	// [Counters.Stale] and [Counters.NotAllowed].
 	TurnedAway map[string]uint64
 	// Offenders caused most of what was refused or faulty, at most 8. Only ID, Refused and Faulty are
-	// set. An ID of the form _INBOX.X is a connection that asks by ids without a slot.
+	// set. An ID of the form "X of _INBOX.Y" is the last that a connection gave which asks by ids
+	// without a slot, and which may be anybody's.
 	Offenders []Device
 	SameID    []string // members as which two devices send, at most 8
 	// Unused says of members, at most 8, why their work has counted for little or nothing for 16

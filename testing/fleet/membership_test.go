@@ -223,7 +223,8 @@ func TestDeniedJoin(t *testing.T) {
 	l.awaitRounds(2)
 	s := l.c.Status()
 	if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway["joins"] != 1 ||
-		len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 {
+		len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 ||
+		!strings.HasPrefix(s.Offenders[0].ID, "b of _INBOX.") {
 		t.Errorf("%d members, %d not allowed, turned away %v, offenders %+v", s.Members,
 			s.Counters.NotAllowed, s.TurnedAway, s.Offenders)
 	}

@@ -11,8 +11,8 @@ import (
 // mostOffenders bounds who is remembered.
 const mostOffenders = 256
 
-// Offenders count what was refused, by name. Any goroutine may call their methods. Of many names
-// the busiest stay: when there is no room for another name, all counts sink by one.
+// Offenders count what was refused, by the senders' names. Any goroutine may call their methods. Of
+// many names the busiest stay: when there is no room for another name, all counts sink by one.
 type Offenders struct {
 	mu   sync.Mutex
 	seen map[string]*offence
@@ -20,35 +20,37 @@ type Offenders struct {
 
 // An offence is what one name did. Its weight sinks, what it counts does not.
 type offence struct {
+	id              string // in the last message
 	weight          uint64
 	refused, faulty uint64
 }
 
-// Refused counts a message of name that was not looked at.
-func (o *Offenders) Refused(name string) {
-	o.count(name, func(f *offence) { f.refused++ })
+// Refused counts a message that was not looked at.
+func (o *Offenders) Refused(s Sender) {
+	o.count(s, func(f *offence) { f.refused++ })
 }
 
-// Faulty counts a message of name that no honest device sends.
-func (o *Offenders) Faulty(name string) {
-	o.count(name, func(f *offence) { f.faulty++ })
+// Faulty counts a message that no honest device sends.
+func (o *Offenders) Faulty(s Sender) {
+	o.count(s, func(f *offence) { f.faulty++ })
 }
 
-func (o *Offenders) count(name string, add func(*offence)) {
+func (o *Offenders) count(s Sender, add func(*offence)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.seen == nil {
 		o.seen = map[string]*offence{}
 	}
-	f := o.seen[name]
+	f := o.seen[s.Name]
 	if f == nil && len(o.seen) >= mostOffenders {
 		o.sink()
 		return
 	}
 	if f == nil {
 		f = &offence{}
-		o.seen[name] = f
+		o.seen[s.Name] = f
 	}
+	f.id = s.ID
 	f.weight++
 	add(f)
 }
@@ -72,12 +74,16 @@ func (o *Offenders) Of(name string) (refused, faulty uint64) {
 	return 0, 0
 }
 
-// Worst returns at most so many offenders, the busiest first.
+// Worst returns at most so many offenders, the busiest first. One that is named by its connection
+// has its last id before that.
 func (o *Offenders) Worst(most int) []report.Device {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []report.Device
 	for name, f := range o.seen {
+		if f.id != name {
+			name = f.id + " of " + name
+		}
 		all = append(all, report.Device{ID: name, Refused: f.refused, Faulty: f.faulty})
 	}
 	slices.SortFunc(all, func(a, b report.Device) int {

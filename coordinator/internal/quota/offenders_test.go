@@ -10,8 +10,8 @@ import (
 func TestOffendersAreBounded(t *testing.T) {
 	var o Offenders
 	for i := range 10_000 {
-		o.Refused("busy")
-		o.Faulty(fmt.Sprint("made up ", i))
+		o.Refused(Sender{Name: "busy", ID: "busy"})
+		o.Faulty(Sender{Name: fmt.Sprint("made up ", i), ID: "x"})
 		if len(o.seen) > mostOffenders {
 			t.Fatalf("%d names are remembered", len(o.seen))
 		}
@@ -23,6 +23,20 @@ func TestOffendersAreBounded(t *testing.T) {
 	}
 	if refused, faulty := o.Of("nobody"); refused+faulty > 0 {
 		t.Errorf("nobody has %d and %d", refused, faulty)
+	}
+}
+
+// TestOffendersOfConnections: who is named by his connection has the id that he gave last.
+func TestOffendersOfConnections(t *testing.T) {
+	var o Offenders
+	var r Register
+	for _, id := range []string{"d1", "d2"} {
+		o.Refused(r.Sender(id, "_INBOX.abc.1"))
+	}
+	o.Faulty(r.Sender("d3", "_INBOX_d3.abc.1"))
+	if worst := o.Worst(3); len(worst) != 2 || worst[0].ID != "d2 of _INBOX.abc" ||
+		worst[0].Refused != 2 || worst[1].ID != "d3" {
+		t.Errorf("worst %+v, want d2 of _INBOX.abc with 2, and d3", worst)
 	}
 }
 
@@ -63,7 +77,8 @@ func TestSender(t *testing.T) {
 		{"y", "_INBOX.abc", "_INBOX.abc"}, {"x", "_INBOX_x.abc.1", "x"}, {"x", "", "x"},
 		{"x", "_INBOX.", "x"},
 	} {
-		if got := r.Sender(tt.id, tt.inbox); got.Name != tt.want || got.Member != (tt.id == "d1") {
+		if got := r.Sender(tt.id, tt.inbox); got.Name != tt.want || got.ID != tt.id ||
+			got.Member != (tt.id == "d1") {
 			t.Errorf("%s with %s is %+v, want %s", tt.id, tt.inbox, got, tt.want)
 		}
 	}

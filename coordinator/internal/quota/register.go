@@ -8,6 +8,7 @@ import (
 // A Sender says whose message is queued.
 type Sender struct {
 	Name    string // its flow: messages of one name wait for each other
+	ID      string // in the message's subject
 	Member  bool
 	Metered bool // Config.Metered bounds the message, if it is a stranger's
 }
@@ -45,7 +46,7 @@ func (r *Register) Member(id string) bool {
 // waits for answers below NATS's common prefix is named by his connection's part of it: one
 // connection can make up many ids.
 func (r *Register) Sender(id, inbox string) Sender {
-	s := Sender{Name: id, Member: r.Member(id)}
+	s := Sender{Name: id, ID: id, Member: r.Member(id)}
 	rest, shared := strings.CutPrefix(inbox, "_INBOX.")
 	if !s.Member && !r.Open && shared && rest != "" {
 		own, _, _ := strings.Cut(rest, ".")

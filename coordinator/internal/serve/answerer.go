@@ -86,7 +86,7 @@ func newAnswerer(cfg *Config, what string, reply replier) *answerer {
 		sign: cfg.Sign,
 	}
 	s.requests = quota.New(quota.Config[waitingRequest]{Most: cfg.Queue, Each: cfg.Each,
-		Dropped: func(_ waitingRequest, name string, _ bool) { s.refuse(&s.overflow, name) }})
+		Dropped: func(r waitingRequest, _ string, _ bool) { s.refuse(&s.overflow, s.sender(r.msg)) }})
 	return s
 }
 
@@ -98,20 +98,20 @@ func (s *answerer) Arrive(m bus.Message) {
 	}
 	sender := s.sender(m)
 	if !s.requests.Push(sender, waitingRequest{m, time.Now()}, len(m.Data)) {
-		s.refuse(&s.overflow, sender.Name)
+		s.refuse(&s.overflow, sender)
 	}
 }
 
 // refuse counts a request that is not answered.
-func (s *answerer) refuse(counter *atomic.Uint64, name string) {
+func (s *answerer) refuse(counter *atomic.Uint64, sender quota.Sender) {
 	counter.Add(1)
-	s.register.Offenders.Refused(name)
+	s.register.Offenders.Refused(sender)
 }
 
 // garble counts a message that is no request.
 func (s *answerer) garble(m bus.Message) {
 	s.garbled.Add(1)
-	s.register.Offenders.Faulty(s.sender(m).Name)
+	s.register.Offenders.Faulty(s.sender(m))
 }
 
 // sender returns whose message it is.
@@ -144,7 +144,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 		s.garble(r.msg)
 		return
 	case time.Since(r.at) > s.patience:
-		s.refuse(&s.stale, s.sender(r.msg).Name)
+		s.refuse(&s.stale, s.sender(r.msg))
 		return
 	}
 	frame, err := s.reply(ctx, r.msg.Data, s.frame[:0])

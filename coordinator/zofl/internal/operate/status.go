@@ -65,7 +65,7 @@ type Status struct {
 }
 
 // An Offender is a sender of messages that were refused, or that no honest device sends: an id, or
-// _INBOX.X for a connection that asks by ids without a slot.
+// "X of _INBOX.Y" for a connection that asks by ids without a slot, of which X is the last.
 type Offender struct {
 	ID      string `json:"id"`
 	Refused uint64 `json:"refused,omitempty"`
