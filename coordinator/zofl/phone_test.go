@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/zofl/zofl/client/mobile"
@@ -100,9 +101,11 @@ func TestLineUsedTwice(t *testing.T) {
 	operator := k.add("alice", "operator")
 	line := k.line("phone")
 	k.member("a", k.add("a", "device")) // the run needs two
+	var phones sync.WaitGroup
+	t.Cleanup(phones.Wait) // after their Stop, and before their directories go
 	for _, app := range []phoneBowl{{}, {twice: true}} {
 		c := k.phone(line, app)
-		go func() { _ = c.Run() }()
+		phones.Go(func() { _ = c.Run() })
 	}
 	waitFor(t, k.lead, `"event":"same id"`)
 	out, err := zofl(t, append([]string{"status"}, operator...)...)
