@@ -1,17 +1,13 @@
 package eavesdrop
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/zofl/zofl/testing/paper/lab"
 	"github.com/zofl/zofl/testing/paper/leak"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A score is what a run reached, and what it told.
@@ -45,13 +41,17 @@ func (x *trial) score(a arm, seed uint64) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := x.file(a, p, seed)
+	file, err := x.env.File(x.report.ID+x.env.Apart(), fmt.Sprintf("%s-%d", a.name, seed), p,
+		fmt.Sprintf("\n%v %d", a.views, x.set.Train.Len()))
 	if err != nil {
 		return nil, err
 	}
-	if s, err := lab.Saved[score](file); s != nil || err != nil {
-		return s, err
-	}
+	return lab.Kept(file, func() (*score, error) { return x.train(a, p, secret, seed, task) })
+}
+
+// train trains an arm and attacks it.
+func (x *trial) train(a arm, p *wire.Plan, secret []byte, seed uint64, task run.Task) (*score,
+	error) {
 	shares, err := x.deal(a, seed)
 	if err != nil {
 		return nil, err
@@ -70,24 +70,7 @@ func (x *trial) score(a arm, seed uint64) (*score, error) {
 		return nil, err
 	}
 	s := &score{Accuracy: r.Curve.At(run.Accuracy, x.rounds)}
-	if err := x.attack(s, a, spy, r, shares); err != nil || file == "" {
-		return s, err
-	}
-	return s, lab.Save(file, s)
-}
-
-// file returns where a score is kept; empty: nowhere.
-func (x *trial) file(a arm, p *wire.Plan, seed uint64) (string, error) {
-	if x.env.Dir == "" {
-		return "", nil
-	}
-	plan, err := json.Marshal((*planfile.Plan)(p))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v %d", plan, a.views, x.set.Train.Len()))
-	return filepath.Join(x.env.Dir, x.report.ID+x.env.Apart(),
-		fmt.Sprintf("%s-%d-%x.json", a.name, seed, sum[:6])), nil
+	return s, x.attack(s, a, spy, r, shares)
 }
 
 // attack adds what each view finds.

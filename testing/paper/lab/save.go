@@ -1,13 +1,41 @@
 package lab
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
+
+// File returns where a run of a plan is kept: NAME-DIGEST.json in dir below Env.Dir, "" without
+// that. The digest is of the plan, and of what else the run depends on.
+func (e *Env) File(dir, name string, p *wire.Plan, more string) (string, error) {
+	if e.Dir == "" {
+		return "", nil
+	}
+	plan, err := json.Marshal((*planfile.Plan)(p))
+	sum := sha256.Sum256(append(plan, more...))
+	return filepath.Join(e.Dir, dir, fmt.Sprintf("%s-%x.json", name, sum[:6])), err
+}
+
+// Kept returns what an earlier run saved in file, or else runs, and saves what that reached. An
+// empty file keeps nothing.
+func Kept[T any](file string, run func() (*T, error)) (*T, error) {
+	if s, err := Saved[T](file); s != nil || err != nil {
+		return s, err
+	}
+	s, err := run()
+	if err != nil || file == "" {
+		return s, err
+	}
+	return s, Save(file, s)
+}
 
 // Saved reads what a run saved, as JSON; nil if there is nothing, or file is empty.
 func Saved[T any](file string) (*T, error) {

@@ -2,8 +2,6 @@ package losses
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -140,13 +138,16 @@ func (t *trial) score(task *task, preset string, step float32, seed uint64) (*sc
 	if err != nil {
 		return nil, err
 	}
-	file, err := t.file(task, p, seed)
+	file, err := t.env.File(filepath.Join(t.report.ID, task.name),
+		fmt.Sprintf("%s-%s-%d", p.Preset, lab.Token(p.StepSize), seed), p, "")
 	if err != nil {
 		return nil, err
 	}
-	if s, err := lab.Saved[score](file); s != nil || err != nil {
-		return s, err
-	}
+	return lab.Kept(file, func() (*score, error) { return t.train(task, p, seed) })
+}
+
+// train trains a task, and measures the loss before and after.
+func (t *trial) train(task *task, p *wire.Plan, seed uint64) (*score, error) {
 	shares, err := task.deal(seed)
 	if err != nil {
 		return nil, err
@@ -162,12 +163,8 @@ func (t *trial) score(task *task, preset string, step float32, seed uint64) (*sc
 	if err != nil {
 		return nil, err
 	}
-	s := &score{Ended: r.Curve.Ended, Start: cfg.Task.Measure(begin)[0],
-		Loss: cfg.Task.Measure(r.Params)[0]}
-	if file == "" {
-		return s, nil
-	}
-	return s, lab.Save(file, s)
+	return &score{Ended: r.Curve.Ended, Start: cfg.Task.Measure(begin)[0],
+		Loss: cfg.Task.Measure(r.Params)[0]}, nil
 }
 
 // initial returns the parameters before round 1. The first record of a log has the plan.
@@ -178,20 +175,6 @@ func initial(ctx context.Context, log *runlog.Memory, p *wire.Plan) ([]float32, 
 		return false
 	})
 	return m.Params(), errors.Join(err, failed)
-}
-
-// file returns where a run's score is kept; empty: nowhere. Its name has a digest of the plan.
-func (t *trial) file(task *task, p *wire.Plan, seed uint64) (string, error) {
-	if t.env.Dir == "" {
-		return "", nil
-	}
-	plan, err := json.Marshal((*planfile.Plan)(p))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(plan)
-	return filepath.Join(t.env.Dir, t.report.ID, task.name,
-		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, lab.Token(p.StepSize), seed, sum[:6])), nil
 }
 
 func digits3(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }

@@ -92,11 +92,7 @@ func (x *trial) layered(t *testing.T, b *bench, name string, set func(*wire.Plan
 	if err != nil || (len(plancheck.Warnings(p)) == 0) != (layers != "") {
 		t.Fatalf("layers %q, warnings %q: %v", layers, plancheck.Warnings(p), err)
 	}
-	shares, err := b.deal(devices, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := x.train(b, p, shares, seed, "")
+	s, err := x.train(b, p, devices, seed)
 	if err != nil || !s.whole() {
 		t.Fatalf("layers %q: %+v, %v", layers, s, err)
 	}
