@@ -3,7 +3,6 @@ package byzantine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -77,14 +76,8 @@ type trial struct {
 // newShielded returns a run of so many rounds, with no splits and shields yet.
 func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
 	error) {
-	x := &trial{ctx: ctx, env: e, rounds: rounds, seeds: 1, report: &lab.Report{ID: id,
-		Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
-	if e.Short {
-		x.rounds = 10
-	}
-	if e.Rounds > 0 {
-		x.rounds = e.Rounds
-	}
+	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(rounds, 10), seeds: 1, report: &lab.Report{
+		ID: id, Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
 	var err error
 	x.set, err = e.MNIST()
 	return x, err
@@ -95,23 +88,15 @@ func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{lab.Splits[0].Name, lab.Splits[1].Name}
-	tasks, err := lab.Chosen("tasks", e.Tasks, names)
-	if err != nil {
-		return nil, err
+	var tasks, arms []string
+	if e.Tasks == nil && e.Arms == nil {
+		tasks, arms = e.Few(lab.Splits[0].Name), e.Few("trust", "roots", "alone")
 	}
-	var arms []string
-	for _, s := range shields {
-		arms = append(arms, s.name)
+	x.splits, err = lab.Pick("tasks", lab.Splits[:2], func(s lab.Split) string { return s.Name },
+		e.Tasks, tasks)
+	if err == nil {
+		x.shields, err = lab.Pick("arm", shields, func(s shield) string { return s.name }, e.Arms, arms)
 	}
-	kept, err := lab.Chosen("arm", e.Arms, arms)
-	if e.Short && e.Tasks == nil && e.Arms == nil {
-		tasks, kept = names[:1], []string{"trust", "roots", "alone"}
-	}
-	x.splits = slices.DeleteFunc(slices.Clone(lab.Splits[:2]),
-		func(s lab.Split) bool { return !slices.Contains(tasks, s.Name) })
-	x.shields = slices.DeleteFunc(slices.Clone(shields),
-		func(s shield) bool { return !slices.Contains(kept, s.name) })
 	return x, err
 }
 

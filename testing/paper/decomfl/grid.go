@@ -38,7 +38,6 @@ func grid() lab.Experiment {
 // gridCells returns the settings that an environment asks for, cheapest first.
 func gridCells(e *lab.Env) ([]setting, error) {
 	var cells []setting
-	var names []string
 	for _, k := range []uint32{1, 4, 10} {
 		for _, p := range []uint32{10, 20, 40} {
 			d := variantSetting(k, p)
@@ -46,16 +45,13 @@ func gridCells(e *lab.Env) ([]setting, error) {
 			if e.Short {
 				d.batch, d.rounds, d.measure = 8, 2, 1
 			}
-			cells, names = append(cells, d), append(names, cellName(&d))
+			cells = append(cells, d)
 		}
 	}
 	slices.SortStableFunc(cells, func(a, b setting) int {
 		return cmp.Compare(a.k*a.p, b.k*b.p)
 	})
-	tasks, err := lab.Chosen("tasks", e.Tasks, names)
-	return slices.DeleteFunc(cells, func(d setting) bool {
-		return !slices.Contains(tasks, cellName(&d))
-	}), err
+	return lab.Pick("tasks", cells, func(d setting) string { return cellName(&d) }, e.Tasks, nil)
 }
 
 func cellName(d *setting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }

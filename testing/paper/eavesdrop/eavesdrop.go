@@ -3,7 +3,6 @@ package eavesdrop
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
@@ -50,7 +49,7 @@ type trial struct {
 }
 
 func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
-	x := &trial{ctx: ctx, env: e, rounds: 200, report: &lab.Report{ID: id,
+	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(200, 20), report: &lab.Report{ID: id,
 		Figure: lab.Figure{Title: "what hides devices, and what it costs", X: "round",
 			Y: "test accuracy"}}}
 	var err error
@@ -59,21 +58,10 @@ func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 	}
 	x.size = func(a arm) int { return a.devices }
 	if e.Short {
-		x.rounds, x.size = 20, func(arm) int { return 20 }
+		x.size = func(arm) int { return 20 }
 	}
-	if e.Rounds > 0 {
-		x.rounds = e.Rounds
-	}
-	var names []string
-	for _, a := range arms {
-		names = append(names, a.name)
-	}
-	kept, err := lab.Chosen("arm", e.Arms, names)
-	if e.Short && e.Arms == nil {
-		kept = []string{"own", "shared", "device-2"}
-	}
-	x.arms = slices.DeleteFunc(slices.Clone(arms),
-		func(a arm) bool { return !slices.Contains(kept, a.name) })
+	x.arms, err = lab.Pick("arm", arms, func(a arm) string { return a.name }, e.Arms,
+		e.Few("own", "shared", "device-2"))
 	return x, err
 }
 

@@ -199,22 +199,12 @@ func newTrial(ctx context.Context, e *lab.Env, id string, s study) (*trial, erro
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}
-	var names []string
-	for _, t := range s.tasks {
-		names = append(names, t.Name)
+	var err error
+	if x.arms, err = chosenIdeas(s.arms, e.Arms); err != nil {
+		return nil, err
 	}
-	tasks, err := lab.Chosen("tasks", e.Tasks, names)
-	if err == nil {
-		x.arms, err = chosenIdeas(s.arms, e.Arms)
-	}
-	if e.Tasks == nil {
-		tasks = names[:s.usual]
-	}
-	x.tasks = nil
-	for _, t := range s.tasks {
-		if slices.Contains(tasks, t.Name) {
-			x.tasks = append(x.tasks, t)
-		}
+	if x.tasks = s.tasks[:s.usual]; e.Tasks != nil {
+		x.tasks, err = lab.Pick("tasks", s.tasks, func(t task) string { return t.Name }, e.Tasks, nil)
 	}
 	return x, err
 }

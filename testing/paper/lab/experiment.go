@@ -69,6 +69,27 @@ func (e *Env) SeedsOr(usual int) int {
 	return usual
 }
 
+// RoundsOr returns the rounds of a run: the number asked for, short for a short experiment, or
+// usual.
+func (e *Env) RoundsOr(usual, short uint64) uint64 {
+	switch {
+	case e.Rounds > 0:
+		return e.Rounds
+	case e.Short:
+		return short
+	}
+	return usual
+}
+
+// Few returns the names that a short experiment has unless others are asked for; nil, which means
+// all, for one that is not short.
+func (e *Env) Few(names ...string) []string {
+	if e.Short {
+		return names
+	}
+	return nil
+}
+
 // A Report is the result of an experiment.
 type Report struct {
 	ID     string
@@ -94,6 +115,28 @@ type Claim struct {
 func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
 	r.Claims = append(r.Claims,
 		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
+}
+
+// Pick returns those of all whose names are asked for, in their order. If none is, it returns those
+// with the usual names, or all if there are none of these. Errors are those of [Chosen].
+func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []string) (kept []T,
+	err error) {
+	var names []string
+	for _, v := range all {
+		names = append(names, nameOf(v))
+	}
+	if len(asked) == 0 {
+		asked = usual
+	}
+	if asked, err = Chosen(option, asked, names); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if slices.Contains(asked, name) {
+			kept = append(kept, all[i])
+		}
+	}
+	return kept, nil
 }
 
 // Chosen returns the names that are asked for, all if none is. A name that is not among all is a

@@ -3,7 +3,6 @@ package losses
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -45,34 +44,17 @@ var columns = []string{"task", "parameters", "devices", "preset", "step", "seed"
 
 // newTrial says what to run. A short experiment has three tasks, three steps and few rounds.
 func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
-	t := &trial{ctx: ctx, env: e, tasks: allTasks(), powers: contest.Powers(e.Short),
-		rounds: 300, seeds: e.SeedsOr(3), report: &lab.Report{ID: "losses",
+	t := &trial{ctx: ctx, env: e, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
+		rounds: e.RoundsOr(300, 60), seeds: e.SeedsOr(3), report: &lab.Report{ID: "losses",
 			Table: lab.Table{Columns: columns}, Summary: lab.Table{Columns: []string{"task", "parameters",
 				"devices", "preset", "loss at the start", "untouched", "best fixed", "its step",
 				"part of its fall"}}}}
-	if e.Short {
-		t.rounds = 60
-	}
-	if e.Rounds > 0 {
-		t.rounds = e.Rounds
-	}
-	var names []string
-	for _, task := range t.tasks {
-		names = append(names, task.name)
-	}
-	kept, err := lab.Chosen("tasks", e.Tasks, names)
-	if e.Short && e.Tasks == nil {
-		kept = []string{"quantile", "hinge", "pid"}
-	}
-	if err == nil {
+	var err error
+	t.tasks, err = lab.Pick("tasks", allTasks(), func(t task) string { return t.name }, e.Tasks,
+		e.Few("quantile", "hinge", "pid"))
+	if err == nil && e.Presets != nil {
 		t.presets, err = lab.Chosen("presets", e.Presets, []string{"zofl", "zofl-shared"})
 	}
-	if e.Presets == nil {
-		t.presets = []string{"zofl"}
-	}
-	t.tasks = slices.DeleteFunc(t.tasks, func(task task) bool {
-		return !slices.Contains(kept, task.name)
-	})
 	return t, err
 }
 

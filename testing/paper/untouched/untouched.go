@@ -3,7 +3,6 @@ package untouched
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -45,35 +44,16 @@ type size struct {
 // sizeOf returns the size for an environment. A short one has two presets and two
 // tasks, and three steps.
 func sizeOf(e *lab.Env) (*size, error) {
-	s := &size{tasks: eightTasks(), presets: preset.Names(),
-		powers: contest.Powers(e.Short), rounds: 300, queries: 12_000, seeds: e.SeedsOr(3)}
-	if e.Short {
-		s.rounds = 20
-	}
-	if e.Rounds > 0 {
-		s.rounds = e.Rounds
-	}
-	var names []string
-	for _, t := range s.tasks {
-		names = append(names, t.Name)
-	}
-	kept, err := lab.Chosen("tasks", e.Tasks, names)
+	s := &size{powers: contest.Powers(e.Short), rounds: e.RoundsOr(300, 20), queries: 12_000,
+		seeds: e.SeedsOr(3)}
+	var err error
+	s.tasks, err = lab.Pick("tasks", eightTasks(), func(t tasks.Task) string { return t.Name },
+		e.Tasks, e.Few("covtype-mlp", "digits-softmax"))
 	if err == nil {
-		s.presets, err = lab.Chosen("presets", e.Presets, s.presets)
+		s.presets, err = lab.Pick("presets", preset.Names(), func(name string) string { return name },
+			e.Presets, e.Few("decomfl", "decomfl-adam"))
 	}
-	if err != nil {
-		return nil, err
-	}
-	if e.Short && e.Tasks == nil {
-		kept = []string{"covtype-mlp", "digits-softmax"}
-	}
-	if e.Short && e.Presets == nil {
-		s.presets = []string{"decomfl", "decomfl-adam"}
-	}
-	s.tasks = slices.DeleteFunc(s.tasks, func(t tasks.Task) bool {
-		return !slices.Contains(kept, t.Name)
-	})
-	return s, nil
+	return s, err
 }
 
 // A trial is a running experiment.

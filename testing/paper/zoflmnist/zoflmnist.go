@@ -3,7 +3,6 @@ package zoflmnist
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/zofl/zofl/testing/paper/contest"
 	"github.com/zofl/zofl/testing/paper/lab"
@@ -65,34 +64,23 @@ func leagues(e *lab.Env) ([]league, error) {
 			{0.94, 20_000, 0}, {0.96, 40_000, 0}}},
 		{Split: lab.Splits[1], queries: 20_000},
 	}
-	var names []string
 	for i := range list {
 		l := &list[i]
 		l.clients, l.asked, l.batch, l.times, l.seeds = 100, 10, 200, 50, e.SeedsOr(3)
 		l.arms, l.rounds = arms(l.Name), e.Rounds
-		names = append(names, l.Name)
 	}
-	tasks, err := lab.Chosen("tasks", e.Tasks, names)
-	if err != nil {
-		return nil, err
-	}
-	if e.Short && e.Tasks == nil {
-		tasks = names[:1]
-	}
-	var kept []league
-	for _, l := range list {
-		if !slices.Contains(tasks, l.Name) {
-			continue
-		}
+	kept, err := lab.Pick("tasks", list, func(l league) string { return l.Name }, e.Tasks,
+		e.Few(list[0].Name))
+	for i := range kept {
+		l := &kept[i]
 		if e.Short {
 			l.shorten()
 		}
 		if l.arms, err = pickArms(l.arms, e.Arms); err != nil {
 			return nil, err
 		}
-		kept = append(kept, l)
 	}
-	return kept, nil
+	return kept, err
 }
 
 // shorten leaves each arm its first step and a few rounds, too few for the targets.
