@@ -32,7 +32,7 @@ func (c *Core) allows(r *wire.Record) error {
 	case r.Kind == wire.KindRollback && r.To == 0:
 		return errors.New("to record 0: the first record is 1, the run's beginning")
 	case r.Kind == wire.KindRollback && r.To > c.N:
-		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.N)
+		return fmt.Errorf("to record %d: the log ends with record %d: choose that or less", r.To, c.N)
 	case r.Kind == wire.KindRollback && r.To < c.Begins:
 		return fmt.Errorf("to record %d: the log begins with the state after record %d", r.To,
 			c.Begins)

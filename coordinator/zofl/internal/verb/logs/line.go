@@ -106,11 +106,15 @@ func contributors(r *wire.Round) []uint32 {
 	return slots
 }
 
-// changed returns the fields that a change sets, as FIELD=VALUE separated by spaces.
+// changed returns the fields that a change sets, as FIELD=VALUE separated by spaces. A step or mu
+// of 0 is one that devices are to find.
 func changed(c *wire.Change) (string, error) {
 	values, err := planfile.Changed(c)
 	var fields []string
 	for _, v := range values {
+		if name := v.Field.Name; v.JSON == "0" && (name == "step" || name == "mu") {
+			v.JSON = "auto"
+		}
 		fields = append(fields, v.Field.Name+"="+v.JSON)
 	}
 	return strings.Join(fields, " "), err

@@ -23,6 +23,12 @@ func TestPrintRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var search wire.Change
+	for name, value := range map[string]string{"step": "auto", "mu": "auto", "server_decay": "0"} {
+		if err := planfile.SetChange(&search, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
 	one, halves := wire.AppendScalars(nil, 0.5), wire.Half.Append(nil, 0.5, -2)
 	surrogate := wire.Plan{Dim: 6, Transport: wire.DenseVectors, Estimator: wire.Surrogate,
 		Features: 50}
@@ -69,6 +75,8 @@ func TestPrintRecord(t *testing.T) {
 			wire.Plan{},
 			` weight_decay=0 step=0.005 step_decay="inverse-sqrt"`,
 			`"change":{"weight_decay":0,"step":0.005,"step_decay":"inverse-sqrt"}`},
+		{(&wire.Record{N: 9, Epoch: 1, Kind: wire.KindChange, Change: &search}).Append(nil),
+			wire.Plan{}, " mu=auto step=auto server_decay=0\n", `"change":{"mu":0,"step":0,`},
 	}
 	for i, test := range tests {
 		for asJSON, want := range map[bool]string{true: test.json, false: test.text} {
