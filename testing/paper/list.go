@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,7 +21,6 @@ import (
 	"github.com/zofl/zofl/testing/paper/untouched"
 	"github.com/zofl/zofl/testing/paper/zofedht"
 	"github.com/zofl/zofl/testing/paper/zoflmnist"
-	"github.com/zofl/zofl/wire"
 )
 
 // All lists the experiments.
@@ -63,6 +63,5 @@ func Find(id string) (*lab.Experiment, error) {
 		}
 		ids = append(ids, e.ID)
 	}
-	return nil, &wire.PlanError{Field: "experiment", Value: id,
-		Remedy: "choose one of " + strings.Join(ids, ", ")}
+	return nil, fmt.Errorf("there is no experiment %q: choose one of %s", id, strings.Join(ids, ", "))
 }

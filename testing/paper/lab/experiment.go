@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/zofl/zofl/wire"
 )
 
 // An Experiment is one experiment of a paper.
@@ -139,16 +137,15 @@ func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []s
 	return kept, nil
 }
 
-// Chosen returns the names that are asked for, all if none is. A name that is not among all is a
-// *wire.PlanError whose Field is option.
+// Chosen returns the names that are asked for, all if none is. The error of a name that is not
+// among all has the option of the command.
 func Chosen(option string, asked, all []string) ([]string, error) {
 	if len(asked) == 0 {
 		return all, nil
 	}
 	for _, name := range asked {
 		if !slices.Contains(all, name) {
-			return nil, &wire.PlanError{Field: option, Value: name,
-				Remedy: "choose among " + strings.Join(all, ", ")}
+			return nil, fmt.Errorf("--%s %s: choose among %s", option, name, strings.Join(all, ", "))
 		}
 	}
 	return asked, nil

@@ -1,12 +1,12 @@
 package zoflmnist
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/contest"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -122,8 +122,8 @@ func armOf(arms []contest.Method, name string) (contest.Method, error) {
 	}
 	p, err := preset.Unbound(name, "probe", 1)
 	if err != nil {
-		return contest.Method{}, &wire.PlanError{Field: "arm", Value: name,
-			Remedy: "choose among " + strings.Join(names, ", ") + ", or name a preset"}
+		return contest.Method{}, fmt.Errorf("--arm %s: choose among %s, or name a preset", name,
+			strings.Join(names, ", "))
 	}
 	field, value := contest.StepOf(p)
 	return contest.Method{Name: name, Title: "the preset " + name, Preset: name, Step: field,

@@ -152,10 +152,12 @@ func TestPickArms(t *testing.T) {
 	if p := plan(5); got[5].Name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
 		t.Errorf("the one that finds its step is %+v", got[5])
 	}
-	for _, text := range []string{"", "nonsense", "a nonsense", "a zofl nonsense=1", "a zofl step=x"} {
+	for text, want := range map[string]string{"": "--arm : ", "nonsense": "--arm nonsense: choose ",
+		"a nonsense": "--arm nonsense: choose among ", "a zofl nonsense=1": "plan: nonsense = 1: ",
+		"a zofl step=x": "plan: step = x: "} {
 		_, err := pickArms(arms("i"), []string{text})
-		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) {
-			t.Errorf("%q: %v", text, err)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
