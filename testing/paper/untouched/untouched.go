@@ -50,8 +50,10 @@ func sizeOf(e *lab.Env) (*size, error) {
 	s.tasks, err = lab.Pick("tasks", eightTasks(), func(t tasks.Task) string { return t.Name },
 		e.Tasks, e.Few("covtype-mlp", "digits-softmax"))
 	if err == nil {
-		s.presets, err = lab.Pick("presets", preset.Names(), func(name string) string { return name },
-			e.Presets, e.Few("decomfl", "decomfl-adam"))
+		if s.presets = e.Presets; s.presets == nil {
+			s.presets = e.Few("decomfl", "decomfl-adam")
+		}
+		s.presets, err = lab.Chosen("presets", s.presets, preset.Names()) // in the order asked for
 	}
 	return s, err
 }
