@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // TestReport: a run that is led and its log at rest give the same page but for where it was read;
@@ -78,6 +81,14 @@ func TestReport(t *testing.T) {
 		{"compare", k.log, k.log, "--out", page}} {
 		if _, err := zofl(t, args...); err == nil {
 			t.Errorf("%v was taken", args)
+		}
+	}
+	none := filepath.Join(dir, "none", "x.html")
+	for _, args := range [][]string{{"report", "--store", k.log, "--out", none},
+		{"compare", k.log, k.log, "--out", none}} {
+		if _, err := zofl(t, args...); !errors.As(err, new(cli.UsageError)) || !strings.HasPrefix(
+			err.Error(), "--out "+none+": no such file or directory: make its directory first") {
+			t.Errorf("%v: %v", args, err)
 		}
 	}
 	if err := os.Remove(filepath.Join(k.log, "history.jsonl")); err != nil {

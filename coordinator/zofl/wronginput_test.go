@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
@@ -95,6 +96,14 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"simulate", plan, "--rounds", "1", "--split", "odd"}, "--split odd: choose iid"},
 		{[]string{"tune", plan, "--out", filepath.Join(none, "p")}, "--out " + filepath.Join(none, "p") +
 			": no such file or directory: make its directory first"},
+		{[]string{"tune", plan, "--plot", filepath.Join(junk, "p.svg")}, "--plot " +
+			filepath.Join(junk, "p.svg") + ": not a directory: name another one"},
+		{append(client, "--out", filepath.Join(none, "x.npy")), "--out " +
+			filepath.Join(none, "x.npy") + ": no such file or directory: make its directory first"},
+		{append(client, "--out", filepath.Join(junk, "x.npy")), "--out " +
+			filepath.Join(junk, "x.npy") + ": not a directory: name another one"},
+		{[]string{"export", "--store", none, "--out", filepath.Join(none, "x.npy")}, "--out " +
+			filepath.Join(none, "x.npy") + ": no such file or directory: make its directory first"},
 		{[]string{"plan", "--dim", "2", "--set", "stop_metric=loss"}, "stop_metric = loss: metrics has " +
 			"[]: choose one of them, or name it there too"},
 		{[]string{"permissions", "--run", "r", "--role", "chief"}, "--role chief: choose one of device"},
@@ -108,5 +117,20 @@ func TestWrongInput(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "pa%zz") {
 			t.Errorf("zofl %v prints the password: %v", tt.args, err)
 		}
+	}
+}
+
+// TestServeALedLog: a second zofl serve with the log of a first one is told to end that.
+func TestServeALedLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	log, err := filelog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	_, err = zofl(t, "serve", newPlan(t), "--store", dir, "--listen", "127.0.0.1:0")
+	if want := "--store " + dir + ": in use by another coordinator: end that zofl serve first"; err ==
+		nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

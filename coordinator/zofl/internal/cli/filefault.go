@@ -4,7 +4,34 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
 )
+
+// CheckNew returns a usage error if a file that a flag names cannot be made: it exists, or its
+// directory does not. It is for the start of commands that write at their end.
+func CheckNew(flag, name string) error {
+	if err := CheckDirectory(flag, name); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
+	}
+	return nil
+}
+
+// CheckDirectory returns a usage error unless the directory of a file that a flag names is there.
+func CheckDirectory(flag, name string) error {
+	dir, err := os.Stat(filepath.Dir(name))
+	if err == nil && !dir.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return NewFileFault(flag, name, err)
+	}
+	return nil
+}
 
 // FileFault is a usage error of a file to read that a flag or an argument names.
 func FileFault(flag, name string, err error) error {

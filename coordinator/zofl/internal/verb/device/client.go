@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -71,10 +70,7 @@ func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
 	if to, err = modelfile.TargetOf(d.out, "", &d.initial); err != nil {
 		return to, cli.Usage(err)
 	}
-	if _, err := os.Lstat(d.out); err == nil {
-		return to, cli.Usage(fmt.Errorf("--out %s: the file exists: name a new one", d.out))
-	}
-	return to, nil
+	return to, cli.CheckNew("--out", d.out)
 }
 
 // keeper returns what writes the model to --out. The file of --initial is there by now.

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
@@ -50,8 +49,8 @@ func checkNew(flag, name string, replace bool) error {
 	if name == "" {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Dir(name)); err != nil {
-		return cli.NewFileFault(flag, name, err)
+	if err := cli.CheckDirectory(flag, name); err != nil {
+		return err
 	}
 	if _, err := os.Lstat(name); err != nil || replace {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +43,8 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 			if err != nil {
 				return cli.Usage(err)
 			}
-			if _, err := os.Lstat(out); err == nil { // before minutes of replay
-				return cli.Usage(fmt.Errorf("--out %s: the file exists: name a new one", out))
+			if err := cli.CheckNew("--out", out); err != nil { // before minutes of replay
+				return err
 			}
 			m, err := to.Open(choice.initial.Train)
 			if err != nil {

@@ -104,7 +104,7 @@ func writeNew(flag, name string, write func(io.Writer) error) (err error) {
 		return cli.Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
 	}
 	if err != nil {
-		return err
+		return cli.NewFileFault(flag, name, err)
 	}
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {

@@ -85,6 +85,9 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		switch {
 		case errors.Is(err, runlog.ErrNoLog):
 			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+		case errors.Is(err, runlog.ErrLocked):
+			return nil, fmt.Errorf("--store %s: %w: end that zofl serve first, or name another directory",
+				f.store, runlog.ErrLocked)
 		case err != nil && ctx.Err() != nil:
 			return nil, context.Cause(ctx) // the broker's error is of no interest any more
 		case !logkind.Remote(spec.Place) || !away(ctx, err):
