@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 var (
@@ -93,6 +94,9 @@ type Result struct {
 	Ended     string         // why: "rounds", "stopped", or the condition on a metric
 	Log       *runlog.Memory // the run's records
 	Gradient  error          // of CheckGradient, before the run; it does not end it
+	// Found is what devices were asked for besides rounds, in order: mu, the step, whether they
+	// share directions; and why each became what it is.
+	Found []survey.Result
 }
 
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then

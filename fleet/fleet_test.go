@@ -225,6 +225,14 @@ func TestSurveys(t *testing.T) {
 		if r.Plan.Mu == 0 || (r.Plan.StepSize == 0) != (rounds < 6) {
 			t.Errorf("budget %d: mu %v, step %v", budget, r.Plan.Mu, r.Plan.StepSize)
 		}
+		found := map[string]float32{}
+		for _, f := range r.Found {
+			found[f.Kind] = f.Value
+		}
+		if found["mu"] != r.Plan.Mu || found["step"] != r.Plan.StepSize ||
+			len(found) != len(r.Found) || len(found) != 1+min(rounds/6, 1) || r.Found[0].Why == "" {
+			t.Errorf("budget %d: found %+v", budget, r.Found)
+		}
 	}
 }
 

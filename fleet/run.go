@@ -189,6 +189,7 @@ func (r *run) record(e report.Event) error {
 		r.count(&e, phase)
 		err = r.done(&e)
 	case report.Surveyed:
+		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
 		if slices.Contains(e.Fields, "mu") {
 			r.round.Mu = e.Survey.Value

@@ -58,12 +58,13 @@ type endLine struct {
 	Ended   string            `json:"ended"`
 	Error   string            `json:"error,omitempty"`
 	Warning string            `json:"warning,omitempty"`
+	Found   []Found           `json:"found,omitempty"`
 }
 
 func lineOf(r *Run) endLine {
 	o := r.Outcome
 	line := endLine{headOf("end", r), o.Rounds, o.First, o.Loss, o.Metrics, o.Queries, o.Up, o.Down,
-		o.Seconds, o.Ended, "", o.Warning}
+		o.Seconds, o.Ended, "", o.Warning, o.Found}
 	if o.Err != nil {
 		line.Error = o.Err.Error()
 	}

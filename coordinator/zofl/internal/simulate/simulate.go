@@ -74,6 +74,14 @@ type Outcome struct {
 	// Warning says, of the first run, that a gradient is not of its loss; and which devices took no
 	// part any more when the run came to its end, and why.
 	Warning string
+	Found   []Found
+}
+
+// A Found is what devices found besides training, or the coordinator by their scalars.
+type Found struct {
+	Of    string `json:"of"`              // "mu", "step", "groups" or "sketch"
+	Value Number `json:"value,omitempty"` // of mu and the step
+	Why   string `json:"why"`
 }
 
 // Done reports whether a run came to its end.
@@ -220,6 +228,9 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	o := Outcome{First: Number(math.NaN()), Loss: Number(math.NaN()), Err: err}
 	if result != nil {
 		o.Queries, o.Ended = result.Queries, result.Ended
+		for _, f := range result.Found {
+			o.Found = append(o.Found, Found{f.Kind, single(f.Value), f.Why})
+		}
 		if errors.Is(result.Gradient, fleet.ErrGradient) {
 			o.Warning = result.Gradient.Error()
 		}

@@ -35,6 +35,30 @@ func (c contrary) Gradient(ctx context.Context, x []float32, b objective.Batch, 
 	return c.Loss(ctx, x, b)
 }
 
+// TestFound: each run tells what it found and why, in its line of JSON too; a run that looked for
+// nothing tells nothing.
+func TestFound(t *testing.T) {
+	for _, auto := range []uint8{0, 1} {
+		var out bytes.Buffer
+		p := bowlPlan(t)
+		if p.MuAuto = auto; auto > 0 {
+			p.Mu = 0
+		}
+		runs := led(t, &Config{Plan: p, Seeds: []uint64{1, 2}, Devices: bowls,
+			Sinks: []Sink{NewLines(&out)}})
+		for _, r := range runs {
+			found := r.Outcome.Found
+			if len(found) != int(auto) || auto > 0 && (found[0].Of != "mu" || found[0].Value == 0 ||
+				found[0].Value != r.Rows[0].Mu || found[0].Why == "") {
+				t.Errorf("mu_auto %d: %+v", auto, found)
+			}
+		}
+		if n := strings.Count(out.String(), `"found":[{"of":"mu","value":`); n != 2*int(auto) {
+			t.Errorf("mu_auto %d: %d lines say it: %s", auto, n, out.String())
+		}
+	}
+}
+
 // TestGradientIsCompared: the first run warns of a wrong gradient, unless that was told elsewhere.
 func TestGradientIsCompared(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {

@@ -57,6 +57,7 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	if len(runs) > 0 && len(simulate.Groups(runs)[0]) > 1 {
 		fmt.Fprintln(out, "Values are means over the seeds, with the standard deviation.")
 	}
+	printFound(out, runs)
 	for _, r := range runs {
 		if r.Outcome.Warning != "" {
 			fmt.Fprintf(out, "%s: %s\n", r.Name, terminal.Plain(r.Outcome.Warning))
@@ -65,6 +66,21 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	if stuck(runs) {
 		fmt.Fprintln(out, "\nThe loss did not fall. With step=auto it cannot before round 6. "+
 			"docs/faq.md has other causes\nand their remedies.")
+	}
+}
+
+// printFound prints what the first run found, and why. With --json each run has that.
+func printFound(out io.Writer, runs []*simulate.Run) {
+	if len(runs) == 0 || len(runs[0].Outcome.Found) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\nWhat run %s found:\n", terminal.Plain(runs[0].Name))
+	for _, f := range runs[0].Outcome.Found {
+		what := f.Of
+		if f.Value != 0 {
+			what = fmt.Sprintf("%s=%v", f.Of, f.Value)
+		}
+		fmt.Fprintln(out, cli.Wrapped(fmt.Sprintf("%s: %s.", what, f.Why), cli.TextWidth))
 	}
 }
 

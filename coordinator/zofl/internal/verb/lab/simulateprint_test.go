@@ -46,6 +46,24 @@ func TestStuck(t *testing.T) {
 	}
 }
 
+// TestPrintFound: what the first run found stands below the table, with why.
+func TestPrintFound(t *testing.T) {
+	found := []simulate.Found{{Of: "mu", Value: 0.25, Why: "it is straight"}, {Of: "groups",
+		Why: "all devices share directions"}}
+	first := &simulate.Run{Name: "seed=1", Plan: &wire.Plan{}}
+	second := &simulate.Run{Name: "seed=2", Plan: &wire.Plan{}}
+	var none, some strings.Builder
+	second.Outcome.Found = found
+	printRuns(&none, nil, []*simulate.Run{first, second})
+	first.Outcome.Found = found
+	printRuns(&some, nil, []*simulate.Run{first, second})
+	want := "\nWhat run seed=1 found:\nmu=0.25: it is straight.\n" +
+		"groups: all devices share directions.\n"
+	if strings.Contains(none.String(), "found") || !strings.Contains(some.String(), want) {
+		t.Errorf("%s\n%s\nwant %q", none.String(), some.String(), want)
+	}
+}
+
 // TestMeanOfTheSame: values that are all the same have no deviation, though their mean is rounded.
 func TestMeanOfTheSame(t *testing.T) {
 	for want, values := range map[string][]float64{
