@@ -9,26 +9,29 @@ import (
 	wiregroups "github.com/zofl/zofl/wire/grouping"
 )
 
-// With groups=auto all devices of a round share directions for the first rounds, and then either
-// that stays so, or each has its own. g_i is the gradient of device i on its minibatch, g their
-// mean, M the number of contributors. Along P directions of their own the devices' mean estimate
-// has the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell
-// both, with v = mean|g_i|^2 - |g|^2 for what makes devices differ. c_ip^2 is |g_i|^2 on average,
-// and the square of mean_i c_ip is |g|^2 + v/M, of minibatches and of devices that are drawn:
+// With groups=auto all devices of a round share directions at first, and then either that stays so,
+// or each has its own. g_i is the gradient of device i on its minibatch, g their mean, M the number
+// of contributors. Along P directions of their own the devices' mean estimate has the noise
+// mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell both, with
+// v = mean|g_i|^2 - |g|^2 for what makes devices differ. c_ip^2 is |g_i|^2 on average, and the
+// square of mean_i c_ip is |g|^2 + v/M, of minibatches and of devices that are drawn. So with
+// q = (mean_i c_ip)^2 / mean_i c_ip^2, the sums over p of both, they have in common
 //
-//	v     = M/(M-1) (mean_i c_ip^2 - (mean_i c_ip)^2)
-//	|g|^2 = mean_i c_ip^2 - v
+//	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
 //
-// Of devices that all take part and differ for good v is too large by M/(M-1).
+// Of devices that all take part and differ for good it is too small, by (1-s)/(M-1).
 //
-// What is measured is the beginning, before the devices look for a step: one that they find along
-// shared directions is less right for their own. |g| falls as the model learns, and v does not.
-// Once |g|^2 is 1/F of what it was, own directions have the noise (|g|^2/F + v)/(M P), and less
-// than the |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v. How far |g|^2 falls in a run the
-// coordinator cannot know; the more devices, the less noise, and the farther it falls. So own
-// directions are taken where they have less noise until F = 2 sqrt(M-1):
+// |g| falls as the model learns, and v does not, so s falls. Own directions are taken where they
+// have less noise even when |g|^2 is 1/F of what it is, for F = 2 sqrt(M-1), as more devices leave
+// less noise and |g| falls farther; and given up where they have more noise than shared ones:
 //
-//	v < sqrt(M-1) |g|^2 / 2
+//	taken     v < sqrt(M-1) |g|^2 / 2     that is    s > 2/(2 + sqrt(M-1))
+//	given up  v > (M-1) |g|^2             that is    s < 1/M
+//
+// The first choice follows three rounds, before the devices look for a step. It is judged again
+// after every shared round if devices have their own directions, and after ten rounds if they share.
+// Own directions tell nothing of s, so every so often devices share those of a round. Its noise is
+// M s times that of the others: one in ten M s rounds adds a tenth.
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
@@ -36,17 +39,21 @@ import (
 // three devices or more, large scalars and contrary ones are left out. Of two devices each can
 // choose. A claim of samples can lower M, as far as claim_bound lets it count.
 //
-// Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
+// s is a ratio of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
-// over has devices share directions again for so many rounds.
-const measured = 3
+// over has devices share directions again for three rounds.
+const (
+	soonest = 3  // shared rounds before the first choice
+	settled = 10 // shared rounds before another one, and the fewest from one that measures to the next
+)
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {
-	rounds      int
-	contributed float64 // M, the sum of all of them
-	each, mean  float64 // sums of mean_i c_ip^2 and of (mean_i c_ip)^2
-	own         bool    // devices have directions of their own
+	chosen bool
+	own    bool    // devices have directions of their own
+	apart  int     // rounds of own directions before the next shared one
+	rounds int     // shared ones since the last choice
+	common float64 // s, averaged over them
 }
 
 // size returns how many devices of a round share directions.
@@ -54,58 +61,80 @@ func (c *Chooser) size(p *wire.Plan) uint32 {
 	switch {
 	case p.Groups != wiregroups.Auto:
 		return p.GroupSize
-	case c.contrast.own:
+	case c.contrast.apart > 0:
 		return 1
 	}
 	return mostDevices
 }
 
 // Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
-// groups=auto. After the last round that it needs it says what it came to, else nothing.
+// groups=auto. After a round upon which it chooses, first or anew, it says what, else nothing.
 func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
-	if p.Groups != wiregroups.Auto || k.rounds == measured || len(rows) == 0 {
+	if p.Groups != wiregroups.Auto || len(rows) == 0 {
 		return ""
 	}
-	k.rounds++
-	k.add(rows)
+	if k.apart > 0 {
+		k.apart--
+		return ""
+	}
 	shares := sharesOf(weights)
-	k.contributed += 1 / dot(shares, shares)
-	if k.rounds < measured {
-		return ""
-	}
-	m := k.contributed / measured
-	v := m / (m - 1) * (k.each - k.mean) // of a single contributor it is no number
-	square := k.each - v
-	switch noise := k.each / (m * square); {
-	case 2*v < math.Sqrt(m-1)*square:
-		k.own = true
-		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
-			"shared ones", noise)
-	case m > 1 && square <= 0:
-		return "all devices share directions: what their gradients have in common is too little to " +
-			"tell"
-	case m > 1:
-		return fmt.Sprintf("all devices share directions: the noise of their own is %.2g of that, "+
-			"and grows as the model learns", noise)
-	}
-	return "all devices share directions: one alone contributes"
+	return k.learn(1/dot(shares, shares), agreement(rows))
 }
 
-// add adds the scalars of a round, the mean over its directions.
-func (k *contrast) add(rows [][]float32) {
-	directions := float64(len(rows[0]))
+// learn takes q of a shared round of m devices, and says a choice that follows.
+func (k *contrast) learn(m, q float64) (why string) {
+	if !(m > 1) || math.IsNaN(q) {
+		return "" // one device alone, or scalars of 0, tell nothing
+	}
+	k.rounds++
+	last := settled
+	if k.own {
+		last = 2
+	}
+	k.common += ((m*q-1)/(m-1) - k.common) / float64(min(k.rounds, last))
+	switch {
+	case k.own && k.common < 1/m:
+		why = "all devices share directions again: " + k.noise(m)
+		*k = contrast{chosen: true}
+	case k.own:
+	case k.chosen && k.rounds < settled, k.rounds < soonest:
+	case k.common > 2/(2+math.Sqrt(m-1)):
+		why = "each device has directions of its own: " + k.noise(m)
+		k.chosen, k.own, k.rounds = true, true, 1
+	case !k.chosen:
+		why = "all devices share directions: " + k.noise(m)
+		k.chosen = true
+	}
+	if k.own {
+		k.apart = int(settled*max(m*k.common, 1)) - 1
+	}
+	return why
+}
+
+// noise tells the noise of own directions beside that of shared ones, of m devices.
+func (k *contrast) noise(m float64) string {
+	if !(k.common > 0) {
+		return "what their gradients have in common is too little to tell"
+	}
+	return fmt.Sprintf("the noise of own ones is %.2g of that of shared ones, and grows as the "+
+		"model learns", 1/(m*k.common))
+}
+
+// agreement returns q of a round: by the directions that all its devices share.
+func agreement(rows [][]float32) float64 {
 	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
+	together := 0.0
 	for j := range rows[0] {
 		for i, row := range rows {
 			c := float64(row[j])
 			column[i] = c
-			squares[i] += c * c / directions
+			squares[i] += c * c
 		}
 		mean := steer.Trimmed(column)
-		k.mean += mean * mean / directions
+		together += mean * mean
 	}
-	k.each += steer.Trimmed(squares)
+	return together / steer.Trimmed(squares)
 }
 
 // sharesOf returns weights divided by their sum.

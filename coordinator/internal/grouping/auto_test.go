@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestAuto(t *testing.T) {
 		}
 		c, f, p := New(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
 		p.Groups = wiregroups.Auto
-		for round := uint64(1); round <= measured+2; round++ {
+		for round := uint64(1); round <= soonest+2; round++ {
 			g := c.Choose(p, round, 0, f)
 			checkGroups(t, c, f, g, nil)
 			want := 1
@@ -87,7 +88,7 @@ func TestAuto(t *testing.T) {
 					test.unlike, round, g, want)
 			}
 			why := c.Heed(p, slopesOf(rng, gradients, 10), ones(gradients))
-			if (why != "") != (round == measured) || test.own && round == measured &&
+			if (why != "") != (round == soonest && test.devices > 1) || test.own && round == soonest &&
 				!strings.Contains(why, "its own") {
 				t.Errorf("%d devices, unlike %v, round %d: %q", test.devices, test.unlike, round, why)
 			}
@@ -97,25 +98,23 @@ func TestAuto(t *testing.T) {
 
 // The noise that is told is that of the equations, of rows that are known.
 func TestAutoNoise(t *testing.T) {
-	// mean c^2 = (4+4+0+16)/4 = 6, the mean's square is (1+9)/2 = 5, so v = 2 (6-5) = 2 and
-	// |g|^2 = 4: 6/(2*4) = 0.75. With shares 3/4 and 1/4 M is 1.6, v = 1.6/0.6 and |g|^2 = 10/3, and
-	// 6/(1.6*10/3) = 1.125.
-	rows := [][]float32{{2, -2}, {0, -4}}
+	// q = (1^2 + 3.5^2)/2 / ((4+4+0+25)/4) = 0.803, so s = 2q - 1 = 0.606, and 1/(2 s) = 0.825. With
+	// shares 3/4 and 1/4 M is 1.6, s = (1.6 q - 1)/0.6 = 0.475 and 1/(1.6 s) = 1.32.
+	rows := [][]float32{{2, -2}, {0, -5}}
 	alike := [][]float32{{2, -4}, {2, -4.2}}
 	for _, test := range []struct {
 		rows    [][]float32
 		weights []uint32
 		want    string
 	}{
-		{rows, []uint32{1, 1}, "all devices share directions: the noise of their own is 0.75"},
-		{rows, []uint32{30, 10}, "the noise of their own is 1.1 of that, and grows"},
-		{alike, []uint32{1, 1}, "each device has directions of its own: their noise is 0.5 of that"},
+		{rows, []uint32{1, 1}, "all devices share directions: the noise of own ones is 0.83 of that"},
+		{rows, []uint32{30, 10}, "the noise of own ones is 1.3 of that of shared ones, and grows"},
+		{alike, []uint32{1, 1}, "each device has directions of its own: the noise of own ones is 0.5 of"},
 		{[][]float32{{2, -2}, {-2, 2}}, []uint32{1, 1}, "have in common is too little to tell"},
-		{rows[:1], []uint32{1}, "all devices share directions: one alone contributes"},
 	} {
 		c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
 		why := c.Heed(p, nil, nil)
-		for range measured - 1 {
+		for range soonest - 1 {
 			why += c.Heed(p, test.rows, test.weights)
 		}
 		if why != "" {
@@ -127,7 +126,7 @@ func TestAutoNoise(t *testing.T) {
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
-		for range measured + 1 {
+		for range soonest + 1 {
 			if why := c.Heed(&wire.Plan{Groups: groups}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}
@@ -165,7 +164,7 @@ func ownDespite(rng *rand.Rand, devices int, unlike float64,
 	honest := gradientsOf(rng, devices-1, 400, unlike)
 	c, p := New(1), planOf(uint32(devices), 0, 10)
 	p.Groups = wiregroups.Auto
-	for range measured {
+	for range soonest {
 		rows := slopesOf(rng, honest, 10)
 		rows = append(rows, lie(rows))
 		c.Heed(p, rows, ones(rows))
@@ -194,10 +193,97 @@ func scaled(rows [][]float32, by float32) []float32 {
 	return mean
 }
 
+// A course is the rounds of a run with groups=auto: in which each device had its own directions,
+// and the choices that were told.
+type course struct {
+	own  []bool // by round-1
+	told []string
+}
+
+// follow has a chooser heed rounds, of gradients that depend on the round.
+func follow(c *Chooser, rounds, devices int, gradients func(round int) [][]float64) (k course) {
+	rng, p := rand.New(rand.NewPCG(7, 1)), planOf(uint32(devices), 0, 10)
+	p.Groups = wiregroups.Auto
+	for round := 1; round <= rounds; round++ {
+		k.own = append(k.own, c.size(p) == 1)
+		rows := slopesOf(rng, gradients(round), 10)
+		if why := c.Heed(p, rows, ones(rows)); why != "" {
+			k.told = append(k.told, fmt.Sprintf("%d: %s", round, why))
+		}
+	}
+	return k
+}
+
+// shared returns the rounds in which devices shared directions.
+func (k course) shared() (rounds []int) {
+	for i, own := range k.own {
+		if !own {
+			rounds = append(rounds, i+1)
+		}
+	}
+	return rounds
+}
+
+// Own directions are judged once in ten M s rounds, here with s near 1, given up when they have
+// more noise, and taken again after ten shared rounds.
+func TestAutoJudgesAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	alike, apart := gradientsOf(rng, 4, 400, 0), gradientsOf(rng, 4, 400, 40)
+	k := follow(New(1), 200, 4, func(round int) [][]float64 {
+		if round > 80 && round < 140 {
+			return apart
+		}
+		return alike
+	})
+	// In round 83 half of s is from before, so another round decides; from round 140 on s is an
+	// average over ten rounds.
+	shared := k.shared()
+	if got := fmt.Sprint(shared[:6]); got != "[1 2 3 43 83 99]" {
+		t.Errorf("shared directions in rounds %v", shared)
+	}
+	want := []string{"3: each device has directions of its own", "99: all devices share directions " +
+		"again: the noise of own ones is 3.7 of", "148: each device has directions of its own"}
+	if len(k.told) != len(want) {
+		t.Fatalf("choices %q", k.told)
+	}
+	for i, w := range want {
+		if !strings.Contains(k.told[i], w) {
+			t.Errorf("choice %q, want %q", k.told[i], w)
+		}
+	}
+	if slices.Contains(k.own[99:148], true) || !k.own[148] {
+		t.Errorf("shared directions in rounds %v", shared)
+	}
+}
+
+// TestAutoDespiteALiarForLong: in 300 rounds a liar among ten devices can neither have those that
+// are alike share directions again, nor part those that are not.
+func TestAutoDespiteALiarForLong(t *testing.T) {
+	for name, lie := range lies {
+		for _, unlike := range []float64{0.25, 4} {
+			rng := rand.New(rand.NewPCG(6, 10))
+			honest := gradientsOf(rng, 9, 400, unlike*3/2)
+			c, p, shared := New(1), planOf(10, 0, 10), 0
+			p.Groups = wiregroups.Auto
+			for range 300 {
+				rows := slopesOf(rng, honest, 10)
+				if c.size(p) > 1 {
+					shared++
+				}
+				rows = append(rows, lie(rows))
+				c.Heed(p, rows, ones(rows))
+			}
+			if few := shared < 20; few != (unlike < 1) || !few && shared < 300 {
+				t.Errorf("%s, unlike %v: directions were shared in %d rounds", name, unlike, shared)
+			}
+		}
+	}
+}
+
 // Fewer devices than a round asks have groups, too.
 func TestAutoOfFew(t *testing.T) {
 	c, f, p := New(1), newFleet(10), planOf(10, 0, 10)
-	p.Groups, c.contrast.own, c.contrast.rounds = wiregroups.Auto, true, measured
+	p.Groups, c.contrast.apart = wiregroups.Auto, 1
 	for slot := 4; slot < 10; slot++ {
 		f.standings[slot] = Gone
 	}
