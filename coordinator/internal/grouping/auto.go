@@ -19,14 +19,15 @@ import (
 //
 //	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
 //
-// Of devices that all take part and differ for good it is too small, by (1-s)/(M-1).
-//
 // |g| falls as the model learns, and v does not, so s falls. Own directions are taken where they
 // have less noise even when |g|^2 is 1/F of what it is, for F = 2 sqrt(M-1), as more devices leave
-// less noise and |g| falls farther; and given up where they have more noise than shared ones:
+// less noise and |g| falls farther. They are given up where shared ones have less noise. Devices
+// that all take part and differ for good have all of g in their mean, and nothing else: then
+// (mean_i c_ip)^2 is |g|^2, and shared ones have less noise where q < 1/M. Of minibatches and
+// devices that are drawn q is 1/M at least.
 //
-//	taken     v < sqrt(M-1) |g|^2 / 2     that is    s > 2/(2 + sqrt(M-1))
-//	given up  v > (M-1) |g|^2             that is    s < 1/M
+//	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
+//	given up  s < 0                     that is    q < 1/M
 //
 // The first choice follows three rounds, before the devices look for a step. It is judged again
 // after every shared round if devices have their own directions, and after ten rounds if they share.
@@ -94,14 +95,14 @@ func (k *contrast) learn(m, q float64) (why string) {
 	}
 	k.common += ((m*q-1)/(m-1) - k.common) / float64(min(k.rounds, last))
 	switch {
-	case k.own && k.common < 1/m:
-		why = "all devices share directions again: " + k.noise(m)
+	case k.own && k.common < 0:
+		why = "all devices share directions again, as their own have more noise now"
 		*k = contrast{chosen: true}
 	case k.own:
 	case k.chosen && k.rounds < settled, k.rounds < soonest:
 	case k.common > 2/(2+math.Sqrt(m-1)):
 		why = "each device has directions of its own: " + k.noise(m)
-		k.chosen, k.own, k.rounds = true, true, 1
+		k.chosen, k.own = true, true
 	case !k.chosen:
 		why = "all devices share directions: " + k.noise(m)
 		k.chosen = true

@@ -114,6 +114,8 @@ func TestAutoNoise(t *testing.T) {
 	} {
 		c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
 		why := c.Heed(p, nil, nil)
+		why += c.Heed(p, [][]float32{{0, 0}, {0, 0}}, []uint32{1, 1})
+		why += c.Heed(p, rows[:1], []uint32{1})
 		for range soonest - 1 {
 			why += c.Heed(p, test.rows, test.weights)
 		}
@@ -235,14 +237,14 @@ func TestAutoJudgesAgain(t *testing.T) {
 		}
 		return alike
 	})
-	// In round 83 half of s is from before, so another round decides; from round 140 on s is an
-	// average over ten rounds.
+	// From round 81 on s halves with each shared round, until there are ten rounds between them;
+	// from 140 on it is an average over ten rounds.
 	shared := k.shared()
-	if got := fmt.Sprint(shared[:6]); got != "[1 2 3 43 83 99]" {
+	if got := fmt.Sprint(shared[:7]); got != "[1 2 3 43 83 99 109]" {
 		t.Errorf("shared directions in rounds %v", shared)
 	}
-	want := []string{"3: each device has directions of its own", "99: all devices share directions " +
-		"again: the noise of own ones is 3.7 of", "148: each device has directions of its own"}
+	want := []string{"3: each device has directions of its own", "109: all devices share directions " +
+		"again, as their own have more noise now", "148: each device has directions of its own"}
 	if len(k.told) != len(want) {
 		t.Fatalf("choices %q", k.told)
 	}
@@ -251,7 +253,7 @@ func TestAutoJudgesAgain(t *testing.T) {
 			t.Errorf("choice %q, want %q", k.told[i], w)
 		}
 	}
-	if slices.Contains(k.own[99:148], true) || !k.own[148] {
+	if slices.Contains(k.own[109:148], true) || !k.own[148] {
 		t.Errorf("shared directions in rounds %v", shared)
 	}
 }
