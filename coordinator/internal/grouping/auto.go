@@ -30,7 +30,7 @@ import (
 //	given up  s < 0                     that is    q < 1/M
 //
 // The first choice follows three rounds, before the devices look for a step. It is judged again
-// after every shared round if devices have their own directions, and after ten rounds if they share.
+// after every shared round if devices have their own directions, and after ten if they share.
 // Own directions tell nothing of s, so every so often devices share those of a round. Its noise is
 // M s times that of the others: one in ten M s rounds adds a tenth.
 //
