@@ -41,6 +41,24 @@ func TestDemoMethods(t *testing.T) {
 	}
 }
 
+// TestDemoRepeats: runs of one seed make the same model, also where each device's directions are
+// those of its slot. An open roster, which has no slots, does not keep the devices waiting.
+func TestDemoRepeats(t *testing.T) {
+	same := ""
+	for range 3 {
+		out, err := zofl(t, "demo", "--split", "iid", "--clients", "6", "--rounds", "12", "--set",
+			"eval_every=0")
+		if err != nil || cell(out, "test loss") != same && same != "" {
+			t.Errorf("%v: test loss %s, and %s before", err, cell(out, "test loss"), same)
+		}
+		same = cell(out, "test loss")
+	}
+	out, err := zofl(t, "demo", "--clients", "3", "--rounds", "6", "--set", "roster=open")
+	if err != nil || cell(out, "replicas agree") != "true" {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 // TestDemoClasses: devices whose digits are of few kinds train by classes, and the model ends
 // better than it began.
 func TestDemoClasses(t *testing.T) {

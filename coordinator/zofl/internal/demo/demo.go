@@ -90,13 +90,14 @@ type run struct {
 	images  *images
 	broker  *broker.Broker
 	devices []*device
+	joined  chan struct{} // has one of each device that joins
 	last    Progress
 }
 
 // Run runs a demo until its plan is done or ctx is.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	began := time.Now()
-	r := &run{cfg: cfg}
+	r := &run{cfg: cfg, joined: make(chan struct{}, max(cfg.Clients, 0))}
 	if cfg.Clients < 1 {
 		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", cfg.Clients))
 	}
@@ -172,6 +173,11 @@ func (r *run) record(e report.Event) error {
 		}
 	}
 	switch e.Kind {
+	case report.Joined:
+		select {
+		case r.joined <- struct{}{}:
+		default: // a device that was retired, and joined again
+		}
 	case report.Evaluated:
 		r.last.Accuracy = float64(e.Evaluation.Metrics[1])
 	case report.RoundDone:

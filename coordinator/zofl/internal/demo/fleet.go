@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/wire"
 )
 
 // connect connects the devices, each with a connection of its own.
@@ -73,12 +74,26 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 				cancel(err)
 			}
 		})
+		r.awaitJoin(ctx)
 	}
 	devices.Wait()
 	cause := context.Cause(ctx)
 	cancel(errDone)
 	lead.Wait()
 	return cause
+}
+
+// awaitJoin waits until another device has joined. Slots are given in the order of joining, and a
+// device's own directions depend on its slot: devices that join one after the other have every run
+// of a seed make the same model. An open roster has no slots.
+func (r *run) awaitJoin(ctx context.Context) {
+	if r.plan.Roster == wire.OpenRoster {
+		return
+	}
+	select {
+	case <-r.joined:
+	case <-ctx.Done():
+	}
 }
 
 var errDone = errors.New("demo: done")
