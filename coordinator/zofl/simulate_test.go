@@ -158,6 +158,8 @@ func simulatePrivate(t *testing.T, settings ...string) {
 func TestSimulateRefuses(t *testing.T) {
 	name := planFile(t, "--dim", "500", "--set", "rounds=3")
 	endless := planFile(t, "--dim", "500", "--set", "rounds=0")
+	sums := planFile(t, "--preset", "decomfl", "--dim", "10", "--set", "secure=sum", "--set",
+		"max_scalar=10")
 	taken := t.TempDir()
 	if err := os.WriteFile(filepath.Join(taken, "mine"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -167,6 +169,8 @@ func TestSimulateRefuses(t *testing.T) {
 		{[]string{name, name}, []string{"2 files"}},
 		{[]string{name + "x"}, []string{"plan.jsonx"}},
 		{[]string{endless}, []string{"rounds = 0", "--rounds"}},
+		{[]string{sums, "--objective", "bowl", "--rounds", "9", "--devices", "2"}, []string{"quorum = 2",
+			"have 3 devices or more"}},
 		{[]string{name, "--seeds", "0"}, []string{"--seeds 0"}},
 		{[]string{name, "--devices", "-1"}, []string{"--devices -1"}},
 		{[]string{name, "--objective", "odd"}, []string{"--objective odd: ", "none"}},

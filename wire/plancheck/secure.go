@@ -94,7 +94,7 @@ var secureReasons = []reason{
 		field: "quorum",
 		what:  "secure=sum needs 3 or more",
 		why:   "of a sum of two, each knows the other's part",
-		do:    "set quorum=3",
+		do:    "set quorum=3, and have 3 devices or more",
 	},
 	{
 		field: "target",
