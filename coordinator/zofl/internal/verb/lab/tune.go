@@ -228,6 +228,8 @@ func changes(before, after *wire.Plan) (settings []string) {
 		switch v := f.At(after).(type) {
 		case *uint32:
 			old, value = fmt.Sprint(*f.At(before).(*uint32)), fmt.Sprint(*v)
+		case *uint64:
+			old, value = fmt.Sprint(*f.At(before).(*uint64)), fmt.Sprint(*v)
 		case *float32:
 			old, value = fmt.Sprint(*f.At(before).(*float32)), fmt.Sprint(*v)
 		}

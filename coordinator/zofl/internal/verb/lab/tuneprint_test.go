@@ -39,4 +39,8 @@ func TestChanges(t *testing.T) {
 		"step_auto=on"}) {
 		t.Errorf("%q", got)
 	}
+	before.Rounds, after.Rounds = 300, 157
+	if got := changes(&before, &after); !slices.Contains(got, "rounds=157") {
+		t.Errorf("rounds in place of 300: %q", got)
+	}
 }
