@@ -40,7 +40,7 @@ var groupReasons = []reason{
 		field: "regroup",
 		what:  "sharing=groups needs 1 or more, and nothing else has one",
 		why:   "new groups are chosen after that many rounds",
-		do:    "set regroup=10, or regroup=0",
+		do:    "set regroup=10, or in other plans regroup=0",
 	},
 	{
 		field: "target",

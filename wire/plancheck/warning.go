@@ -6,11 +6,12 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
-// parameters start at zero, that its deadline is short, what classes or sketches tell, and that its
-// noise hides next to nothing.
+// parameters start at zero, that its deadline is short, that its rounds end before a step moves the
+// model or has grown, what classes or sketches tell, and that its noise hides next to nothing.
 func Warnings(p *wire.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
@@ -18,6 +19,17 @@ func Warnings(p *wire.Plan) (list []string) {
 	if p.Deadline > 0 && p.Deadline < shortestDeadline {
 		list = append(list, fmt.Sprintf("deadline=%d is in milliseconds, and leaves devices hardly "+
 			"any time for their losses. For %[1]d seconds set deadline=%[1]d000.", p.Deadline))
+	}
+	switch {
+	case p.Rounds == 0:
+	case p.StepAuto != 0 && p.StepSize == 0 && p.Rounds <= survey.FirstRounds:
+		list = append(list, fmt.Sprintf("rounds=%d end before the model moves: with step=auto the "+
+			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
+			60*survey.FirstRounds))
+	case p.Warmup > p.Rounds:
+		list = append(list, fmt.Sprintf("warmup=%d is longer than rounds=%d: the step never gets as "+
+			"long as the plan says. Set fewer, such as warmup=%d.", p.Warmup, p.Rounds,
+			max(p.Rounds/20, 1)))
 	}
 	switch {
 	case p.Classes > 0:

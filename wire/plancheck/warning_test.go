@@ -56,6 +56,32 @@ func TestShortDeadline(t *testing.T) {
 	}
 }
 
+// TestFewRounds: a run that would end before its step moves the model, or has grown, says so.
+func TestFewRounds(t *testing.T) {
+	for _, tt := range []struct {
+		rounds, warmup uint64
+		auto           uint8
+		step           float32
+		want           string
+	}{
+		{0, 0, 1, 0, ""},
+		{5, 0, 1, 0, "rounds=5 end before the model moves: with step=auto the first 5 rounds measure"},
+		{6, 0, 1, 0, ""},
+		{5, 0, 1, 0.1, ""},
+		{5, 0, 0, 0.1, ""},
+		{100, 101, 0, 0.1, "warmup=101 is longer than rounds=100"},
+		{3, 4, 0, 0.1, "such as warmup=1."},
+		{100, 100, 0, 0.1, ""},
+		{0, 100, 0, 0.1, ""},
+	} {
+		got := strings.Join(plancheck.Warnings(&wire.Plan{Initial: wire.Given, Rounds: tt.rounds,
+			Warmup: tt.warmup, StepAuto: tt.auto, StepSize: tt.step}), "")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
 // TestWhatGroupsTell: a plan says what the coordinator learns to group devices by.
 func TestWhatGroupsTell(t *testing.T) {
 	for _, tt := range []struct {
