@@ -159,6 +159,14 @@ that record on. Only some fields can change during a run; zofl plan --fields say
 	return cmd
 }
 
+// lossOf returns the loss of the last round, in words before the first.
+func lossOf(s *operate.Status) any {
+	if s.Rounds == 0 {
+		return "no round yet"
+	}
+	return s.Loss
+}
+
 func printStatus(out io.Writer, s *operate.Status) {
 	t := cli.NewTable(out)
 	t.AppendRow(table.Row{"run", s.Run})
@@ -189,7 +197,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 		{"declines", s.Declines},
 	})
 	t.AppendRows(vectorsOf(s))
-	t.AppendRow(table.Row{"loss", s.Loss})
+	t.AppendRow(table.Row{"loss", lossOf(s)})
 	if s.NoFall != "" {
 		t.AppendRow(table.Row{"does not learn", s.NoFall})
 	}

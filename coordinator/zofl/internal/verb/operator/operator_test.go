@@ -21,11 +21,14 @@ func TestPrintStatus(t *testing.T) {
 			Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
 	var out strings.Builder
 	printStatus(&out, &status)
+	if status.Rounds = 1; lossOf(&status) != any(float32(0)) {
+		t.Errorf("a loss of 0 is %v", lossOf(&status))
+	}
 	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control",
 		"disk full",
 		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
 		"6 pieces, 100 B, 7 errors",
-		"0000: 1 device "} {
+		"0000: 1 device ", "no round yet"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s lacks %q", out.String(), want)
 		}
