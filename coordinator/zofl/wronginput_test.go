@@ -98,6 +98,11 @@ func TestWrongInput(t *testing.T) {
 			": no such file or directory: make its directory first"},
 		{[]string{"tune", plan, "--plot", filepath.Join(junk, "p.svg")}, "--plot " +
 			filepath.Join(junk, "p.svg") + ": not a directory: name another one"},
+		{[]string{"simulate", plan, "--objective", "bowl", "--rounds", "1", "--out", junk}, "--out " +
+			junk + ": not a directory: name another one"},
+		{[]string{"simulate", plan, "--objective", "bowl", "--rounds", "1", "--out",
+			filepath.Join(junk, "x")}, "--out " + filepath.Join(junk, "x") +
+			": not a directory: name another one"},
 		{append(client, "--out", filepath.Join(none, "x.npy")), "--out " +
 			filepath.Join(none, "x.npy") + ": no such file or directory: make its directory first"},
 		{append(client, "--out", filepath.Join(junk, "x.npy")), "--out " +

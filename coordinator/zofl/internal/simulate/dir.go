@@ -58,7 +58,7 @@ func CheckDir(name string, replace bool) error {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(name, runsFile)); err != nil {
-		return fmt.Errorf("%s: %w, so nothing there is replaced: name another directory", name, err)
+		return fmt.Errorf("%s: %v, so nothing there is replaced: name another directory", name, err)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, err
 			return nil, err
 		}
 	} else if err := simulate.CheckDir(f.out, f.force); err != nil {
-		return nil, cli.Usage(fmt.Errorf("--out: %w", err))
+		return nil, cli.NewFileFault("--out", f.out, err)
 	}
 	if err := f.readAxes(cmd); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--sweep: %w", err))
@@ -190,7 +190,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
 	var dir *simulate.Dir
 	if f.out != "" {
 		if dir, err = simulate.NewDir(f.out, f.axes, metricsOf(runs)); err != nil {
-			return fmt.Errorf("--out: %w", err)
+			return cli.NewFileFault("--out", f.out, err)
 		}
 		c.Sinks = append(c.Sinks, dir)
 	}
