@@ -41,6 +41,7 @@ func All() []lab.Experiment {
 			beyond.Experiment(),
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
+			untouched.Directions(),
 			losses.Experiment(),
 			mixed.Experiment(),
 			further.Experiment(),

@@ -33,11 +33,11 @@ func limit(name string) float64 {
 	return 3
 }
 
-// A variant is one step of a preset on a task, over all seeds.
+// A variant is a preset on a task, with one step or an arm, over all seeds.
 type variant struct {
 	untouched bool
-	power     int // of 4
-	field     string
+	power     int    // of 4
+	field     string // of the step; empty: it is the preset's
 	step      float32
 	with      []string // other fields to set
 	scores    []*score
@@ -217,7 +217,11 @@ func (t *variant) set(p *wire.Plan) error {
 	if t.untouched {
 		return nil
 	}
-	for _, text := range append([]string{fmt.Sprintf("%s=%v", t.field, t.step)}, t.with...) {
+	settings := t.with
+	if t.field != "" {
+		settings = append([]string{fmt.Sprintf("%s=%v", t.field, t.step)}, settings...)
+	}
+	for _, text := range settings {
 		field, value, _ := strings.Cut(text, "=")
 		if err := planfile.Set(p, field, value); err != nil {
 			return err
