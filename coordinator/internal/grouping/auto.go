@@ -29,10 +29,11 @@ import (
 //	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
 //	given up  s < 0                     that is    q < 1/M
 //
-// The first choice follows three rounds, before the devices look for a step. It is judged again
-// after every shared round if devices have their own directions, and after ten if they share.
-// Own directions tell nothing of s, so every so often devices share those of a round. Its noise is
-// M s times that of the others: one in ten M s rounds adds a tenth.
+// The choice follows three rounds, before the devices look for a step. Directions that are shared
+// then, or later, stay shared: a step that was found along them is less right for own ones. Those
+// of their own tell nothing of s, so devices share the directions of a round every so often, and s
+// is half that of the last such round, and half that of earlier ones. Its noise is M s times that
+// of the others: one in ten M s rounds adds a tenth.
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
@@ -44,17 +45,28 @@ import (
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for three rounds.
 const (
-	soonest = 3  // shared rounds before the first choice
-	settled = 10 // shared rounds before another one, and the fewest from one that measures to the next
+	measured = 3  // shared rounds before the choice
+	between  = 10 // rounds, the fewest from a shared one to the next along own directions
 )
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
 type contrast struct {
 	chosen bool
 	own    bool    // devices have directions of their own
+	had    bool    // they have or had
 	apart  int     // rounds of own directions before the next shared one
-	rounds int     // shared ones since the last choice
+	rounds int     // shared ones
 	common float64 // s, averaged over them
+	each   float64 // mean_i c_ip^2 of the last round; 0 along own directions
+}
+
+// Each returns the mean square of the devices' scalars of the last round if they shared
+// directions, else 0; and with groups=auto whether devices have ever had their own.
+func (c *Chooser) Each() (square float64, had bool) {
+	if c == nil {
+		return 0, false
+	}
+	return c.contrast.each, c.contrast.had
 }
 
 // size returns how many devices of a round share directions.
@@ -69,27 +81,30 @@ func (c *Chooser) size(p *wire.Plan) uint32 {
 }
 
 // Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
-// groups=auto. After a round upon which it chooses, first or anew, it says what, else nothing.
+// groups=auto. After a round upon which it chooses, first or again, it says what, else nothing.
 func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
 	if p.Groups != wiregroups.Auto || len(rows) == 0 {
 		return ""
 	}
+	k.each = 0
 	if k.apart > 0 {
 		k.apart--
 		return ""
 	}
 	shares := sharesOf(weights)
-	return k.learn(1/dot(shares, shares), agreement(rows))
+	together, each := squares(rows)
+	k.each = each
+	return k.learn(1/dot(shares, shares), together/each)
 }
 
 // learn takes q of a shared round of m devices, and says a choice that follows.
 func (k *contrast) learn(m, q float64) (why string) {
-	if !(m > 1) || math.IsNaN(q) {
+	if k.chosen && !k.own || !(m > 1) || math.IsNaN(q) {
 		return "" // one device alone, or scalars of 0, tell nothing
 	}
 	k.rounds++
-	last := settled
+	last := measured
 	if k.own {
 		last = 2
 	}
@@ -97,18 +112,17 @@ func (k *contrast) learn(m, q float64) (why string) {
 	switch {
 	case k.own && k.common < 0:
 		why = "all devices share directions again, as their own have more noise now"
-		*k = contrast{chosen: true}
-	case k.own:
-	case k.chosen && k.rounds < settled, k.rounds < soonest:
+		k.own = false
+	case k.own, k.rounds < measured:
 	case k.common > 2/(2+math.Sqrt(m-1)):
 		why = "each device has directions of its own: " + k.noise(m)
-		k.chosen, k.own = true, true
-	case !k.chosen:
+		k.chosen, k.own, k.had = true, true, true
+	default:
 		why = "all devices share directions: " + k.noise(m)
 		k.chosen = true
 	}
 	if k.own {
-		k.apart = int(settled*max(m*k.common, 1)) - 1
+		k.apart = int(between*max(m*k.common, 1)) - 1
 	}
 	return why
 }
@@ -122,20 +136,21 @@ func (k *contrast) noise(m float64) string {
 		"model learns", 1/(m*k.common))
 }
 
-// agreement returns q of a round: by the directions that all its devices share.
-func agreement(rows [][]float32) float64 {
-	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
-	together := 0.0
+// squares returns (mean_i c_ip)^2 and mean_i c_ip^2 of a round, the means over the directions that
+// all its devices share.
+func squares(rows [][]float32) (together, each float64) {
+	directions := float64(len(rows[0]))
+	own, column := make([]float64, len(rows)), make([]float64, len(rows))
 	for j := range rows[0] {
 		for i, row := range rows {
 			c := float64(row[j])
 			column[i] = c
-			squares[i] += c * c
+			own[i] += c * c / directions
 		}
 		mean := steer.Trimmed(column)
-		together += mean * mean
+		together += mean * mean / directions
 	}
-	return together / steer.Trimmed(squares)
+	return together, steer.Trimmed(own)
 }
 
 // sharesOf returns weights divided by their sum.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +75,7 @@ func TestAuto(t *testing.T) {
 		}
 		c, f, p := New(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
 		p.Groups = wiregroups.Auto
-		for round := uint64(1); round <= soonest+2; round++ {
+		for round := uint64(1); round <= measured+2; round++ {
 			g := c.Choose(p, round, 0, f)
 			checkGroups(t, c, f, g, nil)
 			want := 1
@@ -88,7 +87,7 @@ func TestAuto(t *testing.T) {
 					test.unlike, round, g, want)
 			}
 			why := c.Heed(p, slopesOf(rng, gradients, 10), ones(gradients))
-			if (why != "") != (round == soonest && test.devices > 1) || test.own && round == soonest &&
+			if (why != "") != (round == measured && test.devices > 1) || test.own && round == measured &&
 				!strings.Contains(why, "its own") {
 				t.Errorf("%d devices, unlike %v, round %d: %q", test.devices, test.unlike, round, why)
 			}
@@ -116,7 +115,7 @@ func TestAutoNoise(t *testing.T) {
 		why := c.Heed(p, nil, nil)
 		why += c.Heed(p, [][]float32{{0, 0}, {0, 0}}, []uint32{1, 1})
 		why += c.Heed(p, rows[:1], []uint32{1})
-		for range soonest - 1 {
+		for range measured - 1 {
 			why += c.Heed(p, test.rows, test.weights)
 		}
 		if why != "" {
@@ -128,7 +127,7 @@ func TestAutoNoise(t *testing.T) {
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
-		for range soonest + 1 {
+		for range measured + 1 {
 			if why := c.Heed(&wire.Plan{Groups: groups}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}
@@ -166,7 +165,7 @@ func ownDespite(rng *rand.Rand, devices int, unlike float64,
 	honest := gradientsOf(rng, devices-1, 400, unlike)
 	c, p := New(1), planOf(uint32(devices), 0, 10)
 	p.Groups = wiregroups.Auto
-	for range soonest {
+	for range measured {
 		rows := slopesOf(rng, honest, 10)
 		rows = append(rows, lie(rows))
 		c.Heed(p, rows, ones(rows))
@@ -226,25 +225,25 @@ func (k course) shared() (rounds []int) {
 	return rounds
 }
 
-// Own directions are judged once in ten M s rounds, here with s near 1, given up when they have
-// more noise, and taken again after ten shared rounds.
+// Own directions are judged once in ten M s rounds, here with s near 1, until they have more noise
+// than shared ones. Then devices share for good, even if they are alike again.
 func TestAutoJudgesAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alike, apart := gradientsOf(rng, 4, 400, 0), gradientsOf(rng, 4, 400, 40)
-	k := follow(New(1), 200, 4, func(round int) [][]float64 {
+	c := New(1)
+	k := follow(c, 200, 4, func(round int) [][]float64 {
 		if round > 80 && round < 140 {
 			return apart
 		}
 		return alike
 	})
-	// From round 81 on s halves with each shared round, until there are ten rounds between them;
-	// from 140 on it is an average over ten rounds.
+	// From round 81 on s halves with each shared round, until there are ten rounds between them.
 	shared := k.shared()
-	if got := fmt.Sprint(shared[:7]); got != "[1 2 3 43 83 99 109]" {
+	if got := fmt.Sprint(shared[:8]); got != "[1 2 3 43 83 99 109 110]" || len(shared) != 98 {
 		t.Errorf("shared directions in rounds %v", shared)
 	}
 	want := []string{"3: each device has directions of its own", "109: all devices share directions " +
-		"again, as their own have more noise now", "148: each device has directions of its own"}
+		"again, as their own have more noise now"}
 	if len(k.told) != len(want) {
 		t.Fatalf("choices %q", k.told)
 	}
@@ -253,8 +252,27 @@ func TestAutoJudgesAgain(t *testing.T) {
 			t.Errorf("choice %q, want %q", k.told[i], w)
 		}
 	}
-	if slices.Contains(k.own[109:148], true) || !k.own[148] {
-		t.Errorf("shared directions in rounds %v", shared)
+}
+
+// The mean square of the devices' scalars is told of shared rounds, and whether devices ever had
+// directions of their own.
+func TestAutoEach(t *testing.T) {
+	c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
+	alike := [][]float32{{2, -4}, {2, -4}}
+	for round := 1; round < 9; round++ {
+		c.Heed(p, alike, []uint32{1, 1})
+		square, had := c.Each()
+		want := 10.0
+		if round > 3 {
+			want = 0
+		}
+		if square != want || had != (round >= 3) {
+			t.Errorf("round %d: %v, %v, want %v", round, square, had, want)
+		}
+	}
+	var none *Chooser
+	if square, had := none.Each(); square != 0 || had {
+		t.Errorf("without groups: %v, %v", square, had)
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 // many samples cannot choose the step; experiments with weights=samples show no loss by it.
 //
 // G can be read from the last step, so a coordinator that takes over goes on with it; its e are 0.
+// Where devices gave up directions of their own it includes the factor of [Law.Measure].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
@@ -45,9 +46,10 @@ const (
 // A Law is what the coordinator knows of a run's step beside its log.
 type Law struct {
 	trimmed, whole float64 // e of the trimmed mean, and of the mean of all
+	unit           unit
 }
 
-// Reset forgets the trends.
+// Reset forgets what was learned.
 func (l *Law) Reset() { *l = Law{} }
 
 // A Past is the last step of a run's log; 0 if the plan's step was changed since.
@@ -83,6 +85,9 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		return 0
 	}
 	n, gain := round-1, past.gain(p)
+	if l.unit.change > 0 {
+		gain *= l.unit.change
+	}
 	if n >= firstToFix && len(slopes) > 0 {
 		scale := scaleOf(p, round, terms)
 		l.trimmed = follow(l.trimmed, Trimmed(slopes)*scale)
@@ -115,7 +120,18 @@ func nearer(a, b float64) float64 {
 
 // scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale.
 func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
-	sum, count := 0.0, 0
+	square, count := meanSquare(p, round, terms)
+	if p.Distribution == wire.Sphere {
+		square *= float64(p.Dim)
+	}
+	if !(square > 0) {
+		return 0
+	}
+	return math.Sqrt((1 + float64(p.Dim)/(19*float64(count))) / square)
+}
+
+// meanSquare returns that of a record's scalars, without late ones, and their number.
+func meanSquare(p *wire.Plan, round uint64, terms []wire.Term) (square float64, count int) {
 	for i := range terms {
 		if terms[i].Back > 0 {
 			break // terms ascend by Back; late ones lie along other directions
@@ -123,15 +139,9 @@ func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
 		scalars := p.TermPrecision().Read(terms[i].Scalars, int(p.Steps),
 			int(p.PerturbationsAt(round)))
 		for _, g := range scalars {
-			sum += float64(g) * float64(g)
+			square += float64(g) * float64(g)
 		}
 		count += len(scalars)
 	}
-	if p.Distribution == wire.Sphere {
-		sum *= float64(p.Dim)
-	}
-	if !(sum > 0) {
-		return 0
-	}
-	return math.Sqrt(1+float64(p.Dim)/(19*float64(count))) / math.Sqrt(sum/float64(count))
+	return square / float64(max(count, 1)), count
 }
