@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
@@ -22,6 +23,7 @@ type Position struct {
 	Rounds    uint64    // the number of the last round
 	Point     Point     // of a round whose second phase is due
 	LastStep  LastStep
+	Squares   steer.Squares // of its scalars, by which step=auto measures steps
 	End       *wire.End
 	history   history     // the state after each record
 	vectors   vectorNames // that the log keeps
@@ -87,6 +89,7 @@ func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
 		p.LastStep = LastStep{r.Round.StepSize, r.Round.Round}
+		p.Squares = p.Squares.After(&p.Plan, r.Round.Round, r.Round.Terms)
 	case r.Kind == wire.KindRollback && p.Plan.StepSize != before:
 		p.LastStep = LastStep{}
 	case r.Kind == wire.KindChange && slices.Contains(r.Change.Fields, fieldStep):

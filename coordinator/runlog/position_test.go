@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
@@ -55,6 +56,37 @@ func TestLastStep(t *testing.T) {
 		got, err := Replay(t.Context(), log, last, func([]byte) {})
 		if err != nil || got.LastStep != want {
 			t.Errorf("after record %d: %+v, %v, want %+v", last, got.LastStep, err, want)
+		}
+	}
+}
+
+// A log tells by which squares steps are measured, to whoever reads it.
+func TestSquaresOfLog(t *testing.T) {
+	plan := chaintest.PlanWith(t, []string{"sharing=groups", "transport=relay", "groups=auto",
+		"group_size=0", "regroup=2", "server_rule=normalized", "server_beta1=0.9", "server_beta2=0.99"}, 3)
+	var p Position
+	var want steer.Squares
+	apply := func(r wire.Record) {
+		t.Helper()
+		if r.N, r.Prev, r.Epoch = p.N+1, p.Hash, 5; r.N == 1 {
+			r.Prev = wire.Genesis(plan.Run)
+		}
+		if _, err := p.Apply(r.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(wire.Record{Kind: wire.KindPlan, Plan: plan})
+	for round := uint64(1); round < 6; round++ {
+		var terms []wire.Term
+		for source := range uint32(1 + 2*(round%2)) { // all have their own directions, or share them
+			terms = append(terms, wire.Term{Source: source, Scalars: wire.AppendScalars(nil,
+				float32(round), 1, 2)})
+		}
+		apply(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: round, StepSize: 1,
+			Contributors: 3, Terms: terms}})
+		before := want
+		if want = want.After(plan, round, terms); p.Squares != want || want == before {
+			t.Errorf("round %d: %+v, want %+v", round, p.Squares, want)
 		}
 	}
 }

@@ -127,9 +127,7 @@ func (c *Core) body() *wire.Round {
 	}
 	c.transport.fill(c, body)
 	if c.Plan.StepAuto > 0 {
-		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round}
-		each, own := c.groups.Each()
-		c.law.Measure(&c.Plan, body.Round, body.Terms, each, own)
+		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round, Squares: c.Squares}
 		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.slopes)
 		r.step = body.StepSize
 	}

@@ -53,20 +53,9 @@ const (
 type contrast struct {
 	chosen bool
 	own    bool    // devices have directions of their own
-	had    bool    // they have or had
 	apart  int     // rounds of own directions before the next shared one
 	rounds int     // shared ones
 	common float64 // s, averaged over them
-	each   float64 // mean_i c_ip^2 of the last round; 0 along own directions
-}
-
-// Each returns the mean square of the devices' scalars of the last round if they shared
-// directions, else 0; and with groups=auto whether devices have ever had their own.
-func (c *Chooser) Each() (square float64, had bool) {
-	if c == nil {
-		return 0, false
-	}
-	return c.contrast.each, c.contrast.had
 }
 
 // size returns how many devices of a round share directions.
@@ -87,15 +76,12 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why st
 	if p.Groups != wiregroups.Auto || len(rows) == 0 {
 		return ""
 	}
-	k.each = 0
 	if k.apart > 0 {
 		k.apart--
 		return ""
 	}
 	shares := sharesOf(weights)
-	together, each := squares(rows)
-	k.each = each
-	return k.learn(1/dot(shares, shares), together/each)
+	return k.learn(1/dot(shares, shares), agreement(rows))
 }
 
 // learn takes q of a shared round of m devices, and says a choice that follows.
@@ -116,7 +102,7 @@ func (k *contrast) learn(m, q float64) (why string) {
 	case k.own, k.rounds < measured:
 	case k.common > 2/(2+math.Sqrt(m-1)):
 		why = "each device has directions of its own: " + k.noise(m)
-		k.chosen, k.own, k.had = true, true, true
+		k.chosen, k.own = true, true
 	default:
 		why = "all devices share directions: " + k.noise(m)
 		k.chosen = true
@@ -136,21 +122,20 @@ func (k *contrast) noise(m float64) string {
 		"model learns", 1/(m*k.common))
 }
 
-// squares returns (mean_i c_ip)^2 and mean_i c_ip^2 of a round, the means over the directions that
-// all its devices share.
-func squares(rows [][]float32) (together, each float64) {
-	directions := float64(len(rows[0]))
-	own, column := make([]float64, len(rows)), make([]float64, len(rows))
+// agreement returns q of a round: by the directions that all its devices share.
+func agreement(rows [][]float32) float64 {
+	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
+	together := 0.0
 	for j := range rows[0] {
 		for i, row := range rows {
 			c := float64(row[j])
 			column[i] = c
-			own[i] += c * c / directions
+			squares[i] += c * c
 		}
 		mean := steer.Trimmed(column)
-		together += mean * mean / directions
+		together += mean * mean
 	}
-	return together, steer.Trimmed(own)
+	return together / steer.Trimmed(squares)
 }
 
 // sharesOf returns weights divided by their sum.

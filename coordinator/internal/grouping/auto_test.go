@@ -254,28 +254,6 @@ func TestAutoJudgesAgain(t *testing.T) {
 	}
 }
 
-// The mean square of the devices' scalars is told of shared rounds, and whether devices ever had
-// directions of their own.
-func TestAutoEach(t *testing.T) {
-	c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
-	alike := [][]float32{{2, -4}, {2, -4}}
-	for round := 1; round < 9; round++ {
-		c.Heed(p, alike, []uint32{1, 1})
-		square, had := c.Each()
-		want := 10.0
-		if round > 3 {
-			want = 0
-		}
-		if square != want || had != (round >= 3) {
-			t.Errorf("round %d: %v, %v, want %v", round, square, had, want)
-		}
-	}
-	var none *Chooser
-	if square, had := none.Each(); square != 0 || had {
-		t.Errorf("without groups: %v, %v", square, had)
-	}
-}
-
 // TestAutoDespiteALiarForLong: in 300 rounds a liar among ten devices can neither have those that
 // are alike share directions again, nor part those that are not.
 func TestAutoDespiteALiarForLong(t *testing.T) {

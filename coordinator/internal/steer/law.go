@@ -32,7 +32,7 @@ import (
 // many samples cannot choose the step; experiments with weights=samples show no loss by it.
 //
 // G can be read from the last step, so a coordinator that takes over goes on with it; its e are 0.
-// Where devices gave up directions of their own it includes the factor of [Law.Measure].
+// Where devices gave up directions of their own it includes the factor of [Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
@@ -46,16 +46,16 @@ const (
 // A Law is what the coordinator knows of a run's step beside its log.
 type Law struct {
 	trimmed, whole float64 // e of the trimmed mean, and of the mean of all
-	unit           unit
 }
 
-// Reset forgets what was learned.
+// Reset forgets the trends.
 func (l *Law) Reset() { *l = Law{} }
 
 // A Past is the last step of a run's log; 0 if the plan's step was changed since.
 type Past struct {
-	Step  float32
-	Round uint64
+	Step    float32
+	Round   uint64
+	Squares Squares // of the log
 }
 
 // gain returns G of the round that made the last step.
@@ -85,8 +85,8 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		return 0
 	}
 	n, gain := round-1, past.gain(p)
-	if l.unit.change > 0 {
-		gain *= l.unit.change
+	if before := past.Squares.factor(); before > 0 {
+		gain *= past.Squares.After(p, round, terms).factor() / before
 	}
 	if n >= firstToFix && len(slopes) > 0 {
 		scale := scaleOf(p, round, terms)

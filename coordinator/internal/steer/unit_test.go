@@ -6,36 +6,44 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 )
 
-// squareTerm returns the terms of a record whose scalars have a mean square.
-func squareTerm(square float64) []wire.Term {
-	v := float32(math.Sqrt(square))
-	return []wire.Term{{Scalars: wire.AppendScalars(nil, v, -v)}}
-}
-
-// A phase is rounds of a kind.
+// A phase is rounds whose scalars have a mean square, along devices' own directions or shared ones.
 type phase struct {
-	rounds       int
-	record, each float64
-	own          bool
+	rounds int
+	square float64
+	own    bool
 }
 
-// steps returns the steps of phases over the usual ones, of a law that begins with a round.
-func steps(first uint64, phases ...phase) (list []float64) {
-	var law, usual steer.Law
-	p := lawPlan(1)
-	p.Steps, p.Perturbations, p.ServerBeta2 = 1, 2, 0.9
-	past, other := steer.Past{}, steer.Past{}
-	if first > 1 {
-		past = steer.Past{Step: usual.Next(p, other, first-1, nil, nil), Round: first - 1}
-		other = past
+func (ph phase) terms() (terms []wire.Term) {
+	v := float32(math.Sqrt(ph.square))
+	for device := range uint32(3) {
+		terms = append(terms, wire.Term{Source: device, Scalars: wire.AppendScalars(nil, v, -v)})
 	}
-	round := first
+	if ph.own {
+		return terms
+	}
+	return terms[:1]
+}
+
+// unitPlan returns a plan of two scalars a device.
+func unitPlan(groups uint8) *wire.Plan {
+	p := lawPlan(1)
+	p.Groups, p.Steps, p.Perturbations, p.ServerBeta2 = groups, 1, 2, 0.9
+	return p
+}
+
+// stepsOver returns the steps of phases over those of a run without scalars.
+func stepsOver(p *wire.Plan, phases ...phase) (list []float64) {
+	var law, usual steer.Law
+	var past, other steer.Past
+	round := uint64(1)
 	for _, ph := range phases {
 		for range ph.rounds {
-			law.Measure(p, round, squareTerm(ph.record), ph.each, ph.own)
-			past = steer.Past{Step: law.Next(p, past, round, nil, nil), Round: round}
+			step := law.Next(p, past, round, ph.terms(), nil)
+			past = steer.Past{Step: step, Round: round,
+				Squares: past.Squares.After(p, round, ph.terms())}
 			other = steer.Past{Step: usual.Next(p, other, round, nil, nil), Round: round}
 			list = append(list, float64(past.Step/other.Step))
 			round++
@@ -44,23 +52,42 @@ func steps(first uint64, phases ...phase) (list []float64) {
 	return list
 }
 
-// TestUnit: while V falls from what own directions make to what shared ones do, steps fall as its
-// root, and rest where W does. The equations are computed here from all rounds.
-func TestUnit(t *testing.T) {
-	phases := []phase{{3, 1, 4, true}, {40, 4, 0, true}, {60, 0.25, 4, true}}
-	got := steps(1, phases...)
-	v, w, first, i := 0.0, 0.0, 0.0, 0
+// TestSquares: while V falls from what own directions make to what shared ones do, steps fall as
+// its root, and rest where it does; a shared round in between hardly matters. V and W are computed
+// here from all rounds.
+func TestSquares(t *testing.T) {
+	phases := []phase{{3, 1, false}, {20, 4, true}, {1, 1, false}, {20, 4, true}, {5, 0, false},
+		{80, 0.25, false}}
+	got := stepsOver(unitPlan(grouping.Auto), phases...)
+	var squares []float64
+	var own []bool
+	first, i := 0.0, 0
 	for _, ph := range phases {
-		each := ph.each
-		if each == 0 {
-			each = ph.record
-		}
 		for range ph.rounds {
-			v, w = 0.9*v+0.1*ph.record, 0.9*w+0.1*each
-			if i == 0 {
-				first = math.Sqrt(v / w)
+			if ph.square > 0 {
+				squares, own = append(squares, ph.square), append(own, ph.own)
 			}
-			if want := math.Sqrt(v/w) / first; math.Abs(got[i]-want) > 1e-3*want {
+			v, vs, w, ws, weight := 0.0, 0.0, 0.0, 0.0, 1.0
+			for j := len(squares) - 1; j >= 0; j-- {
+				v, vs = v+weight*squares[j], vs+weight
+				weight *= 0.9
+			}
+			weight = 1
+			for j := len(squares) - 1; j >= 0; j-- {
+				if own[j] {
+					w, ws = w+weight*squares[j], ws+weight
+					weight *= 0.9
+				}
+			}
+			want := 1.0
+			if ws > 0 {
+				factor := math.Sqrt(v / vs / (w / ws))
+				if first == 0 {
+					first = factor
+				}
+				want = factor / first
+			}
+			if math.Abs(got[i]-want) > 1e-3*want {
 				t.Fatalf("round %d: %v times the usual step, want %v", i+1, got[i], want)
 			}
 			i++
@@ -71,42 +98,20 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// Steps are the usual ones where devices never had their own directions, and after a record
-// without scalars.
-func TestUnitOfShared(t *testing.T) {
-	for i, s := range steps(1, phase{50, 1, 4, false}, phase{50, 1, 16, false}) {
-		if s != 1 {
-			t.Fatalf("round %d has %v times the usual step", i+1, s)
+// Steps are the usual ones where devices never had directions of their own, and without
+// groups=auto.
+func TestSquaresOfOthers(t *testing.T) {
+	for _, test := range []struct {
+		groups uint8
+		phases []phase
+	}{
+		{grouping.Auto, []phase{{50, 1, false}, {50, 16, false}}},
+		{grouping.Sketch, []phase{{50, 1, true}, {50, 16, false}}},
+	} {
+		for i, s := range stepsOver(unitPlan(test.groups), test.phases...) {
+			if s != 1 {
+				t.Fatalf("groups %d: round %d has %v times the usual step", test.groups, i+1, s)
+			}
 		}
-	}
-	got := steps(1, phase{3, 1, 4, true}, phase{10, 4, 0, true}, phase{5, 0, 1, true})
-	for i, s := range got[13:] {
-		if math.Abs(s-got[12]) > 1e-6*s {
-			t.Errorf("round %d of no scalars: %v times the usual step, %v before", i, s, got[12])
-		}
-	}
-}
-
-// A coordinator that takes over lets steps be for 200 rounds, and then goes on from there.
-func TestUnitTakenOver(t *testing.T) {
-	got := steps(300, phase{99, 1, 4, true}, phase{121, 1, 16, true}, phase{100, 1, 64, true})
-	for i, s := range got[:219] {
-		if math.Abs(s-1) > 1e-3 {
-			t.Fatalf("round %d after: %v times the usual step", i+1, s)
-		}
-	}
-	if end := got[len(got)-1]; math.Abs(end-0.5) > 0.01 {
-		t.Errorf("steps end at %v, want half", end)
-	}
-	var law steer.Law
-	p := lawPlan(1)
-	p.Steps, p.Perturbations, p.ServerBeta2 = 1, 2, 0.9
-	law.Measure(p, 1, squareTerm(1), 4, true)
-	law.Reset()
-	law.Measure(p, 2, squareTerm(1), 16, true)
-	past := steer.Past{Step: law.Next(p, steer.Past{}, 1, nil, nil), Round: 1}
-	if got := law.Next(p, past, 2, nil, nil) / past.Step; math.Abs(float64(got)-
-		1/math.Sqrt(1+1.0/30)) > 1e-6 {
-		t.Errorf("after a rollback the step changes by %v", got)
 	}
 }
