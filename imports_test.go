@@ -128,7 +128,7 @@ var allowed = map[string][]string{
 		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/steer": {
-		module + "/wire", module + "/wire/survey",
+		module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
 	},
 	// It sees no frame: who is in which group is the coordinator's business.
 	"coordinator/internal/grouping": {module + "/wire", module + "/wire/grouping",

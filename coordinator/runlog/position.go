@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
@@ -23,7 +22,7 @@ type Position struct {
 	Rounds    uint64    // the number of the last round
 	Point     Point     // of a round whose second phase is due
 	LastStep  LastStep
-	Squares   steer.Squares // of its scalars, by which step=auto measures steps
+	Squares   Squares // of its scalars, by which step=auto measures steps
 	End       *wire.End
 	history   history     // the state after each record
 	vectors   vectorNames // that the log keeps

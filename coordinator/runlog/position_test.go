@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
@@ -63,9 +62,10 @@ func TestLastStep(t *testing.T) {
 // A log tells by which squares steps are measured, to whoever reads it.
 func TestSquaresOfLog(t *testing.T) {
 	plan := chaintest.PlanWith(t, []string{"sharing=groups", "transport=relay", "groups=auto",
-		"group_size=0", "regroup=2", "server_rule=normalized", "server_beta1=0.9", "server_beta2=0.99"}, 3)
+		"group_size=0", "regroup=2", "server_rule=normalized", "server_beta1=0.9",
+		"server_beta2=0.99"}, 3)
 	var p Position
-	var want steer.Squares
+	var want Squares
 	apply := func(r wire.Record) {
 		t.Helper()
 		if r.N, r.Prev, r.Epoch = p.N+1, p.Hash, 5; r.N == 1 {

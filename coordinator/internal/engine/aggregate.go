@@ -127,7 +127,8 @@ func (c *Core) body() *wire.Round {
 	}
 	c.transport.fill(c, body)
 	if c.Plan.StepAuto > 0 {
-		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round, Squares: c.Squares}
+		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round,
+			Factor: c.Squares.Factor(&c.Plan, body.Round, body.Terms)}
 		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.slopes)
 		r.step = body.StepSize
 	}

@@ -3,6 +3,7 @@ package steer
 import (
 	"math"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -32,7 +33,7 @@ import (
 // many samples cannot choose the step; experiments with weights=samples show no loss by it.
 //
 // G can be read from the last step, so a coordinator that takes over goes on with it; its e are 0.
-// Where devices gave up directions of their own it includes the factor of [Squares].
+// Where devices gave up directions of their own it includes the factor of [runlog.Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
@@ -53,9 +54,9 @@ func (l *Law) Reset() { *l = Law{} }
 
 // A Past is the last step of a run's log; 0 if the plan's step was changed since.
 type Past struct {
-	Step    float32
-	Round   uint64
-	Squares Squares // of the log
+	Step   float32
+	Round  uint64
+	Factor float64 // what multiplies the next step besides, see [runlog.Squares]; 0: nothing
 }
 
 // gain returns G of the round that made the last step.
@@ -85,8 +86,8 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		return 0
 	}
 	n, gain := round-1, past.gain(p)
-	if before := past.Squares.factor(); before > 0 {
-		gain *= past.Squares.After(p, round, terms).factor() / before
+	if past.Factor > 0 {
+		gain *= past.Factor
 	}
 	if n >= firstToFix && len(slopes) > 0 {
 		scale := scaleOf(p, round, terms)
@@ -120,7 +121,7 @@ func nearer(a, b float64) float64 {
 
 // scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale.
 func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
-	square, count := meanSquare(p, round, terms)
+	square, count := runlog.MeanSquare(p, round, terms)
 	if p.Distribution == wire.Sphere {
 		square *= float64(p.Dim)
 	}
@@ -128,20 +129,4 @@ func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
 		return 0
 	}
 	return math.Sqrt((1 + float64(p.Dim)/(19*float64(count))) / square)
-}
-
-// meanSquare returns that of a record's scalars, without late ones, and their number.
-func meanSquare(p *wire.Plan, round uint64, terms []wire.Term) (square float64, count int) {
-	for i := range terms {
-		if terms[i].Back > 0 {
-			break // terms ascend by Back; late ones lie along other directions
-		}
-		scalars := p.TermPrecision().Read(terms[i].Scalars, int(p.Steps),
-			int(p.PerturbationsAt(round)))
-		for _, g := range scalars {
-			square += float64(g) * float64(g)
-		}
-		count += len(scalars)
-	}
-	return square / float64(max(count, 1)), count
 }

@@ -129,6 +129,26 @@ func squares(v []float32) (sum float64) {
 // oneTerm is a record's term of two scalars of 1.
 var oneTerm = []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 1)}}
 
+// What multiplies a step besides stays in those that follow, within the bounds of G.
+func TestLawTakesAFactor(t *testing.T) {
+	p := lawPlan(1)
+	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 64} {
+		var law, usual steer.Law
+		var past, other steer.Past
+		for n := range uint64(10) {
+			past.Factor = 0
+			if n == 7 || n == 8 {
+				past.Factor = factor
+			}
+			past = steer.Past{Step: law.Next(p, past, n+1, oneTerm, []float64{0}), Round: n + 1}
+			other = steer.Past{Step: usual.Next(p, other, n+1, oneTerm, []float64{0}), Round: n + 1}
+		}
+		if got := float64(past.Step / other.Step); math.Abs(got-want) > 1e-5*want {
+			t.Errorf("factor %v twice: %v times the step, want %v", factor, got, want)
+		}
+	}
+}
+
 // The step is 0 until it was found, and begins with a fifth of it.
 func TestLawBegins(t *testing.T) {
 	var law steer.Law

@@ -1,4 +1,4 @@
-package steer
+package runlog
 
 import (
 	"math"
@@ -33,7 +33,7 @@ func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
 	if p.Groups != grouping.Auto {
 		return s
 	}
-	square, _ := meanSquare(p, round, terms)
+	square, _ := MeanSquare(p, round, terms)
 	if !(square > 0) {
 		return s // so does V
 	}
@@ -45,10 +45,31 @@ func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
 	return s
 }
 
-// factor returns sqrt(V/W), 0 without own directions.
-func (s Squares) factor() float64 {
+// Factor returns what a record multiplies sqrt(V/W) by, 1 without own directions before it.
+func (s Squares) Factor(p *wire.Plan, round uint64, terms []wire.Term) float64 {
 	if s.own.weight == 0 {
-		return 0
+		return 1
 	}
+	return s.After(p, round, terms).root() / s.root()
+}
+
+// root returns sqrt(V/W).
+func (s Squares) root() float64 {
 	return math.Sqrt(s.all.sum / s.all.weight / (s.own.sum / s.own.weight))
+}
+
+// MeanSquare returns the mean of the squares of the scalars in a round's terms, without late ones,
+// and how many scalars these are.
+func MeanSquare(p *wire.Plan, round uint64, terms []wire.Term) (square float64, n int) {
+	for i := range terms {
+		if terms[i].Back > 0 {
+			break // terms ascend by Back; late ones lie along other directions
+		}
+		scalars := p.TermPrecision().Read(terms[i].Scalars, int(p.Steps), int(p.PerturbationsAt(round)))
+		for _, g := range scalars {
+			square += float64(g) * float64(g)
+		}
+		n += len(scalars)
+	}
+	return square / float64(max(n, 1)), n
 }

@@ -1,10 +1,9 @@
-package steer_test
+package runlog
 
 import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/grouping"
 )
@@ -27,38 +26,32 @@ func (ph phase) terms() (terms []wire.Term) {
 	return terms[:1]
 }
 
-// unitPlan returns a plan of two scalars a device.
-func unitPlan(groups uint8) *wire.Plan {
-	p := lawPlan(1)
-	p.Groups, p.Steps, p.Perturbations, p.ServerBeta2 = groups, 1, 2, 0.9
-	return p
+// squaresPlan returns a plan of two scalars a device.
+func squaresPlan(groups uint8) *wire.Plan {
+	return &wire.Plan{Dim: 9, Groups: groups, Steps: 1, Perturbations: 2, ServerBeta2: 0.9}
 }
 
-// stepsOver returns the steps of phases over those of a run without scalars.
-func stepsOver(p *wire.Plan, phases ...phase) (list []float64) {
-	var law, usual steer.Law
-	var past, other steer.Past
-	round := uint64(1)
+// factorsOf returns the products of all factors up to each round of phases.
+func factorsOf(p *wire.Plan, phases ...phase) (list []float64) {
+	var s Squares
+	product, round := 1.0, uint64(1)
 	for _, ph := range phases {
 		for range ph.rounds {
-			step := law.Next(p, past, round, ph.terms(), nil)
-			past = steer.Past{Step: step, Round: round,
-				Squares: past.Squares.After(p, round, ph.terms())}
-			other = steer.Past{Step: usual.Next(p, other, round, nil, nil), Round: round}
-			list = append(list, float64(past.Step/other.Step))
+			product *= s.Factor(p, round, ph.terms())
+			s = s.After(p, round, ph.terms())
+			list = append(list, product)
 			round++
 		}
 	}
 	return list
 }
 
-// TestSquares: while V falls from what own directions make to what shared ones do, steps fall as
-// its root, and rest where it does; a shared round in between hardly matters. V and W are computed
-// here from all rounds.
+// TestSquares: while V falls from what own directions make to what shared ones do, factors make its
+// root, and 1 where it rests. V and W are computed here from all rounds.
 func TestSquares(t *testing.T) {
 	phases := []phase{{3, 1, false}, {20, 4, true}, {1, 1, false}, {20, 4, true}, {5, 0, false},
 		{80, 0.25, false}}
-	got := stepsOver(unitPlan(grouping.Auto), phases...)
+	got := factorsOf(squaresPlan(grouping.Auto), phases...)
 	var squares []float64
 	var own []bool
 	first, i := 0.0, 0
@@ -87,19 +80,18 @@ func TestSquares(t *testing.T) {
 				}
 				want = factor / first
 			}
-			if math.Abs(got[i]-want) > 1e-3*want {
-				t.Fatalf("round %d: %v times the usual step, want %v", i+1, got[i], want)
+			if math.Abs(got[i]-want) > 1e-6*want {
+				t.Fatalf("round %d: factors make %v, want %v", i+1, got[i], want)
 			}
 			i++
 		}
 	}
 	if end := got[len(got)-1] / got[42]; math.Abs(end-0.25) > 0.01 {
-		t.Errorf("steps fell to %v, want to a quarter", end)
+		t.Errorf("factors make %v, want a quarter", end)
 	}
 }
 
-// Steps are the usual ones where devices never had directions of their own, and without
-// groups=auto.
+// There are no factors where devices never had directions of their own, nor without groups=auto.
 func TestSquaresOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		groups uint8
@@ -108,9 +100,9 @@ func TestSquaresOfOthers(t *testing.T) {
 		{grouping.Auto, []phase{{50, 1, false}, {50, 16, false}}},
 		{grouping.Sketch, []phase{{50, 1, true}, {50, 16, false}}},
 	} {
-		for i, s := range stepsOver(unitPlan(test.groups), test.phases...) {
+		for i, s := range factorsOf(squaresPlan(test.groups), test.phases...) {
 			if s != 1 {
-				t.Fatalf("groups %d: round %d has %v times the usual step", test.groups, i+1, s)
+				t.Fatalf("groups %d, round %d: factors make %v", test.groups, i+1, s)
 			}
 		}
 	}
