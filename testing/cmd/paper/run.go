@@ -75,10 +75,10 @@ func parse(progress io.Writer, args []string) (*order, error) {
 		}
 	}
 	flags.Func("presets", "only these, with commas between; defaults, losses", list(&o.env.Presets))
-	flags.Func("tasks", "only these, with commas between; defaults, finish, losses, zofl-mnist "+
-		"(i, s, d)", list(&o.env.Tasks))
-	flags.Uint64Var(&o.env.Rounds, "rounds", 0,
-		"most of a run; 0: the experiment's own number; defaults, finish, losses, zofl-mnist")
+	flags.Func("tasks", "only these, with commas between; defaults, directions, finish, losses, "+
+		"zofl-mnist (i, s, d)", list(&o.env.Tasks))
+	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number; "+
+		"defaults, directions, finish, losses, zofl-mnist")
 	flags.Func("arm", "compare this method, in place of the experiment's; may be repeated: its "+
 		"name, or \"NAME BASE FIELD=VALUE ...\" for a new one made from an arm or preset; zofl-mnist",
 		func(text string) error {
