@@ -86,17 +86,20 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		return 0
 	}
 	n, gain := round-1, past.gain(p)
+	if n < firstToFix {
+		return float32(share * float64(p.StepSize) * gain * fall(p, n))
+	}
 	if past.Factor > 0 {
 		gain *= past.Factor
 	}
-	if n >= firstToFix && len(slopes) > 0 {
+	if len(slopes) > 0 {
 		scale := scaleOf(p, round, terms)
 		l.trimmed = follow(l.trimmed, Trimmed(slopes)*scale)
 		l.whole = follow(l.whole, mean(slopes)*scale)
 		e := nearer(l.trimmed, l.whole)
 		gain *= math.Exp(rate * (max(e-target, 0) + min(e, 0)))
-		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}
+	gain = min(max(gain, 1.0/largestGain), largestGain)
 	return float32(share * float64(p.StepSize) * gain * fall(p, n))
 }
 

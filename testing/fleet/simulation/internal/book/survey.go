@@ -70,10 +70,15 @@ func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
 
 // reachable returns between which factors of the plan's step that of a round lies. Rounds from 7 on
 // correct it, each by a factor of exp(-0.105) to exp(0.095). What they learned outlasts a rollback.
+// With groups=auto the squares of scalars correct it as well, here by large factors, as scalars are
+// powers of two. No correction goes beyond 64.
 func (b *Book) reachable(round uint64) (least, most float64) {
 	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
 	if rounds := b.plan().Rounds; rounds > 0 {
 		law *= min(1, 3*float64(rounds-round+1)/float64(rounds))
+	}
+	if round > 6 && b.plan().Groups == grouping.Auto {
+		return law / 64 * (1 - 1e-6), law * 64 * (1 + 1e-6)
 	}
 	for i := range b.chain {
 		if r := b.chain[i].record; r.Kind == wire.KindRound && r.Round.Round > 6 {
