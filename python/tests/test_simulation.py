@@ -193,8 +193,10 @@ def test_tune(caplog: pytest.LogCaptureFixture) -> None:
 SCRIPT = """if True:
     import sys
     sys.path[:0] = {paths!r}
+    import signal
     import zofl
     from runs import bowl, small
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     try:
         zofl.simulate(bowl, small(), rounds=10**9,
                       progress=lambda e: e["event"] == "round" and print("round", flush=True))
