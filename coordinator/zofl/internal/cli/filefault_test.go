@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -24,6 +26,34 @@ func TestFileFaults(t *testing.T) {
 	} {
 		if !errors.As(tt.got, new(UsageError)) || tt.got.Error() != tt.want {
 			t.Errorf("%v, want %s", tt.got, tt.want)
+		}
+	}
+}
+
+// TestCheckNew: a command that writes at its end refuses at once a file that exists, and one
+// without a directory.
+func TestCheckNew(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := os.WriteFile(old, []byte("a model"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(dir, "none", "new")
+	for name, want := range map[string]string{
+		filepath.Join(dir, "new"): "",
+		old:                       "--out " + old + ": the file exists: name a new one",
+		missing: "--out " + missing + ": no such file or directory: make its directory first, or name " +
+			"another one",
+		filepath.Join(old, "new"): "--out " + filepath.Join(old, "new") +
+			": not a directory: name another one",
+	} {
+		err := CheckNew("--out", name)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || err != nil && !errors.As(err, &UsageError{}) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }
