@@ -12,11 +12,11 @@ import (
 //
 // A move is a m/sqrt(V). Along own directions scalars are the devices', along shared ones their
 // means, which are smaller, and fall as the model learns. Where devices give their own directions
-// up V falls by and by, and the moves would grow tenfold. But a was found for own directions. So
-// from there on it is multiplied by sqrt(V/W), which makes moves a m/sqrt(W). Where devices never
-// had their own there is no such factor.
+// up V falls by and by, and the moves would grow tenfold. But a was found for own directions. So a
+// changes as sqrt(V/W) does, which keeps the moves at a m/sqrt(W). Where devices never had their
+// own, it does not.
 //
-// A log that begins later than the run lacks records, which matters for some 200 of them.
+// Of a log that begins later than its run the means are wrong for some 200 records.
 type Squares struct {
 	all, own running
 }
@@ -35,7 +35,7 @@ func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
 	}
 	square, _ := MeanSquare(p, round, terms)
 	if !(square > 0) {
-		return s // so does V
+		return s // nor does V take scalars of 0
 	}
 	keep := float64(p.ServerBeta2)
 	s.all.take(square, keep)

@@ -20,10 +20,11 @@ last third of rounds, if that is set; and the slopes of the loss along the momen
 correct it. A number for mu or step turns its search off.
 groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After
 that each has its own, or all go on sharing, by the scalars of these rounds, and later
-by those of a round now and then. Own directions have the noise (|g|^2 + s^2/B + v)/(M
-P), shared ones (|g|^2 + s^2/(M B))/P: M contributors, minibatches of B samples, the
-mean gradient g, the variance s^2 of one sample's gradient, and v, by how much devices'
-gradients differ where all take part. As the model learns g falls, and s and v do not.
+by those of a round now and then. Own directions have the noise
+(|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M contributors, minibatches
+of B samples, the mean gradient g, the variance s^2 of one sample's gradient, and v, by
+how much devices' gradients differ where all take part. As the model learns g falls, and
+s and v do not.
 So own ones are taken if they still have less noise once |g|^2 is 1/(2 sqrt(M-1)) of
 that: with many contributors, large batches such as the 200 here, and alike data. They
 are given up once they have more noise.

@@ -23,17 +23,17 @@ import (
 // have less noise even when |g|^2 is 1/F of what it is, for F = 2 sqrt(M-1), as more devices leave
 // less noise and |g| falls farther. They are given up where shared ones have less noise. Devices
 // that all take part and differ for good have all of g in their mean, and nothing else: then
-// (mean_i c_ip)^2 is |g|^2, and shared ones have less noise where q < 1/M. Of minibatches and
-// devices that are drawn q is 1/M at least.
+// (mean_i c_ip)^2 is |g|^2, and shared ones have less noise where q < 1/M. Where minibatches or
+// devices are drawn q is 1/M or more.
 //
 //	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
 //	given up  s < 0                     that is    q < 1/M
 //
-// The choice follows three rounds, before the devices look for a step. Directions that are shared
-// then, or later, stay shared: a step that was found along them is less right for own ones. Those
-// of their own tell nothing of s, so devices share the directions of a round every so often, and s
-// is half that of the last such round, and half that of earlier ones. Its noise is M s times that
-// of the others: one in ten M s rounds adds a tenth.
+// The choice follows three rounds, before the devices look for a step. Once devices share
+// directions for good, they go on: a step that was found along shared ones is less right for their
+// own. Own directions tell nothing of s. So every so often devices share those of one round, and s
+// is the mean of that round's and of s before. That round has M s times the noise of the others:
+// one in ten M s rounds adds a tenth.
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
