@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A State says what a coordinator is doing.
@@ -44,7 +45,8 @@ type Status struct {
 	Waits   string // for which devices the run waits, and what goes on without them
 
 	// The open round.
-	Phase         uint8 // 1 or 2 where rounds have two phases, 0 otherwise
+	Phase         uint8       // 1 or 2 where rounds have two phases, 0 otherwise
+	Survey        survey.Kind // what it asks for in place of a round's scalars; None: for those
 	Attempt       uint32
 	Asked         uint32 // devices of the attempt's cohort, on a listed roster
 	Contributions uint32

@@ -159,6 +159,28 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestSurvey: while devices are asked for mu the page says so, and how many have answered.
+func TestSurvey(t *testing.T) {
+	plan := classifier(t, 2)
+	plan.Mu, plan.MuAuto, plan.Deadline = 0, 1, 600_000
+	zofl, s := start(t, plan)
+	p := browser(t, s.Page, 1440, 900)
+	p.do(chromedp.Navigate(s.Page))
+	clients(t, zofl, s, 1)
+	slow := exec.Command(zofl, "client", "--url", s.URL, "--run", s.Run, "--id", "slow",
+		"--delay", "1h")
+	if err := slow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = slow.Process.Kill()
+		_ = slow.Wait()
+	})
+	p.until(`!document.getElementById("asks").hidden && document.getElementById("asks").textContent ===
+		"Devices are asked for losses to find mu; answers so far: 1 of 2"`)
+	p.fine()
+}
+
 // told is how many devices of the table show their platform.
 var told = fmt.Sprintf(`[...document.querySelectorAll("#fleet tbody td")].filter(
 	c => c.textContent === "%s/%s").length`, runtime.GOOS, runtime.GOARCH)

@@ -34,7 +34,7 @@ func (c *Core) Status() report.Status {
 		s.Members = uint32(min(c.yield.Population, 1<<32-1))
 	}
 	if c.phase == collecting {
-		s.Phase, s.Attempt = c.round.phase, c.round.attempt
+		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
 		s.Contributions = c.collected()
 		s.Declines = c.answers.Declines
 		s.Asked = c.askedOf(c.round.cohort)

@@ -232,6 +232,9 @@ func (s *stage) printStatus() {
 	if v.Phase > 0 {
 		fmt.Fprintf(&s.out, "  phase %d\n", v.Phase)
 	}
+	if v.Survey != survey.None {
+		fmt.Fprintf(&s.out, "  asks for %v\n", v.Survey)
+	}
 	for _, d := range v.Digests {
 		fmt.Fprintf(&s.out, "  digests %s\n", digestText(d))
 	}

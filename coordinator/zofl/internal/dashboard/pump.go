@@ -48,9 +48,10 @@ type change struct {
 	Fleet       *fleet       `json:"fleet,omitempty"`
 }
 
-// A status is the coordinator's, with its refused messages by cause.
+// A status is the coordinator's, with its survey in words and its refused messages by cause.
 type status struct {
 	operate.Status
+	Asks  string `json:"asks,omitempty"`
 	Drops []drop `json:"drops"`
 }
 
@@ -60,7 +61,7 @@ type drop struct {
 }
 
 func statusOf(s operate.Status) *status {
-	out := &status{Status: s, Drops: []drop{}}
+	out := &status{Status: s, Asks: s.Asks(), Drops: []drop{}}
 	for _, d := range s.Counters.Drops() {
 		if d.Count > 0 {
 			out.Drops = append(out.Drops, drop{d.Cause, d.Count})

@@ -14,7 +14,18 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire/survey"
 )
+
+// The page reads in words what a survey asks for.
+func TestStatusOfSurvey(t *testing.T) {
+	s := operate.StatusOf(report.Status{Survey: survey.Mu, Asked: 3, Contributions: 1})
+	b, err := json.Marshal(statusOf(s))
+	want := `"asks":"losses to find mu; answers so far: 1 of 3"`
+	if err != nil || !strings.Contains(string(b), want) {
+		t.Errorf("%s, %v, want %s in it", b, err, want)
+	}
+}
 
 // A told is an event as a page reads it.
 type told struct {

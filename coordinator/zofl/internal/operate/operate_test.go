@@ -22,6 +22,7 @@ import (
 	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
@@ -229,6 +230,31 @@ func TestStatusJSON(t *testing.T) {
 		`"privacy":{"epsilon":1.5,"delta":0.00001}`, `"dropped":5`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %s", b, want)
+		}
+	}
+}
+
+// A status says what a survey asks for and who has answered, and of a round neither.
+func TestSurveyInStatus(t *testing.T) {
+	for want, s := range map[string]report.Status{
+		"": {Asked: 3, Contributions: 1},
+		"losses to find mu; answers so far: 1 of 3": {Survey: survey.Mu, Asked: 3,
+			Contributions: 1},
+		"losses to find the step; answers so far: 2":    {Survey: survey.Step, Contributions: 2},
+		"slopes to group devices by; answers so far: 0": {Survey: survey.Sketch},
+	} {
+		status := StatusOf(s)
+		b, err := json.Marshal(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := status.Asks(); got != want {
+			t.Errorf("a survey of %v asks for %q, want %q", s.Survey, got, want)
+		}
+		field := `"survey":"` + s.Survey.String() + `"`
+		if strings.Contains(string(b), field) != (s.Survey != survey.None) ||
+			s.Survey == survey.None && strings.Contains(string(b), "survey") {
+			t.Errorf("a survey of %v has the status %s", s.Survey, b)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package operate
 
 import (
+	"fmt"
+
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A Status is a coordinator's status in JSON.
@@ -33,7 +36,8 @@ type Status struct {
 	// Waits says for which devices round 1 waits, and what starts without them.
 	Waits string `json:"waits,omitempty"`
 
-	Phase         uint8  `json:"phase,omitempty"` // of the open round: 1 or 2 if rounds have two
+	Phase         uint8  `json:"phase,omitempty"`  // of the open round: 1 or 2 if rounds have two
+	Survey        string `json:"survey,omitempty"` // it asks for mu, step or sketch, not scalars
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
@@ -116,6 +120,9 @@ func StatusOf(s report.Status) Status {
 		o := &s.Offenders[i]
 		out.Offenders = append(out.Offenders, Offender{o.ID, o.Refused, o.Faulty})
 	}
+	if s.Survey != survey.None {
+		out.Survey = s.Survey.String()
+	}
 	if s.End != nil {
 		out.End = s.End.Reason.String()
 		out.Reason = s.End.Text
@@ -131,6 +138,27 @@ func StatusOf(s report.Status) Status {
 		out.Reference = &Reference{s.Reference.N, s.Reference.Digest.String()}
 	}
 	return out
+}
+
+// Asks says what the open round asks devices for in place of scalars, and how many have answered;
+// nothing if it asks for scalars.
+func (s *Status) Asks() string {
+	what := s.Survey
+	switch survey.Named(s.Survey) {
+	case survey.Mu:
+		what = "losses to find mu"
+	case survey.Step:
+		what = "losses to find the step"
+	case survey.Sketch:
+		what = "slopes to group devices by"
+	}
+	switch {
+	case what == "":
+		return ""
+	case s.Asked == 0: // on an open roster
+		return fmt.Sprintf("%s; answers so far: %d", what, s.Contributions)
+	}
+	return fmt.Sprintf("%s; answers so far: %d of %d", what, s.Contributions, s.Asked)
 }
 
 // DigestsOf returns reports of digests in the form of JSON.

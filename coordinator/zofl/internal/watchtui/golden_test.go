@@ -131,6 +131,8 @@ func TestScreens(t *testing.T) {
 	young.answer.Points, young.answer.Marks = nil, nil
 	young.answer.Status = &operate.Status{State: "waiting", Waits: "8 of 10", Epoch: 1}
 	young.answer.Rows = &operate.Rows{}
+	surveyed := kitchen()
+	surveyed.answer.Status.Survey = "mu"
 	plainRun := kitchen()
 	for i := range plainRun.answer.Points {
 		plainRun.answer.Points[i].Evaluation = nil
@@ -154,6 +156,7 @@ func TestScreens(t *testing.T) {
 		}},
 		{name: "young", desk: young},
 		{name: "no-metrics", desk: plainRun},
+		{name: "survey", desk: surveyed},
 	} {
 		for _, size := range [][2]int{{80, 24}, {120, 40}} {
 			var texts [2]string

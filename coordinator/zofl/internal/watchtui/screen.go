@@ -101,7 +101,9 @@ func (m *Model) roundParts() (parts []span) {
 	}
 	s := m.status
 	add("%d of %d present", s.Present, s.Members)
-	if s.Asked > 0 {
+	if asks := s.Asks(); asks != "" {
+		add("asks for %s", terminal.Plain(asks))
+	} else if s.Asked > 0 {
 		add("open round: %d of %d", s.Contributions, s.Asked)
 	}
 	if b := s.Privacy; b != nil {

@@ -30,6 +30,8 @@ export function head(store) {
   reason.hidden = !text;
   reason.dataset.kind = wrong || /^diverged/.test(s.reason || "") ? "bad" : "warn";
   put(reason, text);
+  id("asks").hidden = !s.asks;
+  put(id("asks"), s.asks ? `Devices are asked for ${s.asks}` : "");
 }
 
 const built = new Map();

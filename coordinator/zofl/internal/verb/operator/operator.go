@@ -190,6 +190,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	if s.Phase > 0 {
 		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})
 	}
+	if asks := s.Asks(); asks != "" {
+		t.AppendRow(table.Row{"asks for", asks})
+	}
 	t.AppendRows([]table.Row{
 		{"attempt", s.Attempt},
 		{"asked", s.Asked},

@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
@@ -14,7 +15,7 @@ import (
 func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
-		Phase: 2, Uploads: 2, ObjectError: "disk full",
+		Phase: 2, Survey: survey.Mu, Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
 		Digests: []report.DigestReports{{N: 64, Reporters: 1,
 			Values: []report.DigestCount{{Devices: 1}}}},
 		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
@@ -24,7 +25,8 @@ func TestPrintStatus(t *testing.T) {
 	if status.Rounds = 1; lossOf(&status) != any(float32(0)) {
 		t.Errorf("a loss of 0 is %v", lossOf(&status))
 	}
-	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control",
+	for _, want := range []string{"ended: diverged", "2 of 2",
+		"losses to find mu; answers so far: 1 of 3", "5: 1 late, 4 wrong control",
 		"disk full",
 		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
 		"6 pieces, 100 B, 7 errors",
