@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
@@ -120,5 +121,22 @@ func TestPatience(t *testing.T) {
 	p.debt = 1
 	if p.Relied(0, 100) {
 		t.Error("a doubtful member is relied on")
+	}
+}
+
+// What a run lacks is told of one as of one, and of several as of several.
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{"0 attempts": Count(0, "attempt"),
+		"1 attempt": Count(1, "attempt"), "2 members": Count(2, "member")} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for members, want := range map[int]string{
+		1: "1 of 1 member present, quorum 3: ", 2: "2 of 2 members present, quorum 3: "} {
+		c := Crowd{Members: make([]Member, members)}
+		if got := c.Lacks(3); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q at its beginning", got, want)
+		}
 	}
 }

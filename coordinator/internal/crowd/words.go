@@ -6,10 +6,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// Count writes how many things there are: 1 attempt, 2 attempts.
+func Count(n uint32, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // Lacks says which devices a run waits for that lacks its quorum.
 func (w *Crowd) Lacks(quorum uint32) string {
-	text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
-		w.Present(), len(w.Members), quorum)
+	text := fmt.Sprintf("%d of %s present, quorum %d: it goes on when they are back",
+		w.Present(), Count(uint32(len(w.Members)), "member"), quorum)
 	if n := w.Present(); n > 0 && n < quorum {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}

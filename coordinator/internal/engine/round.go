@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
@@ -189,14 +190,14 @@ func (c *Core) closeAttempt() {
 // shortfall says why the run pauses.
 func (c *Core) shortfall() string {
 	r := &c.round
-	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
-		c.N+1, c.collected(), r.tries, c.Plan.Quorum)
+	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
+		c.N+1, c.collected(), crowd.Count(r.tries, "attempt"), c.Plan.Quorum)
 	if !c.guard.Vouched() {
 		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
 	}
 	if !c.roster.Open {
-		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
-			r.cohort.Members, c.crowd.Present())
+		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
+			crowd.Count(r.cohort.Members, "member"), c.crowd.Present())
 	}
 	if r.lost != "" {
 		text += "; too few were left in the step " + r.lost
