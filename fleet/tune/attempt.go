@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/wire"
 )
@@ -31,7 +32,7 @@ func (t *tuning) cost(p *wire.Plan, rounds uint64) uint64 {
 func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uint64,
 	rival *attempt) (*attempt, error) {
 	a := &attempt{plan: p, trial: t.settings(stage, p)}
-	result, err := fleet.Run(ctx, p, t.cfg.Devices, fleet.Options{
+	result, err := rehearse(ctx, p, t.cfg.Devices, fleet.Options{
 		Rounds: rounds, Initial: t.cfg.Initial, Checked: true,
 		Progress: func(r fleet.Round) error {
 			a.curve = append(a.curve, r.Loss)
@@ -71,6 +72,13 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 	}
 	t.note(a.trial)
 	return a, nil
+}
+
+// rehearse is [fleet.Run] without the prefix of its errors: [Run] puts its own there.
+func rehearse(ctx context.Context, p *wire.Plan, devices []objective.Objective,
+	o fleet.Options) (*fleet.Result, error) {
+	result, err := fleet.Run(ctx, p, devices, o)
+	return result, errors.Unwrap(err)
 }
 
 // losesTo reports whether an attempt of so many rounds, after its last one, is hopeless: after a

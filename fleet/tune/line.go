@@ -40,7 +40,7 @@ func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better 
 			t.note(trial)
 		}
 	}()
-	result, err := fleet.Run(ctx, p, t.cfg.Devices, fleet.Options{Rounds: 1,
+	result, err := rehearse(ctx, p, t.cfg.Devices, fleet.Options{Rounds: 1,
 		Initial: t.cfg.Initial, Checked: true})
 	if result == nil {
 		return 0, false, err

@@ -72,3 +72,26 @@ func TestStop(t *testing.T) {
 		}
 	}
 }
+
+// An error has the prefix of this package once, and none of the packages below it.
+func TestPrefixOfErrors(t *testing.T) {
+	level := objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64,
+		error) {
+		if x[0] == 0 {
+			return 1, nil
+		}
+		return math.NaN(), nil
+	})
+	for _, step := range []float32{0, 0.1} {
+		p := plan(t, "decomfl", nil)
+		if step == 0 {
+			p.StepSize, p.StepAuto = 0, 1
+		}
+		_, err := tune.Run(t.Context(), tune.Config{Plan: p,
+			Devices: []objective.Objective{level, level}})
+		if err == nil || !strings.HasPrefix(err.Error(), "tune: ") ||
+			strings.Contains(err.Error(), "fleet:") {
+			t.Errorf("got %v, want an error with the prefix tune: alone", err)
+		}
+	}
+}
