@@ -206,7 +206,7 @@ func (f *Follower) Save(w io.Writer) error { return f.replica.Save(w, f.history(
 // Begin applies record 1. The error, for a plan that this device cannot run, ends Run.
 func (f *Follower) Begin(record []byte) error {
 	if err := f.apply(record); err != nil {
-		return fmt.Errorf("plan: %w", f.keyed(err))
+		return ofPlan(f.keyed(err))
 	}
 	if err := f.checkPrivate(); err != nil {
 		f.replace(f.blank())
@@ -214,6 +214,16 @@ func (f *Follower) Begin(record []byte) error {
 	}
 	f.digestIfDue(1)
 	return nil
+}
+
+// ofPlan says that an error is of the plan, unless it is a *wire.PlanError, which says so itself.
+func ofPlan(err error) error {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if fault, ok := e.(*wire.PlanError); ok {
+			return fault
+		}
+	}
+	return fmt.Errorf("plan: %w", err)
 }
 
 // Reset forgets the log, and what was reported about its states.
