@@ -85,12 +85,15 @@ func TestLawDespiteLiars(t *testing.T) {
 	}
 }
 
+// oneSided are slopes of which one mean is 0, by the name of the other.
+var oneSided = map[string][]float64{
+	"trimmed": {-0.8, -0.8, -0.1, 0.3, 0.3, 0.3, 0.4, 0.4},
+	"whole":   {-0.1, -0.1, -0.1, 0, 0, 0.1, 0.1, 2},
+}
+
 // G moves only as far as both means do.
 func TestLawNeedsBothMeans(t *testing.T) {
-	for name, v := range map[string][]float64{
-		"trimmed": {-0.8, -0.8, -0.1, 0.3, 0.3, 0.3, 0.4, 0.4}, // their mean is 0
-		"whole":   {-0.1, -0.1, -0.1, 0, 0, 0.1, 0.1, 2},       // their trimmed mean is 0
-	} {
+	for name, v := range oneSided {
 		for _, sign := range []float64{1, -1} {
 			g := gainOf(200, func() []float64 {
 				slopes := slices.Clone(v)
@@ -101,6 +104,32 @@ func TestLawNeedsBothMeans(t *testing.T) {
 			})
 			if math.Abs(g-1) > 1e-4 {
 				t.Errorf("G is %v where the %s mean alone is not 0", g, name)
+			}
+		}
+	}
+}
+
+// What one mean alone said for long does not make G fast once both agree.
+func TestLawIsFastByBothMeans(t *testing.T) {
+	p := lawPlan(1)
+	p.Dim = 2
+	for name, v := range oneSided {
+		for _, sign := range []float64{1, -1} {
+			var law steer.Law
+			past := steer.Past{}
+			for n := range uint64(66) {
+				slopes := slices.Clone(v)
+				for i := range slopes {
+					if slopes[i] *= sign; n >= 60 {
+						slopes[i] = sign
+					}
+				}
+				past = steer.Past{Step: law.Next(p, past, n+1, oneTerm, slopes), Round: n + 1}
+			}
+			g := math.Pow(float64(past.Step)/0.2*math.Sqrt(1+65./30), sign)
+			if g < 1.05 || g > 1.3 {
+				t.Errorf("sign %v: G is %v times after 60 rounds of the %s mean alone and 6 of both",
+					sign, g, name)
 			}
 		}
 	}

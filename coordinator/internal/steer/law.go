@@ -16,37 +16,60 @@ import (
 // long steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along
 // the averaged move m after a step:
 //
-//	h = clip(<g, m>/(sqrt(u) |m|) sqrt(1 + d/(19 N)), -1, 1)
+//	h = clip(<g, m>/(sqrt(u) |m|) sqrt(b), -1, 1)           b = 1 + d/(19 N)
 //	e = 0.8 e + 0.2 h
-//	G = clip(G exp(0.05 (max(e - 0.05, 0) + min(e, 0))), 1/64, 64)
+//	f = 0.95 f + 0.05 h
+//	k = the one of e and f that is nearer to 0; 0 if their signs differ
+//	c = max(e - 0.05, 0) + min(e, 0)
+//	s = max(k - 0.2, 0) + min(k + 0.2, 0)
+//	G = clip(G exp(0.05 c + 0.4 s/b^4), 1/256, 256)
 //
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
 // short; if it rises there, too long. A slope that noise hides changes nothing: it would shorten
-// the steps of a long run round after round. The rate is low as h is mostly noise, with which G
-// wanders: at 0.1 steps became so long in some runs that the model never recovered.
+// the steps of a long run round after round. The rate 0.05 is low as h is mostly noise, with which
+// G wanders: at 0.1 steps became so long in some runs that the model never recovered.
 //
-// Two means of the devices' slopes each have an e. The e nearer to 0 counts, and 0 if their signs
-// differ. One mean is [Trimmed], so that few devices cannot lengthen or shorten steps. Where
-// devices are unlike it is off to the same side round after round, by which G would wander for as
-// long as the run lasts. The other is the mean of all. Neither has weights, so that one device of
-// many samples cannot choose the step; experiments with weights=samples show no loss by it.
+// Where a slope has one sign for long, s changes G faster: a loss whose parameters have scales of
+// their own wants steps many times as long as its first moves did. Moves average 19 rounds of N
+// directions. Of many more parameters they are mostly noise, and h says little, so b^4 keeps s out:
+// without it networks of 10,000 parameters and 100 scalars a round diverged.
 //
-// G can be read from the last step, so a coordinator that takes over goes on with it; its e are 0.
-// Where devices gave up directions of their own it includes the factor of [runlog.Squares].
+// Two means of the devices' slopes each have an e and an f. The e nearer to 0 counts, and 0 if
+// their signs differ; f likewise. One mean is [Trimmed], so that few devices cannot lengthen or
+// shorten steps. Where devices are unlike it is off to the same side round after round, by which G
+// would wander for as long as the run lasts. The other is the mean of all. Neither has weights, so
+// that one device of many samples cannot choose the step; experiments with weights=samples show no
+// loss by it.
+//
+// G can be read from the last step, so a coordinator that takes over goes on with it; its e and f
+// are 0. Where devices gave up directions of their own it includes the factor of [runlog.Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
 	firstToFix  = 6    // n of the first round that corrects
 	memory      = 0.8  // of e
-	rate        = 0.05 // of G
+	long        = 0.95 // memory of f
+	rate        = 0.05 // of G by e
 	target      = 0.05 // e beyond which steps are too short
-	largestGain = 64
+	fast        = 0.4  // rate of G by k
+	sure        = 0.2  // k beyond which steps are surely too short, or too long
+	largestGain = 256
 )
 
 // A Law is what the coordinator knows of a run's step beside its log.
 type Law struct {
-	trimmed, whole float64 // e of the trimmed mean, and of the mean of all
+	trimmed, whole trend // of the trimmed mean, and of the mean of all
+}
+
+// A trend follows h.
+type trend struct{ e, f float64 }
+
+// follow moves the trend on by a round's h, clipped.
+func (t *trend) follow(h float64) {
+	h = min(max(h, -1), 1)
+	t.e = memory*t.e + (1-memory)*h
+	t.f = long*t.f + (1-long)*h
 }
 
 // Reset forgets the trends.
@@ -93,11 +116,14 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		gain *= past.Factor
 	}
 	if len(slopes) > 0 {
-		scale := scaleOf(p, round, terms)
-		l.trimmed = follow(l.trimmed, Trimmed(slopes)*scale)
-		l.whole = follow(l.whole, mean(slopes)*scale)
-		e := nearer(l.trimmed, l.whole)
-		gain *= math.Exp(rate * (max(e-target, 0) + min(e, 0)))
+		scale, b := scaleOf(p, round, terms)
+		l.trimmed.follow(Trimmed(slopes) * scale)
+		l.whole.follow(mean(slopes) * scale)
+		e := nearer(l.trimmed.e, l.whole.e)
+		k := nearer(e, nearer(l.trimmed.f, l.whole.f))
+		c := max(e-target, 0) + min(e, 0)
+		s := max(k-sure, 0) + min(k+sure, 0)
+		gain *= math.Exp(rate*c + fast*s/math.Pow(b, 4))
 	}
 	gain = min(max(gain, 1.0/largestGain), largestGain)
 	return float32(share * float64(p.StepSize) * gain * fall(p, n))
@@ -111,9 +137,6 @@ func mean(v []float64) (mean float64) {
 	return mean
 }
 
-// follow returns the e of a round with h, clipped.
-func follow(e, h float64) float64 { return memory*e + (1-memory)*min(max(h, -1), 1) }
-
 // nearer returns that of two trends which is nearer to 0; 0 if their signs differ.
 func nearer(a, b float64) float64 {
 	if a > 0 {
@@ -122,14 +145,15 @@ func nearer(a, b float64) float64 {
 	return min(max(a, b), 0)
 }
 
-// scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale.
-func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) float64 {
+// scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale, and b.
+func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) (scale, b float64) {
 	square, count := runlog.MeanSquare(p, round, terms)
 	if p.Distribution == wire.Sphere {
 		square *= float64(p.Dim)
 	}
 	if !(square > 0) {
-		return 0
+		return 0, 1
 	}
-	return math.Sqrt((1 + float64(p.Dim)/(19*float64(count))) / square)
+	b = 1 + float64(p.Dim)/(19*float64(count))
+	return math.Sqrt(b / square), b
 }

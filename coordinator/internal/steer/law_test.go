@@ -41,7 +41,8 @@ func TestLawEnds(t *testing.T) {
 	}
 }
 
-// TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes.
+// TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes. The
+// loss falls along m for 60 rounds, and then rises.
 func TestLaw(t *testing.T) {
 	const d, devices, p, best = 100, 4, 5, 2
 	for _, own := range []bool{true, false} {
@@ -55,8 +56,13 @@ func TestLaw(t *testing.T) {
 		}
 		var law steer.Law
 		past := steer.Past{}
-		e, gain := 0.0, 1.0
-		for n := range uint64(60) {
+		e, f, gain := 0.0, 0.0, 1.0
+		longer, shorter := 0.0, 0.0 // the largest s, and the least
+		for n := range uint64(120) {
+			tilt := 1. / 30
+			if n >= 60 {
+				tilt = -tilt
+			}
 			m, g, square, count := vector(), make([]float64, d), 0.0, 0
 			mean := make([]float32, p)
 			var terms []wire.Term
@@ -72,7 +78,7 @@ func TestLaw(t *testing.T) {
 					if own {
 						z = vector()
 					}
-					scalars[i] = float32(rng.NormFloat64() + dot(z, m)/30)
+					scalars[i] = float32(rng.NormFloat64() + tilt*dot(z, m))
 					mean[i] += scalars[i] / devices
 					for j := range z {
 						g[j] += float64(scalars[i]) * z[j] / (devices * p)
@@ -96,9 +102,16 @@ func TestLaw(t *testing.T) {
 				slopes[i] = along
 			}
 			if n >= 6 {
-				h := along / math.Sqrt(square/float64(count)) * math.Sqrt(1+d/(19*float64(count)))
-				e = 0.8*e + 0.2*max(-1, min(1, h))
-				gain = max(1./64, min(64, gain*math.Exp(0.05*(max(e-0.05, 0)+min(e, 0)))))
+				b := 1 + d/(19*float64(count))
+				h := max(-1, min(1, along/math.Sqrt(square/float64(count))*math.Sqrt(b)))
+				e, f = 0.8*e+0.2*h, 0.95*f+0.05*h
+				k := 0.0
+				if e*f > 0 {
+					k = math.Copysign(min(math.Abs(e), math.Abs(f)), e)
+				}
+				c, s := max(e-0.05, 0)+min(e, 0), max(k-0.2, 0)+min(k+0.2, 0)
+				longer, shorter = max(longer, s), min(shorter, s)
+				gain = max(1./256, min(256, gain*math.Exp(0.05*c+0.4*s/(b*b*b*b))))
 			}
 			want := 0.2 * best * gain / math.Sqrt(1+float64(n)/30)
 			got := law.Next(lawPlan(best), past, n+1, terms, slopes)
@@ -106,6 +119,9 @@ func TestLaw(t *testing.T) {
 				t.Fatalf("own %v, n = %d: step %v, want %v", own, n, got, want)
 			}
 			past = steer.Past{Step: got, Round: n + 1}
+		}
+		if longer < 0.1 || shorter > -0.1 {
+			t.Errorf("own %v: s from %v to %v, too small to tell", own, shorter, longer)
 		}
 	}
 }
@@ -132,7 +148,7 @@ var oneTerm = []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 1)}}
 // What multiplies a step besides stays in those that follow, within the bounds of G.
 func TestLawTakesAFactor(t *testing.T) {
 	p := lawPlan(1)
-	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 64} {
+	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 256} {
 		var law, usual steer.Law
 		var past, other steer.Past
 		for n := range uint64(10) {
@@ -169,10 +185,35 @@ func TestLawIsBounded(t *testing.T) {
 		for _, test := range []struct {
 			slopes []float64
 			want   float64
-		}{{all, math.Pow(64, sign)}, {lied, 1}} {
+		}{{all, math.Pow(256, sign)}, {lied, 1}} {
 			g := gainOf(400, func() []float64 { return slices.Clone(test.slopes) })
 			if math.Abs(g-test.want) > 1e-5*test.want {
 				t.Errorf("slopes %v: G is %v in the end, want %v", test.slopes, g, test.want)
+			}
+		}
+	}
+}
+
+// A slope of one sign changes G fast where directions are as many as parameters, and slowly where
+// moves are mostly noise.
+func TestLawIsFast(t *testing.T) {
+	for _, test := range []struct {
+		dim        uint64
+		least, top float64 // of G after 30 rounds
+	}{{2, 15, 60}, {400, 2, 3.5}} {
+		for _, sign := range []float64{1, -1} {
+			p := lawPlan(1)
+			p.Dim = test.dim
+			var law steer.Law
+			past := steer.Past{}
+			for n := range uint64(30) {
+				step := law.Next(p, past, n+1, oneTerm, []float64{sign})
+				past = steer.Past{Step: step, Round: n + 1}
+			}
+			g := math.Pow(float64(past.Step)/0.2*math.Sqrt(1+29./30), sign)
+			if g < test.least || g > test.top {
+				t.Errorf("%d parameters, slope %v: G is %v times after 30 rounds, want %v to %v",
+					test.dim, sign, g, test.least, test.top)
 			}
 		}
 	}

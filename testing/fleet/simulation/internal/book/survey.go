@@ -69,17 +69,26 @@ func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
 }
 
 // reachable returns between which factors of the plan's step that of a round lies. Rounds from 7 on
-// correct it, each by a factor of exp(-0.105) to exp(0.095). What they learned outlasts a rollback.
-// With groups=auto the squares of scalars correct it as well, here by large factors, as scalars are
-// powers of two. No correction goes beyond 64.
+// correct it. The k-th of them does so by a factor of at most exp(0.05 + 0.4 s), or by its inverse,
+// with s = 0.8 - 0.95^k where that is positive. What they learned outlasts a rollback. With
+// groups=auto the squares of scalars correct it as well, here by large factors, as scalars are
+// powers of two. No correction goes beyond 256.
 func (b *Book) reachable(round uint64) (least, most float64) {
-	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
+	law := 0.2 / math.Sqrt(1+float64(round-1)/30)
 	if rounds := b.plan().Rounds; rounds > 0 {
 		law *= min(1, 3*float64(rounds-round+1)/float64(rounds))
 	}
-	if round > 6 && b.plan().Groups == grouping.Auto {
-		return law / 64 * (1 - 1e-6), law * 64 * (1 + 1e-6)
+	most = math.Log(256)
+	if round <= 6 || b.plan().Groups != grouping.Auto {
+		most = min(most, b.corrected(round))
 	}
+	return law * math.Exp(-most) * (1 - 1e-6), law * math.Exp(most) * (1 + 1e-6)
+}
+
+// corrected returns the logarithm of the largest factor by which rounds can have corrected the step
+// of a round.
+func (b *Book) corrected(round uint64) (most float64) {
+	corrections := 0
 	for i := range b.chain {
 		if r := b.chain[i].record; r.Kind == wire.KindRound && r.Round.Round > 6 {
 			corrections++
@@ -88,8 +97,10 @@ func (b *Book) reachable(round uint64) (least, most float64) {
 	if round > 6 {
 		corrections++
 	}
-	return law * math.Exp(-0.105*corrections) * (1 - 1e-6),
-		law * math.Exp(0.095*corrections) * (1 + 1e-6)
+	for k := range corrections {
+		most += 0.05 + 0.4*max(0, 0.8-math.Pow(0.95, float64(k+1)))
+	}
+	return most
 }
 
 // Asks returns what a survey asks for now, if one is open.
