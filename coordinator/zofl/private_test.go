@@ -38,13 +38,20 @@ func TestPrivateRun(t *testing.T) {
 	join("client", "a", "--objective", "bowl", "--dim", "20")
 	b := join("client", "b", "--objective", "bowl", "--dim", "20")
 	waitFor(t, b, `"event":"stopped"`)
-	for remedy, args := range map[string][]string{"--secret": {"--dim", "20"},
+	other := filepath.Join(dir, "other")
+	if err := os.WriteFile(other, make([]byte, cli.SecretLen), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for remedy, args := range map[string][]string{
+		"--secret is missing: wrong run key: ":    {"--dim", "20"},
+		"--secret " + other + ": wrong run key: ": {"--dim", "20", "--secret", other},
 		"--dim 21": {"--dim", "21", "--secret", key}} {
 		out, err := zofl(t, append([]string{"client", "--url", url, "--run", "quiet", "--id",
 			"late", "--objective", "bowl"}, args...)...)
-		if !errors.As(err, &cli.UsageError{}) || !strings.Contains(err.Error(), remedy) || out != "" {
-			t.Errorf("a device with %v: %v, %q; want a remedy, %s, and no state", args, err, out,
-				remedy)
+		if !errors.As(err, &cli.UsageError{}) || !strings.Contains(err.Error(), remedy) ||
+			strings.Contains(err.Error(), "Config.") || out != "" {
+			t.Errorf("a device with %v: %v, %q; want %q, no field of a config and no state", args, err,
+				out, remedy)
 		}
 	}
 	if err := lead.stop(); err != nil {
@@ -77,13 +84,9 @@ func TestPrivateRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, chain) {
 		t.Errorf("verify without the run key says %+v, %v, want %+v", got, err, chain)
 	}
-	wrong := filepath.Join(dir, "wrong")
-	if err := os.WriteFile(wrong, make([]byte, cli.SecretLen), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	none := filepath.Join(dir, "none.npy")
-	for _, args := range [][]string{{"verify", "--secret", wrong}, {"export", "--out", none},
-		{"export", "--out", none, "--secret", wrong}} {
+	for _, args := range [][]string{{"verify", "--secret", other}, {"export", "--out", none},
+		{"export", "--out", none, "--secret", other}} {
 		_, err := zofl(t, append(args, "--store", log)...)
 		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &cli.UsageError{}) ||
 			!strings.Contains(err.Error(), "--secret") {

@@ -161,8 +161,21 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	err = cli.Classify(cli.Stopped(cmd.Context(), c.Run(cmd.Context())))
+	err = cli.Stopped(cmd.Context(), c.Run(cmd.Context()))
+	if err = cli.Classify(err); errors.Is(err, wire.ErrRunKey) {
+		err = d.wrongKey()
+	}
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
+}
+
+// wrongKey says what to do about --secret: the client's error names a field of its config.
+func (d *deviceFlags) wrongKey() error {
+	if d.secret == "" {
+		return cli.Usage(fmt.Errorf("--secret is missing: %w: that of run %q is a secret: give the file "+
+			"that `zofl plan --secret` made", wire.ErrRunKey, d.run))
+	}
+	return cli.Usage(fmt.Errorf("--secret %s: %w: give the file that `zofl plan --secret` made for "+
+		"run %q, or leave the flag out if that run has no secret", d.secret, wire.ErrRunKey, d.run))
 }
 
 // last prints the record at which a client stopped, and the digest of its state. It prints
