@@ -29,7 +29,8 @@ func makePlan(cfg *config.Config, settings []string) (*wire.Plan, error) {
 	for _, set := range settings {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok {
-			return nil, &wire.PlanError{Field: "set", Value: set, Remedy: "write it as field=value"}
+			return nil, &wire.PlanError{Field: set, Value: "nothing",
+				Remedy: "write it as field=value, such as rounds=3000"}
 		}
 		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err

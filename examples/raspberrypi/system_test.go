@@ -88,9 +88,12 @@ func TestPlan(t *testing.T) {
 	if q, err := makePlan(cfg, []string{"target=2", "over_sample=1.5"}); err != nil || q.Target != 2 {
 		t.Errorf("%+v, %v", q, err)
 	}
-	for _, bad := range []string{"members", "members=x", "colour=red"} {
-		if _, err := makePlan(cfg, []string{bad}); exitCode(err) != exitUsage {
-			t.Errorf("%s: %v", bad, err)
+	for bad, want := range map[string]string{
+		"members": "plan: members = nothing: write it as field=value", "members=x": "plan: members = x: ",
+		"colour=red": "colour"} {
+		if _, err := makePlan(cfg, []string{bad}); exitCode(err) != exitUsage ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", bad, err, want)
 		}
 	}
 }
