@@ -40,6 +40,9 @@ func (c *Core) appended(n uint64) {
 	if closed.Kind != 0 {
 		c.emitEvent(closed)
 	}
+	if closed.Kind == report.RoundDone && c.round.choice.Survey.Why != "" {
+		c.emitEvent(c.round.choice)
+	}
 	c.committed()
 }
 

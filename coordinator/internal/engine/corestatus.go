@@ -35,9 +35,8 @@ func (c *Core) Status() report.Status {
 	}
 	if c.phase == collecting {
 		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
-		s.Contributions = c.collected()
+		s.Asked, s.Contributions = c.askedOf(c.round.cohort), c.collected()
 		s.Declines = c.answers.Declines
-		s.Asked = c.askedOf(c.round.cohort)
 	}
 	if r := c.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}

@@ -31,10 +31,9 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 		groups[g].Weigh(c.groups.Weights)
 	}
 	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
-	if why := c.groups.Heed(&c.Plan, c.held.Rows(), c.held.Weights()); why != "" {
-		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
-			Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}})
-	}
+	why := c.groups.Heed(&c.Plan, c.held.Rows(), c.held.Weights())
+	c.round.choice = report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
+		Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}}
 }
 
 // groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.

@@ -36,9 +36,10 @@ type round struct {
 	phase         uint8       // of its record, see wire.Round
 	step, factor  float32
 	perturbations uint32
-	scalars       int       // of a contribution
-	lost          string    // secure aggregation: the step in which the last attempt was lost
-	declines      [8]uint32 // in the current attempt, by reason; 0 for unknown reasons
+	scalars       int          // of a contribution
+	choice        report.Event // with groups=auto: what follows from it, if Survey.Why says so
+	lost          string       // secure aggregation: the step in which the last attempt was lost
+	declines      [8]uint32    // in the current attempt, by reason; 0 for unknown reasons
 }
 
 // current is the attempt that is open.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -75,6 +76,8 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 			r.Rest = survey.Answer(map[string]survey.Kind{"mu": survey.Mu, "step": survey.Step,
 				"other": 99}[v])
 			r.Values = s.scalars(wire.Single, keys["g"])
+		case "group":
+			r.Rest = wiregroups.AppendReply(nil, uint32(s.number(v)))
 		case "slope":
 			r.Rest = survey.Slope(s.float(v))
 		case "m":

@@ -56,7 +56,7 @@ func (w *Watch) rounds(after uint64, most int) roundPage {
 	p, size, last := roundPage{Rounds: []Round{}}, 0, uint64(0)
 	for _, r := range roundsOf(w.Rounds().Snapshot(after + 1)) {
 		b, err := json.Marshal(r)
-		// A survey has the number of the record before it: a page has both, or none.
+		// A survey without a record has the number of a round: a page has both, or none.
 		if size += len(b) + 1; err != nil || size > most && len(p.Rounds) > 0 && r.N != last {
 			p.More = true
 			return p
