@@ -49,10 +49,10 @@ const (
 	period      = 30   // rounds until the step has fallen by the root of 2
 	firstToFix  = 6    // n of the first round that corrects
 	memory      = 0.8  // of e
-	long        = 0.95 // memory of f
+	long        = 0.95 // of f
 	rate        = 0.05 // of G by e
 	target      = 0.05 // e beyond which steps are too short
-	fast        = 0.4  // rate of G by k
+	fast        = 0.4  // of G by s
 	sure        = 0.2  // k beyond which steps are surely too short, or too long
 	largestGain = 256
 )
