@@ -129,7 +129,7 @@ func (c *Core) body() *wire.Round {
 	if c.Plan.StepAuto > 0 {
 		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round,
 			Factor: c.Squares.Factor(&c.Plan, body.Round, body.Terms)}
-		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.slopes)
+		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.losses, c.slopes)
 		r.step = body.StepSize
 	}
 	return body

@@ -14,7 +14,7 @@ func gainOf(rounds uint64, slopes func() []float64) float64 {
 	var law steer.Law
 	past := steer.Past{}
 	for n := range rounds {
-		step := law.Next(lawPlan(1), past, n+1, oneTerm, slopes())
+		step := law.Next(lawPlan(1), past, n+1, oneTerm, falling(n), slopes())
 		past = steer.Past{Step: step, Round: n + 1}
 	}
 	return float64(past.Step) / 0.2 * math.Sqrt(1+float64(rounds-1)/30)
@@ -72,8 +72,9 @@ func TestLawDespiteLiars(t *testing.T) {
 			for n := range uint64(300) {
 				v := slopes()
 				one := []float64{steer.Trimmed(slices.Clone(v))}
-				past = steer.Past{Step: both.Next(lawPlan(1), past, n+1, oneTerm, v), Round: n + 1}
-				other = steer.Past{Step: trimmed.Next(lawPlan(1), other, n+1, oneTerm, one), Round: n + 1}
+				past.Step = both.Next(lawPlan(1), past, n+1, oneTerm, falling(n), v)
+				other.Step = trimmed.Next(lawPlan(1), other, n+1, oneTerm, falling(n), one)
+				past.Round, other.Round = n+1, n+1
 			}
 			start := 0.2 / math.Sqrt(1+299./30)
 			g, alone := math.Log(float64(past.Step)/start), math.Log(float64(other.Step)/start)
@@ -124,7 +125,8 @@ func TestLawIsFastByBothMeans(t *testing.T) {
 						slopes[i] = sign
 					}
 				}
-				past = steer.Past{Step: law.Next(p, past, n+1, oneTerm, slopes), Round: n + 1}
+				past.Step = law.Next(p, past, n+1, oneTerm, falling(n), slopes)
+				past.Round = n + 1
 			}
 			g := math.Pow(float64(past.Step)/0.2*math.Sqrt(1+65./30), sign)
 			if g < 1.05 || g > 1.3 {

@@ -22,7 +22,7 @@ import (
 //	k = the one of e and f that is nearer to 0; 0 if their signs differ
 //	c = max(e - 0.05, 0) + min(e, 0)
 //	s = max(k - 0.2, 0) + min(k + 0.2, 0)
-//	G = clip(G exp(0.05 c + 0.4 s/b^4), 1/256, 256)
+//	G = clip(G exp(0.05 c + 0.4 s/b^4), 1/64, 64)
 //
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
@@ -33,7 +33,9 @@ import (
 // Where a slope has one sign for long, s changes G faster: a loss whose parameters have scales of
 // their own wants steps many times as long as its first moves did. Moves average 19 rounds of N
 // directions. Of many more parameters they are mostly noise, and h says little, so b^4 keeps s out:
-// without it networks of 10,000 parameters and 100 scalars a round diverged.
+// without it networks of 10,000 parameters and 100 scalars a round diverged. Along the floor of a
+// valley the slope keeps its sign at any step, until x leaves the valley and the loss jumps. So s
+// lengthens steps only while the loss makes [progress].
 //
 // Two means of the devices' slopes each have an e and an f. The e nearer to 0 counts, and 0 if
 // their signs differ; f likewise. One mean is [Trimmed], so that few devices cannot lengthen or
@@ -54,12 +56,13 @@ const (
 	target      = 0.05 // e beyond which steps are too short
 	fast        = 0.4  // of G by s
 	sure        = 0.2  // k beyond which steps are surely too short, or too long
-	largestGain = 256
+	largestGain = 64
 )
 
 // A Law is what the coordinator knows of a run's step beside its log.
 type Law struct {
 	trimmed, whole trend // of the trimmed mean, and of the mean of all
+	progress       progress
 }
 
 // A trend follows h.
@@ -72,7 +75,7 @@ func (t *trend) follow(h float64) {
 	t.f = long*t.f + (1-long)*h
 }
 
-// Reset forgets the trends.
+// Reset forgets the trends, and how the loss fell.
 func (l *Law) Reset() { *l = Law{} }
 
 // A Past is the last step of a run's log; 0 if the plan's step was changed since.
@@ -101,10 +104,11 @@ func fall(p *wire.Plan, n uint64) float64 {
 	return last / math.Sqrt(1+float64(n)/period)
 }
 
-// Next returns the step of a round. slopes are those of its contributions along m, m normalized,
-// and terms the record's. It moves the trends on, and sorts the slopes.
-func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
+// Next returns the step of a round. losses are those of its contributions, slopes theirs along m, m
+// normalized, and terms the record's. It moves the trends on, and sorts the slopes.
+func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term, losses []float32,
 	slopes []float64) float32 {
+	l.progress.follow(losses)
 	if p.StepSize == 0 {
 		return 0
 	}
@@ -122,7 +126,10 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 		e := nearer(l.trimmed.e, l.whole.e)
 		k := nearer(e, nearer(l.trimmed.f, l.whole.f))
 		c := max(e-target, 0) + min(e, 0)
-		s := max(k-sure, 0) + min(k+sure, 0)
+		s := min(k+sure, 0)
+		if l.progress.made() {
+			s += max(k-sure, 0)
+		}
 		gain *= math.Exp(rate*c + fast*s/math.Pow(b, 4))
 	}
 	gain = min(max(gain, 1.0/largestGain), largestGain)

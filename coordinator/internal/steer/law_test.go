@@ -26,7 +26,7 @@ func TestLawEnds(t *testing.T) {
 			if rounds > 0 {
 				want *= math.Min(1, 3*float64(rounds-n)/float64(rounds))
 			}
-			got := law.Next(p, past, n+1, nil, nil)
+			got := law.Next(p, past, n+1, nil, nil, nil)
 			if math.Abs(float64(got)-want) > 1e-6*want {
 				t.Fatalf("%d rounds, n = %d: step %v, want %v", rounds, n, got, want)
 			}
@@ -36,13 +36,13 @@ func TestLawEnds(t *testing.T) {
 	p := lawPlan(1)
 	p.Rounds = 3 // another coordinator may have made more
 	var law steer.Law
-	if got := law.Next(p, steer.Past{Step: 0.1, Round: 9}, 10, nil, nil); !(got > 0) {
+	if got := law.Next(p, steer.Past{Step: 0.1, Round: 9}, 10, nil, nil, nil); !(got > 0) {
 		t.Errorf("step %v beyond the last round", got)
 	}
 }
 
 // TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes. The
-// loss falls along m for 60 rounds, and then rises.
+// loss falls along m for 60 rounds, of which it falls itself in 40, and then rises.
 func TestLaw(t *testing.T) {
 	const d, devices, p, best = 100, 4, 5, 2
 	for _, own := range []bool{true, false} {
@@ -57,6 +57,7 @@ func TestLaw(t *testing.T) {
 		var law steer.Law
 		past := steer.Past{}
 		e, f, gain := 0.0, 0.0, 1.0
+		quick, slow := 100.0, 100.0
 		longer, shorter := 0.0, 0.0 // the largest s, and the least
 		for n := range uint64(120) {
 			tilt := 1. / 30
@@ -97,6 +98,8 @@ func TestLaw(t *testing.T) {
 				terms = []wire.Term{{Scalars: wire.AppendScalars(nil, mean...)}}
 				square, count = squares(mean), p
 			}
+			loss := 100 - float64(min(n, 40))
+			quick, slow = 0.8*quick+0.2*loss, 0.95*slow+0.05*loss
 			along := dot(g, m) / norm(m)
 			for i := range slopes {
 				slopes[i] = along
@@ -109,12 +112,15 @@ func TestLaw(t *testing.T) {
 				if e*f > 0 {
 					k = math.Copysign(min(math.Abs(e), math.Abs(f)), e)
 				}
-				c, s := max(e-0.05, 0)+min(e, 0), max(k-0.2, 0)+min(k+0.2, 0)
+				c, s := max(e-0.05, 0)+min(e, 0), min(k+0.2, 0)
+				if slow-quick > (100-quick)/100 {
+					s = max(k-0.2, s)
+				}
 				longer, shorter = max(longer, s), min(shorter, s)
-				gain = max(1./256, min(256, gain*math.Exp(0.05*c+0.4*s/(b*b*b*b))))
+				gain = max(1./64, min(64, gain*math.Exp(0.05*c+0.4*s/(b*b*b*b))))
 			}
 			want := 0.2 * best * gain / math.Sqrt(1+float64(n)/30)
-			got := law.Next(lawPlan(best), past, n+1, terms, slopes)
+			got := law.Next(lawPlan(best), past, n+1, terms, []float32{float32(loss)}, slopes)
 			if math.Abs(float64(got)-want) > 1e-5*want {
 				t.Fatalf("own %v, n = %d: step %v, want %v", own, n, got, want)
 			}
@@ -148,7 +154,7 @@ var oneTerm = []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 1)}}
 // What multiplies a step besides stays in those that follow, within the bounds of G.
 func TestLawTakesAFactor(t *testing.T) {
 	p := lawPlan(1)
-	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 256} {
+	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 64} {
 		var law, usual steer.Law
 		var past, other steer.Past
 		for n := range uint64(10) {
@@ -156,8 +162,8 @@ func TestLawTakesAFactor(t *testing.T) {
 			if n == 7 || n == 8 {
 				past.Factor = factor
 			}
-			past = steer.Past{Step: law.Next(p, past, n+1, oneTerm, []float64{0}), Round: n + 1}
-			other = steer.Past{Step: usual.Next(p, other, n+1, oneTerm, []float64{0}), Round: n + 1}
+			past = steer.Past{Step: law.Next(p, past, n+1, oneTerm, nil, []float64{0}), Round: n + 1}
+			other = steer.Past{Step: usual.Next(p, other, n+1, oneTerm, nil, []float64{0}), Round: n + 1}
 		}
 		if got := float64(past.Step / other.Step); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("factor %v twice: %v times the step, want %v", factor, got, want)
@@ -168,11 +174,11 @@ func TestLawTakesAFactor(t *testing.T) {
 // The step is 0 until it was found, and begins with a fifth of it.
 func TestLawBegins(t *testing.T) {
 	var law steer.Law
-	if got := law.Next(lawPlan(0), steer.Past{}, 3, oneTerm, []float64{1}); got != 0 {
+	if got := law.Next(lawPlan(0), steer.Past{}, 3, oneTerm, nil, []float64{1}); got != 0 {
 		t.Errorf("step %v before it was found", got)
 	}
 	want := float32(0.2 * 0.5 / math.Sqrt(1+5./30))
-	if got := law.Next(lawPlan(0.5), steer.Past{}, 6, oneTerm, []float64{1}); got != want {
+	if got := law.Next(lawPlan(0.5), steer.Past{}, 6, oneTerm, nil, []float64{1}); got != want {
 		t.Errorf("first step %v, want %v", got, want)
 	}
 }
@@ -185,7 +191,7 @@ func TestLawIsBounded(t *testing.T) {
 		for _, test := range []struct {
 			slopes []float64
 			want   float64
-		}{{all, math.Pow(256, sign)}, {lied, 1}} {
+		}{{all, math.Pow(64, sign)}, {lied, 1}} {
 			g := gainOf(400, func() []float64 { return slices.Clone(test.slopes) })
 			if math.Abs(g-test.want) > 1e-5*test.want {
 				t.Errorf("slopes %v: G is %v in the end, want %v", test.slopes, g, test.want)
@@ -194,27 +200,56 @@ func TestLawIsBounded(t *testing.T) {
 	}
 }
 
-// A slope of one sign changes G fast where directions are as many as parameters, and slowly where
-// moves are mostly noise.
+// falling are the losses of the round of number n+1 where they fall by 1 a round.
+func falling(n uint64) []float32 { return []float32{1000 - float32(n), 1002 - float32(n)} }
+
+// A slope of one sign changes G fast where directions are as many as parameters. It does so slowly
+// where moves are mostly noise, and lengthens steps slowly where the loss makes no progress.
 func TestLawIsFast(t *testing.T) {
-	for _, test := range []struct {
-		dim        uint64
-		least, top float64 // of G after 30 rounds
-	}{{2, 15, 60}, {400, 2, 3.5}} {
-		for _, sign := range []float64{1, -1} {
-			p := lawPlan(1)
-			p.Dim = test.dim
-			var law steer.Law
-			past := steer.Past{}
-			for n := range uint64(30) {
-				step := law.Next(p, past, n+1, oneTerm, []float64{sign})
-				past = steer.Past{Step: step, Round: n + 1}
+	const fastLeast, fastMost, slowLeast, slowMost = 12, 60, 2, 3.5
+	flat := func(uint64) []float32 { return []float32{7} }
+	rising := func(n uint64) []float32 { return []float32{float32(n)} }
+	lied := func(n uint64) []float32 { return append(falling(n), falling(n)[0], 1e30) }
+	jumped := func(n uint64) []float32 { return []float32{1000*min(float32(n), 1) - float32(n)} }
+	// after falls by 1000 at once, and then by so much a round.
+	after := func(each float32) func(uint64) []float32 {
+		return func(n uint64) []float32 { return []float32{-1000*min(float32(n), 1) - float32(n)*each} }
+	}
+	for name, test := range map[string]struct {
+		dim    uint64
+		sign   float64
+		losses func(n uint64) []float32
+		fast   bool
+	}{
+		"falls":             {2, 1, falling, true},
+		"falls, one lies":   {2, 1, lied, true},
+		"falls a little":    {2, 1, after(2), true},
+		"falls too little":  {2, 1, after(0.5), false},
+		"is flat":           {2, 1, flat, false},
+		"falls from a jump": {2, 1, jumped, false},
+		"rises":             {2, 1, rising, false},
+		"is not known":      {2, 1, func(uint64) []float32 { return nil }, false},
+		"has noise":         {400, 1, falling, false},
+		"falls, too long":   {2, -1, falling, true},
+		"rises, too long":   {2, -1, rising, true},
+		"noise, too long":   {400, -1, rising, false},
+		"unknown, too long": {2, -1, func(uint64) []float32 { return nil }, true},
+	} {
+		p := lawPlan(1)
+		p.Dim = test.dim
+		var law steer.Law
+		past := steer.Past{}
+		for n := range uint64(280) {
+			slope := 0.0
+			if n >= 257 { // what fell at once is long past
+				slope = test.sign
 			}
-			g := math.Pow(float64(past.Step)/0.2*math.Sqrt(1+29./30), sign)
-			if g < test.least || g > test.top {
-				t.Errorf("%d parameters, slope %v: G is %v times after 30 rounds, want %v to %v",
-					test.dim, sign, g, test.least, test.top)
-			}
+			step := law.Next(p, past, n+1, oneTerm, test.losses(n), []float64{slope})
+			past = steer.Past{Step: step, Round: n + 1}
+		}
+		g := math.Pow(float64(past.Step)/0.2*math.Sqrt(1+279./30), test.sign)
+		if test.fast && (g < fastLeast || g > fastMost) || !test.fast && (g < slowLeast || g > slowMost) {
+			t.Errorf("the loss %s: G is %v times after 23 rounds", name, g)
 		}
 	}
 }
@@ -225,7 +260,7 @@ func TestLawOfNoise(t *testing.T) {
 	past := steer.Past{}
 	for n := range uint64(2000) {
 		slope := float64(n%2)*0.002 - 0.0005 // nearly always a little too short
-		step := law.Next(lawPlan(1), past, n+1, oneTerm, []float64{slope})
+		step := law.Next(lawPlan(1), past, n+1, oneTerm, nil, []float64{slope})
 		past = steer.Past{Step: step, Round: n + 1}
 	}
 	want := 0.2 / math.Sqrt(1+1999./30)
@@ -239,18 +274,18 @@ func TestLawOfNoise(t *testing.T) {
 func TestLawTakesOver(t *testing.T) {
 	var law, other steer.Law
 	past := steer.Past{Step: 0.6, Round: 40}
-	step := law.Next(lawPlan(1), past, 41, nil, nil)
+	step := law.Next(lawPlan(1), past, 41, nil, nil, nil)
 	want := 0.6 * math.Sqrt(1+39./30) / math.Sqrt(1+40./30)
 	if math.Abs(float64(step)-want) > 1e-6 {
 		t.Errorf("step %v, want %v", step, want)
 	}
-	law.Next(lawPlan(1), past, 41, oneTerm, []float64{1})
+	law.Next(lawPlan(1), past, 41, oneTerm, nil, []float64{1})
 	law.Reset()
-	a := law.Next(lawPlan(1), past, 41, oneTerm, []float64{-1}) // an e that stayed would stop it
-	if b := other.Next(lawPlan(1), past, 41, oneTerm, []float64{-1}); a != b {
+	a := law.Next(lawPlan(1), past, 41, oneTerm, nil, []float64{-1}) // an e that stayed would stop it
+	if b := other.Next(lawPlan(1), past, 41, oneTerm, nil, []float64{-1}); a != b {
 		t.Errorf("steps %v after a reset and %v of another coordinator differ", a, b)
 	}
-	if got := law.Next(lawPlan(2), steer.Past{}, 31, nil, nil); math.Abs(
+	if got := law.Next(lawPlan(2), steer.Past{}, 31, nil, nil, nil); math.Abs(
 		float64(got)-0.4/math.Sqrt2) > 1e-6 {
 		t.Errorf("step %v after a change, want %v", got, 0.4/math.Sqrt2)
 	}
@@ -268,7 +303,7 @@ func TestLawReadsFewBits(t *testing.T) {
 			terms[0].Scalars = wire.AppendScalars(nil, wire.Int4.Values(bits, 1, 5)...)
 		}
 		var law steer.Law
-		steps[precision] = law.Next(p, steer.Past{Step: 0.2, Round: 8}, 9, terms, []float64{0.4})
+		steps[precision] = law.Next(p, steer.Past{Step: 0.2, Round: 8}, 9, terms, nil, []float64{0.4})
 	}
 	if a, b := steps[wire.Single], steps[wire.Int4]; a != b || a == 0 {
 		t.Errorf("steps %v of 32 bits and %v of 4 differ", a, b)

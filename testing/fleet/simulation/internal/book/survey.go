@@ -72,13 +72,13 @@ func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
 // correct it. The k-th of them does so by a factor of at most exp(0.05 + 0.4 s), or by its inverse,
 // with s = 0.8 - 0.95^k where that is positive. What they learned outlasts a rollback. With
 // groups=auto the squares of scalars correct it as well, here by large factors, as scalars are
-// powers of two. No correction goes beyond 256.
+// powers of two. No correction goes beyond 64.
 func (b *Book) reachable(round uint64) (least, most float64) {
 	law := 0.2 / math.Sqrt(1+float64(round-1)/30)
 	if rounds := b.plan().Rounds; rounds > 0 {
 		law *= min(1, 3*float64(rounds-round+1)/float64(rounds))
 	}
-	most = math.Log(256)
+	most = math.Log(64)
 	if round <= 6 || b.plan().Groups != grouping.Auto {
 		most = min(most, b.corrected(round))
 	}
