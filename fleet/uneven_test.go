@@ -23,9 +23,8 @@ func TestUnevenParameters(t *testing.T) {
 		a, b, c := float64(x[0])-1, float64(x[1])-30, float64(x[2])+30
 		return 100*a*a + b*b + c*c
 	}
-	device := objective.Func(3, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		return loss(x), nil
-	})
+	device := objective.Func(3,
+		func(_ context.Context, x []float32, _ objective.Batch) (float64, error) { return loss(x), nil })
 	result, err := fleet.Run(t.Context(), plan, []objective.Objective{device, device, device},
 		fleet.Options{})
 	if err != nil {
