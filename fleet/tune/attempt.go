@@ -78,7 +78,10 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 func rehearse(ctx context.Context, p *wire.Plan, devices []objective.Objective,
 	o fleet.Options) (*fleet.Result, error) {
 	result, err := fleet.Run(ctx, p, devices, o)
-	return result, errors.Unwrap(err)
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return result, err
 }
 
 // losesTo reports whether an attempt of so many rounds, after its last one, is hopeless: after a

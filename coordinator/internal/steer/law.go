@@ -50,8 +50,8 @@ const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
 	firstToFix  = 6    // n of the first round that corrects
-	memory      = 0.8  // of e
-	long        = 0.95 // of f
+	memory      = 0.8  // of e, and of a loss that is quick
+	longMemory  = 0.95 // of f, and of a loss that is slow
 	rate        = 0.05 // of G by e
 	target      = 0.05 // e beyond which steps are too short
 	fast        = 0.4  // of G by s
@@ -72,7 +72,7 @@ type trend struct{ e, f float64 }
 func (t *trend) follow(h float64) {
 	h = min(max(h, -1), 1)
 	t.e = memory*t.e + (1-memory)*h
-	t.f = long*t.f + (1-long)*h
+	t.f = longMemory*t.f + (1-longMemory)*h
 }
 
 // Reset forgets the trends, and how the loss fell.

@@ -31,7 +31,7 @@ func (g *progress) follow(losses []float32) {
 		*g = progress{known: true, first: mean, quick: mean, slow: mean}
 	}
 	g.quick = memory*g.quick + (1-memory)*mean
-	g.slow = long*g.slow + (1-long)*mean
+	g.slow = longMemory*g.slow + (1-longMemory)*mean
 }
 
 // made reports whether there is progress.
