@@ -167,8 +167,8 @@ func (c *Core) settle() {
 	}
 }
 
-// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or, after
-// MaxAttempts, waits for devices to come back.
+// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
+// for devices to come back: after MaxAttempts, or where the vault lacks devices.
 func (c *Core) closeAttempt() {
 	if c.now >= c.round.closes || c.round.graceIsOver(c.now) {
 		c.missed()
@@ -181,7 +181,7 @@ func (c *Core) closeAttempt() {
 		c.commitRound()
 	case c.spent():
 		c.skip()
-	case c.round.tries >= c.Plan.MaxAttempts:
+	case c.round.tries >= c.Plan.MaxAttempts, c.vault.Lacks(c.crowd.Present()):
 		c.runShort()
 	default:
 		c.openAttempt(c.round.attempt + 1)

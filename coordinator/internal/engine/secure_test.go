@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/masked"
@@ -202,6 +203,31 @@ func TestMaskedAway(t *testing.T) {
 		f.step(step, 0, 1, 2, 3)
 	}
 	f.check(0, 1, 2, 3)
+}
+
+// TestMaskedSilent: a run whose devices fall silent waits for them, and then asks all again. An
+// attempt without them would be in vain, and they would not hear of it to come back.
+func TestMaskedSilent(t *testing.T) {
+	plan := securePlan(t, 10)
+	plan.MaxAttempts = 1000
+	f := newMaskedFleet(t, plan, 10)
+	for range crowd.SilentAfter {
+		f.begin()
+		f.step(secagg.StepKeys, 0, 1, 2, 3)
+		f.wait(f.c.round.closes - f.now)
+	}
+	if s := &f.c.shortage; !s.Waits {
+		t.Fatalf("attempt %d asks the 4 that are present, quorum %d", f.c.round.attempt, plan.Quorum)
+	}
+	f.wait(f.c.shortage.RetryAt - f.now)
+	f.begin()
+	if len(f.devices) != 10 {
+		t.Fatalf("%d devices take part, want all", len(f.devices))
+	}
+	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+		f.step(step, upTo(10)...)
+	}
+	f.check(upTo(10)...)
 }
 
 // TestMaskedSparse: a round of 150 devices, whose neighborhoods are smaller than the fleet, with

@@ -94,6 +94,10 @@ func (v *Vault) Over() {
 // it.
 func (v *Vault) Spent() bool { return v != nil && v.spent }
 
+// Lacks says whether another attempt is in vain because so few devices are present: it leaves out
+// who is absent.
+func (v *Vault) Lacks(present uint32) bool { return v != nil && present < v.plan.Quorum }
+
 // Step returns the open step's name, "" without one.
 func (v *Vault) Step() string {
 	if !v.On() {
