@@ -4,6 +4,7 @@ package crowd
 
 import (
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/about"
 )
 
@@ -121,8 +122,20 @@ func (w *Crowd) Absent() []uint32 { return w.absent }
 // Absent says whether the member is believed to be absent.
 func (p *Member) Absent() bool { return p.at > 0 }
 
+// Away says that of a slot.
+func (w *Crowd) Away(slot uint32) bool { return w.Members[slot].Absent() }
+
 // Present is how many members are believed to be present.
 func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }
+
+// Cohort returns whom an attempt asks: so many members that, if the absent are spread evenly,
+// sampled present ones are among them. Each attempt asks twice as many as the one before, so that
+// few present devices are found, too.
+func (w *Crowd) Cohort(sampled, attempt uint32) wire.Cohort {
+	members, present := uint64(len(w.Members)), uint64(max(w.Present(), 1))
+	asked := (uint64(sampled)*members + present - 1) / present << min(attempt, 32)
+	return wire.Cohort{Sampled: min(asked, members), Members: uint32(members)}
+}
 
 // Pardon lets a round wait once more for every silent member.
 func (w *Crowd) Pardon(now uint64) {

@@ -115,10 +115,8 @@ func (c *Core) openAttempt(number uint32) {
 	}
 }
 
-// cohort returns whom an attempt asks. It asks so many members that, if the absent are spread
-// evenly, Plan.Sampled present ones are among them. Each attempt asks twice as many as the one
-// before, so that few present devices are found, too. Attempts are counted on after Resume, and
-// the cohort grows on. A cohort that the round keeps is asked as it was.
+// cohort returns whom an attempt asks. Attempts are counted on after Resume, and the cohort grows
+// on. A cohort that the round keeps is asked as it was.
 func (c *Core) cohort(attempt uint32) wire.Cohort {
 	if int(attempt) < len(c.round.kept) {
 		return c.round.kept[attempt]
@@ -126,12 +124,9 @@ func (c *Core) cohort(attempt uint32) wire.Cohort {
 	if c.roster.Open {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
-	members := uint32(c.roster.Stored)
 	c.crowd.Sweep(c.now)
-	present := uint64(max(c.crowd.Present(), 1))
-	asked := uint64(c.Plan.Sampled(members)) * uint64(members)
-	asked = (asked + present - 1) / present << min(attempt, 32)
-	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
+	all := c.crowd.Cohort(c.Plan.Sampled(uint32(c.roster.Stored)), attempt)
+	return c.vault.Fit(all, c.N+1, attempt, c.crowd.Away)
 }
 
 // askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.

@@ -230,6 +230,31 @@ func TestMaskedSilent(t *testing.T) {
 	f.check(upTo(10)...)
 }
 
+// TestMaskedFits: attempts that fail ask ever more devices, but no more than one round can have: a
+// hundred that agree on lists, or 4,096 slots. Otherwise no attempt would ever come to a sum.
+func TestMaskedFits(t *testing.T) {
+	plan := agreedPlan(t, 150)
+	plan.Target, plan.Quorum, plan.MaxAttempts = 60, 40, 1000
+	f := newMaskedFleet(t, plan, 150)
+	for !f.c.shortage.Waits { // until all are silent
+		f.wait(f.c.round.closes - f.now)
+	}
+	f.wait(f.c.shortage.RetryAt - f.now)
+	f.begin()
+	for device := range f.devices {
+		f.step(secagg.StepKeys, device)
+	}
+	if step := f.c.vault.Step(); len(f.devices) != 100 || step != "shares" {
+		t.Errorf("attempt %d asks %d devices and is in step %q, want 100 and shares",
+			f.c.round.attempt, len(f.devices), step)
+	}
+	plan = securePlan(t, 5000)
+	plan.Target, plan.Quorum = 1000, 3
+	if got := newTestCore(t, plan, 5000).cohort(3).Sampled; got != masked.MostAsked {
+		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, masked.MostAsked)
+	}
+}
+
 // TestMaskedSparse: a round of 150 devices, whose neighborhoods are smaller than the fleet, with
 // devices lost in two steps.
 func TestMaskedSparse(t *testing.T) {

@@ -98,6 +98,27 @@ func (v *Vault) Spent() bool { return v != nil && v.spent }
 // who is absent.
 func (v *Vault) Lacks(present uint32) bool { return v != nil && present < v.plan.Quorum }
 
+// Fit returns as much of an attempt's cohort at record n as a round can have. Of devices that agree
+// on lists those who are not away have to be neighbors.
+func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, away func(uint32) bool) wire.Cohort {
+	if v == nil {
+		return c
+	}
+	asked, there := uint64(0), 0
+	for slot := range c.Slots(v.plan.Run, n, attempt) {
+		if !away(slot) {
+			there++
+		}
+		degree, _ := secagg.Graph(there)
+		if asked == masked.MostAsked || v.plan.SecureLists > 0 && degree+1 < there {
+			break
+		}
+		asked++
+	}
+	c.Sampled = asked
+	return c
+}
+
 // Step returns the open step's name, "" without one.
 func (v *Vault) Step() string {
 	if !v.On() {
