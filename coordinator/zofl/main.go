@@ -56,7 +56,7 @@ func root() *cobra.Command {
 		Use:   "zofl",
 		Short: "Train one model on many devices that can only evaluate it",
 		Long: `Zofl trains one model on many devices. A device only has to compute the loss of given
-parameters. It never computes a gradient, and its data stay with it.
+parameters. It needs no gradients, and its data stay with it.
 
 To see it work, run zofl demo: it needs nothing else. For a run of your own, write a plan
 with zofl plan, start the coordinator with zofl serve, and start devices with zofl client

@@ -61,7 +61,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 			t.Fatalf("no costs of %s", info.Name)
 		}
 		for i, row := range []string{"loss evaluations of a device", "scalars that a device sends",
-			"records and announcements", "vectors of dim elements, in each replica"} {
+			"records, each with an announcement", "vectors of dim elements, in each replica"} {
 			if got := cell(out, row); got != want[i] {
 				t.Errorf("%s: %s: got %q, want %s", info.Name, row, got, want[i])
 			}
@@ -161,7 +161,7 @@ func TestPlanAccounts(t *testing.T) {
 		t.Errorf("%d sent, %d received, at least %d; the cost is %+v", up, down, least, got.Cost)
 	}
 	for row, want := range map[string][]int{"all": {up, down, least},
-		"scalars, or elements of vectors": {38, 380, 380}, "whose they are": {0, 7, 6}} {
+		"scalars, or elements of vectors": {38, 380, 380}, "which device each is from": {0, 7, 6}} {
 		if got := cells(out, row); got != fmt.Sprint(want) {
 			t.Errorf("%s: got %s, want %v", row, got, want)
 		}
@@ -348,7 +348,7 @@ func TestPlanFits(t *testing.T) {
 
 // TestPlanPricesSurveys: the losses that find mu and the step are of no round.
 func TestPlanPricesSurveys(t *testing.T) {
-	const row = "more of them, once in a run"
+	const row = "further loss evaluations, once in a run"
 	out, err := zofl(t, "plan", "--dim", "300")
 	if got := cell(out, row); err != nil || got != "36" {
 		t.Errorf("%v: %q of the preset zofl", err, got)

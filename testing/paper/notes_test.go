@@ -121,10 +121,10 @@ func (r *untouchedRow) lines() []string {
 	if r.tasks == 1 {
 		return r.only()
 	}
-	list := []string{fmt.Sprintf("Untouched: On %d small tasks", r.tasks),
-		fmt.Sprintf("within 3 points of the best of nine steps on %d", r.near)}
+	const near = "With its own step this preset came within 3 points of the best of nine steps on "
+	list := []string{fmt.Sprintf("%s%d of %d small tasks", near, r.near, r.tasks)}
 	if r.near == 0 {
-		list[1] = "within 3 points of the best of nine steps on none"
+		list[0] = fmt.Sprintf("%snone of %d small tasks", near, r.tasks)
 	}
 	if r.failed > 0 {
 		list = append(list, fmt.Sprintf("diverged on %d", r.failed))
@@ -141,15 +141,15 @@ func (r *untouchedRow) lines() []string {
 
 // only are the lines of a row with a single task.
 func (r *untouchedRow) only() []string {
-	list := []string{"Untouched: On one small task of classification it ",
+	list := []string{"on one small task of classification.",
 		fmt.Sprintf("The best step was %s times as long", timesText(r.to))}
 	switch {
 	case r.failed > 0:
-		return append(list, "it diverged")
+		return append(list, "this preset diverged")
 	case r.near > 0:
-		return append(list, "it came within 3 points of the best of nine steps.")
+		return append(list, "came within 3 points of the best of nine steps on")
 	}
-	return append(list, fmt.Sprintf("it ended %.1f points below the best", r.behind))
+	return append(list, fmt.Sprintf("ended %.1f points below the best", r.behind))
 }
 
 // TestDefaultsNotes: a preset whose own step misses the best one says so in its notes, with the
@@ -163,17 +163,17 @@ func TestDefaultsNotes(t *testing.T) {
 	for _, info := range preset.List() {
 		r, notes := rows[info.Name], strings.Join(strings.Fields(info.Notes), " ")
 		if info.Name == "zofl" || info.Name == "zofl-shared" || r == nil {
-			if strings.Contains(notes, "Untouched: ") {
+			if strings.Contains(notes, "of nine steps") {
 				t.Errorf("%s: the results have no row for its notes", info.Name)
 			}
 			continue
 		}
 		want := r.lines()
 		if r.top() < rows["zofl"].top()/2 {
-			want = []string{fmt.Sprintf("Untouched: On %d small tasks of classification none of nine "+
-				"steps learned", r.tasks)}
+			want = []string{fmt.Sprintf("On %d small tasks of classification this preset learned "+
+				"nothing in 300 rounds with any of nine steps", r.tasks)}
 		}
-		_, told, _ := strings.Cut(notes, "Untouched: ")
+		_, told, _ := strings.Cut(notes, " of nine steps")
 		if _, why, _ := strings.Cut(told, " times as long. "); r.bold && why == "" {
 			t.Errorf("%s: its notes do not say why its step misses: %s", info.Name, told)
 		}

@@ -69,10 +69,10 @@ func noiseWarnings(p *wire.Plan) (list []string) {
 // ZeroStart is said of a plan whose parameters all start at zero. That is right for most models
 // that it may be of, and nothing in the plan tells which it is.
 const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
-	"that is right: leave it so. Two kinds hardly learn from there, or not at all: where parameters " +
-	"multiply each other, as in hidden layers and matrix factors, and a hinge loss over several " +
-	"classes. Give these random weights, such as --segments relu:784x64,64x10 or " +
-	"--segments linear:784x10, or first parameters, by initial=given."
+	"that is right: leave it so. Two kinds of model hardly learn from there, or not at all: those " +
+	"whose parameters multiply each other, as in hidden layers and matrix factors, and those with a " +
+	"hinge loss over several classes. Give these random weights, as --segments relu:784x64,64x10 " +
+	"or --segments linear:784x10 does, or begin at weights that you have, with --initial FILE."
 
 const classesWarning = "With classes, the coordinator learns how many samples of each class " +
 	"every device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +

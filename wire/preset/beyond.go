@@ -5,37 +5,37 @@ import "github.com/zofl/zofl/wire"
 // beyondPresets are in no paper: experiments of this repository found them.
 var beyondPresets = []Info{{
 	Name:   "zofl",
-	Source: "no paper: what trains here with the fewest queries, and needs no tuning",
+	Source: "no paper: of all presets it needs the fewest queries here, and no tuning",
 	Notes: `Rademacher directions, forward differences, K = 1, P = 10, scalars of 8 bits, and
 normalized momentum: m is the momentum of the mean estimate, V a running mean of the
 squared scalars, and a round moves x by -a m/sqrt(V), both bias-corrected. The move does
 not depend on the size of the loss.
-mu=auto: before round 1 each device evaluates 19 losses along one direction, and the
-coordinator takes the largest mu whose differences are straight enough, and a unit of
-losses if slopes would not fit 16 bits. step=auto:
-rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
-move, and the coordinator takes the step with the least loss, or the largest that noise
-does not tell from it. From then on a decays as 1/sqrt(1+n/30), and in a line over the
-last third of rounds, if that is set; and the slopes of the loss along the momentum
-correct it. A number for mu or step turns its search off.
-groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After
-that each has its own, or all go on sharing, by the scalars of these rounds, and later
-by those of a round now and then. Own directions have the noise
-(|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M contributors, minibatches
-of B samples, the mean gradient g, the variance s^2 of one sample's gradient, and v, by
-how much devices' gradients differ where all take part. As the model learns g falls, and
-s and v do not.
-So own ones are taken if they still have less noise once |g|^2 is 1/(2 sqrt(M-1)) of
-that: with many contributors, large batches such as the 200 here, and alike data. They
-are given up once they have more noise.
-It needs roster=dense and at most 128 devices a round, and takes no late work or median:
-with these zofl plan writes other sharing, and says so. Devices of an open roster then
-draw one of 20 groups or so, which share directions. The fewest bytes
-among alike devices has sharing=per-client groups=none regroup=0 precision=int4.
-For the last points set step to a number with step_decay=cosine floor=0.05 and
-server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
-Memory: x and m, 2 d in every replica, and d for a flat loss. Work: contributors*P
-directions a record, P if they share.`,
+mu=auto: before round 1 each device evaluates 19 losses along one direction. The
+coordinator takes the largest mu whose differences are straight enough. If slopes would
+not fit 16 bits, it takes another unit of losses, too.
+step=auto: rounds 1 to 5 leave x where it is. Then each device evaluates 17 losses along
+the first move. The coordinator takes the step with the least loss, or the largest that
+noise does not tell from it. From then on a shrinks as 1/sqrt(1+n/30) in round n and, if
+rounds is set, linearly over the last third of them. The slopes of the loss along the
+momentum correct it. A number for mu or step turns its search off.
+groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. Then
+either each device gets directions of its own, or all go on sharing. The scalars of these
+rounds decide that, and later the scalars of a shared round now and then. The noise of a
+round is (|g|^2 + s^2/B + v)/(M P) along own directions, and (|g|^2 + s^2/(M B))/P along
+shared ones. M is the number of contributors, B that of samples in a minibatch, g the
+mean gradient, s^2 the variance of one sample's gradient, and v says by how much the
+gradients of devices differ where all take part. As the model learns, g falls, and s and
+v do not. So the coordinator takes own directions if they will still have less noise once
+|g|^2 is 1/(2 sqrt(M-1)) of what it is. They do with many contributors, large batches
+such as the 200 here, and alike data. It gives them up once they have more noise.
+groups=auto needs roster=dense and at most 128 devices a round, and takes no late work or
+median. For other plans zofl plan writes another sharing, and says so: with an open
+roster each device draws one of 20 groups or so, which share directions. Among alike
+devices sharing=per-client groups=none regroup=0 precision=int4 takes the fewest bytes.
+For the last points of accuracy set step to a number, with step_decay=cosine floor=0.05
+and server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
+Memory: x and m, 2 d in every replica, and d for a flat loss. Work: a replica generates
+contributors*P directions a record, or P if devices share them.`,
 	apply: func(p *wire.Plan) {
 		normalized(p)
 		m := &manners[0]
@@ -46,9 +46,9 @@ directions a record, P if they share.`,
 	Name:   "zofl-shared",
 	Source: "no paper: zofl with the directions and the mean of DeComFL",
 	Notes: `As zofl, but all devices probe the same directions, and a record has the mean of their
-scalars, of half precision. Among many devices whose data are alike it ends lower. Bytes
-and work of a round do not grow with the number of contributors, and median, trimmed-mean
-and open rosters can be set.
+scalars, of half precision. Among many devices whose data are alike it ends less
+accurate. Bytes and work of a round do not grow with the number of contributors, and
+median, trimmed-mean and open rosters can be set.
 Memory: x and m, 2 d in every replica, and d for a flat loss. Work: P directions a
 record.`,
 	apply: func(p *wire.Plan) {

@@ -66,20 +66,23 @@ const (
 		"gradient. K = 50 of them with a step of 1 diverge where d or the inputs are large."
 )
 
+// unlearned is said of a preset that no step serves.
+const unlearned = " of classification this preset learned nothing in 300 rounds with any of nine " +
+	"steps: its own, and others 1/256 to 256 times as long."
+
 func (t trial) String() string {
 	if t.tasks == 1 {
 		return t.only()
 	}
 	if t.to == "" {
-		return fmt.Sprintf("On %d small tasks of classification none of nine steps learned in 300 "+
-			"rounds, from 1/256 to 256 times as long.", t.tasks)
+		return fmt.Sprintf("On %d small tasks%s", t.tasks, unlearned)
 	}
 	on := "none"
 	if t.near > 0 {
 		on = fmt.Sprint(t.near)
 	}
-	text := fmt.Sprintf("On %d small tasks of classification it came within 3 points of the best of "+
-		"nine steps on %s", t.tasks, on)
+	text := fmt.Sprintf("With its own step this preset came within 3 points of the best of nine "+
+		"steps on %s of %d small tasks of classification", on, t.tasks)
 	if t.failed > 0 {
 		text += fmt.Sprintf(", and diverged on %d", t.failed)
 	}
@@ -94,18 +97,19 @@ func (t trial) String() string {
 
 // only is what is said of a single task.
 func (t trial) only() string {
-	text := "On one small task of classification "
+	text := "With its own step this preset "
 	switch {
 	case t.to == "":
-		return text + "none of nine steps learned in 300 rounds, from 1/256 to 256 times as long."
+		return "On one small task" + unlearned
 	case t.failed > 0:
-		text += "it diverged"
+		text += "diverged"
 	case t.near > 0:
-		text += "it came within 3 points of the best of nine steps"
+		text += "came within 3 points of the best of nine steps"
 	default:
-		text += fmt.Sprintf("it ended %.1f points below the best of nine steps", t.behind)
+		text += fmt.Sprintf("ended %.1f points below the best of nine steps", t.behind)
 	}
-	return text + fmt.Sprintf(". The best step was %s times as long.", t.from)
+	return text + fmt.Sprintf(" on one small task of classification. The best step was %s times as "+
+		"long.", t.from)
 }
 
 // untried is said of presets without a trial.
@@ -117,7 +121,7 @@ func (i Info) told() Info {
 	var own wire.Plan
 	i.apply(&own)
 	if t, ok := trials[i.Name]; ok {
-		i.Notes += "\n" + broken(strings.TrimSpace(fmt.Sprintf("Untouched: %v %s", t, t.why)), 90)
+		i.Notes += "\n" + broken(strings.TrimSpace(fmt.Sprintf("%v %s", t, t.why)), 90)
 	} else if own.StepAuto == 0 {
 		i.Notes += "\n" + untried
 	}
@@ -141,8 +145,8 @@ func Warnings(p *wire.Plan) []string {
 	if own.ServerStep > 0 {
 		name, value = "server_step", own.ServerStep
 	}
-	text := fmt.Sprintf("%s=%v comes with the preset and was chosen for other models. On yours the "+
-		"run may learn next to nothing, or diverge. ", name, value)
+	text := fmt.Sprintf("%s=%v comes with the preset and was chosen for other models. With it your "+
+		"model may learn next to nothing, or diverge. ", name, value)
 	if t, ok := trials[p.Preset]; ok {
 		text += t.String() + " "
 	}

@@ -16,7 +16,7 @@ func TestWarnings(t *testing.T) {
 		p := planOf(t, info.Name)
 		got := preset.Warnings(p)
 		if p.StepAuto != 0 {
-			if got != nil || strings.Contains(info.Notes, "Untouched: ") {
+			if got != nil || strings.Contains(info.Notes, "of nine steps") {
 				t.Errorf("%s finds its step, and has %q and the notes %s", info.Name, got, info.Notes)
 			}
 			p.StepAuto, p.StepSize = 0, 0.1

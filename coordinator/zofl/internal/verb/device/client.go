@@ -51,15 +51,15 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"whoever offers it could fill the disk")
 	cli.SecretFlag(cmd, &d.secret)
 	connect.CoordinatorFlag(cmd, &d.key)
-	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
-		"many records behind; 0: when it costs less than the records")
-	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
-		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
+	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot in place of records, if a witness "+
+		"offers one, when so many records behind; 0: when it costs less than the records")
+	f.Uint64Var(&d.memory, "memory", 0, "MiB of memory that the plan may take: the device refuses "+
+		"one that needs more; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	d.logFormat.Flag(cmd)
 	f.BoolVar(&d.quiet, "quiet", false, "print no progress, but warnings and errors")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
-	f.StringVar(&d.out, "out", "", "when it stops, write the model to this new file: .npy or .f32, "+
-		"or a copy of the file of --initial, whose name ends so")
+	f.StringVar(&d.out, "out", "", "when this command ends, write the model to this new file: .npy, "+
+		".f32, or the ending of --initial's file, for a copy of that file with the model in it")
 }
 
 // checkOut returns what to write when the device stops.

@@ -47,19 +47,19 @@ func price(out io.Writer, p *wire.Plan, in cost.Input) {
 	t := cli.NewTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	if once := cost.Surveys(p); once > 0 {
-		t.AppendRow(table.Row{"more of them, once in a run", once})
+		t.AppendRow(table.Row{"further loss evaluations, once in a run", once})
 	}
 	t.AppendRows(phases(p, c))
 	t.AppendRows([]table.Row{
 		{"scalars that a device sends", c.Scalars},
-		{"records and announcements", c.Records},
+		{"records, each with an announcement", c.Records},
 		{"bytes sent, at the device's socket", c.Up.Socket},
 		{"bytes received, at the device's socket", c.Down.Socket},
 		{"bytes added to the log, at most", c.Record},
 		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
 		{"bytes of a model, for comparison", 4 * p.Dim},
 		{"vectors of dim elements, in each replica", c.Vectors},
-		{"more of them on a device that works", c.Local},
+		{"more such vectors, on a device that works", c.Local},
 		{"memory of a device, flat loss", cli.Size(c.Flat)},
 		{"memory of a device, streaming loss", cli.Size(c.Streaming)},
 		{"memory of the coordinator", cli.Size(c.Coordinator)},
@@ -96,7 +96,7 @@ func account(out io.Writer, a cost.Account) {
 		part func(*cost.Parts) int
 	}{
 		{"scalars, or elements of vectors", func(p *cost.Parts) int { return p.Values }},
-		{"whose they are", func(p *cost.Parts) int { return p.Who }},
+		{"which device each is from", func(p *cost.Parts) int { return p.Who }},
 		{"weights", func(p *cost.Parts) int { return p.Weights }},
 		{"step sizes and factors", func(p *cost.Parts) int { return p.Steps }},
 		{"chain of the log", func(p *cost.Parts) int { return p.Chain }},

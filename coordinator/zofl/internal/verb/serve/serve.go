@@ -127,10 +127,10 @@ standard error. With --json, events go to standard output, one per line.`,
 		"file with the key that signs what the coordinator says, made at first use; with --auth, "+
 			"default: coordinator.key in its directory; else nothing is signed. Coordinators that stand "+
 			"by need the same file")
-	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, so with the program "+
-		"that holds its other end, however that ends")
+	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, and so with the "+
+		"program at its other end, even if somebody kills that")
 	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
-		"it with --fetch, whenever this command runs")
+		"it with --fetch while this command runs")
 	fs.StringVar(&f.traces, "traces", "", "`URL` of an OpenTelemetry collector that gets a span of "+
 		"each round, by OTLP over HTTP, such as http://127.0.0.1:4318; default: none")
 	f.logFormat.Flag(cmd)
