@@ -314,6 +314,43 @@ func TestGroupsOfThePresent(t *testing.T) {
 	}
 }
 
+// TestGroupsOfTheSilent: a round asks others at once where nobody is left whom it asked. Where all
+// others are silent, it asks them again and again, at intervals, and closes when they answer.
+func TestGroupsOfTheSilent(t *testing.T) {
+	s := newGroupStage(t, "max_attempts=1000", "quorum=6")
+	by := s.named()
+	for group, slots := range by {
+		s.reply(slots[0], group)
+		for _, slot := range slots[1:] {
+			s.step(goodbyeOf(s.c, ids(groupDevices)[slot]))
+		}
+	}
+	if s.c.round.attempt != 1 {
+		t.Fatalf("attempt %d, want the next one, as those that were asked left", s.c.round.attempt)
+	}
+	for range 20 {
+		s.now, _ = s.c.Wake()
+		before := s.c.round.attempt
+		s.step(Input{Kind: InTick})
+		if after := s.c.round.attempt; after > before+1 {
+			t.Fatalf("attempts %d to %d at once", before, after)
+		}
+	}
+	if s.c.crowd.Present() != 2 {
+		t.Fatalf("%d are present, want 2", s.c.crowd.Present())
+	}
+	for group, slots := range s.named() {
+		for _, slot := range slots {
+			if s.c.phase == collecting {
+				s.reply(slot, group)
+			}
+		}
+	}
+	if r := s.record(); r.Contributors != 6 {
+		t.Errorf("%d contributed, want 6", r.Contributors)
+	}
+}
+
 func TestGroupsWithMedian(t *testing.T) {
 	s := newGroupStage(t, "aggregator=median")
 	by := s.named()

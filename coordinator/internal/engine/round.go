@@ -154,7 +154,7 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.shortage.Waits:
-	case c.enough(), c.answers.Declines == 0 &&
+	case c.enough(), c.answers.Declines == 0 && !c.groups.All() &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:

@@ -55,6 +55,7 @@ type Chooser struct {
 	epoch  uint64
 	of     map[uint32]uint32 // group by slot, of whom the open round has asked
 	groups uint32
+	all    bool // see [Chooser.All]
 
 	sketches *sketches  // nil: none, groups are random
 	parts    [][]uint32 // with sketches: all members that were present in period, by group
@@ -115,11 +116,16 @@ func (c *Chooser) Choose(p *wire.Plan, round uint64, attempt uint32, crowd Crowd
 		wants -= min(int(have), wants)
 	}
 	candidates, present := d.candidates(c.order(p, round, crowd.Members()), wants)
+	c.all = present < wants
 	size := c.size(p)
 	filled := (have + uint32(present) + size - 1) / size
 	c.groups = min(max(c.groups, filled, 1), wiregroups.Count(p))
 	return d.among(candidates)
 }
+
+// All says whether the last attempt asks every present member that has not answered. Without groups
+// it says no.
+func (c *Chooser) All() bool { return c != nil && c.all }
 
 // parts asks the present members of some groups, and returns how many they are.
 func (d *deal) parts(groups [][]uint32) (asked uint32) {
