@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
@@ -59,7 +58,7 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	epoch := c.follower.Epoch()
 	standing, err := c.follower.To(ctx, &a.head)
 	if now := c.follower.Epoch(); epoch > 0 && now > epoch && c.cfg.Passive == nil {
-		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.pulse.often()))
+		c.rejoin()
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -39,6 +39,14 @@ func (m *membership) repeats(a *arrival) bool {
 	return a.asked || !known
 }
 
+// rejoin makes this device ask for its slot again, within a while, so that devices do not ask in
+// step.
+func (c *Client) rejoin() {
+	if c.member.rejoinAt.IsZero() {
+		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.pulse.often()))
+	}
+}
+
 // rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may have
 // lost the members with the tail of its log. Otherwise this device would ask only after a
 // silence.
@@ -172,6 +180,7 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		return c.report(joining(err))
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
+		c.rejoin() // it may be there again, and believe that this device is not
 		return nil
 	}
 	if err := c.accept(ctx, &reply); err != nil {

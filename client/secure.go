@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,6 +46,9 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	masks, err := mask.Begin(limited, mask.Config{Plan: plan, Attempt: attempt,
 		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
 		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
+	if errors.Is(err, mask.ErrOut) { // so nothing that this device sends would tell that it is back
+		c.rejoin()
+	}
 	if err != nil {
 		return c.report(Progress{State: Waiting, Err: err})
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/client/internal/retry"
@@ -15,9 +16,11 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// ErrOut: this device takes no part in an attempt. It was away when the attempt was announced, or
-// too few take part for the plan's quorum.
+// ErrOut: the coordinator believed this device to be away when it announced the attempt.
 var ErrOut = errors.New("not one of the devices whose scalars are summed")
+
+// errFew: too few devices take part in the attempt.
+var errFew = errors.New("the devices whose scalars are summed are fewer than the quorum")
 
 // errOver: the coordinator goes on without this device, or not at all.
 var errOver = errors.New("the coordinator closed the attempt, or goes on without this device")
@@ -61,13 +64,15 @@ type Session struct {
 // ctx. Call Close when done.
 func Begin(ctx context.Context, cfg Config) (*Session, error) {
 	round := cfg.Attempt.Round(cfg.Plan)
-	if uint32(len(round.Members)) < cfg.Plan.Quorum {
-		return nil, fmt.Errorf("%w: they are %d, quorum %d", ErrOut, len(round.Members),
-			cfg.Plan.Quorum)
+	if !slices.Contains(round.Members, cfg.Slot) {
+		return nil, ErrOut
+	}
+	if devices := uint32(len(round.Members)); devices < cfg.Plan.Quorum {
+		return nil, fmt.Errorf("%w: %d, quorum %d", errFew, devices, cfg.Plan.Quorum)
 	}
 	device, err := secagg.NewDevice(round, cfg.Slot, rand.Reader, cfg.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOut, err)
+		return nil, err
 	}
 	s := &Session{cfg: cfg, device: device, devices: len(round.Members), ready: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)

@@ -25,7 +25,7 @@ func TestSmallRound(t *testing.T) {
 	a := attemptOf(10)
 	a.Leave(func(slot uint32) bool { return slot > 1 })
 	cfg := Config{Plan: thePlan, Attempt: a, Slot: 1}
-	if _, err := Begin(t.Context(), cfg); !errors.Is(err, ErrOut) {
+	if _, err := Begin(t.Context(), cfg); !errors.Is(err, errFew) {
 		t.Errorf("among two: %v", err)
 	}
 	a.Leave(func(slot uint32) bool { return slot == 1 })
