@@ -224,7 +224,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 
 // missed notes for whom the current attempt waited in vain.
 func (c *Core) missed() {
-	if c.roster.Open {
+	if c.roster.Open || c.vault.Vain() {
 		return
 	}
 	var lost []uint32

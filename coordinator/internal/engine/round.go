@@ -110,7 +110,7 @@ func (c *Core) openAttempt(number uint32) {
 		r.hopes = r.pending + c.sum.Count
 	}
 	c.announce()
-	if !c.roster.Open && r.pending == 0 {
+	if !c.roster.Open && (r.pending == 0 || c.vault.Vain()) {
 		c.settle()
 	}
 }
@@ -154,7 +154,7 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.shortage.Waits:
-	case c.enough(), c.answers.Declines == 0 && !c.groups.All() &&
+	case c.enough(), c.answers.Declines == 0 && !c.groups.All() && !c.vault.Most() &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:

@@ -230,6 +230,50 @@ func TestMaskedSilent(t *testing.T) {
 	f.check(upTo(10)...)
 }
 
+// TestMaskedVain: an attempt in which too few could take part loses no device, as none can answer
+// it. The next one asks more at once, and where all were asked, the run waits.
+func TestMaskedVain(t *testing.T) {
+	plan := securePlan(t, 30)
+	plan.Target, plan.Quorum, plan.MaxAttempts = 10, 10, 1000
+	f := newMaskedFleet(t, plan, 30)
+	leave := func(ids []string) {
+		for _, id := range ids {
+			f.input(goodbyeOf(f.c, id))
+		}
+	}
+	leave(ids(30)[12:])
+	f.wait(f.c.round.closes - f.now)
+	for range 10 { // rounds that ask 25 devices at first, of which about 10 are present
+		f.begin()
+		if len(f.devices) < 10 {
+			t.Fatalf("attempt %d is of %d devices, quorum 10", f.c.round.attempt, len(f.devices))
+		}
+		for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+			for device := range f.devices {
+				if !f.over[device] {
+					f.step(step, device)
+				}
+			}
+		}
+		f.record()
+		f.input(Input{Kind: InAppended, N: f.c.N + 1})
+	}
+	leave(ids(30)[9:12])
+	for f.c.shortage.Spells < 20 || !f.c.shortage.Waits {
+		f.wait(f.c.due() - f.now)
+	}
+	if present := f.c.crowd.Present(); present != 9 {
+		t.Fatalf("%d are present after attempts in vain, want 9", present)
+	}
+	f.input(joinOf(ids(30)[9]))
+	f.wait(f.c.due() - f.now)
+	f.begin()
+	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+		f.step(step, upTo(10)...)
+	}
+	f.check(upTo(10)...)
+}
+
 // TestMaskedFits: attempts that fail ask ever more devices, but no more than one round can have: a
 // hundred that agree on lists, or 4,096 slots. Otherwise no attempt would ever come to a sum.
 func TestMaskedFits(t *testing.T) {
@@ -249,9 +293,19 @@ func TestMaskedFits(t *testing.T) {
 			f.c.round.attempt, len(f.devices), step)
 	}
 	plan = securePlan(t, 5000)
-	plan.Target, plan.Quorum = 1000, 3
-	if got := newTestCore(t, plan, 5000).cohort(3).Sampled; got != masked.MostAsked {
+	plan.Target, plan.Quorum, plan.MaxAttempts = 1000, 30, 1000
+	c := newTestCore(t, plan, 5000)
+	if got := c.cohort(3).Sampled; got != masked.MostAsked {
 		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, masked.MostAsked)
+	}
+	for _, id := range ids(5000)[30:] {
+		c.Step(1, goodbyeOf(c, id))
+	}
+	for range 10 {
+		before := c.round.attempt
+		if c.Step(c.due(), Input{Kind: InTick}); c.round.attempt > before+1 {
+			t.Fatalf("attempts %d to %d at once", before, c.round.attempt)
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ type Vault struct {
 	in      map[uint32]bool // who has answered it; nil in the first
 	asked   uint64          // when the attempt was announced
 	spent   bool
+	most    bool // see [Vault.Most]
 	means   []float32
 	loss    float32
 	count   uint32
@@ -74,11 +75,16 @@ func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool)
 	}
 	a.Leave(away)
 	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(v.plan),
-		spent: v.spent && v.attempt.N == a.N, tokens: map[uint32]string{}, took: map[uint32]bool{}}
+		spent: v.spent && v.attempt.N == a.N, most: v.most, tokens: map[uint32]string{},
+		took: map[uint32]bool{}}
 	if server, err := secagg.NewServer(v.round); err == nil {
 		v.server = server
 	}
 }
+
+// Vain says whether the attempt was in vain from the start: fewer than the quorum take part, so no
+// device answers.
+func (v *Vault) Vain() bool { return v != nil && len(v.round.Members) < int(v.plan.Quorum) }
 
 // On says whether an attempt is open that has no sum yet.
 func (v *Vault) On() bool { return v != nil && v.server != nil }
@@ -105,12 +111,14 @@ func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, away func(uint32) b
 		return c
 	}
 	asked, there := uint64(0), 0
+	v.most = false
 	for slot := range c.Slots(v.plan.Run, n, attempt) {
 		if !away(slot) {
 			there++
 		}
 		degree, _ := secagg.Graph(there)
-		if asked == masked.MostAsked || v.plan.SecureLists > 0 && degree+1 < there {
+		v.most = asked == masked.MostAsked || v.plan.SecureLists > 0 && degree+1 < there
+		if v.most {
 			break
 		}
 		asked++
@@ -118,6 +126,9 @@ func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, away func(uint32) b
 	c.Sampled = asked
 	return c
 }
+
+// Most says whether the attempt asks as many as a round can have.
+func (v *Vault) Most() bool { return v != nil && v.most }
 
 // Step returns the open step's name, "" without one.
 func (v *Vault) Step() string {
