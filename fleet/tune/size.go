@@ -59,20 +59,20 @@ func (t *tuning) fitRounds(before, after *wire.Plan) {
 	}
 	rounds := (p.Rounds*old + now/2) / now
 	if p.Horizon > 0 || p.Warmup > 0 || len(p.StepSchedule) > 0 || rounds < t.cfg.Rounds {
-		t.because("A round takes %d evaluations in place of %d: rounds=%d takes as many in all as the "+
-			"plan's %d rounds, which stay.", now, old, rounds, p.Rounds)
+		t.because("A round now takes %d evaluations in place of %d. The plan keeps its %d rounds; "+
+			"rounds=%d would take as many evaluations as these took before.", now, old, p.Rounds, rounds)
 		return
 	}
 	t.result.Plan.Rounds = rounds
-	t.because("rounds=%d: a round takes %d evaluations in place of %d, so these are as many in all "+
-		"as in %d rounds before.", rounds, now, old, p.Rounds)
+	t.because("rounds=%d: a round takes %d evaluations in place of %d, so these rounds "+
+		"take as many as %d rounds took before.", rounds, now, old, p.Rounds)
 }
 
 // why says why the size of a stage stays as it is.
 func (t *tuning) why(stage string) string {
 	for _, trial := range t.result.Trials {
 		if trial.Stage == stage {
-			return "what else was tried gains no more."
+			return "no other value that was tried gains enough to take its place."
 		}
 	}
 	return "nothing else was tried, within the budget and the plan's limits."

@@ -65,6 +65,17 @@ func TestSmallerBatch(t *testing.T) {
 	}
 }
 
+// TestWhy: a size that stays says whether others were tried.
+func TestWhy(t *testing.T) {
+	run := &tuning{result: &Result{Trials: []Trial{{Stage: "batch"}}}}
+	if why := run.why("batch"); !strings.HasPrefix(why, "no other value that was tried gains enough") {
+		t.Error(why)
+	}
+	if why := run.why("perturbations"); !strings.HasPrefix(why, "nothing else was tried") {
+		t.Error(why)
+	}
+}
+
 // TestFitRounds: another P gets as many rounds as take the evaluations of before. A plan that names
 // other rounds besides, or would have fewer than a trial, is told their number.
 func TestFitRounds(t *testing.T) {
@@ -81,14 +92,14 @@ func TestFitRounds(t *testing.T) {
 		why    string
 	}{
 		{func(*wire.Plan) {}, 367, "rounds=367: a round takes 12 evaluations in place of 22, so these " +
-			"are as many in all as in 200 rounds before."},
+			"rounds take as many as 200 rounds took before."},
 		{func(p *wire.Plan) { p.Rounds = 0 }, 0, ""},
-		{func(p *wire.Plan) { p.Rounds = 20 }, 20, "rounds=37 takes as many in all as the plan's 20 " +
-			"rounds, which stay."},
-		{func(p *wire.Plan) { p.Warmup = 9 }, 200, "rounds=367 takes"},
-		{func(p *wire.Plan) { p.StepDecay, p.Horizon = wire.Cosine, 200 }, 200, "rounds=367 takes"},
+		{func(p *wire.Plan) { p.Rounds = 20 }, 20, "The plan keeps its 20 rounds; rounds=37 would take " +
+			"as many evaluations as these took before."},
+		{func(p *wire.Plan) { p.Warmup = 9 }, 200, "rounds=367 would take"},
+		{func(p *wire.Plan) { p.StepDecay, p.Horizon = wire.Cosine, 200 }, 200, "rounds=367 would take"},
 		{func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{Round: 9, Factor: 2}} }, 200,
-			"rounds=367 takes"},
+			"rounds=367 would take"},
 	} {
 		given := *p
 		c.change(&given)
