@@ -19,6 +19,11 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: a line of %d columns: %q", cmd.CommandPath(), n, line)
 			}
 		}
+		for _, odd := range []string{"-1ns", "1.000000"} { // defaults as Go writes them
+			if strings.Contains(cmd.UsageString(), odd) {
+				t.Errorf("%s: its help has %s", cmd.CommandPath(), odd)
+			}
+		}
 		for _, c := range cmd.Commands() {
 			check(c)
 		}

@@ -98,7 +98,7 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 // CoordinatorFlag adds the flag that names the coordinator's keys.
 func CoordinatorFlag(cmd *cobra.Command, keys *string) {
 	cmd.Flags().StringVar(keys, "coordinator", "", "public key of the coordinator, as zofl status "+
-		"prints it: take nothing that is not signed with it; two with a comma, while it changes; "+
+		"prints it: take nothing that is not signed with it; two, with a comma, while the key changes; "+
 		"default: that in --creds, or none")
 }
 

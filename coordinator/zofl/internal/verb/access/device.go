@@ -156,7 +156,7 @@ func deviceRevokeCommand() *cobra.Command {
 		Use:   "revoke NAME",
 		Short: "Shut a device, witness or operator out",
 		Long: `Withdraws a user's permission. The running broker closes its connections and lets it in no
-more. The run goes on. To have it no longer waited for, also give zofl retire.
+more. The run goes on. So that no round waits for it, give zofl retire, too.
 
 If no broker runs, the revocation holds from its next start, and the exit code is 3.`,
 		Example: `  zofl device revoke pi-1 --auth kitchen.auth`,

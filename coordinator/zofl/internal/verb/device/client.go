@@ -46,7 +46,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"directory for the device's state, which survives crashes; default: start anew each time")
 	d.initial.Flags(cmd)
 	f.StringVar(&d.fetch, "fetch", "", "`SHA-256` of the file of --initial, as zofl plan prints it: "+
-		"a file that is missing is fetched from zofl serve --offer, and another one refused")
+		"if the file is missing, fetch it from zofl serve --offer; refuse one with another SHA-256")
 	f.Uint64Var(&d.fetchLimit, "fetch-limit", 4096, "MiB of the file that --fetch takes at most: "+
 		"whoever offers it could fill the disk")
 	cli.SecretFlag(cmd, &d.secret)

@@ -45,8 +45,8 @@ loss evaluations, and says what it tried and why it chose. All trials begin at t
 parameters, with the same directions and minibatches. With --out the plan with the chosen
 settings is stored; PLAN is not changed.
 
-First losses along one direction give mu, and losses along the first move a step to begin
-with. Short trials bracket the step. Longer ones compare it with a quarter and four times
+First, losses along one direction give mu, and losses along the first move give a step to
+begin with. Short trials bracket the step. Longer ones compare it with a quarter and four times
 of it, and then P and the batch with larger and smaller ones.
 
 The devices have a loss that the program has built in, of digits or the bowl of zofl client, or
@@ -78,7 +78,7 @@ the run to the best state so far.`,
 	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
 		"0: as many as 400 rounds and the brackets take, or with --run its trials")
 	flags.Uint64Var(&f.rounds, "rounds", 50,
-		"rounds of a long trial, or with --run of each, if they fit")
+		"rounds of a long trial, or with --run of each trial, if --queries allows")
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
 	f.Source.Flags(cmd)
 	flags.IntVar(&f.Data.Clients, "clients", 0, "number of devices; 0: the plan's members")

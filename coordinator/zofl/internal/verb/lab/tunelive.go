@@ -35,7 +35,8 @@ func (l *tuneLive) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.run, "run", "",
 		"name of a run in progress, with --url: tune its step, and no plan")
 	cmd.Flags().Float32SliceVar(&l.factors, "factors", []float32{1, 0.25, 4},
-		"with --run: a `list` of what its step is multiplied with in the trials")
+		"with --run: a `list` of factors on its step, one for each trial")
+	cmd.Flags().Lookup("factors").DefValue = "1,0.25,4"
 }
 
 // check returns an error if a flag would be ignored.

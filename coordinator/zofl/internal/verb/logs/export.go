@@ -28,9 +28,9 @@ func Export() *cobra.Command {
 float32 if its name ends in .f32, a NumPy array if it ends in .npy. The file appears
 complete or not at all.
 
-A name that ends in .safetensors, .onnx or .npz is that of a copy of the model that the run
-began with, --initial, or of another, --like, with the same tensors. In the copy the tensors
-that --train names are those of the run, and all else is as it was.
+For a name that ends in .safetensors, .onnx or .npz, export writes a copy of a model file:
+of --initial, with which the run began, or of --like, which has the same tensors. In the copy
+the tensors that --train names are those of the run, and all else is as it was.
 
 With transport=dense the model is computed from vectors that are stored beside the log. The
 log keeps only the last dense_keep of them, so older models can no longer be exported.`,

@@ -56,8 +56,8 @@ func Verify() *cobra.Command {
 		Short: "Check that a log is undamaged, and compute its digest",
 		Long: `Reads a whole log and checks that every record follows the one before it. Then computes the
 model from the log, and prints the digest of its state: every device of the run must have
-the same. If the log is damaged or cannot be replayed, the exit code is 4. So it is if records
-are missing at the end of the log that it held once. verify and log never change a log.
+the same. If the log is damaged or cannot be replayed, the exit code is 4. It is 4, too, if
+the log once held records that are now missing at its end. verify and log never change a log.
 
 With transport=dense, verify also compares the vectors stored beside the log with the
 records that name them. The exit code is 4 if one is missing or wrong. A state whose vectors

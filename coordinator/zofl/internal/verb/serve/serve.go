@@ -69,12 +69,12 @@ Servers tell this only to a user of their system account; name one with --system
 
 After a crash start the same command again: committed records survive. serve never begins a
 run where an earlier one left members, an epoch or the note of a stored record: restore the
-log, build one from a device's state with zofl recover, or give --begin-anew. It sets aside
-what is left, under names that end in .before-N. It never leads a log that has become
-shorter: restore it, or give --accept-loss.
+log, build one from a device's state with zofl recover, or give --begin-anew, which sets
+aside what is left, under names that end in .before-N. serve never leads a log that has
+become shorter: restore it, or give --accept-loss.
 
-With --http, serve shows the run on a page for browsers, which also takes commands: its
-address and the file of the token that commands need are in the messages.
+With --http, serve shows the run on a page for browsers, which also takes commands. serve
+prints the page's address, and where the token is that commands need.
 
 With --websocket, browsers reach the broker that serve starts, from pages of --origin. With
 --attached, serve ends when its standard input does, as it ends on SIGTERM. Messages go to
@@ -114,7 +114,8 @@ standard error. With --json, events go to standard output, one per line.`,
 	fs.StringArrayVar(&f.witnesses, "witness", nil,
 		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
 	fs.DurationVar(&f.linger, "linger", -1,
-		"how long to serve late devices after the run has ended; negative: until stopped")
+		"how long to serve late devices after the run has ended; default: until stopped, as with -1s")
+	fs.Lookup("linger").DefValue = "0s" // a zero is not printed, -1ns would be
 	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
 		"how many records at the end of the log are lost for good; serve says the number")
 	fs.StringVar(&f.allow, "allow", "",
