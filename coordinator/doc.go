@@ -35,9 +35,10 @@
 //     terms. Where rounds have two phases, each has a record and a vector.
 //
 // With Plan.Late, contributions to earlier records join as terms of these: with transport=mean one
-// for each such record, with transport=relay one for each contribution. Each counts once. Only
-// contributions to records that this coordinator closed itself do, because it knows who counted:
-// after a restart, and after another coordinator's record, late ones are dropped.
+// for each such record, with transport=relay one for each contribution. Each counts once. As
+// only the coordinator that closed a record knows who counted in it, it takes late contributions to
+// records of its own alone: those from before a restart, or to another coordinator's record, it
+// drops.
 //
 // A round takes contributions up to its target, paused or not. So records stay within the size that
 // package wire/valid has computed.
@@ -78,8 +79,8 @@
 // # Digests
 //
 // The coordinator holds no state to compare devices with. The reference is the digest that a
-// witness reports (Config.Witnesses), or one on which three devices agree. Announcements bring it,
-// and devices find by it that they have to rebuild.
+// witness reports (Config.Witnesses), or one on which three devices agree. Announcements bring it
+// to the devices. One whose digest differs from it rebuilds its state.
 //
 // # Catching up
 //

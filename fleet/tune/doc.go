@@ -13,7 +13,7 @@
 //     largest mu is chosen whose even part, rms((f+ + f-)/2 - f), is at most a fifth of its odd
 //     part, rms((f+ - f-)/2): from there on curvature would show in the differences.
 //   - line: one round gives a first move D. Of the losses at x + 4^j D, for j = -8, ..., 8, the
-//     least says where to begin, though the plan's step is thousands of times off.
+//     least says where to begin, even if the plan's step is thousands of times off.
 //   - bracket: short trials, with steps 4 times as large and as small, until both neighbors of
 //     the best step are worse. A trial that diverges is worse than any other.
 //   - refine: that step, a quarter and four times of it, for 50 rounds each. A trial that gained
@@ -32,7 +32,7 @@
 // to the devices unless one of these gains at least 5 % more.
 //
 // The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi,
-// adagrad or sign: for those a longer mean move is no longer step.
+// adagrad or sign: with these rules the length of the mean move does not change that of a step.
 //
 // # What it does not do
 //

@@ -71,10 +71,10 @@ type Result struct {
 	Queries uint64     // loss evaluations
 }
 
-// Run tunes a plan. The error is a [*wire.PlanError], a [*fleet.OptionError] or says what Config
-// lacks, it is the cause of ctx if that ends, or that every step diverged or no device could
-// compute its loss. Once the trials have begun there is a result even with an error, with the best
-// plan so far.
+// Run tunes a plan. The error is a [*wire.PlanError] or a [*fleet.OptionError], or the cause of ctx
+// if that ends. Other errors say what Config lacks, that every step diverged, or that no device
+// could compute its loss. Once the trials have begun there is a result even with an error, with the
+// best plan so far.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	t, err := begin(&c)
 	if err != nil {

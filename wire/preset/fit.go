@@ -56,13 +56,18 @@ func mannersFor(p *wire.Plan) (list []wire.Plan) {
 }
 
 // Fit lets a plan of the preset zofl run although fields of its author's exclude how the preset
-// shares directions. set names the fields that the author has set. Of sharing, transport, groups,
-// group_size, regroup and precision, those that are the preset's and not in set then change
-// together: to directions of each device's own with scalars of 4 bits, or if these are excluded
-// too, of 16 bits, or to groups that devices of an open roster draw, or to directions that all
-// devices share. Fit returns one sentence that says what changed, and
-// why. Where nothing has to change, or no such change helps, it changes nothing and returns "".
-// What a plan still lacks, package plancheck says: such as a number for mu, with secure=sum.
+// shares directions. set names the fields that the author has set. Fit changes those of sharing,
+// transport, groups, group_size, regroup and precision that are the preset's and not in set. They
+// change together, to the first of these with which the plan can run:
+//
+//   - directions of each device's own, with scalars of 4 bits;
+//   - the same with scalars of 16 bits;
+//   - groups that devices of an open roster draw;
+//   - directions that all devices share.
+//
+// Fit returns one sentence that says what changed, and why. Where nothing has to change, or no such
+// change helps, it changes nothing and returns "". What a plan still lacks, such as a number for mu
+// with secure=sum, package plancheck says.
 //
 // Call it after [New] and your own fields:
 //

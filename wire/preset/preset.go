@@ -20,7 +20,7 @@ import (
 type Info struct {
 	Name   string
 	Source string // paper, algorithm and equations
-	Notes  string // where the defaults come from, the traps, and how it does untouched
+	Notes  string // where the defaults come from, the traps, and how it does with its own step
 	apply  func(*wire.Plan)
 }
 
