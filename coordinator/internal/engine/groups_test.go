@@ -281,7 +281,8 @@ func TestGroupsTellAll(t *testing.T) {
 	}
 }
 
-// TestGroupsOfThePresent: who left or was retired is not asked, and the round does not wait.
+// TestGroupsOfThePresent: where enough others are present, who left or was retired is not asked,
+// and the round does not wait.
 func TestGroupsOfThePresent(t *testing.T) {
 	s := newGroupStage(t)
 	by := s.named()
@@ -348,6 +349,27 @@ func TestGroupsOfTheSilent(t *testing.T) {
 	}
 	if r := s.record(); r.Contributors != 6 {
 		t.Errorf("%d contributed, want 6", r.Contributors)
+	}
+}
+
+// TestGroupsOfTheLeft: a round that lacks devices asks those that said goodbye, too. One that ran
+// again at once may have joined before its goodbye came.
+func TestGroupsOfTheLeft(t *testing.T) {
+	s := newGroupStage(t, "quorum=6")
+	for _, id := range ids(groupDevices)[5:] {
+		s.step(goodbyeOf(s.c, id))
+	}
+	s.now = s.c.round.deadline
+	s.step(Input{Kind: InTick})
+	for group, slots := range s.named() {
+		for _, slot := range slots {
+			if slot <= 5 {
+				s.reply(slot, group)
+			}
+		}
+	}
+	if r := s.record(); r.Contributors != 6 {
+		t.Errorf("%d contributed, want the five that stayed and one that is back", r.Contributors)
 	}
 }
 

@@ -20,8 +20,8 @@ type Standing uint8
 
 const (
 	Present Standing = iota
-	Absent           // silent, or away for a while: it may be there
-	Gone             // it said goodbye, or was retired: it is not asked
+	Absent           // silent, away for a while, or left: it may be there, or be back
+	Gone             // it was retired: it is not asked
 )
 
 // StandingOf returns the standing of a device in a state.
@@ -29,7 +29,7 @@ func StandingOf(s report.DeviceState) Standing {
 	switch s {
 	case report.DevicePresent:
 		return Present
-	case report.DeviceRetired, report.DeviceLeft:
+	case report.DeviceRetired:
 		return Gone
 	}
 	return Absent
