@@ -8,10 +8,11 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A run opens no round while it is paused, or while its log is in trouble. An operator pauses a
-// run, or a device that has records which the log lacks does; then somebody has to resume it. A
-// lack of devices and trouble with the log end by themselves. None of these is in the log, so a
-// restarted coordinator goes on.
+// A run opens no round while it is paused, while it lacks devices, or while its log is in trouble.
+// An operator pauses a run, and so does a device that has records which the log lacks, a run that
+// diverges, and a survey that finds no value; then somebody has to resume it. A lack of devices and
+// trouble with the log end by themselves. None of these is in the log, so a restarted coordinator
+// goes on.
 
 // halted says whether no round may be open though the run has not ended.
 func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.Waits }
