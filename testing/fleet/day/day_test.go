@@ -35,9 +35,9 @@ func TestTwoHours(t *testing.T) {
 		t.Errorf("%d replies reached the coordinator, %d are in its counters: %+v", h.Arrived,
 			counted, h.Counters)
 	}
-	if len(h.Differ) > 0 || h.States < 40 || h.Behind > 5 {
+	if len(h.Differ) > 0 || h.States < 40 || h.Behind > 1 {
 		t.Errorf("%d states compared with the log's, want 40; differ: %q; a phone is %d records "+
-			"behind, want at most 5", h.States, h.Differ, h.Behind)
+			"behind, want at most 1", h.States, h.Differ, h.Behind)
 	}
 	if testing.Short() {
 		return

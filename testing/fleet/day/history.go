@@ -24,7 +24,7 @@ type History struct {
 
 	// States are the phones' states that were compared with that of the log, at the end of each
 	// session; Differ names those that differ. Behind is the largest lag of a phone behind the
-	// log at the end, in records, among phones that are there.
+	// log at the end, in records, among phones that have been there for a minute.
 	States int
 	Differ []string
 	Behind uint64

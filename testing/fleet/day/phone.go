@@ -22,8 +22,9 @@ type phone struct {
 	station  *station
 	loss     *phoneLoss
 	disk     disk
-	sessions []session // the current one and those to come
-	app      *app      // nil: it does not run
+	sessions []session     // the current one and those to come
+	app      *app          // nil: it does not run
+	since    time.Duration // when its app began to run, or its radio came back
 }
 
 // An app is a running client.
@@ -69,6 +70,7 @@ func (p *phone) begin() {
 		p.w.fault(p.id, err)
 		return
 	}
+	p.since = p.w.net.now()
 	p.w.presence(1)
 	for _, o := range s.outages {
 		p.w.net.at(o.from, func() { p.lose(o.silent) })
@@ -116,6 +118,7 @@ func (p *phone) lose(silently bool) {
 
 func (p *phone) regain() {
 	p.setLine(up)
+	p.since = p.w.net.now()
 	p.w.presence(1)
 }
 

@@ -143,6 +143,9 @@ func (w *world) run() *History {
 	return w.history
 }
 
+// caughtUp is how long a phone may take to catch up after its app or its radio came back.
+const caughtUp = time.Minute
+
 // finish compares the phones that are there with the log, and stops them.
 func (w *world) finish() {
 	w.sample()
@@ -152,7 +155,8 @@ func (w *world) finish() {
 			continue
 		}
 		w.check(p)
-		if n, _ := p.app.client.Record(); p.station.line == up && n > 0 {
+		back := w.net.now() - p.since
+		if n, _ := p.app.client.Record(); p.station.line == up && n > 0 && back >= caughtUp {
 			behind = max(behind, w.log.Last()-n)
 		}
 		p.stop(false)
