@@ -20,7 +20,8 @@ type Standing uint8
 
 const (
 	Present Standing = iota
-	Absent           // silent, away for a while, or left: it may be there, or be back
+	Silent           // it let rounds wait in vain: it may be back, and says so only if it is asked
+	Absent           // away for a while, or left: it may be there, or be back
 	Gone             // it was retired: it is not asked
 )
 
@@ -29,6 +30,8 @@ func StandingOf(s report.DeviceState) Standing {
 	switch s {
 	case report.DevicePresent:
 		return Present
+	case report.DeviceSilent:
+		return Silent
 	case report.DeviceRetired:
 		return Gone
 	}
@@ -102,6 +105,9 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 //
 // With sketches the first attempt asks the present members of the next groups of the period's, and
 // others only where these have too few.
+//
+// The first attempt also asks a silent member, for which the round does not wait: one that is back
+// has nothing else to answer.
 func (c *Chooser) Choose(p *wire.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
 	if attempt == 0 {
 		clear(c.of)
@@ -120,7 +126,20 @@ func (c *Chooser) Choose(p *wire.Plan, round uint64, attempt uint32, crowd Crowd
 	size := c.size(p)
 	filled := (have + uint32(present) + size - 1) / size
 	c.groups = min(max(c.groups, filled, 1), wiregroups.Count(p))
+	if attempt == 0 && !c.all && d.named.Count()+len(candidates) < mostDevices {
+		candidates = d.addSilent(candidates, c.order(p, round, crowd.Members()))
+	}
 	return d.among(candidates)
+}
+
+// addSilent adds the first silent one of members, if there is one.
+func (d *deal) addSilent(candidates []uint32, members iter.Seq[uint32]) []uint32 {
+	for slot := range members {
+		if d.crowd.Standing(slot) == Silent {
+			return append(candidates, slot)
+		}
+	}
+	return candidates
 }
 
 // All says whether the last attempt asks every present member that has not answered. Without groups
@@ -276,7 +295,7 @@ func (d *deal) candidates(members iter.Seq[uint32], wants int) (
 		_, again := d.chooser.of[slot]
 		switch standing := d.crowd.Standing(slot); {
 		case standing == Gone || again && (d.crowd.Contributed(slot) || d.named.Has(slot)):
-		case standing == Absent:
+		case standing != Present:
 			absent = append(absent, slot)
 		case again:
 			asked = append(asked, slot)

@@ -200,6 +200,41 @@ func TestManyAttempts(t *testing.T) {
 	}
 }
 
+// TestSilentAreAsked: each round asks a silent member besides, and each of them in time: nothing else
+// would find that it is back. It asks none where the announcement has no room.
+func TestSilentAreAsked(t *testing.T) {
+	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
+	for slot := 30; slot < 40; slot++ {
+		f.standings[slot] = Silent
+	}
+	asked := map[uint32]bool{}
+	for round := uint64(1); round <= 200; round++ {
+		g := c.Choose(p, round, 0, f)
+		checkGroups(t, c, f, g, nil)
+		silent := 0
+		for slot := range g.Slots() {
+			if f.standings[slot] == Silent {
+				asked[slot] = true
+				silent++
+			}
+		}
+		if len(g) != 2 || g.Count() != 11 || silent != 1 {
+			t.Fatalf("round %d asks %v, of which %d are silent, want 11 and 1", round, g, silent)
+		}
+		if g := c.Choose(p, round, 1, f); g.Count() != 20 {
+			t.Fatalf("round %d, attempt 1, asks %v, want 20", round, g)
+		}
+	}
+	if len(asked) != 10 {
+		t.Errorf("200 rounds ask %d of 10 silent members", len(asked))
+	}
+	f = newFleet(mostDevices + 1)
+	f.standings[0] = Silent
+	if g := New(1).Choose(planOf(mostDevices, 5, 10), 1, 0, f); g.Count() != mostDevices {
+		t.Errorf("%d devices are named, want %d", g.Count(), mostDevices)
+	}
+}
+
 // TestPeopleComeBack: a later attempt makes groups for those who have come since.
 func TestPeopleComeBack(t *testing.T) {
 	c, f, p := New(1), newFleet(20), planOf(10, 5, 10)

@@ -315,7 +315,7 @@ func TestSketchedRounds(t *testing.T) {
 		t.Errorf("ten rounds of ten ask %d of 100 members", len(asked))
 	}
 	for slot := range 30 { // in the middle of a period
-		f.standings[slot] = Standing(1 + slot%2)
+		f.standings[slot] = Standing(1 + slot%3)
 	}
 	for slot := 0; slot < 23; slot++ {
 		f.standings = append(f.standings, Present)
@@ -324,16 +324,16 @@ func TestSketchedRounds(t *testing.T) {
 		before := map[uint32]uint32{}
 		g := c.Choose(p, round, 0, f)
 		checkGroups(t, c, f, g, nil)
-		if g.Count() != 10 {
-			t.Errorf("round %d has groups %v", round, g)
-		}
+		standings := map[Standing]int{}
 		for group, slots := range g {
 			for _, slot := range slots {
 				before[slot] = uint32(group)
-				if f.standings[slot] != Present {
-					t.Errorf("round %d asks slot %d, which is away", round, slot)
-				}
+				standings[f.standings[slot]]++
 			}
+		}
+		if g.Count() != 11 || standings[Present] != 10 || standings[Silent] != 1 {
+			t.Errorf("round %d has groups %v, of standings %v: want 10 present and 1 silent", round,
+				g, standings)
 		}
 		f.contributed = map[uint32]bool{g[0][0]: true, g[1][1]: true}
 		checkGroups(t, c, f, c.Choose(p, round, 1, f), before)
