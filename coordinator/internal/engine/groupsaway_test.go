@@ -100,8 +100,8 @@ func TestGroupsOfTheLeft(t *testing.T) {
 	}
 }
 
-// TestGroupsFindWhoIsBack: now and then a round also asks a silent device, and does not wait for it.
-// One that answers is present again.
+// TestGroupsFindWhoIsBack: a round also asks a silent device, and does not wait for it. One that
+// answers is present again.
 func TestGroupsFindWhoIsBack(t *testing.T) {
 	s := newGroupStage(t)
 	lost := s.named()[0][0]

@@ -200,8 +200,8 @@ func TestManyAttempts(t *testing.T) {
 	}
 }
 
-// TestSilentAreAsked: each round asks a silent member besides, and each of them in time: nothing else
-// would find that it is back. It asks none where the announcement has no room.
+// TestSilentAreAsked: each round also asks a silent member, and each of them in time, as nothing
+// else would find that it is back. It asks none where the announcement has no room.
 func TestSilentAreAsked(t *testing.T) {
 	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
 	for slot := 30; slot < 40; slot++ {
