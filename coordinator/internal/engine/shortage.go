@@ -12,7 +12,7 @@ import (
 const forever = math.MaxUint64
 
 // runShort waits for devices to come back. The attempt's contributions stay, and replies to it
-// still count.
+// still count. What an operator asked for while the attempt was open does not wait.
 func (c *Core) runShort() {
 	s := &c.shortage
 	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
@@ -26,7 +26,9 @@ func (c *Core) runShort() {
 		c.emitEvent(report.Event{Kind: report.StillPaused, Reason: s.Reason + "; " + c.waitsText(),
 			Seconds: float64(c.now-s.Began) / 1000})
 	}
-	c.announceClosed()
+	if !c.takeTurn() {
+		c.announceClosed()
+	}
 }
 
 // soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
