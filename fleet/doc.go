@@ -1,7 +1,7 @@
 // Package fleet runs a plan on devices of this process, with the production client and
 // coordinator over a bus in memory: to try a method, a loss or a setting before there is a
-// device, and for experiments. [Run] does it: a thousand rounds of ten
-// devices with a cheap loss take less than a second.
+// device, and for experiments. [Run] does it: a thousand rounds of ten devices with a cheap loss
+// take less than a second.
 //
 // # What differs from a live run
 //

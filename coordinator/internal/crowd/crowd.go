@@ -122,8 +122,8 @@ func (w *Crowd) Absent() []uint32 { return w.absent }
 // Absent says whether the member is believed to be absent.
 func (p *Member) Absent() bool { return p.at > 0 }
 
-// Away says that of a slot.
-func (w *Crowd) Away(slot uint32) bool { return w.Members[slot].Absent() }
+// IsAbsent says whether the member of a slot is believed to be absent.
+func (w *Crowd) IsAbsent(slot uint32) bool { return w.Members[slot].Absent() }
 
 // Present is how many members are believed to be present.
 func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }

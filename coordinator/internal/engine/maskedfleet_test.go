@@ -136,6 +136,15 @@ func (f *maskedFleet) step(step secagg.Step, devices ...int) {
 	}
 }
 
+// sums has devices take all steps of an attempt, and checks the record.
+func (f *maskedFleet) sums(devices ...int) {
+	f.t.Helper()
+	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
+		f.step(step, devices...)
+	}
+	f.check(devices...)
+}
+
 func (f *maskedFleet) send(device int, step secagg.Step, body []byte) {
 	f.t.Helper()
 	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: body}

@@ -126,7 +126,7 @@ func (c *Core) cohort(attempt uint32) wire.Cohort {
 	}
 	c.crowd.Sweep(c.now)
 	all := c.crowd.Cohort(c.Plan.Sampled(uint32(c.roster.Stored)), attempt)
-	return c.vault.Fit(all, c.N+1, attempt, c.crowd.Away)
+	return c.vault.Fit(all, c.N+1, attempt, c.crowd.IsAbsent)
 }
 
 // askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.

@@ -18,7 +18,7 @@ func (c *Core) openVault() {
 	r := &c.round
 	a := masked.Attempt{Run: c.Plan.Run, N: c.N + 1, Tip: c.Hash.Tip(), Epoch: c.epoch,
 		Number: r.attempt, Cohort: r.cohort, Words: r.scalars + 1}
-	c.vault.Begin(a, c.now, c.crowd.Away)
+	c.vault.Begin(a, c.now, c.crowd.IsAbsent)
 	r.closes = c.vault.Ends(r.closes)
 }
 

@@ -199,10 +199,7 @@ func TestMaskedAway(t *testing.T) {
 	if len(f.devices) != 4 {
 		t.Fatalf("%d devices take part, want the 4 that are present", len(f.devices))
 	}
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
-		f.step(step, 0, 1, 2, 3)
-	}
-	f.check(0, 1, 2, 3)
+	f.sums(0, 1, 2, 3)
 }
 
 // TestMaskedSilent: a run whose devices fall silent waits for them, and then asks all again. An
@@ -224,10 +221,7 @@ func TestMaskedSilent(t *testing.T) {
 	if len(f.devices) != 10 {
 		t.Fatalf("%d devices take part, want all", len(f.devices))
 	}
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
-		f.step(step, upTo(10)...)
-	}
-	f.check(upTo(10)...)
+	f.sums(upTo(10)...)
 }
 
 // TestMaskedVain: an attempt in which too few could take part loses no device, as none can answer
@@ -268,10 +262,7 @@ func TestMaskedVain(t *testing.T) {
 	f.input(joinOf(ids(30)[9]))
 	f.wait(f.c.due() - f.now)
 	f.begin()
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
-		f.step(step, upTo(10)...)
-	}
-	f.check(upTo(10)...)
+	f.sums(upTo(10)...)
 }
 
 // TestMaskedFits: attempts that fail ask ever more devices, but no more than one round can have: a
@@ -325,10 +316,7 @@ func TestMaskedSparse(t *testing.T) {
 // TestMaskedHides: nothing that devices send has a word of a device's scalars.
 func TestMaskedHides(t *testing.T) {
 	f := newMaskedFleet(t, securePlan(t, 10), 10)
-	for step := secagg.StepKeys; step < secagg.StepDone; step++ {
-		f.step(step, upTo(10)...)
-	}
-	f.check(upTo(10)...)
+	f.sums(upTo(10)...)
 	for device := range f.scalars {
 		for i, word := range f.words(device) {
 			for _, body := range f.seen {

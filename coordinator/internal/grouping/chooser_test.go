@@ -228,6 +228,13 @@ func TestSilentAreAsked(t *testing.T) {
 	if len(asked) != 10 {
 		t.Errorf("200 rounds ask %d of 10 silent members", len(asked))
 	}
+	for slot := 5; slot < 30; slot++ {
+		f.standings[slot] = Silent
+	}
+	g := c.Choose(p, 201, 0, f)
+	if checkGroups(t, c, f, g, nil); g.Count() != 10 {
+		t.Errorf("of five present and 35 silent members %v are asked, want 10", g)
+	}
 	f = newFleet(mostDevices + 1)
 	f.standings[0] = Silent
 	if g := New(1).Choose(planOf(mostDevices, 5, 10), 1, 0, f); g.Count() != mostDevices {

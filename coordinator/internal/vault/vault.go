@@ -105,15 +105,15 @@ func (v *Vault) Spent() bool { return v != nil && v.spent }
 func (v *Vault) Lacks(present uint32) bool { return v != nil && present < v.plan.Quorum }
 
 // Fit returns as much of an attempt's cohort at record n as a round can have. Of devices that agree
-// on lists those who are not away have to be neighbors.
-func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, away func(uint32) bool) wire.Cohort {
+// on lists all who are not absent have to be neighbors.
+func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, absent func(uint32) bool) wire.Cohort {
 	if v == nil {
 		return c
 	}
 	asked, there := uint64(0), 0
 	v.most = false
 	for slot := range c.Slots(v.plan.Run, n, attempt) {
-		if !away(slot) {
+		if !absent(slot) {
 			there++
 		}
 		degree, _ := secagg.Graph(there)
