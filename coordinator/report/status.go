@@ -12,7 +12,7 @@ type State uint8
 const (
 	Waiting State = 0 // for the members of round 1, or for the log
 	Open    State = 1 // a round collects replies
-	Paused  State = 2 // no round opens until Resume, or until the log works or devices are back
+	Paused  State = 2 // no record follows until Resume, or until the log works or devices are back
 	Ended   State = 3 // the last record is an end
 	Deposed State = 4 // another coordinator leads the run
 )

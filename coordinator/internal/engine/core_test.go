@@ -100,6 +100,33 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
+// While the log is given a record, a run that was told to pause is not yet paused.
+func TestPausedOnceStored(t *testing.T) {
+	c := newTestCore(t, chaintest.Plan(t), 2)
+	n := c.N + 1
+	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
+		c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame})
+	}
+	c.Step(2, Input{Kind: InPause, Text: "lunch"})
+	if s := c.Status(); s.State != report.Waiting || s.Reason != "lunch" || c.phase != appending {
+		t.Errorf("with a record on its way: %v, %q, phase %d", s.State, s.Reason, c.phase)
+	}
+	c.Step(3, Input{Kind: InAppendFailed, N: n, Err: context.DeadlineExceeded})
+	if s := c.Status(); s.State != report.Paused || s.LogError == "" {
+		t.Errorf("while the log fails: %v, %q", s.State, s.LogError)
+	}
+	for now := uint64(4); c.phase != appending; now += 1000 {
+		c.Step(now, Input{Kind: InTick})
+	}
+	if s := c.Status(); s.State != report.Paused {
+		t.Errorf("while the log is tried again: %v", s.State)
+	}
+	c.Step(9e6, Input{Kind: InAppended, N: n})
+	if s := c.Status(); s.State != report.Paused || s.Reason != "lunch" || s.N != n {
+		t.Errorf("once stored: %v, %q after record %d", s.State, s.Reason, s.N)
+	}
+}
+
 // A requested end replaces one that followed from the run's state, so a rollback of that state does
 // not drop it.
 func TestRequestedEndOutlivesRollback(t *testing.T) {

@@ -53,8 +53,8 @@ func (c *Core) state() report.State {
 		return report.Deposed
 	case c.End != nil:
 		return report.Ended
-	case c.halted():
-		return report.Paused
+	case c.halted() && (c.phase != appending || c.trouble != ""):
+		return report.Paused // a run that pauses waits first until the log has its last record
 	case c.phase == collecting:
 		return report.Open
 	}

@@ -74,10 +74,12 @@ func (s *soak) check(also ...func() error) {
 
 // agree waits until all devices have the log's state, and compares what this process uses.
 func (s *soak) agree() error {
-	s.lead.c.Load().Pause("check")
+	reason := fmt.Sprint("check ", s.checks+1) // a status may still tell of the last one's pause
+	s.lead.c.Load().Pause(reason)
 	if err := s.until(func() error {
-		if state := s.lead.c.Load().Status().State; state != report.Paused {
-			return fmt.Errorf("the coordinator is %v, want paused", state)
+		if now := s.lead.c.Load().Status(); now.State != report.Paused || now.Reason != reason {
+			return fmt.Errorf("the coordinator is %v: %q, want paused: %q", now.State, now.Reason,
+				reason)
 		}
 		return nil
 	}); err != nil {

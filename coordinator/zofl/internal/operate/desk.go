@@ -87,11 +87,13 @@ func (d *Desk) Devices() (list []Device, at time.Time) {
 // it is, marked as pending.
 const obeyWithin = 3 * time.Second
 
-// settled does something, and waits until the coordinator's status shows it or an event of one
-// of these kinds says so.
+// settled does something, and waits for an event of one of these kinds, or one after which the
+// coordinator's status shows that it is done.
 func (d *Desk) settled(do func(), shows func(report.State) bool,
 	kinds ...report.EventKind) (bool, error) {
-	x := d.watch.expect(func(e report.Event) bool { return slices.Contains(kinds, e.Kind) })
+	x := d.watch.expect(func(e report.Event) bool {
+		return slices.Contains(kinds, e.Kind) || shows(d.c.Status().State)
+	})
 	defer x.drop()
 	do()
 	if shows(d.c.Status().State) {
@@ -133,16 +135,14 @@ func (d *Desk) pause(r Request) (bool, error) {
 	halted := func(st report.State) bool {
 		return st == report.Paused || st == report.Ended
 	}
-	return d.settled(func() { d.c.Pause(r.Reason) }, halted,
-		report.RunPaused, report.RunEnded)
+	return d.settled(func() { d.c.Pause(r.Reason) }, halted)
 }
 
 func (d *Desk) resume(Request) (bool, error) {
-	switch d.c.Status().State {
-	case report.Ended:
+	switch s := d.c.Status(); {
+	case s.State == report.Ended:
 		return false, errors.New("the run has ended")
-	case report.Paused:
-	default:
+	case s.State != report.Paused && s.Reason == "":
 		return false, errors.New("the run is not paused")
 	}
 	goesOn := func(st report.State) bool { return st != report.Paused }
