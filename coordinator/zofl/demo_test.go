@@ -28,7 +28,7 @@ func TestDemoMethods(t *testing.T) {
 			case "zofedavg-gd", "zofedavg-gd-shared": // all data in each evaluation
 				rounds, clients = "6", "2"
 			}
-			out, err := zofl(t, "demo", "--method", method, "--rounds", rounds, "--clients", clients,
+			out, err := zofl(t, "demo", "--method", method, "--rounds", rounds, "--devices", clients,
 				"--json")
 			var result demo.Result
 			if jsonErr := json.Unmarshal([]byte(out), &result); err != nil || jsonErr != nil {
@@ -46,14 +46,14 @@ func TestDemoMethods(t *testing.T) {
 func TestDemoRepeats(t *testing.T) {
 	same := ""
 	for range 3 {
-		out, err := zofl(t, "demo", "--split", "iid", "--clients", "6", "--rounds", "12", "--set",
+		out, err := zofl(t, "demo", "--split", "iid", "--devices", "6", "--rounds", "12", "--set",
 			"eval_every=0")
 		if err != nil || cell(out, "test loss") != same && same != "" {
 			t.Errorf("%v: test loss %s, and %s before", err, cell(out, "test loss"), same)
 		}
 		same = cell(out, "test loss")
 	}
-	out, err := zofl(t, "demo", "--clients", "3", "--rounds", "6", "--set", "roster=open")
+	out, err := zofl(t, "demo", "--devices", "3", "--rounds", "6", "--set", "roster=open")
 	if err != nil || cell(out, "replicas agree") != "true" {
 		t.Errorf("%v:\n%s", err, out)
 	}
@@ -62,7 +62,7 @@ func TestDemoRepeats(t *testing.T) {
 // TestDemoClasses: devices whose digits are of few kinds train by classes, and the model ends
 // better than it began.
 func TestDemoClasses(t *testing.T) {
-	out, err := zofl(t, "demo", "--rounds", "12", "--clients", "10", "--split", "shards", "--json",
+	out, err := zofl(t, "demo", "--rounds", "12", "--devices", "10", "--split", "shards", "--json",
 		"--set", "groups=sketch", "--set", "group_size=5", "--set", "regroup=5", "--set", "classes=10")
 	var result demo.Result
 	if jsonErr := json.Unmarshal([]byte(out), &result); err != nil || jsonErr != nil {

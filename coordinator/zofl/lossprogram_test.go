@@ -171,7 +171,7 @@ func TestSimulateStdioEnds(t *testing.T) {
 func TestTuneStdio(t *testing.T) {
 	p := newParent(t)
 	out := filepath.Join(t.TempDir(), "tuned.json")
-	text, err := p.run("tune", bowlFile(t, "--set", "step=1e-5"), "--json", "--clients", "2",
+	text, err := p.run("tune", bowlFile(t, "--set", "step=1e-5"), "--json", "--devices", "2",
 		"--fields", "step", "--rounds", "12", "--out", out)
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)

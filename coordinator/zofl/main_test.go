@@ -82,7 +82,7 @@ func TestDemoRefuses(t *testing.T) {
 		want []string // in the message
 	}{
 		{"method", []string{"--method", "nothing"}, []string{"--method nothing: ", "decomfl"}},
-		{"clients", []string{"--clients", "0"}, []string{"clients", "0"}},
+		{"devices", []string{"--clients", "0"}, []string{"devices", "0"}},
 		{"split", []string{"--split", "odd"}, []string{"split", "odd", "dirichlet"}},
 		{"field", []string{"--set", "stepz=3"}, []string{"stepz", "3"}},
 		{"value", []string{"--set", "beta=1.5"}, []string{"beta", "1.5"}},
@@ -91,7 +91,7 @@ func TestDemoRefuses(t *testing.T) {
 		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`},
 			[]string{"metrics", "accuracy"}},
 		{"memory", []string{"--method", "fzoos", "--set", "features=65000", "--set", "window=5000"},
-			[]string{"clients", "20", "features", "4 GiB"}},
+			[]string{"devices", "20", "features", "4 GiB"}},
 		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
 		{"argument", []string{"extra"}, []string{"extra", "--help"}},
 	} {

@@ -137,7 +137,7 @@ func simulatePrivate(t *testing.T, settings ...string) {
 	name := planFile(t, append(settings, "--dim", "40", "--set", "rounds=5", "--secret",
 		filepath.Join(dir, "secret"))...)
 	tuned := filepath.Join(dir, "tuned.json")
-	if _, err := zofl(t, "tune", name, "--objective", "bowl", "--clients", "3", "--fields", "step",
+	if _, err := zofl(t, "tune", name, "--objective", "bowl", "--devices", "3", "--fields", "step",
 		"--rounds", "5", "--out", tuned); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestTune(t *testing.T) {
 	}
 	name := planFile(t, "--dim", "500", "--run", "kitchen", "--set", "step=1e-5")
 	out := filepath.Join(t.TempDir(), "tuned.json")
-	args := []string{"tune", name, "--queries", "3000", "--clients", "3", "-o", out}
+	args := []string{"tune", name, "--queries", "3000", "--devices", "3", "-o", out}
 	first, err := zofl(t, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func makes(t *testing.T, text, name string, want *wire.Plan) {
 func TestTuneAuto(t *testing.T) {
 	name := planFile(t, "--dim", fmt.Sprint(kitchenDim))
 	out := filepath.Join(t.TempDir(), "tuned.json")
-	args := []string{"tune", name, "--objective", "bowl", "--clients", "3", "--queries", "2500"}
+	args := []string{"tune", name, "--objective", "bowl", "--devices", "3", "--queries", "2500"}
 	text, err := zofl(t, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -162,8 +162,8 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{name, "--force"}, []string{"--force", "--out"}},
 		{[]string{name, "--fields", "beta"}, []string{"--fields beta: ", "mu, step"}},
 		{[]string{name, "--queries", "5"}, []string{"--queries 5: ", "the default is"}},
-		{[]string{name, "--clients", "-1"}, []string{"--clients -1: give"}},
-		{[]string{name, "--objective", "bowl", "--clients", "-1"}, []string{"--clients -1: give"}},
+		{[]string{name, "--clients", "-1"}, []string{"--devices -1: give"}},
+		{[]string{name, "--objective", "bowl", "--devices", "-1"}, []string{"--devices -1: give"}},
 		{[]string{name, "--split", "odd"}, []string{"--split odd: choose"}},
 		{[]string{name, "--objective", "odd"}, []string{"--objective odd: "}},
 		{[]string{name, "--objective", "bowl", "--data", "x"}, []string{"--data", "digits"}},

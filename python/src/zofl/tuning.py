@@ -40,7 +40,7 @@ def tune(loss: Loss | None = None,
     found: list[Event] = []
     with stored(plan) as (file, dim):
         functions = checked(Functions(loss, losses, gradient, None, dim, samples, points))
-        said: dict[str, Flag] = {"clients": devices, "queries": queries, "rounds": rounds,
+        said: dict[str, Flag] = {"devices": devices, "queries": queries, "rounds": rounds,
                                  "fields": ",".join(fields) or None, **flags}
         talk(functions, "tune", file, *arguments(said), heard=found.append,
              strict=strict)

@@ -99,7 +99,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	began := time.Now()
 	r := &run{cfg: cfg, joined: make(chan struct{}, max(cfg.Clients, 0))}
 	if cfg.Clients < 1 {
-		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", cfg.Clients))
+		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 or more", cfg.Clients))
 	}
 	if err := checkSplit(cfg.Split); err != nil {
 		return nil, err

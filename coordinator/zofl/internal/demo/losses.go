@@ -13,7 +13,7 @@ import (
 // and seed.
 func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 	if cfg.Clients < 1 {
-		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", cfg.Clients))
+		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 or more", cfg.Clients))
 	}
 	if err := checkSplit(cfg.Split); err != nil {
 		return nil, err

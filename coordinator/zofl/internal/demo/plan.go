@@ -71,10 +71,10 @@ func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
 			Remedy: "give 1 or more: a demo ends"}
 	case p.Members > n:
 		return &wire.PlanError{Field: "members", Value: p.Members,
-			Remedy: fmt.Sprintf("the demo has %d devices: raise --clients, or lower it", n)}
+			Remedy: fmt.Sprintf("the demo has %d devices: raise --devices, or lower it", n)}
 	case p.Target > n:
 		return &wire.PlanError{Field: "target", Value: p.Target,
-			Remedy: fmt.Sprintf("the demo has %d devices: raise --clients, or lower it", n)}
+			Remedy: fmt.Sprintf("the demo has %d devices: raise --devices, or lower it", n)}
 	case p.Classes > 0 && p.Classes != classes:
 		return &wire.PlanError{Field: "classes", Value: p.Classes,
 			Remedy: fmt.Sprintf("the images have %d classes: give classes=%d, or classes=0", classes,
@@ -93,7 +93,7 @@ const mostMemory = 4 << 30
 func fits(p *wire.Plan, clients int) error {
 	one := cost.Of(p, cost.Input{}).Flat
 	if total := one * uint64(clients); total > mostMemory {
-		return cli.Usage(fmt.Errorf("--clients %d: at %d MiB each, the devices need more than the %d "+
+		return cli.Usage(fmt.Errorf("--devices %d: at %d MiB each, the devices need more than the %d "+
 			"GiB that a demo may use: give fewer, or lower fields of plan %s that cost memory, such as "+
 			"features and window", clients, one>>20, mostMemory>>30, p.Preset))
 	}

@@ -36,7 +36,7 @@ itself. To use the MNIST files instead, name their directory with --data.
 Bytes are counted at each device's socket and include everything that the connection
 carries. At the end the demo compares the models of all devices, and a model that it
 computes from the log.`,
-		Example: `  zofl demo --rounds 200 --clients 50`,
+		Example: `  zofl demo --rounds 200 --devices 50`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("rounds") && slices.ContainsFunc(cfg.Settings,
@@ -78,7 +78,8 @@ computes from the log.`,
 	cli.Choices(cmd, "method", preset.Names()...)
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
 		"rounds of training; 0: as many as suit the method, 300 for zofl")
-	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
+	f.IntVar(&cfg.Clients, "devices", cfg.Clients, "number of devices")
+	cli.Renamed(f, "clients", "devices")
 	f.StringVar(&cfg.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
 	f.StringVar(&cfg.Split, "split", cfg.Split,
@@ -111,7 +112,7 @@ func verdictOf(r *demo.Result) error {
 	switch {
 	case !r.ReplicasAgree:
 		return cli.Corrupt(fmt.Errorf("the replicas disagree: please report this, with "+
-			"%d clients and %d rounds", r.Clients, r.Rounds))
+			"%d devices and %d rounds", r.Clients, r.Rounds))
 	case !r.Improved():
 		return fmt.Errorf("the model is no better than before: test loss %.4f, was %.4f; test accuracy "+
 			"%.2f %%, was %.2f %%: give more --rounds, or another --set step",

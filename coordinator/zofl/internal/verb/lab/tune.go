@@ -58,7 +58,7 @@ goes on from the trial that ended lowest, and every other one is rolled back. Ct
 the run to the best state so far.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
   zofl tune kitchen.json --queries 20000 --out tuned.json --plot tuned.svg
-  zofl tune kitchen.json --clients 4 --out tuned.json -- python3 loss.py
+  zofl tune kitchen.json --devices 4 --out tuned.json -- python3 loss.py
   zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := f.check(cmd, args)
@@ -81,7 +81,8 @@ the run to the best state so far.`,
 		"rounds of a long trial, or with --run of each trial, if --queries allows")
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
 	f.Source.Flags(cmd)
-	flags.IntVar(&f.Data.Clients, "clients", 0, "number of devices; 0: the plan's members")
+	flags.IntVar(&f.Data.Clients, "devices", 0, "number of devices; 0: the plan's members")
+	cli.Renamed(flags, "clients", "devices")
 	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed,
 		"seed of the digits, of their shares and of the directions that are tried")
 	f.initial.Flags(cmd)
@@ -183,7 +184,7 @@ func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
 		f.Data.Clients = int(p.Members)
 	}
 	if f.Data.Clients < 0 {
-		return nil, cli.Usage(fmt.Errorf("--clients %d: give 1 or more", f.Data.Clients))
+		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 or more", f.Data.Clients))
 	}
 	return f.Losses(p, f.Data.Clients, f.Data.Seed)
 }

@@ -25,7 +25,7 @@ type tuneLive struct {
 // offline are the flags of `zofl tune PLAN` that a run in progress does not have, and live those
 // that only it has.
 var (
-	offline = append([]string{"out", "fields", "clients", "seed", "initial", "train"},
+	offline = append([]string{"out", "fields", "devices", "seed", "initial", "train"},
 		losses.FlagNames...)
 	live = append([]string{"url", "context", "factors"}, connect.FlagNames...)
 )
