@@ -145,15 +145,16 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 		var piece wire.ObjectReply
 		progress := Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}
 		err := f.again(ctx, progress, func() (err error) {
-			piece, err = f.askObject(ctx, p)
+			if piece, err = f.askObject(ctx, p); err == nil && piece.Size == 0 && f.replica.Ended() != nil {
+				err = goneOf(p) // another coordinator may say so whose log lacks the end
+			}
 			return err
 		})
 		switch {
 		case err != nil:
 			return err
 		case piece.Size == 0:
-			return fmt.Errorf("%w: the coordinator no longer has that of record %d: "+
-				"waiting for a later record", errGone, p.N)
+			return goneOf(p)
 		case piece.Size != size || piece.Offset != uint64(len(p.data)) || len(piece.Data) == 0:
 			return fmt.Errorf("%w: record %d: %d bytes at %d of %d, asked for byte %d of %d",
 				errObject, p.N, len(piece.Data), piece.Offset, piece.Size, len(p.data), size)
@@ -161,6 +162,11 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 		p.take(piece.Data, size)
 	}
 	return f.report(Progress{Vector: p.N, Received: size, Size: size})
+}
+
+func goneOf(p *part) error {
+	return fmt.Errorf("%w: the coordinator no longer has that of record %d: "+
+		"waiting for a later record", errGone, p.N)
 }
 
 // take adds a piece. Its memory doubles as bytes arrive, up to size, the length of the vector.

@@ -35,8 +35,9 @@ func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration
 }
 
 // reply appends the answer to a request. If the log has lost or damaged a vector, devices are told
-// that it is gone. They then fetch a snapshot, or wait for the next record, or leave if the run has
-// ended; and they ask again after each announcement, in case it is restored.
+// that it is gone. They then fetch a snapshot, or wait for the next record, and ask again after
+// each announcement, in case it is restored. If the run has ended they ask a few times more, and
+// leave.
 func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeObjectRequest(data)
 	if err != nil {
