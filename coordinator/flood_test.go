@@ -179,6 +179,7 @@ func TestCatchUp(t *testing.T) {
 					got, test.want)
 			}
 		}
+		synctest.Wait() // an answer is counted once it is sent
 		if got := r.Status().Counters.CatchUps; got != uint64(requests)+5 {
 			t.Errorf("%d catch-ups were counted, want %d", got, requests+5)
 		}
