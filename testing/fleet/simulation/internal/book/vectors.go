@@ -192,7 +192,7 @@ func (b *Book) isMean(mean []float64, of []*sentVector) bool {
 			near += float64(weights[i]) * v.values[at] / float64(total)
 			size += float64(weights[i]) * math.Abs(v.values[at]) / float64(total)
 		}
-		if math.Abs(near-want) > 1e-6*size {
+		if math.Abs(near-want) > 1e-6*size+math.SmallestNonzeroFloat32 {
 			return false // as far as float64 can tell
 		}
 	}
