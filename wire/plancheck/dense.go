@@ -20,7 +20,8 @@ var denseReasons = []reason{
 		field: "boxes",
 		what:  "boxes need transport=dense",
 		why:   "the mean of models that were kept in a box is no function of mean scalars",
-		do:    "set transport=dense dense_keep=16, or boxes=[]",
+		do: "set transport=dense dense_keep=16, which the presets fedzo-dense and fzoos have, " +
+			"or boxes=[]",
 	},
 	{
 		field: "estimator",
