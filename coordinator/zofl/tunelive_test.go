@@ -227,4 +227,12 @@ func TestTuneARunRefuses(t *testing.T) {
 	if s := k.reach(0); s.State != "paused" || s.Reason != "lunch" {
 		t.Errorf("the pause of an operator was lifted: %+v", s)
 	}
+	if _, err := k.ask("stop"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := zofl(t, "tune", "--run", "kitchen", "--url", k.url)
+	want := []string{"ended (requested)", "plan"}
+	if !errors.Is(err, livetune.ErrUnfit) || !hasAll(err.Error(), want) {
+		t.Errorf("of a run that has ended: %v", err)
+	}
 }

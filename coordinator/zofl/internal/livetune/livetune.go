@@ -105,8 +105,10 @@ func (t *tuning) begin(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case s.State == "paused" && s.Waits == "" || s.End != "":
-		return fmt.Errorf("%w: it is %s: %s", ErrUnfit, s.State, s.Reason)
+	case s.End != "":
+		return fmt.Errorf("%w: it has ended (%s): tune the plan of another run", ErrUnfit, s.End)
+	case s.State == "paused" && s.Waits == "":
+		return fmt.Errorf("%w: it is paused (%s): `zofl resume` lets it go on", ErrUnfit, s.Reason)
 	}
 	plan, err := t.planNow(ctx)
 	if err != nil {

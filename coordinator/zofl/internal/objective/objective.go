@@ -90,7 +90,8 @@ func digits(id string, dim int) (objective.Flat, error) {
 		all, data.NewBatcher(all)}
 	if dim != 0 && dim != c.Dim() {
 		return nil, &wire.PlanError{Field: "dim", Value: dim,
-			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", c.Dim())}
+			Remedy: fmt.Sprintf("the digits have %d parameters: leave it out, "+
+				"or name another --objective", c.Dim())}
 	}
 	return c, nil
 }

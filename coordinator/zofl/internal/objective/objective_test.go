@@ -1,11 +1,14 @@
 package objective
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
 )
 
 // TestDigitsByClass: the losses by class, slow or not, are those of the minibatch in parts.
@@ -49,5 +52,24 @@ func TestDigitsByClass(t *testing.T) {
 	}
 	if _, ok := Slow(bowl, time.Nanosecond).(objective.Classed); ok {
 		t.Error("a slow bowl has classes")
+	}
+}
+
+// TestDigitsOfAnotherSize: the digits have one size, and whoever gives another is told what to do.
+func TestDigitsOfAnotherSize(t *testing.T) {
+	for _, dim := range []int{0, 7850} {
+		if _, err := New("digits", "d1", dim); err != nil {
+			t.Errorf("%d: %v", dim, err)
+		}
+	}
+	_, err := New("digits", "d1", 500)
+	var wrong *wire.PlanError
+	if !errors.As(err, &wrong) || wrong.Field != "dim" || wrong.Value != 500 {
+		t.Fatalf("500: %v", err)
+	}
+	for _, want := range []string{"7850", "leave it out", "--objective"} {
+		if !strings.Contains(wrong.Remedy, want) {
+			t.Errorf("%q does not say %q", wrong.Remedy, want)
+		}
 	}
 }
