@@ -40,10 +40,10 @@ func (c *crowd) join() {
 	defer sub.Unsubscribe()
 	frame := (&wire.JoinRequest{}).Append(nil)
 	for _, id := range c.ids {
+		c.sent.Add(1)
 		if err := c.nc.PublishRequest(subjects.Join(c.plan.Run, id), inbox, frame); err != nil {
 			c.t.Fatal(err)
 		}
-		c.sent.Add(1)
 	}
 	timeout := time.After(patience)
 	for range c.ids {
@@ -89,11 +89,11 @@ func (c *crowd) listen() {
 		})
 		frame := r.Append(nil)
 		for _, id := range c.ids {
+			c.sent.Add(1) // first: the last reply ends the run
 			if err := c.nc.Publish(subjects.Reply(c.plan.Run, 0, id), frame); err != nil {
 				c.t.Error(err)
 				return
 			}
-			c.sent.Add(1)
 		}
 	})
 	if err != nil {
