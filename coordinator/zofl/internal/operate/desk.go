@@ -88,15 +88,17 @@ func (d *Desk) Devices() (list []Device, at time.Time) {
 const obeyWithin = 3 * time.Second
 
 // settled does something, and waits for an event of one of these kinds, or one after which the
-// coordinator's status shows that it is done.
+// coordinator's status shows that it is done. The status alone would show it before the event is
+// recorded: who asks for the history next expects that there.
 func (d *Desk) settled(do func(), shows func(report.State) bool,
 	kinds ...report.EventKind) (bool, error) {
 	x := d.watch.expect(func(e report.Event) bool {
 		return slices.Contains(kinds, e.Kind) || shows(d.c.Status().State)
 	})
 	defer x.drop()
+	already := shows(d.c.Status().State)
 	do()
-	if shows(d.c.Status().State) {
+	if already { // perhaps no event follows
 		return true, nil
 	}
 	_, ok := x.wait(obeyWithin)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +35,10 @@ type lab struct {
 	broker *broker.Broker
 	nc     *nats.Conn // the operator's
 	watch  *Watch     // of serve
+	desk   *Desk      // likewise
+
+	// records is called before the watch of serve records an event; nil: nothing is.
+	records func(report.Event)
 }
 
 func newLab(t *testing.T) *lab {
@@ -71,11 +76,17 @@ func (l *lab) serve() {
 	watch := &Watch{}
 	l.watch = watch
 	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p,
-		Log: &runlog.Memory{}, Linger: -1, Recorder: watch})
+		Log: &runlog.Memory{}, Linger: -1, Recorder: report.RecorderFunc(func(e report.Event) error {
+			if l.records != nil {
+				l.records(e)
+			}
+			return watch.Record(e)
+		})})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stop, err := Serve(nc, NewDesk(c, watch))
+	l.desk = NewDesk(c, watch)
+	stop, err := Serve(nc, l.desk)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -186,6 +197,35 @@ func TestOperate(t *testing.T) {
 			ErrRefused) {
 			t.Errorf("%s of a run that has ended: %v, want %v", verb, err, ErrRefused)
 		}
+	}
+}
+
+// A command is answered once its event is recorded, though the status shows that it is done: the
+// history that is asked for next has it.
+func TestAnswersOnceRecorded(t *testing.T) {
+	l := newLab(t)
+	var answered atomic.Bool
+	early := make(chan bool, 1)
+	l.records = func(e report.Event) {
+		if e.Kind == report.RunPaused {
+			for began := time.Now(); time.Since(began) < 100*time.Millisecond && !answered.Load(); {
+				time.Sleep(time.Millisecond)
+			}
+			early <- answered.Load()
+		}
+	}
+	l.serve()
+	l.reach(8)
+	c := l.desk.c
+	paused := func(s report.State) bool { return s == report.Paused }
+	done, err := l.desk.settled(func() {
+		c.Pause("lunch")
+		for !paused(c.Status().State) {
+		}
+	}, paused)
+	answered.Store(true)
+	if err != nil || !done || <-early {
+		t.Errorf("done %t, %v: a pause is answered before its event is recorded", done, err)
 	}
 }
 
