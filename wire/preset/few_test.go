@@ -26,6 +26,10 @@ func TestFew(t *testing.T) {
 		{4, 10, 2, nil, []string{"target"}},
 		{6, 6, 5, nil, []string{"quorum"}},
 		{4, 2, 1, func(p *wire.Plan) { p.Target, p.Quorum = 2, 1 }, []string{"target", "quorum"}},
+		{3, 3, 2, func(p *wire.Plan) { p.Target = 3 }, []string{"target"}},
+		{10, 4, 2, func(p *wire.Plan) { p.Target = 4 }, []string{"target"}},
+		{10, 5, 5, func(p *wire.Plan) { p.Target = 5 }, []string{"target"}},
+		{3, 3, 2, func(p *wire.Plan) { p.Roster, p.Target = wire.OpenRoster, 3 }, []string{"target"}},
 		{4, 10, 5, func(p *wire.Plan) { p.Roster = wire.OpenRoster }, nil},
 	} {
 		p, err := preset.Unbound("zofl", "few", 100)
