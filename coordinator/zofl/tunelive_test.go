@@ -125,6 +125,10 @@ func TestTuneARunIsInterrupted(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v\n%s", err, out.String())
 	}
+	if told := out.String(); !strings.Contains(told, "step=0.003 was cut short") ||
+		strings.Contains(told, "STAGE") {
+		t.Errorf("it says, of a trial that was cut short:\n%s", told)
+	}
 	text, err := zofl(t, "log", "--url", k.url, "--run", "kitchen", "--json")
 	if err != nil || strings.Count(text, `"kind":"rollback"`) != 1 ||
 		!strings.Contains(text, fmt.Sprintf(`"to":%d}`, began-1)) {

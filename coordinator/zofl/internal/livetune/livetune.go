@@ -161,6 +161,8 @@ func (t *tuning) tryAll(ctx context.Context) error {
 			return err
 		}
 		if err := t.try(ctx, t.step(factor), rounds); err != nil {
+			t.because("The trial of %s=%.3g was cut short: not all losses that it took are counted.",
+				t.result.Field, t.step(factor))
 			return err
 		}
 	}

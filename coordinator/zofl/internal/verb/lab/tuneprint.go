@@ -17,7 +17,9 @@ import (
 
 // printTuned prints what was tried, as a table and a plot, and why the settings were chosen.
 func printTuned(out io.Writer, r *tune.Result, budget uint64) {
-	printTrials(out, r)
+	if len(r.Trials) > 0 { // a live trial may be cut short before one has ended
+		printTrials(out, r)
+	}
 	plotSteps(out, r)
 	fmt.Fprintln(out)
 	for _, reason := range r.Reasons {
