@@ -28,8 +28,8 @@ func (h *host) stall(from int) {
 	})
 }
 
-// A device sends no bytes again that the present coordinator has. A restarted one gets the same
-// bytes from the beginning, another attempt gets the rest.
+// A device sends no bytes again that the present coordinator has: in another attempt it asks. A
+// restarted coordinator gets the same bytes from the beginning, another attempt gets the rest.
 func TestUploadIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, densePlan(threeDim)), newMoody(t)
@@ -43,9 +43,21 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 		}
 		calls := o.calls.Load()
 		h.announce()
-		h.announce(func(a *wire.Announcement) { a.Attempt++ })
 		if p := h.pieces(); len(p) != 0 {
 			t.Errorf("sent %v again", p)
+		}
+		h.vault.taken = []vectorUpload{first}
+		h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
+		if p := h.pieces(); len(p) != 1 || p[0].size != 0 {
+			t.Errorf("sent %v, want one question", p)
+		}
+		h.vault.taken = nil // it was another coordinator that had it
+		h.announce(func(a *wire.Announcement) { a.Attempt = 2 })
+		if again := h.oneVector(); !sameBytes(first, again) {
+			t.Errorf("got %v, first %v", again, first)
+		}
+		if p := h.pieces(); len(p) != 4 || p[0].size != 0 {
+			t.Errorf("sent %v, want a question and three pieces", p)
 		}
 		for range 3 {
 			h.restart()

@@ -37,8 +37,9 @@ type upload struct {
 	piece  []byte // scratch
 }
 
-// An ending is the coordinator's final answer to an upload. UploadTaken is valid for its epoch,
-// because a coordinator that restarted has no vectors; UploadRefused for its attempt.
+// An ending is the coordinator's final answer to an upload, valid for its attempt: a coordinator
+// that restarted has no vectors, and one that makes another attempt may lack this one, because
+// another coordinator gave the answer.
 type ending struct {
 	state   wire.UploadState // 0: no final answer
 	epoch   uint64
@@ -48,9 +49,12 @@ type ending struct {
 // over says whether the coordinator gave a final answer that is still valid for an
 // announcement.
 func (u *upload) over(a *wire.Announcement) bool {
-	e := &u.ending
-	return e.epoch == a.Epoch && (e.state == wire.UploadTaken ||
-		e.state == wire.UploadRefused && e.attempt == a.Attempt)
+	return u.ending.state != 0 && u.ending.epoch == a.Epoch && u.ending.attempt == a.Attempt
+}
+
+// taken says whether the coordinator of an announcement seems to have the vector.
+func (u *upload) taken(a *wire.Announcement) bool {
+	return u.ending.state == wire.UploadTaken && u.ending.epoch == a.Epoch
 }
 
 // PromiseVector makes a vector this device's reply to an announcement, with the weight and loss
@@ -78,7 +82,7 @@ func appendVector(b []byte, v []float32) []byte {
 }
 
 // Deliver sends the vector that answers an announcement, and returns the loss that goes with
-// it. ctx ends with the round. sent is false if the coordinator gave its final answer earlier.
+// it. ctx ends with the round. sent is false if the coordinator has it from an earlier attempt.
 func (o *Outbox) Deliver(
 	ctx context.Context, a *wire.Announcement,
 ) (loss float32, sent bool, err error) {
@@ -86,36 +90,38 @@ func (o *Outbox) Deliver(
 	if u.over(a) {
 		return 0, false, nil
 	}
-	if err := o.send(ctx, a); err != nil {
+	if sent, err = o.send(ctx, a); err != nil {
 		return 0, false, fmt.Errorf("upload of %d bytes, %d received: %w", u.head.Size, u.has, err)
 	}
-	return u.head.Loss, true, nil
+	return u.head.Loss, sent, nil
 }
 
 // send sends pieces until the coordinator has the vector or refuses it, or until ctx ends with
 // the round. After a piece without progress it pauses, longer each time, until the upload gets
 // further than ever before. While the coordinator has no memory for the vector, send only asks
-// for it, because many devices may wait, and none should send a piece in vain.
-func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
+// for it, because many devices may wait, and none should send a piece in vain. It only asks, too,
+// where the coordinator seems to have the vector. sent says whether it sent a piece.
+func (o *Outbox) send(ctx context.Context, a *wire.Announcement) (sent bool, err error) {
 	u := &o.upload
 	if u.epoch != a.Epoch { // a coordinator that restarted has nothing
 		u.has, u.epoch = 0, a.Epoch
 	}
-	shortest, asks := o.cfg.Pauses.First(), false // asks: send a question, not a piece
+	shortest, asks := o.cfg.Pauses.First(), u.taken(a) // asks: send a question, not a piece
 	for pause, most := shortest, u.has; ; {
 		if err := o.cfg.Report(u.n, u.has, u.head.Size); err != nil {
-			return err
+			return sent, err
 		}
 		asked := asks
+		sent = sent || !asked
 		reply, err := o.sendPiece(ctx, asked)
 		asks = err == nil && reply.State == wire.UploadBusy
 		switch {
 		case retry.Final(err):
-			return err
+			return sent, err
 		case err != nil && ctx.Err() != nil:
-			return context.Cause(ctx)
+			return sent, context.Cause(ctx)
 		case err == nil && (reply.State == wire.UploadTaken || reply.State == wire.UploadRefused):
-			return u.end(reply.State, a)
+			return sent, u.end(reply.State, a)
 		case err == nil && reply.State == wire.UploadMore && (reply.Offset > u.has || asked):
 			if u.has = reply.Offset; u.has > most {
 				pause, most = shortest, u.has
@@ -134,7 +140,7 @@ func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
 			wait = busy + o.cfg.Pauses.Jitter(busy)
 		}
 		if err := retry.Sleep(ctx, wait); err != nil {
-			return err
+			return sent, err
 		}
 		pause = o.cfg.Pauses.Next(pause)
 	}

@@ -193,9 +193,9 @@ plant upload-before-persist client/internal/outbox/upload.go \
 ' \
 	'	return nil
 ' \
-	'	return u.head.Loss, true, nil
+	'	return u.head.Loss, sent, nil
 ' \
-	'	return u.head.Loss, true, o.saveUpload()
+	'	return u.head.Loss, sent, o.saveUpload()
 '
 plant late-counted-twice coordinator/internal/engine/late.go \
 	'case past.Knows(m, c.roster.Stored):' \
