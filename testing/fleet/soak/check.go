@@ -18,6 +18,9 @@ const (
 	heapARecord    = 64
 )
 
+// obeys is how long the coordinator may take to pause, however short Config.Stall is.
+const obeys = time.Minute
+
 // A usage is what this process uses.
 type usage struct {
 	goroutines, files int
@@ -76,7 +79,7 @@ func (s *soak) check(also ...func() error) {
 func (s *soak) agree() error {
 	reason := fmt.Sprint("check ", s.checks+1) // a status may still tell of the last one's pause
 	s.lead.c.Load().Pause(reason)
-	if err := s.until(func() error {
+	if err := within(obeys, func() error {
 		if now := s.lead.c.Load().Status(); now.State != report.Paused || now.Reason != reason {
 			return fmt.Errorf("the coordinator is %v: %q, want paused: %q", now.State, now.Reason,
 				reason)
@@ -112,8 +115,11 @@ func (s *soak) differing() error {
 }
 
 // until calls f until it returns nil, or returns its error once Config.Stall has passed.
-func (s *soak) until(f func() error) error {
-	end := time.Now().Add(s.cfg.Stall)
+func (s *soak) until(f func() error) error { return within(s.cfg.Stall, f) }
+
+// within is until with a limit of its own.
+func within(limit time.Duration, f func() error) error {
+	end := time.Now().Add(limit)
 	for {
 		err := f()
 		if err == nil || time.Now().After(end) {
