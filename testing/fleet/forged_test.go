@@ -202,6 +202,8 @@ type progress struct {
 	refused  uint64
 	skipped  uint64 // of these, unread
 	refusing func() // called, once, when the device has refused a frame; nil: nothing
+	// impatient: it asks again after 300 ms, in which a busy machine may deliver no answer.
+	impatient bool
 }
 
 func (p *progress) Record(r client.Progress) error {
@@ -212,7 +214,8 @@ func (p *progress) Record(r client.Progress) error {
 		p.refusing()
 		p.refusing = nil
 	}
-	if errors.Is(r.Err, client.ErrQuiet) && errors.Is(r.Err, signed.ErrUnsigned) {
+	if errors.Is(r.Err, client.ErrQuiet) && (errors.Is(r.Err, signed.ErrUnsigned) ||
+		p.impatient && r.State == client.Joining) {
 		return nil // nobody but the forger has answered yet
 	}
 	if r.Err != nil || r.State == client.Paused {
@@ -239,6 +242,7 @@ func (l *lead) devicesRefuse(run string, conns []*nats.Conn, dim int,
 	refusing := make(chan struct{}, len(reports))
 	for i := range reports {
 		reports[i].refusing = func() { refusing <- struct{}{} }
+		reports[i].impatient = true
 	}
 	var all sync.WaitGroup
 	all.Go(func() {
