@@ -16,9 +16,13 @@ import (
 // changes as sqrt(V/W) does, which keeps the moves at a m/sqrt(W). Where devices never had their
 // own, it does not.
 //
+// Once they share, V counts as the least that it was since: where the loss grows V does, and if a
+// grew with it nothing would bound the moves. A run on features of 0 to 16 blew up so.
+//
 // Of a log that begins later than its run the means are wrong for some 200 records.
 type Squares struct {
 	all, own running
+	low      float64 // V while devices have their own directions, and then the least V since
 }
 
 // A running mean, weighted by powers of beta2, is sum/weight.
@@ -39,9 +43,13 @@ func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
 	}
 	keep := float64(p.ServerBeta2)
 	s.all.take(square, keep)
+	v := s.all.sum / s.all.weight
 	if len(terms) > 1 {
 		s.own.take(square, keep)
+	} else if s.own.weight > 0 {
+		v = min(v, s.low)
 	}
+	s.low = v
 	return s
 }
 
@@ -53,9 +61,9 @@ func (s Squares) Factor(p *wire.Plan, round uint64, terms []wire.Term) float64 {
 	return s.After(p, round, terms).root() / s.root()
 }
 
-// root returns sqrt(V/W).
+// root returns sqrt(V/W), with the V that counts.
 func (s Squares) root() float64 {
-	return math.Sqrt(s.all.sum / s.all.weight / (s.own.sum / s.own.weight))
+	return math.Sqrt(s.low / (s.own.sum / s.own.weight))
 }
 
 // MeanSquare returns the mean of the squares of the scalars in a round's terms, without late ones,

@@ -91,6 +91,25 @@ func TestSquares(t *testing.T) {
 	}
 }
 
+// TestSquaresThatGrow: while all share V may grow, and the factors make no step longer, not even
+// beyond where V began to fall. Own directions begin anew.
+func TestSquaresThatGrow(t *testing.T) {
+	for _, test := range []struct {
+		grown phase
+		want  float64
+	}{
+		{phase{80, 25, false}, 0.25},
+		{phase{80, 0.0625, false}, 0.125},
+		{phase{80, 25, true}, 1},
+	} {
+		list := factorsOf(squaresPlan(grouping.Auto), phase{80, 4, true}, phase{80, 0.25, false},
+			test.grown)
+		if end := list[len(list)-1]; math.Abs(end-test.want) > 0.01*test.want {
+			t.Errorf("after %+v factors make %v, want %v", test.grown, end, test.want)
+		}
+	}
+}
+
 // There are no factors where devices never had directions of their own, nor without groups=auto.
 func TestSquaresOfOthers(t *testing.T) {
 	for _, test := range []struct {
