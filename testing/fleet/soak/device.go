@@ -16,11 +16,17 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A mood is how a device's loss behaves.
-type mood int32
+// A mood is how a device's loss behaves. A loss that runs may still have an earlier one.
+type mood struct {
+	kind  moodKind
+	takes time.Duration // a slow loss
+	freed chan struct{} // closed: hanging losses return
+}
+
+type moodKind int
 
 const (
-	well mood = iota
+	well moodKind = iota
 	fails
 	notANumber
 	hangs // ignores its context
@@ -41,9 +47,7 @@ type device struct {
 	proxy *proxy
 	wrong func(error) // told of what must not happen
 
-	mood  atomic.Int32
-	slept time.Duration // a slow loss, before the mood is set
-	freed chan struct{} // closed: hanging losses return; made before the mood is set
+	mood atomic.Pointer[mood] // nil: it is well
 
 	client  atomic.Pointer[client.Client]
 	conn    *nats.Conn
@@ -58,20 +62,27 @@ func (d *device) Dim() int { return dim }
 
 var _ objective.Policy = (*device)(nil)
 
-func (d *device) MayWork(objective.Work) bool { return mood(d.mood.Load()) != refuses }
+func (d *device) MayWork(objective.Work) bool { return d.feels().kind != refuses }
+
+func (d *device) feels() mood {
+	if m := d.mood.Load(); m != nil {
+		return *m
+	}
+	return mood{}
+}
 
 // Loss is a quadratic with a minimum of this device.
 func (d *device) Loss(ctx context.Context, x []float32, _ objective.Batch) (float64, error) {
 	takes := takes
-	switch mood(d.mood.Load()) {
+	switch m := d.feels(); m.kind {
 	case fails:
 		return 0, errMood
 	case notANumber:
 		return math.NaN(), nil
 	case hangs:
-		<-d.freed
+		<-m.freed
 	case slow:
-		takes = d.slept
+		takes = m.takes
 	}
 	select {
 	case <-time.After(takes):

@@ -48,13 +48,13 @@ func crash(_ *soak, d *device, rng *rand.Rand) (func() error, error) {
 	return d.start, err
 }
 
-func moody(m mood) func(*soak, *device, *rand.Rand) (func() error, error) {
+func moody(kind moodKind) func(*soak, *device, *rand.Rand) (func() error, error) {
 	return func(_ *soak, d *device, rng *rand.Rand) (func() error, error) {
-		d.slept, d.freed = upTo(rng, 2*deadline), make(chan struct{})
-		d.mood.Store(int32(m))
+		m := &mood{kind, upTo(rng, 2*deadline), make(chan struct{})}
+		d.mood.Store(m)
 		return func() error {
-			d.mood.Store(int32(well))
-			close(d.freed)
+			d.mood.Store(nil)
+			close(m.freed)
 			return nil
 		}, nil
 	}
