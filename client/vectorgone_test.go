@@ -82,9 +82,10 @@ func TestDenseEndsWithoutVector(t *testing.T) {
 					t.Error("asked for no vector")
 				}
 				if tt.back {
+					pass(10 * time.Second)
 					h.gone(1)
 				}
-				pass(10 * time.Second)
+				pass(2 * time.Minute)
 				if err := d.result(); err != nil {
 					t.Fatalf("Run returned %v", err)
 				}

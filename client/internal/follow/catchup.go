@@ -15,8 +15,13 @@ import (
 // errNoRecords: the coordinator's log ends before the record that it announced.
 var errNoRecords = errors.New("catch-up brought no record")
 
-// fetchTries is how often a catch-up asks for the same records.
-const fetchTries = 4
+// How often a catch-up asks for the same: fetchTries where nobody answers, goneTries where the
+// answer is that a vector is gone. The latter take about a minute, because a coordinator may answer
+// for some seconds after another one began to lead.
+const (
+	fetchTries = 4
+	goneTries  = 8
+)
 
 // rollbackPasses bounds the passes over the log that a catch-up repeats because of rollbacks it
 // did not know of. One is enough, unless the log changes meanwhile.
@@ -191,7 +196,7 @@ func (f *Follower) fetchAgain(
 	return records, err
 }
 
-// again asks until there is an answer, at most fetchTries times, and reports p before each try.
+// again asks until there is an answer, some times, and reports p before each try.
 func (f *Follower) again(ctx context.Context, p Progress, ask func() error) error {
 	pause := f.cfg.Pauses.First()
 	for try := 1; ; try++ {
@@ -199,7 +204,11 @@ func (f *Follower) again(ctx context.Context, p Progress, ask func() error) erro
 			return err
 		}
 		err := ask()
-		if err == nil || ctx.Err() != nil || retry.Final(err) || try == fetchTries {
+		tries := fetchTries
+		if errors.Is(err, errGone) {
+			tries = goneTries
+		}
+		if err == nil || ctx.Err() != nil || retry.Final(err) || try >= tries {
 			return err
 		}
 		f.cfg.Logger.Info("catch-up failed", "err", err, "retry", pause)
