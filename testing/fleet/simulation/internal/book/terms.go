@@ -180,11 +180,11 @@ func (b *Book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 			return err
 		}
 		for _, d := range found {
-			switch round := b.chain[n-1].record.Round; {
+			switch {
 			case !left[n]:
 				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back",
 					scenario.DeviceName(d), n)
-			case !slices.Contains(b.holders(round.Slots), d):
+			case !b.counts(n, d):
 				return fmt.Errorf("%s brings a control variate of record %d, which did "+
 					"not count it", scenario.DeviceName(d), n)
 			case of[d] > 0 || !slices.Contains(counted, d):
@@ -207,6 +207,13 @@ func (b *Book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
 	if of.Perturbations != r.Perturbations {
 		b.world.Count("control variate of another P")
 	}
+}
+
+// counts says whether round n counts a device. Its slots do not say so: a log that was lost in part
+// may have given one to another device since.
+func (b *Book) counts(n uint64, device int) bool {
+	return slices.ContainsFunc(b.chain[n-1].counted,
+		func(a answer) bool { return a.device == scenario.DeviceName(device) })
 }
 
 // holders returns the devices that have slots, ascending.
