@@ -24,7 +24,7 @@ import (
 
 // halfOpenInterval is the interval of announcements. Of three, a busy machine has a third of one
 // for what is not waiting.
-var halfOpenInterval = flag.Duration("halfopen.interval", 3*time.Second,
+var halfOpenInterval = flag.Duration("halfopen.interval", 6*time.Second,
 	"of announcements in TestHalfOpen; plans have 5s by default")
 
 // A halfOpenRun is a run of two devices and a coordinator over a real broker. One device and the
