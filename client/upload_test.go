@@ -51,6 +51,9 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 		if p := h.pieces(); len(p) != 1 || p[0].size != 0 {
 			t.Errorf("sent %v, want one question", p)
 		}
+		if p := d.now(); p.State != client.Waiting || p.Contributed {
+			t.Errorf("reported %+v after the question, want that it waits", p)
+		}
 		h.vault.taken = nil // it was another coordinator that had it
 		h.announce(func(a *wire.Announcement) { a.Attempt = 2 })
 		if again := h.oneVector(); !sameBytes(first, again) {

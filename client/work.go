@@ -176,7 +176,7 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 		c.cfg.Logger.Warn("vector not sent", "record", a.N, "err", err)
 		return c.report(Progress{State: Waiting, Err: err})
 	case !sent:
-		return nil
+		return c.report(Progress{State: Waiting})
 	}
 	c.recess = retry.Recess{}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})

@@ -6,11 +6,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Few lets a plan run that asks for more devices than it has members, or than close a round. set
-// names the fields that the plan's author has set. Where a listed roster begins with fewer members
-// than target, target becomes members, unless set has it. Where members are fewer than target, or
-// target than quorum, quorum becomes at most half of the fewer, rounded up, unless set has it. So
-// one device that is away or fails stops no run of two or more.
+// Few fits target and quorum to few devices. set names the fields that the plan's author has set,
+// which stay. If a listed roster begins with fewer members than target, target becomes members, and
+// quorum at most half of them, rounded up. Otherwise a quorum above target becomes half of target,
+// rounded up. So one device that is away or fails stops no run of two or more.
 func Few(p *wire.Plan, set ...string) {
 	few := p.Roster == wire.ListedRoster && p.Members > 0 && p.Members < p.Target
 	devices := p.Target

@@ -196,7 +196,8 @@ func (f *Follower) fetchAgain(
 	return records, err
 }
 
-// again asks until there is an answer, some times, and reports p before each try.
+// again asks until there is an answer, at most fetchTries or goneTries times, and reports p before
+// each try.
 func (f *Follower) again(ctx context.Context, p Progress, ask func() error) error {
 	pause := f.cfg.Pauses.First()
 	for try := 1; ; try++ {

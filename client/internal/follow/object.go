@@ -146,7 +146,7 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 		progress := Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}
 		err := f.again(ctx, progress, func() (err error) {
 			if piece, err = f.askObject(ctx, p); err == nil && piece.Size == 0 && f.replica.Ended() != nil {
-				err = goneOf(p) // another coordinator may say so whose log lacks the end
+				err = goneOf(p) // perhaps only from the log of this coordinator: ask again
 			}
 			return err
 		})

@@ -37,9 +37,9 @@ type upload struct {
 	piece  []byte // scratch
 }
 
-// An ending is the coordinator's final answer to an upload, valid for its attempt: a coordinator
-// that restarted has no vectors, and one that makes another attempt may lack this one, because
-// another coordinator gave the answer.
+// An ending is the coordinator's final answer to an upload. It is valid for its attempt. A
+// coordinator that restarted has no vectors. And where two coordinators believe that they lead,
+// the answer may have been the other one's.
 type ending struct {
 	state   wire.UploadState // 0: no final answer
 	epoch   uint64
