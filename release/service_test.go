@@ -172,7 +172,10 @@ func TestService(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return json.Unmarshal(out, &s)
+			if err := json.Unmarshal(out, &s); err != nil || s.N > 0 {
+				return err
+			}
+			return errors.New("the log does not have record 1 yet")
 		})
 		return s
 	}
