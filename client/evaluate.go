@@ -62,7 +62,7 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 		return nil
 	}
 	if !c.prober.Evaluates() || c.evaluated == n ||
-		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.member.slot, c.cfg.ID) {
+		!a.Cohort.Evaluates(plan.Run, n, a.Cohort.EvalShare(plan), c.member.slot, c.cfg.ID) {
 		return nil
 	}
 	if c.prober.Accepts(ctx, plan) != nil {

@@ -297,7 +297,7 @@ func TestOpenRosterEvaluates(t *testing.T) {
 			metrics := by(h.take(), wire.Evaluation)
 			for id := range h.slots {
 				_, got := metrics[id]
-				if want := a.Cohort.Evaluates(runName, h.last(), p.EvalShare(a.Cohort), 0,
+				if want := a.Cohort.Evaluates(runName, h.last(), a.Cohort.EvalShare(p), 0,
 					id); got != want {
 					t.Errorf("record %d: %s evaluates: %v, want %v", h.last(), id, got, want)
 				}

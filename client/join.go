@@ -78,7 +78,7 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	known, r := wire.Known{}, c.follower.Replica()
 	if plan := r.Plan(); plan != nil {
 		known = wire.Known{
-			Key: plan.KeyTip(), Plan: wire.HashRecord(r.PlanRecord()).Tip(),
+			Key: wire.KeyTip(plan), Plan: wire.HashRecord(r.PlanRecord()).Tip(),
 			N: r.N(), Tip: r.Hash().Tip(),
 		}
 	}

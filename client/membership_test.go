@@ -78,7 +78,7 @@ func TestPlanBeforeSlot(t *testing.T) {
 		d.stop()
 		d.run()
 		tip := wire.HashRecord(h.records[0]).Tip()
-		want := []wire.Known{{}, {Key: h.plan.KeyTip(), Plan: tip, N: 1, Tip: tip}}
+		want := []wire.Known{{}, {Key: wire.KeyTip(h.plan), Plan: tip, N: 1, Tip: tip}}
 		if len(known) < 4 || known[0] != want[0] || known[1] != want[1] {
 			t.Fatalf("the device said that it knows %+v, want first %+v", known, want)
 		}

@@ -15,7 +15,7 @@ const (
 	Ended  State = 2 // the last record is an end
 )
 
-func (s State) String() string { return enumName([]string{"open", "paused", "ended"}, int(s)) }
+func (s State) String() string { return codec.Name([]string{"open", "paused", "ended"}, int(s)) }
 
 // An Announcement opens record N and carries records before it. The first
 // announcement of an N carries the records that no earlier announcement did,

@@ -23,7 +23,8 @@ func (c *Change) Apply(p *Plan) {
 	}
 }
 
-func (c *Change) append(b []byte) []byte {
+// Append appends the encoding of c to b.
+func (c *Change) Append(b []byte) []byte {
 	b = codec.AppendMap(b, len(c.Fields))
 	for _, number := range c.Fields {
 		b = appendValue(codec.AppendUint(b, number), fieldByNumber(number).at(&c.Values))
@@ -31,10 +32,11 @@ func (c *Change) append(b []byte) []byte {
 	return b
 }
 
-// change reads a change. A field that this version cannot change may be
-// changeable in a later one, so it is ErrUpgrade, like an unknown field.
-func (d *reader) change() *Change {
-	c := &Change{}
+// DecodeChange reads a change from the beginning of b, and returns the bytes after it. A field that
+// this version cannot change may be changeable in a later one, so it is refused as an unknown one
+// is.
+func DecodeChange(b []byte) (c *Change, rest []byte, err error) {
+	d, c := fieldReader{codec.NewReader("change", b)}, &Change{}
 	d.Keys("body", func(key uint64) bool {
 		f := fieldByNumber(key)
 		if f == nil || !f.Changeable {
@@ -45,7 +47,7 @@ func (d *reader) change() *Change {
 		return true
 	})
 	if len(c.Fields) == 0 {
-		d.Fail("body", ErrValue)
+		d.Fail("body", codec.ErrValue)
 	}
-	return c
+	return c, d.Rest(), d.FieldFault()
 }

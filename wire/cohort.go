@@ -33,17 +33,6 @@ func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Draw returns the record for which the cohorts of record n are drawn. That is n itself, unless
-// record n is the second phase of a round, point is the record of its first, and Cohort is 1: then
-// it is point. So attempt a of the second phase asks whom attempt a of the first asked, if members
-// are as many, and more or fewer of them if it samples more or fewer.
-func (p *Plan) Draw(n, point uint64) uint64 {
-	if p.Cohort > 0 && point > 0 {
-		return point
-	}
-	return n
-}
-
 // Slots returns the slots that are asked in an attempt of a record, of which n is the [Plan.Draw],
 // in no useful order, where devices have slots. It takes time for those slots only, however many
 // others there are.
@@ -61,11 +50,11 @@ func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 // EvalShare returns the count for [Cohort.Evaluates]: with slots EvalCount; with an
 // open roster the threshold at which EvalCount devices evaluate if c.Sampled is the
 // threshold at which Target times OverSample devices are asked.
-func (p *Plan) EvalShare(c Cohort) uint64 {
+func (c Cohort) EvalShare(p *Plan) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)
 	}
-	share := c.Sampled * uint64(p.EvalCount) / max(p.asked(), 1)
+	share := c.Sampled * uint64(p.EvalCount) / max(p.Asked(), 1)
 	return min(share, FullThreshold)
 }
 

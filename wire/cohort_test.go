@@ -128,12 +128,12 @@ func TestEvalShare(t *testing.T) {
 		{wire.Cohort{}, 0},
 	}
 	for _, test := range tests {
-		if got := p.EvalShare(test.cohort); got != test.want {
+		if got := test.cohort.EvalShare(&p); got != test.want {
 			t.Errorf("%+v: got %d, want %d", test.cohort, got, test.want)
 		}
 	}
 	p.EvalCount = 100
-	if got := p.EvalShare(wire.Cohort{Sampled: wire.FullThreshold}); got != wire.FullThreshold {
+	if got := (wire.Cohort{Sampled: wire.FullThreshold}).EvalShare(&p); got != wire.FullThreshold {
 		t.Errorf("more than everybody: got %d", got)
 	}
 }

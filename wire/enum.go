@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/prng"
+
+	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // The plan's choices. On the wire a choice is its number, in files its name.
@@ -214,32 +216,25 @@ var (
 	stopWhenNames     = []string{"above", "below"}
 )
 
-func (v Sharing) String() string      { return enumName(sharingNames, int(v)) }
-func (v Distribution) String() string { return enumName(distributionNames, int(v)) }
-func (v Difference) String() string   { return enumName(differenceNames, int(v)) }
-func (v Rule) String() string         { return enumName(ruleNames, int(v)) }
-func (v Initial) String() string      { return enumName(initialNames, int(v)) }
-func (v Fill) String() string         { return enumName(fillNames, int(v)) }
-func (v StepDecay) String() string    { return enumName(stepDecayNames, int(v)) }
-func (v Aggregator) String() string   { return enumName(aggregatorNames, int(v)) }
-func (v Control) String() string      { return enumName(controlNames, int(v)) }
-func (v Precision) String() string    { return enumName(precisionNames, int(v)) }
-func (v Weights) String() string      { return enumName(weightsNames, int(v)) }
-func (v Roster) String() string       { return enumName(rosterNames, int(v)) }
-func (v StopWhen) String() string     { return enumName(stopWhenNames, int(v)) }
+func (v Sharing) String() string      { return codec.Name(sharingNames, int(v)) }
+func (v Distribution) String() string { return codec.Name(distributionNames, int(v)) }
+func (v Difference) String() string   { return codec.Name(differenceNames, int(v)) }
+func (v Rule) String() string         { return codec.Name(ruleNames, int(v)) }
+func (v Initial) String() string      { return codec.Name(initialNames, int(v)) }
+func (v Fill) String() string         { return codec.Name(fillNames, int(v)) }
+func (v StepDecay) String() string    { return codec.Name(stepDecayNames, int(v)) }
+func (v Aggregator) String() string   { return codec.Name(aggregatorNames, int(v)) }
+func (v Control) String() string      { return codec.Name(controlNames, int(v)) }
+func (v Precision) String() string    { return codec.Name(precisionNames, int(v)) }
+func (v Weights) String() string      { return codec.Name(weightsNames, int(v)) }
+func (v Roster) String() string       { return codec.Name(rosterNames, int(v)) }
+func (v StopWhen) String() string     { return codec.Name(stopWhenNames, int(v)) }
 
 func (v Fill) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 func (v *Fill) UnmarshalText(b []byte) error {
 	n, err := enumValue(fillNames, string(b))
 	*v = Fill(n)
 	return err
-}
-
-func enumName(names []string, v int) string {
-	if v < len(names) && names[v] != "" {
-		return names[v]
-	}
-	return fmt.Sprintf("unknown(%d)", v)
 }
 
 func enumValue(names []string, s string) (uint8, error) {

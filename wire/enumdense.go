@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/zofl/zofl/wire/internal/codec"
+
 // Estimator is how a device estimates the gradient of its loss.
 type Estimator uint8
 
@@ -69,8 +71,8 @@ var (
 	correctionAtNames = []string{"iterate", "round"}
 )
 
-func (v Estimator) String() string    { return enumName(estimatorNames, int(v)) }
-func (v Kernel) String() string       { return enumName(kernelNames, int(v)) }
-func (v WindowOf) String() string     { return enumName(windowOfNames, int(v)) }
-func (v Correction) String() string   { return enumName(correctionNames, int(v)) }
-func (v CorrectionAt) String() string { return enumName(correctionAtNames, int(v)) }
+func (v Estimator) String() string    { return codec.Name(estimatorNames, int(v)) }
+func (v Kernel) String() string       { return codec.Name(kernelNames, int(v)) }
+func (v WindowOf) String() string     { return codec.Name(windowOfNames, int(v)) }
+func (v Correction) String() string   { return codec.Name(correctionNames, int(v)) }
+func (v CorrectionAt) String() string { return codec.Name(correctionAtNames, int(v)) }

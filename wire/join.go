@@ -21,7 +21,7 @@ const (
 )
 
 func (s JoinStatus) String() string {
-	return enumName([]string{"ok", "roster full", "denied", "plan", "later"}, int(s))
+	return codec.Name([]string{"ok", "roster full", "denied", "plan", "later"}, int(s))
 }
 
 // A JoinRequest asks for a slot and the plan. The id is in the subject. Rest begins with a

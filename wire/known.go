@@ -10,7 +10,7 @@ import (
 // knows nothing: the coordinator sends it the plan and gives it no slot. So a device that cannot
 // run the plan never takes one.
 type Known struct {
-	Key  Tip    // [Plan.KeyTip] of the plan that it accepted; zero: none
+	Key  Tip    // [KeyTip] of the plan that it accepted; zero: none
 	Plan Tip    // of record 1
 	N    uint64 // last record that it applied; 0: none
 	Tip  Tip    // of record N
@@ -39,10 +39,10 @@ func (r *JoinRequest) Known() (k Known, ok bool) {
 	return k, true
 }
 
-// KeyTip identifies the plan's directions, and so the run: the first 8 bytes of
+// KeyTip identifies the directions of a plan, and so the run: the first 8 bytes of
 // SHA-256("zofl/1 key\x00" + RunKey), with KeyCheck in its place if the key is secret. It does not
 // reveal a secret key.
-func (p *Plan) KeyTip() Tip {
+func KeyTip(p *Plan) Tip {
 	key := p.RunKey
 	if p.Private() {
 		key = p.KeyCheck

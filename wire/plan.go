@@ -239,12 +239,12 @@ func (p *Plan) TermPrecision() Precision {
 // Target times OverSample, which is rounded to thousandths, rounded up. Each later
 // attempt asks twice as many.
 func (p *Plan) Sampled(members uint32) uint32 {
-	return uint32(min(p.asked(), uint64(members)))
+	return uint32(min(p.Asked(), uint64(members)))
 }
 
-// asked returns Target times OverSample, rounded up. The factor is first rounded to
+// Asked returns Target times OverSample, rounded up. The factor is first rounded to
 // thousandths: 1.2 is not a float32, yet 10 devices at 1.2 must be 12.
-func (p *Plan) asked() uint64 {
+func (p *Plan) Asked() uint64 {
 	thousandths := uint64(math.Round(1000 * float64(max(p.OverSample, 1))))
 	return (uint64(p.Target)*thousandths + 999) / 1000
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/zofl/zofl/wire/internal/codec"
 )
 
-// The encoding of a plan is a map from field numbers to values, in ascending order, of
-// the fields that are not zero.
-
-func (p *Plan) append(b []byte) []byte {
+// Append appends the encoding of p to b: a map from field numbers to values, in ascending order,
+// of the fields that are not zero. It is the body of record 1.
+func (p *Plan) Append(b []byte) []byte {
 	n := 0
 	for i := range planFields {
 		if !isZero(planFields[i].at(p)) {
@@ -26,8 +25,11 @@ func (p *Plan) append(b []byte) []byte {
 	return b
 }
 
-func (d *reader) plan() *Plan {
-	p := &Plan{}
+// DecodePlan reads a plan from the beginning of b, and returns the bytes after it. It does not
+// check that the plan can run: package wire/valid does. An error names the field, and matches one
+// of the faults of frames.
+func DecodePlan(b []byte) (p *Plan, rest []byte, err error) {
+	d, p := fieldReader{codec.NewReader("plan", b)}, &Plan{}
 	d.Keys("plan", func(key uint64) bool {
 		f := fieldByNumber(key)
 		if f == nil {
@@ -35,15 +37,18 @@ func (d *reader) plan() *Plan {
 		}
 		d.value(f, f.at(p))
 		if d.OK() && isZero(f.at(p)) {
-			d.Fail(f.Name, ErrForm)
+			d.Fail(f.Name, codec.ErrForm)
 		}
 		return true
 	})
 	if p.Scheme > prng.Scheme {
-		d.Fail("scheme", ErrUpgrade)
+		d.Fail("scheme", codec.ErrUpgrade)
 	}
-	return p
+	return p, d.Rest(), d.FieldFault()
 }
+
+// A fieldReader reads the fields of a plan.
+type fieldReader struct{ codec.Reader }
 
 func isZero(at any) bool {
 	switch v := at.(type) {
@@ -155,7 +160,7 @@ func (s *Segment) append(b []byte) []byte {
 }
 
 // value reads the value of field f into *at.
-func (d *reader) value(f *Field, at any) {
+func (d *fieldReader) value(f *Field, at any) {
 	switch v := at.(type) {
 	case *string:
 		*v = d.String(f.Name, MaxName)
@@ -202,15 +207,15 @@ func (d *reader) value(f *Field, at any) {
 }
 
 // choice reads the number of a choice; an unknown one is ErrUpgrade.
-func (d *reader) choice(f *Field) uint8 {
+func (d *fieldReader) choice(f *Field) uint8 {
 	v := d.Uint(f.Name, math.MaxUint8)
 	if v >= uint64(len(f.names)) || v > 0 && f.names[v] == "" {
-		d.Fail(f.Name, ErrUpgrade)
+		d.Fail(f.Name, codec.ErrUpgrade)
 	}
 	return uint8(v)
 }
 
-func (d *reader) segment() Segment {
+func (d *fieldReader) segment() Segment {
 	d.Tuple("segment", 6)
 	s := Segment{Name: d.String("segment name", MaxName), Len: d.Uint("segment len", MaxDim)}
 	s.Fill = Fill(d.Known("segment fill", uint64(NormalFill)))

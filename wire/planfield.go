@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // Bytes are binary values, hexadecimal in files.
@@ -43,7 +45,7 @@ func Fields() []Field { return slices.Clone(planFields) }
 func (f Field) Choices() []string { return slices.Clone(f.names) }
 
 // Choice returns the name of a choice.
-func (f Field) Choice(v uint8) string { return enumName(f.names, int(v)) }
+func (f Field) Choice(v uint8) string { return codec.Name(f.names, int(v)) }
 
 // At returns a pointer to the field of p: to a uint8 for a choice, else to a string,
 // uint32, uint64, float32, [Bytes] or list.

@@ -35,17 +35,17 @@ func (v Precision) Bytes(n int) int { return scalar.Code(v).Bytes(n) }
 
 // Fits reports whether s is as long as so many blocks of n scalars each, and each of them one that
 // Append can make of finite scalars, if they share a scale; otherwise any bits fit.
-func (v Precision) Fits(s Scalars, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
+func (v Precision) Fits(s []byte, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
 
 // Len returns the number of scalars in s, or -1 if s ends within one, or if its length does not
 // tell because the scalars of a block share a scale.
-func (v Precision) Len(s Scalars) int { return scalar.Code(v).Len(s) }
+func (v Precision) Len(s []byte) int { return scalar.Code(v).Len(s) }
 
 // Decode sets dst to block k of s, counted from 0. Every block has len(dst) scalars.
-func (v Precision) Decode(dst []float32, s Scalars, k int) { scalar.Code(v).Decode(dst, s, k) }
+func (v Precision) Decode(dst []float32, s []byte, k int) { scalar.Code(v).Decode(dst, s, k) }
 
 // Values returns the scalars of so many blocks of n, or nil if s does not fit them.
-func (v Precision) Values(s Scalars, blocks, n int) []float32 {
+func (v Precision) Values(s []byte, blocks, n int) []float32 {
 	if !v.Fits(s, blocks, n) {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (v Precision) Values(s Scalars, blocks, n int) []float32 {
 }
 
 // Read is Values for scalars that share scales; of others it returns as many as s has.
-func (v Precision) Read(s Scalars, blocks, n int) []float32 {
+func (v Precision) Read(s []byte, blocks, n int) []float32 {
 	if !v.Quantized() {
 		blocks, n = 1, v.Len(s)
 	}
@@ -67,7 +67,7 @@ func (v Precision) Read(s Scalars, blocks, n int) []float32 {
 // Append appends a block to dst. Scalars that are encoded by themselves are rounded to nearest
 // even. A block that shares a scale gets an infinite one, or a NaN, if a scalar is not finite or
 // if the scalars are too large: Fits refuses it, and Round shows it.
-func (v Precision) Append(dst Scalars, block ...float32) Scalars {
+func (v Precision) Append(dst []byte, block ...float32) []byte {
 	return scalar.Code(v).Append(dst, block)
 }
 
@@ -78,6 +78,6 @@ func (v Precision) Round(block []float32) { scalar.Code(v).Round(block) }
 // that are encoded by themselves are multiplied by the factor as a float32, and rounded to it and
 // then to the precision. A block that shares a scale keeps its codes: its new scale is the largest
 // binary16 that is at most r times the factor, so that no scalar is longer than it should be.
-func (v Precision) Scale(dst, s Scalars, n int, factor float64) Scalars {
+func (v Precision) Scale(dst, s []byte, n int, factor float64) []byte {
 	return scalar.Code(v).Scale(dst, s, n, factor)
 }

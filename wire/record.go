@@ -23,7 +23,7 @@ const (
 )
 
 func (k RecordKind) String() string {
-	return enumName([]string{"", "plan", "round", "change", "rollback", "end"}, int(k))
+	return codec.Name([]string{"", "plan", "round", "change", "rollback", "end"}, int(k))
 }
 
 // A Record is one entry of a run's log: state(n) = Apply(state(n-1), record n).
@@ -87,7 +87,7 @@ const (
 )
 
 func (r EndReason) String() string {
-	return enumName([]string{"", "requested", "rounds", "metric", "diverged"}, int(r))
+	return codec.Name([]string{"", "requested", "rounds", "metric", "diverged"}, int(r))
 }
 
 // An End is the body of a run's last record.
@@ -131,11 +131,11 @@ func (r *Record) Append(b []byte) []byte {
 	b = codec.AppendUint(b, r.Epoch)
 	switch r.Kind {
 	case KindPlan:
-		return r.Plan.append(b)
+		return r.Plan.Append(b)
 	case KindRound:
 		return r.Round.append(b)
 	case KindChange:
-		return r.Change.append(b)
+		return r.Change.Append(b)
 	case KindRollback:
 		return codec.AppendUint(append(codec.AppendMap(b, 1), keyTo), r.To)
 	case KindEnd:
@@ -186,11 +186,17 @@ func (d *reader) body(r *Record, round *Round) {
 	}
 	switch r.Kind {
 	case KindPlan:
-		r.Plan = d.plan()
+		d.Part("plan", func(b []byte) (rest []byte, err error) {
+			r.Plan, rest, err = DecodePlan(b)
+			return rest, err
+		})
 	case KindRound:
 		r.Round = d.round(r.N, round)
 	case KindChange:
-		r.Change = d.change()
+		d.Part("body", func(b []byte) (rest []byte, err error) {
+			r.Change, rest, err = DecodeChange(b)
+			return rest, err
+		})
 	case KindRollback:
 		d.Keys("body", func(key uint64) bool {
 			if key == keyTo {

@@ -21,7 +21,7 @@ const (
 )
 
 func (k ReplyKind) String() string {
-	return enumName([]string{"", "contribution", "evaluation", "decline", "digest"}, int(k))
+	return codec.Name([]string{"", "contribution", "evaluation", "decline", "digest"}, int(k))
 }
 
 // fields returns the number of fields of a reply: version, kind, n, tip, and those of
@@ -53,7 +53,7 @@ const (
 func (r DeclineReason) String() string {
 	names := []string{"", "policy", "time", "loss failed", "busy", "scalar too large",
 		"leaving", "unmasked before"}
-	return enumName(names, int(r))
+	return codec.Name(names, int(r))
 }
 
 // A Reply is a device's message about record N. It is keyed by (N, Tip), not by

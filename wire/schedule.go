@@ -71,3 +71,14 @@ func BatchSeed(run, id string, n uint64, step uint32) uint64 {
 	sum := sha256.Sum256(b)
 	return binary.LittleEndian.Uint64(sum[:])
 }
+
+// Draw returns the record for which the cohorts of record n are drawn. That is n itself, unless
+// record n is the second phase of a round, point is the record of its first, and Cohort is 1: then
+// it is point. So attempt a of the second phase asks whom attempt a of the first asked, if members
+// are as many, and more or fewer of them if it samples more or fewer.
+func (p *Plan) Draw(n, point uint64) uint64 {
+	if p.Cohort > 0 && point > 0 {
+		return point
+	}
+	return n
+}

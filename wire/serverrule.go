@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/zofl/zofl/wire/internal/codec"
+
 // ServerRule is how the model takes a round's mean move delta = x_K - x_0, which
 // points downhill. Its letters are fields of Plan: a is ServerStep, b1 ServerBeta1, b2
 // ServerBeta2, e ServerEpsilon.
@@ -57,4 +59,4 @@ func (v ServerRule) Moments() int {
 var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign",
 	"", "normalized", "", "adagrad"}
 
-func (v ServerRule) String() string { return enumName(serverRuleNames, int(v)) }
+func (v ServerRule) String() string { return codec.Name(serverRuleNames, int(v)) }

@@ -33,12 +33,12 @@ func TestTails(t *testing.T) {
 		}
 	}
 	plan := wire.Plan{RunKey: make([]byte, 32)}
-	if got := plan.KeyTip().String(); got != "25fd35d7c327ccd0" {
+	if got := wire.KeyTip(&plan).String(); got != "25fd35d7c327ccd0" {
 		t.Errorf("the key's tip is %s", got)
 	}
 	plan = wire.Plan{KeyCheck: make([]byte, 32)}
-	if !plan.Private() || plan.KeyTip().String() != "25fd35d7c327ccd0" {
-		t.Errorf("a secret key's tip is %s", plan.KeyTip())
+	if !plan.Private() || wire.KeyTip(&plan).String() != "25fd35d7c327ccd0" {
+		t.Errorf("a secret key's tip is %s", wire.KeyTip(&plan))
 	}
 }
 

@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/zofl/zofl/wire/internal/codec"
+
 // Transport is what devices send, and what a record carries of it. The rest of the
 // project asks for the properties below, and seldom for a transport by name.
 type Transport uint8
@@ -18,7 +20,7 @@ const (
 
 var transportNames = []string{"mean", "relay", "dense"}
 
-func (v Transport) String() string { return enumName(transportNames, int(v)) }
+func (v Transport) String() string { return codec.Name(transportNames, int(v)) }
 
 // SendsVectors reports whether devices send vectors, in [Upload] pieces, and a round's
 // record names an object, [Round.Object]; otherwise devices send scalars in a [Reply],

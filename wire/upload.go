@@ -81,7 +81,7 @@ const (
 )
 
 func (s UploadState) String() string {
-	return enumName([]string{"", "more", "taken", "busy", "refused"}, int(s))
+	return codec.Name([]string{"", "more", "taken", "busy", "refused"}, int(s))
 }
 
 // An UploadReply answers an [Upload].

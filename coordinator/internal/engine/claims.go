@@ -23,7 +23,7 @@ type claims struct {
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	l := &c.claims
 	settled := c.End != nil || l.anew || l.waived || k.N <= l.began+l.loss
-	if settled || k.N <= c.N || k.Key != c.Plan.KeyTip() {
+	if settled || k.N <= c.N || k.Key != wire.KeyTip(&c.Plan) {
 		return false
 	}
 	if !c.paused {

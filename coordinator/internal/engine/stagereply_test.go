@@ -113,7 +113,7 @@ func (s *stage) knows(args []string) {
 	ids, keys := splitArgs(args)
 	known := wire.Known{}
 	if keys["plan"] != "none" {
-		known = wire.Known{Key: s.core.Plan.KeyTip(), Plan: wire.HashRecord(s.core.First).Tip()}
+		known = wire.Known{Key: wire.KeyTip(&s.core.Plan), Plan: wire.HashRecord(s.core.First).Tip()}
 		known.N = s.number(keys["n"])
 	}
 	switch keys["plan"] {

@@ -83,7 +83,7 @@ func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Count
 // asks says whether a member is asked to evaluate.
 func (e *Evaluation) asks(p *wire.Plan, m Member) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
-		return cohort.Evaluates(p.Run, e.N, p.EvalShare(cohort), m.Slot, m.ID)
+		return cohort.Evaluates(p.Run, e.N, cohort.EvalShare(p), m.Slot, m.ID)
 	})
 }
 

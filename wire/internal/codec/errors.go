@@ -15,3 +15,13 @@ var (
 	// ErrValue: well formed, but no value that the field can have.
 	ErrValue = errors.New("bad value")
 )
+
+// A FieldError says which field of a part of a frame could not be read.
+type FieldError struct {
+	Field string
+	Err   error // one of the errors above
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+func (e *FieldError) Unwrap() error { return e.Err }

@@ -50,6 +50,31 @@ func (r *Reader) Rest() []byte {
 	return r.b
 }
 
+// Part reads a value with a decoder of its own, which returns the bytes after it. A fault of the
+// decoder is a [*FieldError].
+func (r *Reader) Part(field string, decode func(b []byte) (rest []byte, err error)) {
+	if r.err != nil {
+		return
+	}
+	rest, err := decode(r.b)
+	if err == nil {
+		r.b = rest
+		return
+	}
+	if fault, ok := err.(*FieldError); ok {
+		field, err = fault.Field, fault.Err
+	}
+	r.Fail(field, err)
+}
+
+// FieldFault returns the first fault as a [*FieldError], or nil.
+func (r *Reader) FieldFault() error {
+	if r.err == nil {
+		return nil
+	}
+	return &FieldError{Field: r.field, Err: r.err}
+}
+
 // End refuses bytes that remain.
 func (r *Reader) End() {
 	if r.err == nil && len(r.b) > 0 {
