@@ -343,7 +343,7 @@ func (c *Core) tick() {
 	switch {
 	case c.deposed:
 		return
-	case c.full():
+	case c.phase == collecting && !c.paused && c.full():
 		c.commitRound()
 	case c.phase == collecting && c.now >= c.due():
 		c.closeOrReopen()

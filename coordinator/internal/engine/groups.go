@@ -87,11 +87,12 @@ func (c *Core) target() uint32 {
 	return c.Plan.Target
 }
 
-// choose decides whom an attempt asks. A survey for sketches asks everybody.
+// choose decides whom an attempt asks. A survey for sketches asks everybody, and so does a run with
+// roots, without which no round closes: a cohort always has them.
 func (c *Core) choose(number uint32) grouping.Attempt {
 	a := grouping.Attempt{Number: number, Cohort: c.cohort(number),
 		Draw: c.Plan.Draw(c.N+1, c.Point.N)}
-	if c.round.survey == survey.Sketch {
+	if c.round.survey == survey.Sketch || c.guard.Rooted() {
 		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}
 	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None {

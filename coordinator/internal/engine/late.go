@@ -90,19 +90,22 @@ func (c *Core) collected() uint32 {
 	return c.sum.Count
 }
 
-// complete says whether the open round has its quorum, and a root's contribution where one is
-// needed.
-func (c *Core) complete() bool {
-	return c.collected() >= c.Plan.Quorum && (c.round.survey != survey.None || c.guard.Vouched())
+// complete says whether the open round may close: it has its quorum, and a root's contribution
+// where one is needed.
+func (c *Core) complete() bool { return c.has(c.Plan.Quorum) }
+
+// full says whether the open round closes without waiting for anybody: it has its target, or where
+// it lacked devices its quorum.
+func (c *Core) full() bool {
+	if c.shortage.Waits {
+		return c.complete()
+	}
+	return c.has(c.target())
 }
 
-// full says whether contributions of any age close the open round.
-func (c *Core) full() bool {
-	if c.phase != collecting || c.paused || c.Plan.Async == 0 {
-		return false
-	}
-	n := c.collected()
-	return n >= c.Plan.Target || c.shortage.Waits && n >= c.Plan.Quorum
+// has says whether so many contributions count, and a root's is among them where one has to be.
+func (c *Core) has(contributions uint32) bool {
+	return c.collected() >= contributions && (c.round.survey != survey.None || c.guard.Vouched())
 }
 
 // joinLate moves the contributions that waited into the record that is being made, and remembers

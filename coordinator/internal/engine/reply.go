@@ -146,7 +146,7 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	case r.Tip != c.Hash.Tip():
 		c.counters.WrongTip++
 		return false, false
-	case r.Kind == wire.Contribution && c.sum.Count >= c.target():
+	case r.Kind == wire.Contribution && c.full():
 		c.counters.Late++ // the round closes when the run is resumed
 		return false, false
 	}
@@ -206,7 +206,7 @@ func (c *Core) answered(waited bool) {
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.target(), c.shortage.Waits && c.complete():
+	case c.full():
 		c.commitRound()
 	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
 		c.settle()

@@ -3,10 +3,12 @@ package engine
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -81,4 +83,70 @@ func TestWrongRoot(t *testing.T) {
 	if s.c.phase != collecting {
 		t.Errorf("phase %d, want the round to stay open", s.c.phase)
 	}
+}
+
+// TestNoRoundWithoutARoot plays rounds whose devices answer in random order, so that a root is
+// seldom among the first that are enough. Each record has a root's contribution, and moves the
+// model; also where the roster grew, and the root joined last.
+func TestNoRoundWithoutARoot(t *testing.T) {
+	for _, tt := range []struct {
+		devices int
+		members uint32
+		root    string
+		fields  []string
+	}{
+		{10, 10, "d0", []string{"bound=4", "trust=10", "quorum=3", "target=5", "over_sample=2"}},
+		{21, 10, ids(21)[20], []string{"bound=1.5", "trust=200", "quorum=5", "over_sample=1"}},
+	} {
+		fields := append(tt.fields, fmt.Sprintf("roots=[%q]", tt.root))
+		c := newTestCore(t, methodPlan(t, fields, tt.members), tt.devices)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for now := uint64(1); c.N < 100; now++ {
+			answerAtRandom(c, now, tt.devices, rng)
+			if c.phase != appending {
+				t.Fatalf("%v: record %d did not close: %+v", fields, c.N+1, c.counters)
+			}
+			r, err := wire.DecodeRecord(c.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := c.Plan.Precision.Read(r.Round.Terms[0].Scalars, 1, int(c.round.perturbations))
+			if !slices.ContainsFunc(x, func(v float32) bool { return v != 0 }) {
+				t.Fatalf("%v: record %d does not move the model", fields, c.N+1)
+			}
+			c.Step(now, Input{Kind: InAppended, N: c.N + 1})
+		}
+	}
+}
+
+// answerAtRandom has all devices contribute to the open round, in random order.
+func answerAtRandom(c *Core, now uint64, devices int, rng *rand.Rand) {
+	values := make([]float32, c.round.scalars)
+	for _, d := range rng.Perm(devices) {
+		for p := range values {
+			values[p] = float32(1 + rng.Float64())
+		}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
+			Values: c.Plan.Precision.Append(nil, values...)}
+		c.Step(now, Input{Kind: InReply, ID: ids(devices)[d], Frame: r.Append(nil)})
+	}
+}
+
+// TestPausedRoundTakesTheRoot: a round that reaches its target while the run is paused still lacks
+// the root, takes its contribution, and closes when the run is resumed, not before.
+func TestPausedRoundTakesTheRoot(t *testing.T) {
+	const root = besieged - 1
+	s := newSiege(t, "trust=100", "quorum=5", "target=5", "over_sample=2",
+		fmt.Sprintf("roots=[%q]", ids(besieged)[root]))
+	c := s.c
+	c.Step(1, Input{Kind: InPause, Text: "lunch"})
+	s.send(s.values(nil))
+	if c.counters.Late != 0 || c.answers.Of(gather.Member{Slot: root}) != gather.Contributed {
+		t.Errorf("the root is refused: %+v", c.counters)
+	}
+	if c.phase != collecting {
+		t.Fatalf("phase %d while the run is paused", c.phase)
+	}
+	c.Step(2, Input{Kind: InResume})
+	s.close()
 }

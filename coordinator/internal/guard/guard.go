@@ -107,7 +107,7 @@ func (g *Guard) Close() []Contribution {
 	below := (len(g.lengths) + 1) / 2
 	g.own = length{median(g.lengths), below * g.scalars}
 	switch {
-	case g.rooted():
+	case g.Rooted():
 		g.compare()
 	case g.plan.Trust > 0:
 		g.agree()

@@ -11,15 +11,15 @@ import (
 // with the roots' than chance, at 50 rounds.
 const oppose = 0.05
 
-// rooted says whether devices have to agree with roots.
-func (g *Guard) rooted() bool { return g.plan.Trust > 0 && len(g.plan.Roots) > 0 }
+// Rooted says whether devices have to agree with roots.
+func (g *Guard) Rooted() bool { return g.plan.Trust > 0 && len(g.plan.Roots) > 0 }
 
 // vouched says whether the operator vouches for a member.
-func (g *Guard) vouched(slot uint32) bool { return g.rooted() && g.Root != nil && g.Root(slot) }
+func (g *Guard) vouched(slot uint32) bool { return g.Rooted() && g.Root != nil && g.Root(slot) }
 
 // Vouched says whether a root has contributed to the open round, or none has to.
 func (g *Guard) Vouched() bool {
-	return !g.rooted() ||
+	return !g.Rooted() ||
 		slices.ContainsFunc(g.held, func(k Contribution) bool { return g.vouched(k.Slot) })
 }
 
@@ -116,7 +116,7 @@ func against[T float32 | float64](values []float32, factor float64, middle []T) 
 // draw moves a contribution that is further from the roots than the median one towards them, to
 // that distance. Without a root's contribution nothing may move the model.
 func (g *Guard) draw(slot uint32, values []float32) {
-	if !g.rooted() || g.vouched(slot) {
+	if !g.Rooted() || g.vouched(slot) {
 		return
 	}
 	if g.middle == nil {
