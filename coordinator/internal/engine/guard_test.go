@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -341,6 +342,28 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 			if c.lastLoss != 1 {
 				t.Errorf("%s, round %d: loss %v, want 1", name, round, c.lastLoss)
 			}
+		}
+	}
+}
+
+// TestVectorClaimsAreBounded: a vector counts as claim_bound times the samples that vectors of the
+// rounds before usually claimed, at most. In the first round all count alike.
+func TestVectorClaimsAreBounded(t *testing.T) {
+	const devices = 4
+	plan := densePlan(t, devices, "weights=samples", "claim_bound=2")
+	c, log := newDenseCore(t, plan)
+	list := senders(rand.New(rand.NewPCG(1, 2)), devices, 4)
+	for _, counts := range [][]uint32{{1, 1, 1, 1}, {10, 20, 20, 40}, {10, 20, 20, 40}} {
+		for d, claim := range []uint32{10, 20, 20, 1000} {
+			list[d].weight = claim
+			storeAll(t, c, log, list[d].whole(t, c, 1))
+		}
+		_, got := lastRound(t, log)
+		for d := range list {
+			list[d].weight = counts[d]
+		}
+		if want := wire.AppendScalars(nil, exactMean(list, true)...); !bytes.Equal(got, want) {
+			t.Errorf("record %d: the mean is %x, want %x: weights %v", c.N, got, want, counts)
 		}
 	}
 }

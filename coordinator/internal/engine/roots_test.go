@@ -150,3 +150,26 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	c.Step(2, Input{Kind: InResume})
 	s.close()
 }
+
+// TestLiarsAreNoContributors: who lost all of its weight is not among the contributors that a record
+// counts, and its loss is not in the round's.
+func TestLiarsAreNoContributors(t *testing.T) {
+	const liars = 3
+	s := newRooted(t, 4)
+	for r := range 20 {
+		all := s.values(nil)
+		for d := range all {
+			copy(all[d], all[0])
+			if d >= besieged-liars {
+				for p := range all[d] {
+					all[d][p] *= -1
+				}
+			}
+		}
+		s.send(all)
+		if body := s.close(); body.Contributors != besieged-liars {
+			t.Errorf("round %d counts %d contributors, want %d", r, body.Contributors,
+				besieged-liars)
+		}
+	}
+}

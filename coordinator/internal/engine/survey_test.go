@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
@@ -38,4 +39,54 @@ func TestVectorIsNoAnswer(t *testing.T) {
 	if got := upload(); got != wire.UploadRefused || c.counters.Contributions != 1 {
 		t.Errorf("a vector after an answer: state %v, counters %+v", got, c.counters)
 	}
+}
+
+// TestSurveysAreNotBounded: bounds on what a contribution counts change no answer to a survey, and
+// answers are none of the contributions that are usual.
+func TestSurveysAreNotBounded(t *testing.T) {
+	const devices = 3
+	play := func(fields ...string) (records [][]byte) {
+		plan := methodPlan(t, append([]string{"mu=auto", "weights=samples"}, fields...), devices)
+		c := newTestCore(t, plan, devices)
+		for record := range 3 {
+			for d := range devices {
+				r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Loss: 1,
+					Weight: 10, Values: wire.AppendScalars(nil, 4, 5, 6)}
+				if record == 0 {
+					r.Rest, r.Values = survey.Answer(survey.Mu), answerOf(d)
+				}
+				c.Step(1, Input{Kind: InReply, ID: ids(devices)[d], Frame: r.Append(nil)})
+			}
+			if c.phase != appending {
+				t.Fatalf("%v: record %d did not close: %+v", fields, c.N+1, c.counters)
+			}
+			r, err := wire.DecodeRecord(c.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Prev = wire.Hash{} // record 1 differs
+			records = append(records, r.Append(nil))
+			c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+		}
+		return records
+	}
+	free, bound := play(), play("bound=1.5", "claim_bound=2")
+	for i := range free {
+		if !bytes.Equal(free[i], bound[i]) {
+			t.Errorf("record %d is %x, and without bounds %x", i+2, bound[i], free[i])
+		}
+	}
+}
+
+// answerOf returns a device's answer to a survey of mu. The devices' slopes differ a thousandfold.
+func answerOf(device int) wire.Scalars {
+	slope := []float32{1, 1000, 1e6}[device]
+	values := []float32{3}
+	for _, mu := range survey.Distances() {
+		values = append(values, slope*mu)
+	}
+	for _, mu := range survey.Distances() {
+		values = append(values, slope*mu*mu)
+	}
+	return wire.AppendScalars(nil, values...)
 }
