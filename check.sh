@@ -16,7 +16,7 @@
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
-#   ./check.sh all    also the golden vectors under qemu on arm64, arm v6 and v7,
+#   ./check.sh all    also the long tests of the papers' experiments; golden vectors under qemu on arm64, arm v6 and v7,
 #                     riscv64 and s390x, their disassembly, more of the simulator's
 #                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
@@ -174,6 +174,13 @@ raced() {
 	run "$1" "$list" -race -short
 }
 
+# short DIR: tests in small, without the race detector.
+short() {
+	local list=$work/short.$BASHPID
+	tested "$1" | cut -d' ' -f1 >"$list"
+	run "$1" "$list" -short
+}
+
 # long DIR: the tests of packages that the race detector has nothing to find in, and of others
 # those that it makes minutes of. What replicas must agree on is tested as they run, without it.
 long() {
@@ -280,18 +287,25 @@ package() {
 }
 
 # The whole check, its longest steps first, lest one runs alone at the end. What compiles the
-# same code is not begun at once.
+# same code is not begun at once. The papers' experiments are tested in small, but for "whole all".
 whole() {
 	local dir
 	modules >"$work/modules"
 	add "tests of coordinator/zofl, raced" raced coordinator/zofl
+	[ "${1:-}" != all ] || add "long tests of papers, not raced" long papers
 	add "long tests of testing, not raced" long testing
 	add gofmt formatted
 	[ "$host" != amd64 ] || add "generated assembly" generated
 	while read -r dir; do add "tidy, vet, build $dir" module "$dir"; done <"$work/modules"
 	add "tests of testing, raced" raced testing
 	add "tests of ., raced" raced .
+	if [ "${1:-}" = all ]; then
+		add "tests of papers, raced" raced papers
+	else
+		add "short tests of papers" short papers
+	fi
 	while read -r dir; do
+		[ "$dir" != papers ] || continue
 		[[ $dir =~ ^(coordinator/zofl|testing|\.)$ ]] || add "tests of $dir, raced" raced "$dir"
 		[ "$dir" = testing ] || add "long tests of $dir, not raced" long "$dir"
 	done <"$work/modules"
@@ -444,7 +458,7 @@ host=$(go env GOHOSTARCH)
 [ "$host" != amd64 ] || export ZOFL_ISA=${ZOFL_ISA:-avx2}
 case "${1:-}" in
 quick) quick ;;
-all) whole; elsewhere; drain ;;
+all) whole all; elsewhere; drain ;;
 *) whole; drain ;;
 esac
 printf '== all passed in %d s\n' "$SECONDS"

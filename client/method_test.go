@@ -169,7 +169,7 @@ func TestMethods(t *testing.T) {
 }
 
 // variates is which contribution each device's control variate is of. What devices compute
-// from it is compared with the paper in testing/reference, and what replicas do with it, in
+// from it is compared with the paper in papers/reference, and what replicas do with it, in
 // package replica.
 type variates struct {
 	of    []wire.ControlVariate

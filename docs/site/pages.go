@@ -72,7 +72,7 @@ var sections = []section{
 	{"Project", []entry{
 		{"README.md", "Zofl on one page"},
 		{"docs/papers.md", "What the papers have"},
-		{"testing/paper/RESULTS.md", "Results of experiments"},
+		{"papers/RESULTS.md", "Results of experiments"},
 		{"docs/contributing.md", "Contributing"},
 		{"CHANGELOG.md", "Changes"},
 	}},

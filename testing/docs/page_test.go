@@ -54,8 +54,8 @@ func TestPages(t *testing.T) {
 }
 
 // modules are folders that docs/contributing.md lists as a whole.
-var modules = []string{"coordinator/zofl", "internal", "testing", "examples", "python",
-	"release", "docs/site", "android", "apple"}
+var modules = []string{"coordinator/zofl", "internal", "testing", "papers", "papers/reference",
+	"examples", "python", "release", "docs/site", "android", "apple"}
 
 // packages are the folders of the others.
 func packages(t *testing.T) (folders []string) {

@@ -67,7 +67,7 @@ Results on MNIST with the CNN of 28,938 parameters, IID, 10 clients, batch 8, af
 2,000 queries of each client: accuracy 0.713 (loss 1.14), with server_step 4e-3 0.742
 (0.79). DeComFL with P = 10, central differences, torch momentum 0.9 and its best step
 reaches 0.641 (1.40):
-  go -C testing run -tags openblas ./cmd/paper run beyond --short
+  go -C papers run -tags openblas ./cmd/paper run beyond --short
 Three seeds with other directions reach 0.725 [0.722-0.729] against 0.605 [0.585-0.618].
 With 10 of 100 clients and batch 32, as the authors of DeComFL run it, one run of
 experiment beyond, reduced to this preset, reaches 0.801 (0.73) after 100 rounds and

@@ -10,7 +10,7 @@ import (
 
 // A trial is what a preset with a step of its own reached on small tasks of classification,
 // with nothing set but the model and the fleet, beside the best of nine steps: the step's
-// multiples by powers of 4. It is a row of a table in testing/paper/RESULTS.md, and a test
+// multiples by powers of 4. It is a row of a table in papers/RESULTS.md, and a test
 // there compares the two.
 type trial struct {
 	tasks  int

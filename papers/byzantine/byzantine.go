@@ -1,0 +1,217 @@
+package byzantine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// Experiment has a fifth of the devices lie.
+func Experiment() lab.Experiment {
+	const id = "byzantine"
+	return lab.Experiment{
+		ID:    id,
+		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
+		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
+		Long:  "half a minute a run with --screen, of which there are 134",
+		Takes: []string{"tasks", "rounds", "arm"},
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x, err := newTrial(ctx, e, id)
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.all()
+		},
+	}
+}
+
+const (
+	clients = 20
+	liars   = 4
+)
+
+// A shield is what bounds liars: settings of a plan, and a root where these name one.
+type shield struct{ name, settings string }
+
+// root is the id of the root: of the device after the clients.
+const root = "c20"
+
+// rootSamples is how many samples it has. It takes all of them at each point.
+const rootSamples = 300
+
+func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
+
+// shields are compared. Where devices may lie docs/security.md recommends "roots", and "trust"
+// where data are alike and there is no root.
+var shields = []shield{
+	{"mean", ""},
+	{"bound8", "bound=8"},
+	{"bound", "bound=1.5"},
+	{"median", "aggregator=median"},
+	{"trust", "bound=1.5 trust=100"},
+	{"roots", `bound=1.5 trust=200 roots=["` + root + `"]`},
+	{"alone", ""}, // the 16 honest devices
+}
+
+// recommended is the shield that has to stop every lie.
+const recommended = "roots"
+
+// A trial is a running experiment.
+type trial struct {
+	ctx     context.Context
+	env     *lab.Env
+	report  *lab.Report
+	set     *lab.Set
+	splits  []lab.Split
+	shields []shield
+	rounds  uint64
+	seeds   int // unless the environment says how many
+}
+
+// newShielded returns a run of so many rounds, with no splits and shields yet.
+func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
+	error) {
+	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(rounds, 10), seeds: 1, report: &lab.Report{
+		ID: id, Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
+	var err error
+	x.set, err = e.MNIST()
+	return x, err
+}
+
+func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
+	x, err := newShielded(ctx, e, id, "20 devices, of which 4 lie", 1000)
+	if err != nil {
+		return nil, err
+	}
+	var tasks, arms []string
+	if e.Tasks == nil && e.Arms == nil {
+		tasks, arms = e.Few(lab.Splits[0].Name), e.Few("trust", "roots", "alone")
+	}
+	x.splits, err = lab.Pick("tasks", lab.Splits[:2], func(s lab.Split) string { return s.Name },
+		e.Tasks, tasks)
+	if err == nil {
+		x.shields, err = lab.Pick("arm", shields, func(s shield) string { return s.name }, e.Arms, arms)
+	}
+	return x, err
+}
+
+// all trains each shield against each lie, and makes a table of final accuracies.
+func (x *trial) all() error {
+	x.report.Summary.Columns = []string{"split", "bounded by"}
+	for _, l := range lies {
+		x.report.Summary.Columns = append(x.report.Summary.Columns, l.name)
+	}
+	for _, sp := range x.splits {
+		accuracy := map[string]float64{}
+		for _, s := range x.shields {
+			row := []string{sp.Title, s.title()}
+			for _, l := range lies {
+				text := ""
+				if l.lie == nil || s.name != "alone" {
+					results, err := x.train(sp, s, l)
+					x.report.AddRows(results)
+					if err != nil {
+						return err
+					}
+					values := results.At(run.Accuracy, x.rounds)
+					text, accuracy[s.name+l.name] = lab.Spread(values), lab.Mean(values)
+				}
+				row = append(row, text)
+			}
+			x.report.Summary.Rows = append(x.report.Summary.Rows, row)
+		}
+		x.claims(sp, accuracy)
+	}
+	return nil
+}
+
+func (s shield) title() string {
+	switch {
+	case s.name == "alone":
+		return "no liars: the 16 honest devices"
+	case s.settings == "":
+		return "nothing"
+	}
+	return s.settings
+}
+
+// claims compares the recommended shield with the run in which nobody lies and nothing is bounded,
+// or with the honest devices alone where that was not run.
+func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
+	best, known := accuracy["alone"+lies[0].name]
+	if mean, also := accuracy["mean"+lies[0].name]; also {
+		best, known = max(best, mean), true
+	}
+	if _, also := accuracy[recommended+lies[0].name]; !known || !also {
+		return
+	}
+	worst, text := 0.0, []string{}
+	for _, l := range lies {
+		got := accuracy[recommended+l.name]
+		worst = max(worst, best-got)
+		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
+	}
+	x.report.Claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
+		"of what honest devices reach", sp.Title), "honest %.4f; %s: %s", best,
+		recommended, strings.Join(text, ", "))
+}
+
+// train runs a shield against a lie.
+func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
+	task, segments := x.set.Task(false)
+	labels := x.set.Train.Labels
+	t := &lab.Training{
+		Name: fmt.Sprintf("%s-%s-%s", sp.Name, s.name, l.name), Run: "byzantine", Preset: "decomfl",
+		Clients: clients, Asked: clients, Rounds: x.rounds, Order: run.Draws,
+		Task: task, Every: max(x.rounds/10, 1),
+		Shares: func(seed uint64) ([][]int, error) { return sp.Deal(labels, clients, seed) },
+		Set: func(p *wire.Plan) {
+			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
+			p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
+			for _, field := range strings.Fields(s.settings) {
+				name, value, _ := strings.Cut(field, "=")
+				if err := planfile.Set(p, name, value); err != nil {
+					panic("paper: internal error: " + err.Error())
+				}
+			}
+		},
+	}
+	if s.name == "alone" {
+		all := t.Shares
+		t.Clients, t.Asked = clients-liars, clients-liars
+		t.Shares = func(seed uint64) ([][]int, error) {
+			shares, err := all(seed)
+			return shares[min(liars, len(shares)):], err
+		}
+	}
+	if s.rooted() {
+		t.Clients, t.Asked, t.Shares = t.Clients+1, t.Asked+1, withRoot(t.Shares)
+	}
+	var results lab.Results
+	for seed := uint64(1); seed <= uint64(x.env.SeedsOr(x.seeds)); seed++ {
+		shares, err := t.Shares(seed)
+		if err != nil {
+			return results, err
+		}
+		one := *t
+		if l.lie != nil {
+			one.Task = l.task(task, x.relabeled(), shares, len(labels))
+		}
+		if s.rooted() {
+			one.Task = wholly(one.Task, shares[clients])
+		}
+		r, err := x.env.TrainOne(x.ctx, x.report.ID, &one, seed)
+		if r != nil {
+			results = append(results, r)
+		}
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,185 @@
+package contest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// A Method is one of several that an experiment compares: a plan's fields, and a few steps to
+// choose from.
+type Method struct {
+	Name   string // short, for names of runs
+	Title  string
+	Preset string    // empty: decomfl
+	Set    []string  // field=value, as in files
+	Steps  []float32 // values of the field that Step names; 0 leaves it as it is
+	Step   string    // empty: step
+	// Queries of a client that takes part in every round; 0: those of the rules.
+	Queries uint64
+}
+
+// With returns the method with further fields, under another name.
+func (c Method) With(name, title string, set ...string) Method {
+	c.Name, c.Title = name, title
+	c.Set = append(slices.Clone(c.Set), set...)
+	return c
+}
+
+// At returns the method with other steps.
+func (c Method) At(steps ...float32) Method {
+	c.Steps = steps
+	return c
+}
+
+// StepName returns the field that steps are values of.
+func (c *Method) StepName() string {
+	if c.Step == "" {
+		return "step"
+	}
+	return c.Step
+}
+
+// Fields applies the method to a plan, with one of its steps. Tests check that its settings are
+// fields of plans.
+func (c *Method) Fields(p *wire.Plan, step float32) {
+	set := slices.Clone(c.Set)
+	if step != 0 {
+		set = append(set, fmt.Sprintf("%s=%v", c.StepName(), step))
+	}
+	var names []string
+	for _, text := range set {
+		field, value, _ := strings.Cut(text, "=")
+		if err := planfile.Set(p, field, value); err != nil {
+			panic("paper: internal error: " + err.Error())
+		}
+		names = append(names, field)
+	}
+	preset.Fit(p, names...)
+}
+
+// Rules are what methods compete on: data, fleet, and budget.
+type Rules struct {
+	Name     string // short, for names of runs
+	Training lab.Training
+	Base     func(*wire.Plan) // applied before the methods' fields
+	Queries  uint64           // of a client that takes part in every round
+	Times    uint64           // least number of measurements of a model
+	Rounds   uint64           // most of a run; 0: as the queries allow
+}
+
+// plan applies the rules and the method to a plan.
+func (t *Rules) plan(p *wire.Plan, c *Method, step float32) {
+	t.Base(p)
+	c.Fields(p, step)
+}
+
+// Enter returns the training of a method with a step, with as many rounds as the
+// queries allow.
+func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
+	one := t.Training
+	one.Name = Padded(fmt.Sprintf("%s-%s-%s", t.Name, c.Name, lab.Token(step)))
+	if one.Preset = c.Preset; one.Preset == "" {
+		one.Preset = "decomfl"
+	}
+	one.Set = func(p *wire.Plan) { t.plan(p, &c, step) }
+	p, err := run.Plan(one.Preset, one.Name, 1, one.Task.Dim, one.Clients, one.Asked)
+	if err != nil {
+		return nil, err
+	}
+	one.Set(p)
+	one.Rounds = Affordable(p, cmp.Or(c.Queries, t.Queries))
+	if t.Rounds > 0 {
+		one.Rounds = min(one.Rounds, t.Rounds)
+	}
+	one.Every = max(one.Rounds/t.Times, 1)
+	return &one, nil
+}
+
+// StepOf returns the field that sets the length of a plan's steps, and its value: with a
+// server rule that has a step, that one. The value is 0 if devices find it.
+func StepOf(p *wire.Plan) (string, float32) {
+	if p.ServerStep > 0 {
+		return "server_step", p.ServerStep
+	}
+	return "step", p.StepSize
+}
+
+// Padded pads names to one length: every message contains the run's name, and bytes are
+// compared.
+func Padded(name string) string {
+	const length = 24
+	return name + strings.Repeat("-", max(length-len(name), 0))
+}
+
+// Affordable returns the number of rounds, at least one, for which a client's queries
+// suffice. With scaffold-1 a round's first phase counts twice, because most clients in the second
+// were not in the first.
+func Affordable(p *wire.Plan, queries uint64) uint64 {
+	spent, rounds := uint64(0), uint64(0)
+	for {
+		perturbations := p.PerturbationsAt(rounds + 1)
+		spent += p.PhaseQueries(uint8(p.Phases()), perturbations)
+		if p.Phases() == 2 {
+			spent += p.PhaseQueries(1, perturbations)
+		}
+		if p.Control == wire.ScaffoldPoint {
+			spent += p.PhaseQueries(1, perturbations)
+		}
+		if spent > queries {
+			return max(rounds, 1)
+		}
+		rounds++
+	}
+}
+
+// An Entry is a method with its chosen step, and its runs by seed from 1.
+type Entry struct {
+	Method
+	Chosen  float32
+	Results lab.Results
+}
+
+// Tune trains a method with each of its steps on the first seed, then with the best
+// step on the other seeds. The best step has the most accuracy after the queries; a step
+// whose run diverged is chosen only if all did. After an error tune returns the results so
+// far.
+func (t *Rules) Tune(ctx context.Context, e *lab.Env, id string, c Method,
+	seeds int) (*Entry, error) {
+	best, most := &Entry{Method: c}, math.Inf(-1)
+	for _, step := range c.Steps {
+		one, err := t.Enter(c, step)
+		if err != nil {
+			return best, err
+		}
+		r, err := e.TrainOne(ctx, id, one, 1)
+		if err != nil {
+			if best.Results == nil && r != nil {
+				best.Results = lab.Results{r}
+			}
+			return best, fmt.Errorf("%s, seed 1: %w", one.Name, err)
+		}
+		accuracy := Reached(r.Curve, run.Accuracy, QueriesOf, math.MaxUint64)
+		e.Say("%s: accuracy %.4f", one.Name, accuracy)
+		if accuracy > most {
+			most, best.Chosen, best.Results = accuracy, step, lab.Results{r}
+		}
+	}
+	one, err := t.Enter(c, best.Chosen)
+	for seed := uint64(2); seed <= uint64(seeds) && err == nil; seed++ {
+		var r *run.Result
+		if r, err = e.TrainOne(ctx, id, one, seed); r != nil {
+			best.Results = append(best.Results, r)
+		}
+	}
+	return best, err
+}

@@ -1,0 +1,84 @@
+package decomfl
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// The DeComFL experiments on MNIST: 100 clients with 600 samples each, IID, 10 a
+// round.
+const (
+	clients = 100
+	asked   = 10
+)
+
+// Experiments returns the paper's experiments that train models.
+func Experiments() []lab.Experiment {
+	list := []lab.Experiment{mnist()}
+	list = append(list, variants()...)
+	return append(list, grid(), projection(), fedAvg(), fashion())
+}
+
+// A setting is one training, as specified by the official code's flags.
+type setting struct {
+	name    string
+	cnn     bool   // of 28,938 parameters; otherwise the softmax of 784x10
+	k, p    uint32 // local steps, perturbations
+	batch   uint32
+	step    float32
+	rounds  uint64
+	measure uint64 // rounds between measurements
+}
+
+// official sets what all official runs have in common: central differences with mu 1e-3,
+// and torch's momentum of 0.9 on gradients with weight decay 1e-5.
+func (d *setting) official(p *wire.Plan, segments []wire.Segment) {
+	p.Segments = segments
+	p.Difference, p.Mu = wire.Central, 1e-3
+	p.Steps, p.Perturbations, p.Batch, p.StepSize = d.k, d.p, d.batch, d.step
+	p.Rule, p.Beta, p.WeightDecay = wire.TorchMomentum, 0.9, 1e-5
+}
+
+// training returns the training of the setting on a data set.
+func (d *setting) training(s *lab.Set) *lab.Training {
+	var train, test models.Model = softmax.New(s.Train, s.Mean, s.Std),
+		softmax.New(s.Test, s.Mean, s.Std)
+	segments := []wire.Segment(nil) // zero start
+	if d.cnn {
+		train, test = models.NewCNNMNIST(s.Train, s.Mean, s.Std),
+			models.NewCNNMNIST(s.Test, s.Mean, s.Std)
+		segments = lab.Segments(train)
+	}
+	return &lab.Training{
+		Name: d.name, Preset: "decomfl", Clients: clients, Asked: asked, Rounds: d.rounds,
+		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
+		Shares: func(seed uint64) ([][]int,
+			error) {
+			return data.IID(s.Train.Len(), clients, seed)
+		},
+		Set: func(p *wire.Plan) { d.official(p, segments) },
+	}
+}
+
+// null returns a short training of the setting, with a loss that costs nothing.
+func (d *setting) null(s *lab.Set, rounds uint64) *lab.Training {
+	n := *d
+	n.name, n.rounds = d.name+"-null", rounds
+	t := n.training(s)
+	t.Task = t.Task.Null()
+	return t
+}
+
+func (d *setting) String() string {
+	model := "softmax"
+	if d.cnn {
+		model = "CNN"
+	}
+	return fmt.Sprintf("%s, K=%d, P=%d, batch %d, step %g", model, d.k, d.p, d.batch, d.step)
+}

@@ -1,0 +1,193 @@
+package decomfl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/papers/firstorder"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/papers/tasks"
+	"github.com/zofl/zofl/wire"
+)
+
+// fashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
+// against methods by gradients.
+func fashion() lab.Experiment {
+	const id = "decomfl-fashion"
+	return lab.Experiment{
+		ID: id,
+		Title: "Fashion-MNIST with P doubled, against FedAvg, FedCom, Top-k, FedProx, SCAFFOLD " +
+			"and CyCP by gradients",
+		Paper: "DeComFL, figures 3, 6 and 7",
+		Long:  "weeks; a day with --screen; half an hour with --short --screen",
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x, s := newTrial(ctx, e, id), fashionSizeOf(e)
+			train, test, err := s.models(e)
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.fashion(s, train, test)
+		},
+	}
+}
+
+// A fashionSize says how much of the experiment is run.
+type fashionSize struct {
+	mlp    bool // an MLP of 6,634 parameters on 14x14 pixels in place of the CNN of 1,206,590
+	batch  uint32
+	p      uint32 // of the first rounds
+	rounds uint64 // of DeComFL: P doubles after a sixth, a third and two thirds
+	first  int    // rounds of methods by gradients
+	seeds  int
+}
+
+// fashionSizeOf returns the size for an environment. The paper's is 3,000 rounds.
+func fashionSizeOf(e *lab.Env) fashionSize {
+	s := fashionSize{batch: 256, p: 25, rounds: 3000, first: 1000}
+	if e.Short {
+		s = fashionSize{mlp: true, batch: 32, p: 25, rounds: 300, first: 100}
+	}
+	s.seeds = e.SeedsOr(1)
+	return s
+}
+
+// fashionSteps is K of the published runs.
+const fashionSteps = 5
+
+func (s *fashionSize) models(e *lab.Env) (train, test models.Differentiable, err error) {
+	if s.mlp {
+		rows := tasks.Task{Data: "fashion-mnist", Shrink: 2, Scale: tasks.Standardized,
+			Train: 60_000, Test: 10_000}
+		a, b, _, err := rows.Rows(e)
+		if err != nil {
+			return nil, nil, err
+		}
+		return models.NewNet(a, 32), models.NewNet(b, 32), nil
+	}
+	of, err := e.Images("fashion-mnist")
+	if err != nil {
+		return nil, nil, err
+	}
+	return models.NewCNNFashion(of.Train, of.Mean, of.Std),
+		models.NewCNNFashion(of.Test, of.Mean, of.Std), nil
+}
+
+// doubled returns P in a round, which the schedule doubles three times.
+func (s *fashionSize) doubled(round uint64) uint32 {
+	p := s.p
+	for _, point := range s.schedule() {
+		if round >= point.Round {
+			p = point.Perturbations
+		}
+	}
+	return p
+}
+
+func (s *fashionSize) schedule() []wire.PerturbationPoint {
+	at := s.rounds / 6
+	return []wire.PerturbationPoint{{Round: at + 1, Perturbations: 2 * s.p},
+		{Round: 2*at + 1, Perturbations: 4 * s.p}, {Round: 4*at + 1, Perturbations: 8 * s.p}}
+}
+
+// training returns DeComFL with the settings of the published runs, and P constant or doubled.
+func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training {
+	segments := lab.Segments(d.train)
+	settings := setting{k: fashionSteps, p: s.p, batch: s.batch, step: 5e-4}
+	return &lab.Training{
+		Name: name, Run: "fashion", Preset: "decomfl",
+		Clients: clients, Asked: asked, Rounds: s.rounds,
+		Task: run.Classifier(d.train, d.test, 2), Order: run.Walk, Every: max(s.rounds/30, 1),
+		Shares: d.shares,
+		Set: func(p *wire.Plan) {
+			settings.official(p, segments)
+			p.Beta = 0.8
+			if doubled {
+				p.PerturbationSchedule = s.schedule()
+			}
+		},
+	}
+}
+
+// arms are the methods by gradients, FedAvg first. The paper gives no settings of the
+// last three but their names.
+func (s *fashionSize) arms() []gradientArm {
+	plain := firstorder.Method{Asked: asked, Steps: fashionSteps, Batch: int(s.batch),
+		Eta: 0.1, Beta: 0.5}
+	with := func(title string, set func(*firstorder.Method)) gradientArm {
+		m := plain
+		set(&m)
+		return gradientArm{title, m}
+	}
+	return []gradientArm{
+		{"FedAvg", plain},
+		with("FedCom, 8 bits", func(m *firstorder.Method) { m.Compress = firstorder.EightBits }),
+		with("Top-k, 10 %", func(m *firstorder.Method) { m.Compress = firstorder.TopK(0.1) }),
+		with("Top-k, 5 %", func(m *firstorder.Method) { m.Compress = firstorder.TopK(0.05) }),
+		with("Top-k, 1 %", func(m *firstorder.Method) { m.Compress = firstorder.TopK(0.01) }),
+		with("FedProx, 0.1", func(m *firstorder.Method) { m.Prox = 0.1 }),
+		with("SCAFFOLD", func(m *firstorder.Method) { m.Scaffold, m.Beta = true, 0 }),
+		with("CyCP, 10 groups", func(m *firstorder.Method) { m.Groups = 10 }),
+	}
+}
+
+// fashion trains DeComFL twice and every method by gradients, and makes the figures' claims.
+func (x *trial) fashion(s fashionSize, train, test models.Differentiable) error {
+	d := &duel{train: train, test: test, rounds: s.first, every: max(s.first/20, 1), target: 0.70}
+	x.report.Figure.Title = "Fashion-MNIST: DeComFL and methods by gradients"
+	var ours, others []*duelCurve
+	for _, t := range []struct {
+		name, title string
+		doubled     bool
+	}{{"doubled", "DeComFL, P doubled", true}, {"constant", "DeComFL, P as at first", false}} {
+		r, err := x.env.Train(x.ctx, x.report.ID, s.training(d, t.name, t.doubled), s.seeds)
+		x.report.AddRows(r)
+		if err != nil {
+			return err
+		}
+		p := func(uint64) uint32 { return s.p }
+		if t.doubled {
+			p = s.doubled
+		}
+		ours = append(ours, scalars(t.title, r[0], fashionSteps, p))
+	}
+	for _, a := range s.arms() {
+		c, err := d.gradients(x.ctx, x.env, &a, 1)
+		if err != nil {
+			return err
+		}
+		others = append(others, c)
+	}
+	d.draw(x.report, append(ours[:2:2], others...))
+	x.fashionClaims(d, ours, others)
+	return nil
+}
+
+func (x *trial) fashionClaims(d *duel, ours, others []*duelCurve) {
+	r := x.report
+	doubled, constant := ours[0].last(), ours[1].last()
+	r.Claim(doubled.accuracy > constant.accuracy, "doubling P raises the accuracy after equal rounds",
+		"%.4f against %.4f after round %d, with %.1f times the queries", doubled.accuracy,
+		constant.accuracy, doubled.round, doubled.numbers/constant.numbers)
+	at := ours[0].points[0]
+	for _, p := range ours[0].points {
+		if p.numbers <= constant.numbers {
+			at = p
+		}
+	}
+	r.Claim(at.accuracy > constant.accuracy,
+		"not the paper's: doubling P raises it after equal queries, too",
+		"%.4f after round %d against %.4f after round %d", at.accuracy, at.round,
+		constant.accuracy, constant.round)
+	d.fewerNumbers(r, ours[0], others)
+	for _, c := range others {
+		d.slower(r, ours[0], c)
+	}
+	worst := others[4].last().accuracy
+	r.Claim(worst < others[0].last().accuracy-0.05,
+		"Top-k with 1 % loses much accuracy to FedAvg", "%s after round %d",
+		fmt.Sprintf("%.4f (10 %%: %.4f, 5 %%: %.4f) against %.4f", worst,
+			others[2].last().accuracy, others[3].last().accuracy, others[0].last().accuracy),
+		others[4].last().round)
+}

@@ -1,0 +1,102 @@
+package decomfl
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+)
+
+// grid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
+// which is stopped has as many of them as fit.
+func grid() lab.Experiment {
+	const id = "decomfl-grid"
+	return lab.Experiment{
+		ID:    id,
+		Title: "DeComFL's CNN at K of 1, 4, 10 and P of 10, 20, 40: accuracy after equal rounds",
+		Paper: "DeComFL, figure 2",
+		Long: "some 200 hours a seed for 1,000 rounds, 20 with --screen; --rounds and --tasks, " +
+			"such as k4-p20, choose",
+		Takes: []string{"rounds", "tasks"},
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := newTrial(ctx, e, id)
+			cells, err := gridCells(e)
+			if err == nil {
+				err = x.load()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.grid(cells)
+		},
+	}
+}
+
+// gridCells returns the settings that an environment asks for, cheapest first.
+func gridCells(e *lab.Env) ([]setting, error) {
+	var cells []setting
+	for _, k := range []uint32{1, 4, 10} {
+		for _, p := range []uint32{10, 20, 40} {
+			d := variantSetting(k, p)
+			d.rounds = cmp.Or(e.Rounds, d.rounds)
+			if e.Short {
+				d.batch, d.rounds, d.measure = 8, 2, 1
+			}
+			cells = append(cells, d)
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b setting) int {
+		return cmp.Compare(a.k*a.p, b.k*b.p)
+	})
+	return lab.Pick("tasks", cells, func(d setting) string { return cellName(&d) }, e.Tasks, nil)
+}
+
+func cellName(d *setting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }
+
+// grid trains the cells, and claims of each the published curve, and of each row and column
+// that more local steps or perturbations helped. Cells of one claim have the same number of
+// rounds, the last that all of them were measured at.
+func (x *trial) grid(cells []setting) error {
+	at := func(k, p uint32) *setting {
+		i := slices.IndexFunc(cells, func(d setting) bool { return d.k == k && d.p == p })
+		if i < 0 {
+			return nil
+		}
+		return &cells[i]
+	}
+	for _, d := range cells {
+		results, err := x.train(d, x.env.SeedsOr(1))
+		if err != nil {
+			return err
+		}
+		var rounds []uint64
+		for _, o := range publishedCNN[[2]uint32{d.k, d.p}] {
+			rounds = append(rounds, o.round)
+		}
+		if !x.env.Short {
+			x.within(&d, results, publishedCNN[[2]uint32{d.k, d.p}], rounds, "published")
+		}
+	}
+	for _, v := range []uint32{1, 4, 10} {
+		x.moreHelps(fmt.Sprintf("K=%d: more perturbations help", v), at(v, 10), at(v, 40))
+	}
+	for _, v := range []uint32{10, 20, 40} {
+		x.moreHelps(fmt.Sprintf("P=%d: more local steps help", v), at(1, v), at(10, v))
+	}
+	return nil
+}
+
+// moreHelps claims that a setting has more accuracy in the end than one with less work a round.
+func (x *trial) moreHelps(claim string, less, more *setting) {
+	if less == nil || more == nil {
+		return
+	}
+	before, after := x.curves[less.name].At(run.Accuracy, less.rounds),
+		x.curves[more.name].At(run.Accuracy, more.rounds)
+	x.report.Claim(len(before) > 0 && len(after) > 0 && lab.Mean(after) > lab.Mean(before),
+		"CNN, batch 256, "+claim, "test accuracy after round %d: %s against %s",
+		more.rounds, lab.Spread(after), lab.Spread(before))
+}

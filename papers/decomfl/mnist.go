@@ -1,0 +1,183 @@
+package decomfl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+)
+
+const paper = "DeComFL, section 5 and figure 2; the authors' code and curves"
+
+func mnist() lab.Experiment {
+	return lab.Experiment{
+		ID:    "decomfl-mnist",
+		Title: "accuracy, bytes and time of DeComFL on MNIST beside the official code's",
+		Paper: paper,
+		Long:  "an hour or two",
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := newTrial(ctx, e, "decomfl-mnist")
+			if err := x.load(); err != nil {
+				return nil, err
+			}
+			return x.report, x.all(x.compare, x.diverge, x.help, x.bytes, x.time)
+		},
+	}
+}
+
+// The settings at which the official code was run.
+var (
+	softmaxSetting = setting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3,
+		rounds: 1000, measure: 50}
+	cnnSetting = setting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4,
+		rounds: 600, measure: 20}
+	bigSetting = setting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256,
+		step: 1e-3, rounds: 100, measure: 20}
+	fastSetting = setting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3,
+		rounds: 200, measure: 20}
+)
+
+// A trial is a running experiment.
+type trial struct {
+	ctx    context.Context
+	env    *lab.Env
+	set    *lab.Set
+	report *lab.Report
+	curves map[string]lab.Results
+}
+
+func newTrial(ctx context.Context, e *lab.Env, id string) *trial {
+	return &trial{
+		ctx: ctx, env: e, curves: map[string]lab.Results{},
+		report: &lab.Report{ID: id,
+			Figure: lab.Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
+	}
+}
+
+func (x *trial) load() (err error) {
+	x.set, err = x.env.MNIST()
+	return err
+}
+
+func (x *trial) all(parts ...func() error) error {
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// train trains a setting once, and returns the same results to later callers.
+func (x *trial) train(d setting, seeds int) (lab.Results, error) {
+	if r, done := x.curves[d.name]; done {
+		return r, nil
+	}
+	r, err := x.env.Train(x.ctx, x.report.ID, d.training(x.set), seeds)
+	x.curves[d.name] = r
+	x.report.AddCurves(run.Accuracy, r)
+	return r, err
+}
+
+// shorter returns a setting for a short experiment.
+func (x *trial) shorter(d setting, rounds uint64) setting {
+	if x.env.Short {
+		d.rounds = min(d.rounds, rounds)
+	}
+	return d
+}
+
+// compare trains the settings at which the official code was run.
+func (x *trial) compare() error {
+	settings := []struct {
+		setting
+		official []officialRange
+		at       []uint64 // rounds of the claims
+		whose    string
+	}{
+		{x.shorter(softmaxSetting, 200), officialSoftmax,
+			[]uint64{50, 100, 200, 500, 1000}, "official code"},
+		{x.shorter(cnnSetting, 100), officialCNN, []uint64{100, 200}, "official code"},
+		{bigSetting, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
+	}
+	if x.env.Short {
+		settings = settings[:2]
+	}
+	for _, s := range settings {
+		results, err := x.train(s.setting, x.env.SeedsOr(3))
+		if err != nil {
+			return err
+		}
+		x.within(&s.setting, results, s.official, s.at, s.whose)
+	}
+	return nil
+}
+
+// within claims that the seeds' mean is not below the lowest official run. A run that did
+// not reach the round counts as below.
+func (x *trial) within(d *setting, results lab.Results, official []officialRange,
+	at []uint64, whose string) {
+	line := lab.Series{Name: d.name + ", " + whose}
+	for _, o := range official {
+		if o.round > d.rounds {
+			continue
+		}
+		middle := (o.low + o.high) / 2
+		line.X, line.Y = append(line.X, float64(o.round)), append(line.Y, middle)
+		line.Low, line.High = append(line.Low, o.low), append(line.High, o.high)
+		if !slices.Contains(at, o.round) {
+			continue
+		}
+		ours := results.At(run.Accuracy, o.round)
+		x.report.Claim(len(ours) == len(results) && lab.Mean(ours) >= o.low,
+			fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
+			"%s of %d of %d seeds, %s %.4f-%.4f of %d",
+			lab.Spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
+	}
+	x.report.Figure.Series = append(x.report.Figure.Series, line)
+}
+
+// diverge trains a setting with which the official code diverges.
+func (x *trial) diverge() error {
+	if x.env.Short {
+		return nil
+	}
+	beyond, err := x.train(cnnSetting, x.env.SeedsOr(3))
+	if err != nil {
+		return err
+	}
+	x.guarded(&cnnSetting, beyond,
+		"1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
+	fast, err := x.train(fastSetting, x.env.SeedsOr(3))
+	if err != nil {
+		return err
+	}
+	x.guarded(&fastSetting, fast, "3 of 3 official runs diverge, the first at round 92")
+	return nil
+}
+
+// guarded claims that no run blew up: it was ended as diverged, or its test loss is below
+// that of guessing.
+func (x *trial) guarded(d *setting, results lab.Results, official string) {
+	holds := len(results) > 0
+	var each []string
+	for _, r := range results {
+		c := r.Curve
+		last := c.Points[len(c.Points)-1]
+		ended, _, _ := strings.Cut(c.Ended, ":")
+		text := fmt.Sprintf("seed %d ended (%s) at round %d with train loss %.3g",
+			c.Seed, ended, last.Round, last.TrainLoss)
+		if ended != "diverged" {
+			loss := c.At(run.TestLoss, last.Round)
+			text += fmt.Sprintf(", test loss %.3g", loss)
+			holds = holds && loss < math.Log(10)
+		}
+		each = append(each, text)
+	}
+	x.report.Claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
+		strings.Join(each, "; "), official)
+}

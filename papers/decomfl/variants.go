@@ -1,0 +1,75 @@
+package decomfl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/papers/lab"
+)
+
+// variants are the CNN with batch 256 and other K and P, for those values and step
+// sizes that were published.
+func variants() []lab.Experiment {
+	var list []lab.Experiment
+	for _, k := range []uint32{1, 4, 10} {
+		for _, p := range []uint32{10, 20, 40} {
+			list = append(list, variant(k, p))
+		}
+	}
+	return list
+}
+
+func variant(k, p uint32) lab.Experiment {
+	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
+	d := variantSetting(k, p)
+	return lab.Experiment{
+		ID: id, Title: d.String(), Paper: paper,
+		Long: fmt.Sprintf("some %d hours a seed", max(1, int(k*p)/5)),
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := newTrial(ctx, e, id)
+			if err := x.load(); err != nil {
+				return nil, err
+			}
+			return x.report, x.variant(d)
+		},
+	}
+}
+
+// variantSetting returns the setting of a K and a P, with the step size that was published.
+func variantSetting(k, p uint32) setting {
+	d := setting{
+		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4,
+		rounds: 1000, measure: 20,
+	}
+	if p == 20 {
+		d.step = 1e-3
+	}
+	return d
+}
+
+// shortImages is the number of images that a short experiment may train on.
+const shortImages = 250_000
+
+// variant trains a setting and claims the published curve. A short experiment is a few
+// rounds with small minibatches, with which nothing published can be compared.
+func (x *trial) variant(d setting) error {
+	official := publishedCNN[[2]uint32{d.k, d.p}]
+	if x.env.Short {
+		d.name, d.batch, official = d.name+"-short", 32, nil
+		images := uint64(2 * d.k * d.p * d.batch * asked)
+		d.rounds = max(shortImages/images, 1)
+		d.measure = d.rounds
+	}
+	results, err := x.train(d, x.env.SeedsOr(1))
+	if err != nil {
+		return err
+	}
+	var at []uint64
+	for _, o := range official {
+		at = append(at, o.round)
+	}
+	x.within(&d, results, official, at, "published")
+	x.guarded(&d, results, "none published at these settings diverges before round 2000")
+	x.fewerBytes(&d, results)
+	return nil
+}

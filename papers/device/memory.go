@@ -1,0 +1,139 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+	plancost "github.com/zofl/zofl/wire/cost"
+)
+
+// A memoryCase is a kind of device: how it evaluates the loss, and how it moves.
+type memoryCase struct {
+	streaming bool // the loss reads blocks; otherwise a flat vector
+	k         uint32
+	momentum  bool
+}
+
+func (m memoryCase) String() string {
+	way, rule := "flat", "SGD"
+	if m.streaming {
+		way = "block by block"
+	}
+	if m.momentum {
+		rule = "momentum"
+	}
+	return fmt.Sprintf("%s, K=%d, %s", way, m.k, rule)
+}
+
+// vectors returns how many vectors of d floats the device holds, according to the plan's
+// cost.
+func (m memoryCase) vectors(p *wire.Plan) float64 {
+	round := plancost.Of(p, plancost.Input{})
+	bytes := round.Flat
+	if m.streaming {
+		bytes = round.Streaming
+	}
+	return float64(bytes) / float64(4*p.Dim)
+}
+
+// Memory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
+// after rounds, as a function of d. Buffers outlive a round, so the heap held shows the
+// heap used.
+func Memory() lab.Experiment {
+	return lab.Experiment{
+		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
+		Paper: "DeComFL, appendix A.2 and Table 4", Long: "a minute",
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			return memoryReport(ctx, e, 1<<19, 1<<21)
+		},
+	}
+}
+
+var memoryCases = []memoryCase{{true, 1, false}, {false, 1, false}, {true, 1, true},
+	{false, 1, true}, {true, 4, false}, {false, 4, true}}
+
+func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Report, error) {
+	r := &lab.Report{
+		ID:     "decomfl-memory",
+		Table:  lab.Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
+		Figure: lab.Figure{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
+	}
+	server := 0.0
+	var clients []float64
+	var texts []string
+	priced := true
+	for _, m := range memoryCases {
+		a, err := held(ctx, e, m, small, r)
+		if err != nil {
+			return r, err
+		}
+		b, err := held(ctx, e, m, large, r)
+		if err != nil {
+			return r, err
+		}
+		grown := 4 * float64(large-small)
+		got := (b.client - a.client) / grown
+		server = max(server, (b.coordinator-a.coordinator)/grown)
+		clients = append(clients, got)
+		priced = priced && got < b.priced+0.05
+		texts = append(texts, fmt.Sprintf("%v: %.3f d, priced %.3f d", m, got, b.priced))
+		r.Figure.Series = append(r.Figure.Series,
+			lab.Series{Name: m.String(), X: []float64{float64(small), float64(large)},
+				Y: []float64{a.client, b.client}})
+	}
+	r.Claim(server < 0.01, "the server's memory is negligible, FedZO's 2d", "%.6f d at most", server)
+	r.Claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",
+		"%.3f d where the loss reads block by block", clients[0])
+	r.Claim(priced, "no client holds more than its plan's price says", "%s", strings.Join(texts, "; "))
+	return r, nil
+}
+
+// A holding is the heap that parties hold, in bytes, and the client's price in units of d.
+type holding struct{ client, coordinator, priced float64 }
+
+// held runs a coordinator and one client for three rounds and measures their heap.
+func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
+	r *lab.Report) (h holding, err error) {
+	e.Say("decomfl-memory: %v, d=%d", m, dim)
+	p, err := run.Plan("decomfl", "memory", 1, dim, 1, 1)
+	if err != nil {
+		return h, err
+	}
+	p.Rounds, p.Steps, p.Perturbations, p.Diverge = 3, m.k, 2, 0
+	if m.momentum {
+		p.Rule, p.Beta = wire.TorchMomentum, 0.9
+	}
+	h.priced = m.vectors(p)
+	c, lead, err := pair(ctx, m, p)
+	if err != nil {
+		return h, err
+	}
+	both := heap()
+	runtime.KeepAlive(c)
+	c = nil
+	without := heap()
+	runtime.KeepAlive(lead)
+	lead = nil
+	h.client, h.coordinator = both-without, without-heap()
+	r.Table.Add(m, dim, int64(h.client), int64(h.coordinator))
+	return h, nil
+}
+
+// heap returns the bytes of the live heap: the least of several counts, because finalizers
+// and pools release memory late, and the runtime's own memory counts too.
+func heap() float64 {
+	least := math.Inf(1)
+	for range 4 {
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		least = min(least, float64(s.HeapAlloc))
+	}
+	return least
+}

@@ -1,0 +1,62 @@
+package fzoos
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/papers/blackbox"
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/tables"
+)
+
+const metricRounds = 50
+
+// metrics is figures 8 to 12, except those that vary T.
+func (x *boxRun) metrics() error {
+	dir, err := x.env.Find("tables")
+	if err != nil {
+		return err
+	}
+	table, err := tables.Covertype(dir)
+	if err != nil {
+		return err
+	}
+	for _, score := range blackbox.Scores[:x.size.scores] {
+		for _, portion := range x.size.portions {
+			if err := x.improve(table, score, portion); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// improve raises a score with all methods. FZooS runs with the paper's l = 1, and with l fitted at
+// each step as in its published code: in 2,189 parameters a local step is about half of l = 1.
+func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion float64) error {
+	t := &boxTask{
+		name: fmt.Sprintf("c%d-%s", score, lab.Token(float32(portion))), draws: "metric",
+		title:  fmt.Sprintf("%v, P=%g", score, portion),
+		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(metricRounds),
+		steps: steps, seeds: x.size.seeds,
+		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
+			m, err := blackbox.NewMetric(x.ctx, table, blackbox.MetricConfig{
+				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.env.Logf,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			f := blackbox.Mean(m)
+			return m, func(x []float32) []float64 { return []float64{f(x)} }, nil
+		},
+	}
+	printed := x.size.fzoos()
+	fitted := printed.With(printed.Name+"-l", "FZooS, l fitted", "length_fit=on")
+	curves, err := x.compare(t, append([]contest.Method{printed, fitted}, baselines...))
+	if err != nil {
+		return err
+	}
+	x.sooner(curves[0], curves[2:], "Adam")
+	x.sooner(curves[1], curves[2:], "Adam")
+	return nil
+}

@@ -1,0 +1,354 @@
+package ideas
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/papers/reference"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A bowl is the loss sum_i h[i] (x[i] - 1)^2 / 2 in two layers, the same for every sample. Its
+// accuracy is the part of x that is near 1.
+type bowl struct {
+	models.Differentiable
+	h []float64
+}
+
+func (b *bowl) Dim() int { return len(b.h) }
+func (b *bowl) Len() int { return 100 }
+
+func (b *bowl) Segments() []wire.Segment {
+	n := uint64(len(b.h))
+	return []wire.Segment{{Name: "one", Len: n / 4}, {Name: "two", Len: n - n/4}}
+}
+
+func (b *bowl) Gradient(grad, params []float32, batch []int) float64 {
+	for i, x := range params {
+		grad[i] += float32(b.h[i] * (float64(x) - 1))
+	}
+	return 0
+}
+
+func (b *bowl) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
+	for i, x := range params {
+		e := float64(x) - 1
+		loss += b.h[i] * e * e / 2
+		if math.Abs(e) < 0.3 {
+			accuracy += 1 / float64(len(b.h))
+		}
+	}
+	return loss, accuracy
+}
+
+// even returns a bowl whose Hessian is 1, and 4 in the second layer.
+func even(d int) *bowl {
+	b := &bowl{h: make([]float64, d)}
+	for i := range b.h {
+		if b.h[i] = 1; i >= d/4 {
+			b.h[i] = 4
+		}
+	}
+	return b
+}
+
+func config(a Arm) *Config {
+	b := even(512)
+	return &Config{Arm: a, Train: b, Test: b, Asked: 4, Seed: 1, Step: 0.3, Budget: 11 * 60, Times: 5,
+		Shares: [][]int{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}},
+		Price:  func(s Spent) float64 { return float64(s.Queries) },
+		Bytes:  func(scalars int) float64 { return float64(100 + scalars) }}
+}
+
+// arms has every idea once.
+func arms() map[string]Arm {
+	return map[string]Arm{
+		"recipe": {}, "p": {P: []int{5, 20}}, "b": {B: []int{1, 2}}, "local": {K: 2, Local: 0.03},
+		"orthogonal": {Orthogonal: true}, "antithetic": {Antithetic: true},
+		"last": {Layers: Layers{Last: 0.5}}, "layers": {Layers: Layers{Power: 1}},
+		"rounds":  {Shape: Shape{Of: Rounds, Power: -0.5}},
+		"halves":  {Shape: Shape{Of: Halves, Power: 0.5}},
+		"exact":   {Shape: Shape{Of: Exact, Power: 0.5}},
+		"hessian": {Shape: Shape{Of: Hessian, Power: -0.5}},
+		"moves":   {Shape: Shape{Of: Rounds, Power: -0.5, Moves: true}},
+		"floor":   {Shape: Shape{Of: Exact, Power: -0.5, Least: 10}},
+		"control": {Memory: Control}, "long": {Memory: LongControl}, "kalman": {Memory: Kalman},
+		"squares": {Memory: Squares}, "to-zero": {Finish: Finish{Fall: ToZero}},
+		"auto": {Finish: Finish{Fall: Auto}}, "mean": {Finish: Finish{Average: 0.1}},
+	}
+}
+
+// TestTrain: every idea descends, within its budget.
+func TestTrain(t *testing.T) {
+	for name, a := range arms() {
+		cfg := config(a)
+		points, err := Train(t.Context(), *cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _ := cfg.Test.Evaluate(make([]float32, 512), 1)
+		last := points[len(points)-1]
+		if !(last.Loss < first*0.9) {
+			t.Errorf("%s: loss %v, at first %v", name, last.Loss, first)
+		}
+		if len(points) != 5 || last.Queries < 660 || last.Queries > 660+42 {
+			t.Errorf("%s: %d points, %d queries, want 5 and 660", name, len(points), last.Queries)
+		}
+	}
+}
+
+// TestEnds: a run that overflows ends, and one that is stopped has an error.
+func TestEnds(t *testing.T) {
+	cfg := config(Arm{})
+	cfg.Step = 1e8
+	points, err := Train(t.Context(), *cfg)
+	if err != nil || len(points) != 1 || points[0].Rounds != 1 {
+		t.Errorf("%+v, %v, want one point after one round", points, err)
+	}
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if _, err := Train(ctx, *config(Arm{})); !errors.Is(err, stop) {
+		t.Errorf("got %v, want stop", err)
+	}
+}
+
+// TestRecipe compares two rounds with the rule in float64, on the directions written out.
+func TestRecipe(t *testing.T) {
+	cfg := config(Arm{})
+	a, d := newTrial(cfg), 512
+	rule := &reference.Normalized{Beta1: 0.9, Beta2: 0.99, Decay: 0.03}
+	x := make([]float64, d)
+	for round := range 2 {
+		g, u, z := make([]float64, d), 0.0, make([]float32, d)
+		f := newFrame(a.keys.Key(uint64(round+1)), &cfg.Arm, 10, 4, d)
+		for device := range 4 {
+			c := make([]float32, 10)
+			grad := make([]float32, d)
+			cfg.Train.Gradient(grad, a.x, nil)
+			for p := range c {
+				prng.Fill(z, f.direction(device, 0, p), 0)
+				for i := range z {
+					c[p] += grad[i] * z[i]
+				}
+			}
+			wire.Int4.Round(c)
+			for p := range c {
+				prng.Fill(z, f.direction(device, 0, p), 0)
+				u += float64(c[p]) * float64(c[p]) / 40
+				for i := range z {
+					g[i] += float64(c[p]) * float64(z[i]) / 40
+				}
+			}
+		}
+		step := 0.3 * Cosine.share(float64(round*11)/cfg.Budget, round)
+		a.round()
+		x = rule.Step(x, g, u, step, nil)
+		for i := range x {
+			if e := math.Abs(x[i] - float64(a.x[i])); e > 1e-5 {
+				t.Fatalf("round %d: x[%d] = %v, want %v", round+1, i, a.x[i], x[i])
+			}
+		}
+	}
+}
+
+// full returns the directions of a frame, each by the sum of itself alone.
+func full(f *frame) (list [][]float32) {
+	for device := range f.devices {
+		for step := range f.steps {
+			for p := range f.p {
+				c := make([]float32, f.p)
+				c[p] = 1
+				list = append(list, sum(f.d, 1, []summand{{f, device, step, c}}))
+			}
+		}
+	}
+	return list
+}
+
+// TestFrame: slopes and sums are along the same signs, which are orthogonal where they should be.
+func TestFrame(t *testing.T) {
+	g := make([]float32, 512)
+	for i := range g {
+		g[i] = float32(i%7) - 3
+	}
+	for _, a := range []Arm{{}, {Orthogonal: true}, {Orthogonal: true, K: 2}} {
+		f := newFrame(7, &a, 5, 4, len(g))
+		all := full(f)
+		for n, z := range all {
+			want, most := 0.0, 0.0
+			for i, v := range z {
+				if v != 1 && v != -1 {
+					t.Fatalf("%v: an element is %v", a, v)
+				}
+				want += float64(v * g[i])
+			}
+			step := n / f.p
+			got := f.project(g, step/f.steps, step%f.steps)[n%f.p]
+			if math.Abs(float64(got)-want) > 1e-3 {
+				t.Errorf("%+v: slope %d is %v, want %v", a, n, got, want)
+			}
+			for _, y := range all[:n] {
+				inner := 0.0
+				for i, v := range y {
+					inner += float64(v * z[i])
+				}
+				most = max(most, math.Abs(inner))
+			}
+			if a.Orthogonal && most != 0 || most == 512 {
+				t.Errorf("%+v: direction %d has a product of %v with another", a, n, most)
+			}
+		}
+	}
+}
+
+// listOf returns the exact scalars of gradient g in a round.
+func listOf(g []float32, key prng.Key, p, devices int) (list []summand) {
+	f := newFrame(key, &Arm{Orthogonal: true}, p, devices, len(g))
+	for i := range devices {
+		list = append(list, summand{f, i, 0, f.project(g, i, 0)})
+	}
+	return list
+}
+
+func distance(a, b []float32) (most float64) {
+	for i := range a {
+		most = max(most, math.Abs(float64(a[i]-b[i])))
+	}
+	return most
+}
+
+// TestMemory: estimates on scalars of a gradient that never changes.
+func TestMemory(t *testing.T) {
+	g := make([]float32, 512)
+	for i := range g {
+		g[i] = float32(i%5) - 1.5
+	}
+	a := newTrial(config(Arm{Memory: Control}))
+	a.n = 2
+	for i := range a.m {
+		a.m[i] = g[i] / 2 // what is predicted is half of it
+	}
+	if got := a.controlled(listOf(g, 1, 5, 4)); distance(got, g) > 1e-4 {
+		t.Errorf("control: off by %v", distance(got, g))
+	}
+	// A filter has what is asked: after two rounds, the scalars of the last are explained.
+	k := newTrial(config(Arm{Memory: Kalman}))
+	for n := range 2 {
+		k.n++
+		k.kalman(listOf(g, prng.Key(n), 5, 4))
+	}
+	for i, s := range predictions(listOf(g, 1, 5, 4), k.m) {
+		if e := distance(s.c, listOf(g, 1, 5, 4)[i].c); e > 1e-2 {
+			t.Errorf("kalman: a scalar is off by %v", e)
+		}
+	}
+	if want := math.Pow(1-20./512, 2); math.Abs(k.remembers.power-want) > 1e-9 {
+		t.Errorf("kalman: what is missing is %v, want %v", k.remembers.power, want)
+	}
+	// All directions of a space tell the whole gradient.
+	s := newTrial(config(Arm{Memory: Squares}))
+	small := &Config{Arm: s.Arm, Train: even(64), Shares: s.Shares}
+	s = newTrial(small)
+	if got := s.leastSquares(listOf(g[:64], 1, 16, 4)); distance(got, g[:64]) > 1e-4 {
+		t.Errorf("least squares: off by %v", distance(got, g[:64]))
+	}
+}
+
+// TestDiagonal: D is v to a power, of mean 1, for exact gradients and by halves.
+func TestDiagonal(t *testing.T) {
+	g := []float32{1, 1, 2, 2}
+	d := diagonal{}
+	d.see(g)
+	d.learn(&Arm{Shape: Shape{Of: Exact, Power: 0.5}}, nil, g)
+	for i, want := range []float64{2. / 3, 2. / 3, 4. / 3, 4. / 3} {
+		if math.Abs(d.at(i)-want) > 1e-6 {
+			t.Errorf("exact: D[%d] = %v, want %v", i, d.at(i), want)
+		}
+	}
+	if got := d.shaped(g)[3]; math.Abs(float64(got)-2*math.Sqrt(4./3)) > 1e-6 {
+		t.Errorf("shaped: %v", got)
+	}
+	// Two of four directions in each half see the part of g that is in their plane.
+	list := listOf(g, 3, 2, 2)
+	d = diagonal{}
+	d.learn(&Arm{Shape: Shape{Of: Halves, Power: -0.5}}, list, g)
+	one, two := sum(4, 0.5, list[:1]), sum(4, 0.5, list[1:])
+	for i, v := range d.v {
+		if want := 0.02 * float64(one[i]*two[i]); math.Abs(v-want) > 1e-6 {
+			t.Errorf("halves: v[%d] = %v, want %v", i, v, want)
+		}
+	}
+	moves := diagonal{root: []float32{1, 2, 1, 1}, moves: true}
+	if got := moves.shaped(g); distance(got, g) != 0 || moves.moved([]float32{1, 1, 1, 1})[1] != 4 {
+		t.Errorf("a D of moves shapes directions: %v", got)
+	}
+}
+
+// TestLayers: factors are |g|^2 / trace h of a layer to a power, of mean 1.
+func TestLayers(t *testing.T) {
+	b := even(8)
+	tr := newTrial(&Config{Train: b})
+	h := tr.hessian(tr.rng, []int{0})
+	for i, v := range h {
+		if math.Abs(v-b.h[i]) > 1e-2 {
+			t.Errorf("h[%d] = %v, want %v", i, v, b.h[i])
+		}
+	}
+	g := []float32{1, 1, 1, 1, 1, 1, 1, 1}
+	got := layersOf(b.Segments(), g, h, 1)
+	if math.Abs(float64(got[0]/got[7])-4) > 0.1 || math.Abs(float64(got[0]*2+got[7]*6)-8) > 1e-3 {
+		t.Errorf("factors %v", got)
+	}
+	segments := []wire.Segment{{Len: 1}, {Len: 1}, {Len: 2}, {Len: 1}}
+	if got := lastLayer(segments, 3); distance(got, []float32{1, 1, 3, 3, 3}) != 0 {
+		t.Errorf("last layer: %v", got)
+	}
+	if lastLayer(segments, 0) != nil {
+		t.Error("without a factor there are factors")
+	}
+}
+
+func TestAt(t *testing.T) {
+	list := []int{1, 2, 3}
+	for part, want := range map[float64]int{0: 1, 0.34: 2, 0.99: 3, 1: 3, 1.5: 3} {
+		if got := at(list, part, 9); got != want {
+			t.Errorf("at %v: %d, want %d", part, got, want)
+		}
+	}
+	if got := at(nil, 0.5, 9); got != 9 {
+		t.Errorf("of nothing: %d", got)
+	}
+}
+
+// TestAntithetic: where x does not move, a second round has the squares of the first.
+func TestAntithetic(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		cfg := config(Arm{Antithetic: again})
+		cfg.Step = 0
+		tr := newTrial(cfg)
+		tr.round()
+		first := tr.root()
+		tr.round()
+		if same := math.Abs(tr.root()-first) < 1e-6*first; same != again {
+			t.Errorf("antithetic %v: root %v, then %v", again, first, tr.root())
+		}
+	}
+}
+
+// TestLocal: a device's second step is where its first one led.
+func TestLocal(t *testing.T) {
+	second := func(local float64) float32 {
+		cfg := config(Arm{K: 2, P: []int{5}, Local: local})
+		tr := newTrial(cfg)
+		tr.v, tr.b2 = 1, 0
+		return tr.device(newFrame(1, &cfg.Arm, 5, 4, 512), 0, 0, 2, 0.3)[1].c[0]
+	}
+	if second(0) == second(0.1) {
+		t.Error("a local step changes nothing")
+	}
+}

@@ -1,0 +1,194 @@
+package ideas
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Config is a run.
+type Config struct {
+	Arm
+	Train, Test models.Differentiable
+	Shares      [][]int // of devices
+	Asked       int     // devices a round
+	Seed        uint64
+	Step        float64 // of the first round
+	// Budget ends the run; Price is what a round costs of it.
+	Budget float64
+	Price  func(Spent) float64
+	Bytes  func(scalars int) float64 // of a device a round, on average
+	Times  int                       // measurements, equally far apart in the budget
+}
+
+// Spent is what one device that takes part in every round did.
+type Spent struct {
+	Queries, Samples int     // losses of a minibatch, and of one sample
+	Bytes            float64 // on the wire
+}
+
+// A Point is a measurement.
+type Point struct {
+	Spent
+	Rounds         int
+	Loss, Accuracy float64
+}
+
+const (
+	beta1 = 0.9
+	beta2 = 0.99
+	decay = 0.03
+	floor = 0.05 // of the cosine
+)
+
+// Train returns the measurements of a run, the last at its end. One whose numbers overflow ends
+// early.
+func Train(ctx context.Context, cfg Config) ([]Point, error) {
+	t := newTrial(&cfg)
+	var points []Point
+	for next := 1; ctx.Err() == nil; {
+		t.round()
+		done := t.used >= cfg.Budget || !t.finite()
+		if t.used*float64(cfg.Times) >= float64(next)*cfg.Budget || done {
+			next = 1 + int(t.used/cfg.Budget*float64(cfg.Times))
+			loss, accuracy := cfg.Test.Evaluate(t.model(), 1)
+			points = append(points, Point{t.spent, t.n, loss, accuracy})
+		}
+		if done {
+			return points, nil
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// A trial is a running run.
+type trial struct {
+	*Config
+	x, m      []float32
+	mean      []float32 // running mean of x; nil: none
+	v         float64   // running mean square of scalars
+	b1, b2    float64   // powers of beta1 and beta2
+	n         int       // rounds
+	used      float64
+	spent     Spent
+	keys      *prng.Keyring
+	rng       *rand.Rand
+	batchers  []*data.Batcher
+	diagonal  diagonal
+	layers    []float32 // factors of elements; nil: 1
+	surveyed  int
+	remembers memory
+}
+
+func newTrial(cfg *Config) *trial {
+	t := &trial{Config: cfg, x: models.Initial(cfg.Train, cfg.Seed), b1: 1, b2: 1,
+		m: make([]float32, cfg.Train.Dim()), keys: prng.NewKeyring([]byte{byte(cfg.Seed)}),
+		rng: rand.New(rand.NewPCG(cfg.Seed, 1))}
+	for _, share := range cfg.Shares {
+		t.batchers = append(t.batchers, data.NewBatcher(share))
+	}
+	t.diagonal.moves = cfg.Shape.Moves
+	t.layers = lastLayer(cfg.Train.Segments(), cfg.Layers.Last)
+	return t
+}
+
+func (t *trial) finite() bool {
+	for _, v := range t.x {
+		if !(math.Abs(float64(v)) < 1e6) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *trial) round() {
+	part := t.used / t.Budget
+	t.survey(part)
+	p, b := at(t.P, part, usualP), at(t.B, part, usualB)
+	key := t.n
+	if t.Antithetic {
+		key /= 2 // slopes along -z times -z are those along z times z
+	}
+	a := t.Step * t.Finish.Fall.share(part, t.n)
+	f := newFrame(t.keys.Key(uint64(key+1)), &t.Arm, p, t.Asked, len(t.x))
+	var list []summand
+	for i, device := range t.rng.Perm(len(t.Shares))[:t.Asked] {
+		list = append(list, t.device(f, i, device, b, a)...)
+	}
+	t.n++
+	t.b1, t.b2 = t.b1*t.beta(), t.b2*beta2
+	t.v = beta2*t.v + (1-beta2)*meanSquare(list)
+	t.move(a, t.estimate(list))
+	s := Spent{Queries: f.steps * (p + 1), Samples: f.steps * (p + 1) * b,
+		Bytes: t.Bytes(f.steps * p)}
+	price := t.Price(s)
+	t.used += price
+	t.average(price / t.Budget)
+	t.spent = Spent{t.spent.Queries + s.Queries, t.spent.Samples + s.Samples,
+		t.spent.Bytes + s.Bytes}
+}
+
+// device returns the scalars of a device, as they arrive. Between local steps it moves its own x.
+func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
+	x := t.x
+	for k := range f.steps {
+		g := make([]float32, len(x))
+		t.Train.Gradient(g, x, t.batchers[device].Pick(b, t.rng.Uint64()))
+		if t.Shape.Of == Exact {
+			t.diagonal.see(g)
+		}
+		c := f.project(t.diagonal.shaped(g), i, k)
+		wire.Int4.Round(c)
+		list = append(list, summand{f, i, k, c})
+		if k+1 < f.steps && t.v > 0 {
+			own := sum(len(x), t.Local*a/t.root()/float64(f.p), list[k:])
+			x = append([]float32(nil), x...)
+			for j, v := range own {
+				x[j] -= v
+			}
+		}
+	}
+	return list
+}
+
+// root returns the running root mean square of scalars.
+func (t *trial) root() float64 { return math.Sqrt(t.v / (1 - t.b2)) }
+
+// move moves x along an estimate of the gradient with its momentum.
+func (t *trial) move(a float64, m []float32) {
+	if !(t.v > 0) {
+		return
+	}
+	by := a / t.root()
+	for i, v := range m {
+		scale := 1.0
+		if t.layers != nil {
+			scale = float64(t.layers[i])
+		}
+		x := float64(t.x[i])
+		t.x[i] = float32(x - scale*(t.decay()*a*x+by*float64(v)))
+	}
+}
+
+func meanSquare(list []summand) float64 {
+	sum, n := 0.0, 0
+	for _, s := range list {
+		for _, c := range s.c {
+			sum += float64(c) * float64(c)
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+func count(list []summand) (n int) {
+	for _, s := range list {
+		n += len(s.c)
+	}
+	return n
+}

@@ -1,0 +1,71 @@
+// Package labtest runs experiments in tests, on drawn digits.
+package labtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/zofl/zofl/papers/lab"
+)
+
+// Run runs an experiment, whose progress the test logs. The report has its ID and a table with
+// rows.
+func Run(t *testing.T, x lab.Experiment, e *lab.Env) *lab.Report {
+	t.Helper()
+	e.Logf = t.Logf
+	r, err := x.Run(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.ID != x.ID {
+		t.Errorf("the report is of %q", r.ID)
+	}
+	var b bytes.Buffer
+	if err := r.Table.WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := csv.NewReader(&b).ReadAll(); err != nil || len(rows) < 2 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	return r
+}
+
+// AllHold checks that a report has so many claims, and that all hold.
+func AllHold(t *testing.T, r *lab.Report, claims int) {
+	t.Helper()
+	if len(r.Claims) != claims {
+		t.Errorf("%d claims, want %d", len(r.Claims), claims)
+	}
+	for _, c := range r.Claims {
+		if !c.Holds {
+			t.Errorf("does not hold: %s: %s", c.Claim, c.Figures)
+		}
+	}
+}
+
+// Stopped cancels the short form of an experiment on so many digits at its first line of
+// progress. It returns the report of what was done by then.
+func Stopped(t *testing.T, x lab.Experiment, generated int) *lab.Report {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := x.Run(ctx, &lab.Env{Generated: generated, Short: true,
+		Logf: func(string, ...any) { cancel() }})
+	if !errors.Is(err, context.Canceled) || r == nil {
+		t.Fatalf("got %v and %v, want a report and canceled", r, err)
+	}
+	return r
+}
+
+// Count reads a cell of a table.
+func Count(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,180 @@
+package losses
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// A cell is a preset on a task: untouched, and with fixed steps.
+type cell struct {
+	task   *task
+	preset string
+	own    *variant
+	fixed  []*variant
+}
+
+// A variant is one step on a task, over all seeds. 0 is the preset's own.
+type variant struct {
+	step   float32
+	scores []*score
+}
+
+// A score is what a run reached.
+type score struct {
+	Start float64 `json:"start"` // the loss of all samples before round 1
+	Loss  float64 `json:"loss"`  // and after the last round
+	Ended string  `json:"ended"`
+}
+
+// loss returns the mean over the seeds; that of a run that ended early is infinite.
+func (a *variant) loss() float64 {
+	var values []float64
+	for _, s := range a.scores {
+		value := s.Loss
+		if s.Ended != "rounds" || math.IsNaN(value) {
+			value = math.Inf(1)
+		}
+		values = append(values, value)
+	}
+	return lab.Mean(values)
+}
+
+func (a *variant) text() string {
+	if a.step == 0 {
+		return "own"
+	}
+	return strconv.FormatFloat(float64(a.step), 'g', 2, 32)
+}
+
+// all returns the untouched preset, and then the fixed steps.
+func (c *cell) all() []*variant { return append([]*variant{c.own}, c.fixed...) }
+
+// best returns the fixed step with the least loss.
+func (c *cell) best() *variant {
+	best := c.fixed[0]
+	for _, a := range c.fixed[1:] {
+		if a.loss() < best.loss() {
+			best = a
+		}
+	}
+	return best
+}
+
+// start returns the mean loss of all samples before round 1.
+func (c *cell) start() float64 {
+	var values []float64
+	for _, s := range c.own.scores {
+		values = append(values, s.Start)
+	}
+	return lab.Mean(values)
+}
+
+// share returns how far the loss falls untouched, as a part of how far it falls with the best
+// fixed step. If that does not fall, it is 1 if the untouched preset ends no higher, and else 0.
+func (c *cell) share() float64 {
+	own, fall := c.start()-c.own.loss(), c.start()-c.best().loss()
+	switch {
+	case fall > 0:
+		return own / fall
+	case own >= fall:
+		return 1
+	}
+	return 0
+}
+
+func (c *cell) part() string { return fmt.Sprintf("%.0f %%", 100*c.share()) }
+
+// cell runs a preset on a task untouched, and with fixed steps, which decay as its own does.
+func (t *trial) cell(task *task, preset string) (*cell, error) {
+	c := &cell{task: task, preset: preset, own: &variant{}}
+	for _, power := range t.powers {
+		c.fixed = append(c.fixed, &variant{
+			step: contest.MiddleStep * float32(math.Pow(4, float64(power)))})
+	}
+	for _, a := range c.all() {
+		for seed := range uint64(t.seeds) {
+			s, err := t.score(task, preset, a.step, seed+1)
+			if err != nil {
+				return nil, err
+			}
+			a.scores = append(a.scores, s)
+		}
+	}
+	return c, nil
+}
+
+// plan returns a preset's plan for a task; a step that is not 0 is a fixed one.
+func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*wire.Plan, error) {
+	p, err := run.Plan(preset, task.name, seed, task.dim, task.devices, task.devices)
+	if err != nil {
+		return nil, err
+	}
+	p.Segments, p.Rounds = task.segments, t.rounds
+	if step == 0 {
+		return p, nil
+	}
+	field, _ := contest.StepOf(p)
+	if err := planfile.Set(p, field, fmt.Sprint(step)); err != nil {
+		return nil, err
+	}
+	return p, planfile.Set(p, "step_decay", contest.FixedDecay)
+}
+
+// score trains a task with a seed, or returns what an earlier run saved.
+func (t *trial) score(task *task, preset string, step float32, seed uint64) (*score, error) {
+	p, err := t.plan(task, preset, step, seed)
+	if err != nil {
+		return nil, err
+	}
+	file, err := t.env.File(filepath.Join(t.report.ID, task.name),
+		fmt.Sprintf("%s-%s-%d", p.Preset, lab.Token(p.StepSize), seed), p, "")
+	if err != nil {
+		return nil, err
+	}
+	return lab.Kept(file, func() (*score, error) { return t.train(task, p, seed) })
+}
+
+// train trains a task, and measures the loss before and after.
+func (t *trial) train(task *task, p *wire.Plan, seed uint64) (*score, error) {
+	shares, err := task.deal(seed)
+	if err != nil {
+		return nil, err
+	}
+	cfg := run.Config{Name: task.name, Seed: seed, Task: task.task(), Plan: p, Shares: shares,
+		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
+		Progress: t.env.Progress(&lab.Training{Rounds: p.Rounds})}
+	r, err := run.Train(t.ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	begin, err := initial(t.ctx, r.Log, p)
+	if err != nil {
+		return nil, err
+	}
+	return &score{Ended: r.Curve.Ended, Start: cfg.Task.Measure(begin)[0],
+		Loss: cfg.Task.Measure(r.Params)[0]}, nil
+}
+
+// initial returns the parameters before round 1. The first record of a log has the plan.
+func initial(ctx context.Context, log *runlog.Memory, p *wire.Plan) ([]float32, error) {
+	m, failed := replica.New(replica.Config{Run: p.Run}), error(nil)
+	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		failed = m.Apply(record)
+		return false
+	})
+	return m.Params(), errors.Join(err, failed)
+}
+
+func digits3(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }

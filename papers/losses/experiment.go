@@ -1,0 +1,96 @@
+package losses
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+)
+
+// Experiment trains every task untouched, and with nine fixed steps.
+func Experiment() lab.Experiment {
+	const id = "losses"
+	return lab.Experiment{
+		ID:    id,
+		Title: "the default on losses of many kinds, untouched, against the best of nine fixed steps",
+		Paper: "none: how well a step that finds itself does",
+		Long:  "an hour",
+		Takes: []string{"presets", "tasks", "rounds"},
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			t, err := newTrial(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			return t.report, t.all()
+		},
+	}
+}
+
+// A trial is a running experiment.
+type trial struct {
+	ctx     context.Context
+	env     *lab.Env
+	presets []string
+	tasks   []task
+	powers  []int // of 4: what the middle step is multiplied by
+	rounds  uint64
+	seeds   int
+	report  *lab.Report
+}
+
+var columns = []string{"task", "parameters", "devices", "preset", "step", "seed", "start", "loss",
+	"ended"}
+
+// newTrial says what to run. A short experiment has three tasks, three steps and few rounds.
+func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
+	t := &trial{ctx: ctx, env: e, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
+		rounds: e.RoundsOr(300, 60), seeds: e.SeedsOr(3), report: &lab.Report{ID: "losses",
+			Table: lab.Table{Columns: columns}, Summary: lab.Table{Columns: []string{"task", "parameters",
+				"devices", "preset", "loss at the start", "untouched", "best fixed", "its step",
+				"part of its fall"}}}}
+	var err error
+	t.tasks, err = lab.Pick("tasks", allTasks(), func(t task) string { return t.name }, e.Tasks,
+		e.Few("quantile", "hinge", "pid"))
+	if err == nil && e.Presets != nil {
+		t.presets, err = lab.Chosen("presets", e.Presets, []string{"zofl", "zofl-shared"})
+	}
+	return t, err
+}
+
+// all runs one task after another. After an error the report has what is whole so far.
+func (t *trial) all() error {
+	for i := range t.tasks {
+		if err := t.tasks[i].ready(); err != nil {
+			return err
+		}
+		for _, preset := range t.presets {
+			c, err := t.cell(&t.tasks[i], preset)
+			if err != nil {
+				return fmt.Errorf("%s: %w", t.tasks[i].name, err)
+			}
+			t.tabulate(c)
+			t.env.Say("%s, %s: %s of the fall of the best step", t.tasks[i].name, preset, c.part())
+		}
+	}
+	return nil
+}
+
+// tabulate adds a cell to the report.
+func (t *trial) tabulate(c *cell) {
+	for _, a := range c.all() {
+		for seed, s := range a.scores {
+			t.report.Table.Add(c.task.name, c.task.dim, c.task.devices, c.preset, a.text(), seed+1,
+				s.Start, s.Loss, s.Ended)
+		}
+	}
+	best := c.best()
+	t.report.Summary.Add(c.task.what, c.task.dim, c.task.devices, c.preset, digits3(c.start()),
+		digits3(c.own.loss()), digits3(best.loss()), best.text(), c.part())
+	t.report.Claim(c.share() >= enough, fmt.Sprintf("%s: %s untouched has at least %.0f %% of the "+
+		"fall of the best of %d fixed steps", c.task.name, c.preset, 100*enough, len(t.powers)), "%s",
+		c.part())
+}
+
+// enough is the part of the best step's fall that an untouched preset should have.
+const enough = 0.9

@@ -1,0 +1,153 @@
+package mixed
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// Experiment trains one model with clients that only have losses and clients that have gradients.
+// All send the same scalars along the same directions, so nothing but their own work differs.
+func Experiment() lab.Experiment {
+	const id = "mixed"
+	return lab.Experiment{
+		ID:    id,
+		Title: "black boxes and clients with gradients train one model",
+		Paper: "none: DeComFL at its authors' settings, with half of its clients differentiating",
+		Long:  "half an hour",
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := &trial{ctx: ctx, env: e, tasks: tasks(e), seeds: e.SeedsOr(3),
+				report: &lab.Report{ID: id, Figure: lab.Figure{
+					Title: "half of the clients differentiate", X: "round", Y: "test accuracy"}}}
+			return x.report, x.all()
+		},
+	}
+}
+
+// A task is a model, and how long it is trained.
+type task struct {
+	cnn    bool
+	step   float32
+	rounds uint64
+}
+
+func (t *task) model() string { return lab.ModelName(t.cnn) }
+
+// tasks returns the tasks for an environment: a short one is softmax alone.
+func tasks(e *lab.Env) []task {
+	list := []task{{step: 1e-3, rounds: 1000}, {cnn: true, step: 3e-3, rounds: 200}}
+	if e.Short {
+		list = []task{{step: 1e-3, rounds: 100}}
+	}
+	return list
+}
+
+// kinds say which clients differentiate; the first are black boxes alone.
+var kinds = []struct {
+	name, title    string
+	differentiates func(slot int) bool
+}{
+	{"boxes", "black boxes", nil},
+	{"half", "half of them with gradients", func(slot int) bool { return slot%2 == 0 }},
+	{"all", "all with gradients", func(int) bool { return true }},
+}
+
+// A trial is a running experiment.
+type trial struct {
+	ctx    context.Context
+	env    *lab.Env
+	tasks  []task
+	seeds  int
+	report *lab.Report
+}
+
+func (x *trial) all() error {
+	if x.env.Screen {
+		return errScreen
+	}
+	s, err := x.env.MNIST()
+	if err != nil {
+		return err
+	}
+	for _, t := range x.tasks {
+		var fleets []lab.Results
+		for i := range kinds {
+			r, err := x.env.Train(x.ctx, x.report.ID, t.training(s, i), x.seeds)
+			x.report.AddCurves(run.Accuracy, r)
+			if err != nil {
+				return err
+			}
+			fleets = append(fleets, r)
+		}
+		x.claims(&t, fleets)
+	}
+	return nil
+}
+
+// training returns the training of one of kinds.
+func (t *task) training(s *lab.Set, fleet int) *lab.Training {
+	task, segments := s.Task(t.cnn)
+	f := &kinds[fleet]
+	name := fmt.Sprintf("%s-%s", t.model(), f.name)
+	return &lab.Training{
+		Name: name, Preset: "decomfl",
+		Clients: 10, Asked: 10, Rounds: t.rounds, Task: task, Every: t.rounds / 10,
+		Differentiates: f.differentiates,
+		Shares: func(seed uint64) ([][]int, error) {
+			return data.IID(s.Train.Len(), 10, seed)
+		},
+		Set: func(p *wire.Plan) {
+			p.Segments, p.Difference, p.Perturbations, p.Batch = segments, wire.Central, 10, 32
+			p.StepSize, p.Mu, p.Rule = t.step, 1e-3, wire.SGD
+			// One name and one key for a seed: the fleets have the same directions,
+			// minibatches and bytes.
+			p.Run = t.model() + strings.TrimPrefix(p.Run, name)
+			key := sha256.Sum256([]byte("zofl paper, mixed\x00" + p.Run))
+			p.RunKey = key[:]
+		},
+	}
+}
+
+// near is the difference of accuracies below which two fleets do equally well. They differ
+// by what mu makes of a difference, and by rounding.
+const near = 0.005
+
+// claims compares the fleets after the same rounds. Each curve's run checked that all of its
+// clients hold the same bits in the end.
+func (x *trial) claims(t *task, fleets []lab.Results) {
+	boxes := fleets[0].At(run.Accuracy, t.rounds)
+	for i, r := range fleets[1:] {
+		title, got := kinds[i+1].title, r.At(run.Accuracy, t.rounds)
+		x.report.Claim(len(got) > 0 && math.Abs(lab.Mean(got)-lab.Mean(boxes)) <= near,
+			fmt.Sprintf("%s: %s reach the accuracy of black boxes after as many rounds",
+				t.model(), title),
+			"accuracy %s, black boxes %s, after round %d", lab.Spread(got), lab.Spread(boxes), t.rounds)
+	}
+	base, half := lastPoint(fleets[0]), lastPoint(fleets[1])
+	// Some 40 bytes of every hundred rounds depend on timing.
+	x.report.Claim(math.Abs(float64(half.Bytes)/float64(base.Bytes)-1) < 1e-3,
+		t.model()+": gradients cost no more bytes", "%d bytes, black boxes %d", half.Bytes, base.Bytes)
+	x.report.Claim(2*half.Queries == base.Queries && half.Spared == half.Queries &&
+		half.Gradients == 5*t.rounds,
+		t.model()+": half of the clients make half of the queries, and one gradient a round",
+		"%d queries and %d gradients, black boxes %d queries", half.Queries, half.Gradients,
+		base.Queries)
+}
+
+// lastPoint returns the last point of the first seed.
+func lastPoint(r lab.Results) run.Point {
+	points := r[0].Curve.Points
+	return points[len(points)-1]
+}
+
+// errScreen: an experiment is about who differentiates.
+var errScreen = errors.New("screen: this experiment compares gradients with losses: " +
+	"leave out --screen")

@@ -1,0 +1,149 @@
+package models
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+	"github.com/zofl/zofl/papers/tables"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Net classifies the rows of a table by dense layers with rectifiers between them; without
+// a hidden layer it is softmax regression. With x a row and y its label,
+//
+//	h = relu(W1 x + b1), ... ; logits = W h + b
+//	loss = mean over the minibatch of  log(sum exp logits) - logits[y]
+//
+// in nats. The parameters are in PyTorch's order: of each layer W, [out][in], then b. The
+// largest logit classifies a row.
+type Net struct {
+	table  *tables.Table
+	layers []linear
+	dim    int
+	shelf  shelf[netWorkspace]
+
+	gradients shelf[netBackward]
+}
+
+// A netWorkspace holds the rows of a chunk, then the outputs of each layer.
+type netWorkspace struct {
+	values [][]float32
+	logits []float64
+}
+
+// NewNet returns a net on t, which it keeps, with hidden layers of these sizes. It panics if
+// one is not positive.
+func NewNet(t *tables.Table, hidden ...int) *Net {
+	m := &Net{table: t}
+	in := t.Features
+	for _, out := range append(append([]int(nil), hidden...), t.Classes) {
+		if out < 1 {
+			panic("models: NewNet with an empty layer")
+		}
+		l := linear{in: in, out: out, weight: m.dim}
+		m.layers, m.dim, in = append(m.layers, l), l.bias()+out, out
+	}
+	return m
+}
+
+// Dim returns the number of parameters.
+func (m *Net) Dim() int { return m.dim }
+
+// Len returns the number of rows.
+func (m *Net) Len() int { return m.table.Len() }
+
+// Segments returns the layers: softmax regression begins at zero, others with PyTorch's
+// default initialization, uniform in +-1/sqrt(fan_in).
+func (m *Net) Segments() (list []wire.Segment) {
+	if len(m.layers) == 1 {
+		return []wire.Segment{{Name: "fc1.weight", Len: uint64(m.layers[0].bias())},
+			{Name: "fc1.bias", Len: uint64(m.layers[0].out)}}
+	}
+	for i, l := range m.layers {
+		list = uniform(list, fmt.Sprint("fc", i+1), l.in*l.out, l.out, l.in)
+	}
+	return list
+}
+
+// Loss returns the mean cross-entropy over the rows named by batch. It allocates nothing once
+// as many goroutines called it at a time as do now.
+func (m *Net) Loss(params []float32, batch []int) float64 {
+	loss, _ := softmax.Mean(m, params, batch)
+	return loss
+}
+
+// Metrics returns the mean cross-entropy and the part of the rows that are classified right.
+func (m *Net) Metrics(params []float32, batch []int) (loss, accuracy float64) {
+	return softmax.Mean(m, params, batch)
+}
+
+// Evaluate returns loss and accuracy over all rows, computed by the given number of
+// goroutines, at least one. The result does not depend on it.
+func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
+	return softmax.Evaluate(m, params, goroutines)
+}
+
+func (m *Net) newWorkspace() *netWorkspace {
+	ws := &netWorkspace{values: [][]float32{make([]float32, chunk*m.table.Features)},
+		logits: make([]float64, m.table.Classes)}
+	for _, l := range m.layers {
+		ws.values = append(ws.values, make([]float32, chunk*l.out))
+	}
+	return ws
+}
+
+// Sum implements [softmax.Scorer].
+func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
+	ws := m.shelf.take(m.newWorkspace)
+	defer m.shelf.put(ws)
+	for len(batch) > 0 {
+		n := min(len(batch), chunk)
+		m.load(ws, batch[:n])
+		m.run(ws, params, n)
+		for i, at := range batch[:n] {
+			one, ok := m.crossEntropy(ws, i, int(m.table.Labels[at]))
+			loss += one
+			if ok {
+				right++
+			}
+		}
+		batch = batch[n:]
+	}
+	return loss, right
+}
+
+// load copies the rows of a chunk.
+func (m *Net) load(ws *netWorkspace, batch []int) {
+	for i, at := range batch {
+		copy(ws.values[0][i*m.table.Features:], m.table.At(at))
+	}
+}
+
+// crossEntropy returns the loss of row i of a chunk, whose logits it leaves in ws.
+func (m *Net) crossEntropy(ws *netWorkspace, i, label int) (loss float64, right bool) {
+	last := ws.values[len(m.layers)]
+	for c := range ws.logits {
+		ws.logits[c] = float64(last[i*len(ws.logits)+c])
+	}
+	return softmax.CrossEntropy(ws.logits, label)
+}
+
+// run takes the n rows of a chunk through the layers.
+func (m *Net) run(ws *netWorkspace, params []float32, n int) {
+	for k, l := range m.layers {
+		out := ws.values[k+1][:n*l.out]
+		repeat(out, params[l.bias():][:l.out])
+		sgemm(blas.NoTrans, blas.Trans, n, l.out, l.in,
+			ws.values[k], l.in, params[l.weight:], l.in, 1, out, l.out)
+		if k+1 == len(m.layers) {
+			return
+		}
+		for i, v := range out {
+			if v < 0 { // a NaN stays one
+				out[i] = 0
+			}
+		}
+	}
+}

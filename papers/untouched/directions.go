@@ -1,0 +1,117 @@
+package untouched
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/tasks"
+)
+
+// An arm is a way to give devices directions.
+type arm struct {
+	name   string
+	preset string
+	with   []string // fields to set
+}
+
+// arms are groups=auto, and the two ways between which it chooses.
+var arms = []arm{
+	{name: "auto", preset: "zofl"},
+	{name: "shared", preset: "zofl-shared"},
+	{name: "own", preset: "zofl", with: []string{"sharing=per-client", "groups=none", "regroup=0"}},
+}
+
+// Directions asks what groups=auto is worth, beside directions that are shared in all rounds, and
+// own ones in all rounds: on the eight tasks, and with their rows dealt less and more unlike.
+func Directions() lab.Experiment {
+	const id = "directions"
+	return lab.Experiment{
+		ID:    id,
+		Title: "groups=auto, beside shared directions and own ones",
+		Paper: "none: how well the coordinator chooses for devices that are more or less alike",
+		Long:  "hours; with --screen a quarter of an hour on two cores",
+		Takes: []string{"tasks", "rounds"},
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			list, err := lab.Pick("tasks", dealt(), func(t tasks.Task) string { return t.Name },
+				e.Tasks, e.Few("covtype-softmax-10", "digits-softmax"))
+			if err != nil {
+				return nil, err
+			}
+			x := newTrial(ctx, e, &size{tasks: list, rounds: e.RoundsOr(300, 20), queries: 12_000,
+				seeds: e.SeedsOr(3)})
+			x.report = &lab.Report{ID: id, Table: lab.Table{Columns: []string{"task", "split",
+				"devices", "directions", "seed", "rounds", "queries", "accuracy", "loss", "ended"}}}
+			return x.report, x.compare()
+		},
+	}
+}
+
+// dealt returns the eight tasks and, of each model, tasks whose rows are dealt by Dirichlet 1, 3
+// and 10. Fashion-MNIST has those of its MLP alone.
+func dealt() []tasks.Task {
+	list := eightTasks()
+	for _, t := range eightTasks() {
+		if t.Name == "fashion-softmax" {
+			continue
+		}
+		for _, alpha := range []float64{1, 3, 10} {
+			other := t
+			other.Name, other.Dirichlet = fmt.Sprintf("%s-%v", t.Name, alpha), alpha
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+// compare runs every arm on a task before the next task. After an error the report has what is
+// whole so far.
+func (x *trial) compare() error {
+	summary := &x.report.Summary
+	summary.Columns = []string{"task"}
+	sums := map[string]float64{}
+	for _, a := range arms {
+		summary.Columns = append(summary.Columns, a.name)
+	}
+	for _, t := range x.size.tasks {
+		b, err := newBench(x.env, t)
+		if err != nil {
+			return err
+		}
+		row := []string{t.Name}
+		for _, a := range arms {
+			accuracy, err := x.arm(b, a)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", a.name, t.Name, err)
+			}
+			sums[a.name] += accuracy / float64(len(x.size.tasks))
+			row = append(row, fmt.Sprintf("%.1f", 100*accuracy))
+		}
+		summary.Rows = append(summary.Rows, row)
+		x.env.Say("%d of %d: %v", len(summary.Rows), len(x.size.tasks), row)
+	}
+	row := []string{"mean"}
+	for _, a := range arms {
+		row = append(row, fmt.Sprintf("%.2f", 100*sums[a.name]))
+	}
+	summary.Rows = append(summary.Rows, row)
+	x.report.Claim(sums["auto"] >= max(sums["shared"], sums["own"]),
+		"groups=auto is no worse, in the mean over the tasks, than either choice for all of them",
+		"%v", row)
+	return nil
+}
+
+// arm runs an arm on a task, and returns the mean accuracy over the seeds.
+func (x *trial) arm(b *bench, a arm) (float64, error) {
+	t := &variant{with: a.with}
+	for seed := range uint64(x.size.seeds) {
+		s, err := x.score(b, a.preset, t, seed+1)
+		if err != nil {
+			return 0, err
+		}
+		t.scores = append(t.scores, s)
+		x.report.Table.Add(b.Name, b.Split(), b.Devices, a.name, seed+1, s.Rounds, s.Queries,
+			s.Accuracy, s.Loss, s.Ended)
+	}
+	return t.accuracy(), nil
+}

@@ -1,0 +1,105 @@
+package untouched
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/papers/lab"
+)
+
+var columns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
+	"preset", "untouched", "field", "step", "seed", "rounds", "queries", "accuracy", "loss", "ended"}
+
+// tabulate adds a run.
+func (x *trial) tabulate(b *bench, c *cell, t *variant, seed uint64,
+	s *score) {
+	x.report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
+		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
+}
+
+// conclude makes the summary, the figure and, of presets that were run on all tasks, the
+// claims.
+func (x *trial) conclude() {
+	summary := &x.report.Summary
+	summary.Columns = []string{"preset, untouched"}
+	for _, t := range x.size.tasks {
+		summary.Columns = append(summary.Columns, t.Name)
+	}
+	for _, name := range x.size.presets {
+		row, line := []string{name}, lab.Series{Name: name}
+		whole := true
+		for i, t := range x.size.tasks {
+			c := x.cells[name][t.Name]
+			if c == nil {
+				whole, row = false, append(row, "")
+				continue
+			}
+			if c.ran() {
+				line.X, line.Y = append(line.X, float64(i+1)), append(line.Y, c.gap())
+			}
+			text := c.text()
+			if c.unfit == "" && !c.within() {
+				text = "**" + text + "**"
+			}
+			row = append(row, text)
+		}
+		summary.Rows = append(summary.Rows, row)
+		x.report.Figure.Series = append(x.report.Figure.Series, line)
+		if whole {
+			x.claim(name)
+		}
+	}
+	summary.Rows = append(summary.Rows, x.tops())
+}
+
+// tops returns the row of the most accuracy of any run on each task: a preset may be near its
+// best step, and far from what others reach.
+func (x *trial) tops() []string {
+	row := []string{"the best of these"}
+	for _, t := range x.size.tasks {
+		text, most := "", math.Inf(-1)
+		for _, name := range x.size.presets {
+			c := x.cells[name][t.Name]
+			if c == nil || !c.ran() {
+				continue
+			}
+			for _, trial := range append(slices.Clone(c.grid), c.own) {
+				if a := trial.accuracy(); a > most {
+					text, most = fmt.Sprintf("%.1f, %s", 100*a, name), a
+				}
+			}
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+// claim claims that a preset trains untouched, on the tasks that its method is for.
+func (x *trial) claim(name string) {
+	good, tasks := 0, 0
+	var each []string
+	for _, t := range x.size.tasks {
+		c := x.cells[name][t.Name]
+		if c.unfit != "" {
+			continue
+		}
+		tasks++
+		if c.within() {
+			good++
+		} else {
+			each = append(each, fmt.Sprintf("%s %s", t.Name, c.text()))
+		}
+	}
+	if tasks == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d of %d tasks", good, tasks)
+	if each != nil {
+		text += "; not on " + strings.Join(each, "; ")
+	}
+	x.report.Claim(good == tasks,
+		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
+			limit(name), len(x.size.powers)), "%s", text)
+}

@@ -1,0 +1,54 @@
+package untouched
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// score trains a trial with a seed, or returns what an earlier run saved.
+func (x *trial) score(b *bench, name string, t *variant,
+	seed uint64) (*score, error) {
+	p, devices, err := x.plan(b, name, seed)
+	if err == nil {
+		err = t.set(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, step := contest.StepOf(p)
+	file, err := x.env.File(filepath.Join(x.report.ID+x.env.Apart(), b.Name),
+		fmt.Sprintf("%s-%s-%d", p.Preset, lab.Token(step), seed), p,
+		fmt.Sprintf("\n%s\n%v %d", b.Key(), b.drawn, len(b.labels)))
+	if err != nil {
+		return nil, err
+	}
+	return lab.Kept(file, func() (*score, error) { return x.train(b, p, devices, seed) })
+}
+
+// train trains a plan. A run is too short to be worth a log: one that is stopped begins again.
+func (x *trial) train(b *bench, p *wire.Plan, devices int, seed uint64) (*score, error) {
+	shares, err := b.deal(devices, seed)
+	if err != nil {
+		return nil, err
+	}
+	cfg := run.Config{
+		Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
+		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
+		Progress: x.env.Progress(&lab.Training{Rounds: p.Rounds}),
+	}
+	x.env.ScreenRun(&cfg)
+	r, err := run.Train(x.ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if r.Curve.Ended == "" {
+		return nil, context.Cause(x.ctx)
+	}
+	return scoreOf(r.Curve)
+}

@@ -1,0 +1,106 @@
+package untouched
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/tasks"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// Experiment asks whether presets train untouched: what each reaches on tasks unlike those that
+// it was made for, and what the best of nine steps reaches there.
+func Experiment() lab.Experiment {
+	const id = "defaults"
+	return lab.Experiment{
+		ID:    id,
+		Title: "presets with nothing set but the model and the fleet, against the best of nine steps",
+		Paper: "none: what a preset's own numbers are worth on other tasks",
+		Long:  "a day; --presets decomfl half an hour a seed",
+		Takes: []string{"presets", "tasks", "rounds"},
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			size, err := sizeOf(e)
+			if err != nil {
+				return nil, err
+			}
+			x := newTrial(ctx, e, size)
+			return x.report, x.all()
+		},
+	}
+}
+
+// A size says which presets and tasks are run, and for how long.
+type size struct {
+	tasks   []tasks.Task
+	presets []string
+	powers  []int  // of 4: what the step is multiplied by
+	rounds  uint64 // most of a run
+	queries uint64 // most of a device that takes part in every round
+	seeds   int
+}
+
+// sizeOf returns the size for an environment. A short one has two presets and two
+// tasks, and three steps.
+func sizeOf(e *lab.Env) (*size, error) {
+	s := &size{powers: contest.Powers(e.Short), rounds: e.RoundsOr(300, 20), queries: 12_000,
+		seeds: e.SeedsOr(3)}
+	var err error
+	s.tasks, err = lab.Pick("tasks", eightTasks(), func(t tasks.Task) string { return t.Name },
+		e.Tasks, e.Few("covtype-mlp", "digits-softmax"))
+	if err == nil {
+		if s.presets = e.Presets; s.presets == nil {
+			s.presets = e.Few("decomfl", "decomfl-adam")
+		}
+		s.presets, err = lab.Chosen("presets", s.presets, preset.Names()) // in the order asked for
+	}
+	return s, err
+}
+
+// A trial is a running experiment.
+type trial struct {
+	ctx    context.Context
+	env    *lab.Env
+	size   *size
+	report *lab.Report
+	cells  map[string]map[string]*cell // by preset and task
+	done   int                         // cells
+}
+
+func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
+	x := &trial{ctx: ctx, env: e, size: s, cells: map[string]map[string]*cell{},
+		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: columns},
+			Figure: lab.Figure{Title: "presets untouched", X: "task", Y: "points below the best step",
+				Falls: true}}}
+	for _, name := range s.presets {
+		x.cells[name] = map[string]*cell{}
+	}
+	return x
+}
+
+// all runs every preset on a task before the next task. After an error the report has what is
+// whole so far.
+func (x *trial) all() error {
+	defer x.conclude()
+	for _, t := range x.size.tasks {
+		b, err := newBench(x.env, t)
+		if err != nil {
+			return err
+		}
+		if b.drawn && t.Data != tasks.Drawn {
+			x.env.Say("%s: no directory of data is given, so the data are drawn", t.Name)
+		}
+		for _, name := range x.size.presets {
+			cell, err := x.cell(b, name)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", name, t.Name, err)
+			}
+			x.cells[name][t.Name] = cell
+			x.done++
+			x.env.Say("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
+				name, t.Name, cell.text())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package zofedht
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+)
+
+// tabulate adds the rows of a run.
+func (x *trial) tabulate(s *set, z *setting, c *run.Curve) {
+	for _, p := range c.Points {
+		row := []string{s.name, z.name, z.directions(), fmt.Sprint(float32(z.eta)),
+			fmt.Sprint(z.alpha), fmt.Sprint(c.Seed)}
+		x.report.Table.Rows = append(x.report.Table.Rows, append(row, p.Row(len(c.Metrics))...))
+	}
+}
+
+// directions returns whose directions a setting has.
+func (z *setting) directions() string {
+	if z.shared {
+		return "shared"
+	}
+	return "relayed"
+}
+
+// draw adds the line of a tuned setting: its seeds' mean where it was measured.
+func (x *trial) draw(s *set, t *tuned) {
+	line := lab.Series{
+		Name: fmt.Sprintf("%s, %s, %s", s.name, t.setting.String(), t.directions())}
+	for _, p := range t.results[0].Curve.Measured() {
+		line.X, line.Y = append(line.X, float64(p.Queries)), append(line.Y, t.mean(p.Round))
+	}
+	x.report.Figure.Series = append(x.report.Figure.Series, line)
+}
+
+// losses returns the loss over all samples after a round for each seed, infinite for a run
+// that did not get there.
+func (t *tuned) losses(round uint64) []float64 {
+	var list []float64
+	for _, r := range t.results {
+		list = append(list, finalLoss(r, round))
+	}
+	return list
+}
+
+func (t *tuned) mean(round uint64) float64 { return lab.Mean(t.losses(round)) }
+
+// least returns the best seed's loss, which is what the paper reports.
+func (t *tuned) least(round uint64) float64 { return slices.Min(t.losses(round)) }
+
+func (t *tuned) text(round uint64) string {
+	return t.setting.String() + " " + lab.Spread(t.losses(round))
+}
+
+// queries returns the queries of all clients after a round.
+func (t *tuned) queries(round uint64) uint64 {
+	for _, p := range t.results[0].Curve.Points {
+		if p.Round == round {
+			return p.Queries
+		}
+	}
+	return 0
+}
+
+// bytes returns the bytes of a round for all clients together, both ways. It leaves out the
+// first round, before which they assemble; NaN if there is no other.
+func (t *tuned) bytes() float64 {
+	points := t.results[0].Curve.Points
+	if len(points) < 2 {
+		return math.NaN()
+	}
+	first, last := points[0], points[len(points)-1]
+	return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round)
+}
+
+// from returns the first measured round that is not before round, or the last.
+func (t *tuned) from(round float64) uint64 {
+	last := uint64(0)
+	for _, p := range t.results[0].Curve.Measured() {
+		if last = p.Round; float64(last) >= round {
+			break
+		}
+	}
+	return last
+}

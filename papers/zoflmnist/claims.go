@@ -1,0 +1,169 @@
+package zoflmnist
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+)
+
+// levels are the accuracies of the summary.
+var levels = []float64{0.80, 0.90, 0.95, 0.97}
+
+// A client that takes part in every round makes contributor queries, and a device has bytes on
+// its connection.
+func (l *league) contributor(p *run.Point) uint64 {
+	return contest.QueriesOf(p) / uint64(l.asked)
+}
+
+func (l *league) connection(p *run.Point) uint64 { return p.Bytes / uint64(l.clients) }
+
+// claims judges each target by the arm that has the most accuracy there, and compares the
+// arm that ends with the most with DeComFL, if that is among the arms.
+func (x *trial) claims(l *league, entries []*contest.Entry) {
+	var plain *contest.Entry
+	var others []*contest.Entry
+	for _, e := range entries {
+		if e.Name == baseline.Name {
+			plain = e
+		} else {
+			others = append(others, e)
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	for _, t := range l.targets {
+		x.target(l, t, contest.BestBy(others, contest.QueriesOf, t.queries*uint64(l.asked)), plain)
+	}
+	if plain != nil {
+		best := contest.BestBy(others, contest.QueriesOf, math.MaxUint64)
+		contest.Beats(x.report, fmt.Sprintf("%v: %s beats DeComFL", l, best.Title), best, plain)
+	}
+}
+
+// target claims a target of an arm, with DeComFL beside it unless that is nil.
+func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
+	at := t.queries * uint64(l.asked)
+	figures := arm.Text(contest.QueriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
+	if plain != nil {
+		figures += "; " + plain.Text(contest.QueriesOf, at)
+	}
+	x.report.Claim(arm.Accuracy(contest.QueriesOf, at) >= t.accuracy,
+		fmt.Sprintf("%v: accuracy %.2f within %d queries of a client that is always asked", l,
+			t.accuracy, t.queries), "%s", figures)
+	if t.bytes == 0 {
+		return
+	}
+	figures = arm.Title + " " + got(arm, t.accuracy, l.connection, "bytes")
+	if plain != nil {
+		figures += "; " + plain.Title + " " + got(plain, t.accuracy, l.connection, "bytes")
+	}
+	bytes := arm.Arrivals(t.accuracy, l.connection)
+	x.report.Claim(len(bytes) == len(arm.Results) && lab.Mean(bytes) <= float64(t.bytes),
+		fmt.Sprintf("%v: accuracy %.2f within %d kB on a device's connection", l, t.accuracy,
+			t.bytes/1000), "%s", figures)
+}
+
+// got formats what the runs spent until they had an accuracy.
+func got(e *contest.Entry, accuracy float64, of contest.Cost, unit string) string {
+	values := e.Arrivals(accuracy, of)
+	if len(values) == 0 {
+		return "never gets there"
+	}
+	return fmt.Sprintf("gets there after %.0f %s (%d of %d seeds)", lab.Mean(values), unit,
+		len(values), len(e.Results))
+}
+
+// summarize adds an arm's row: queries of a client that is always asked and kB on a device's
+// connection until each level, as means of the runs that get there.
+func (x *trial) summarize(l *league, e *contest.Entry) {
+	s := &x.report.Summary
+	if s.Columns == nil {
+		s.Columns = []string{"split", "method", "rounds"}
+		for _, level := range levels {
+			s.Columns = append(s.Columns, fmt.Sprintf("%.2f: queries; kB", level))
+		}
+		s.Columns = append(s.Columns, "at the end", "seconds a round")
+	}
+	row := []string{l.Title, e.Named(),
+		fmt.Sprint(e.Results[0].Curve.Last())}
+	for _, level := range levels {
+		queries, bytes := e.Arrivals(level, l.contributor), e.Arrivals(level, l.connection)
+		text := "never"
+		if len(queries) > 0 {
+			text = fmt.Sprintf("%.0f; %.0f", lab.Mean(queries), lab.Mean(bytes)/1000)
+		}
+		if n := len(queries); n > 0 && n < len(e.Results) {
+			text += fmt.Sprintf(" (%d of %d)", n, len(e.Results))
+		}
+		row = append(row, text)
+	}
+	s.Rows = append(s.Rows, append(row, l.end(e),
+		fmt.Sprintf("%.2f", e.Results.RoundTime().Seconds())))
+}
+
+// end formats the accuracies after the last round, and says which runs are to go on.
+func (l *league) end(e *contest.Entry) string {
+	var ended []float64
+	var later []string
+	for _, r := range e.Results {
+		c := r.Curve
+		if c.Ended != "" {
+			ended = append(ended, contest.Reached(c, run.Accuracy, contest.QueriesOf, math.MaxUint64))
+			continue
+		}
+		var p run.Point
+		if points := c.Measured(); len(points) > 0 {
+			p = points[len(points)-1]
+		}
+		later = append(later, fmt.Sprintf("seed %d goes on: %.4f after %d", c.Seed,
+			c.At(run.Accuracy, p.Round), l.contributor(&p)))
+	}
+	if len(ended) > 0 {
+		later = append([]string{lab.Spread(ended)}, later...)
+	}
+	return strings.Join(later, "; ")
+}
+
+// draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
+func (x *trial) draw(l *league, entries []*contest.Entry) {
+	queries := lab.Figure{Title: l.String(), X: "queries of a client that is always asked",
+		Y: "test accuracy", LogX: true, Floor: levels[0]}
+	bytes := queries
+	bytes.X = "kB on a device's connection"
+	for _, e := range entries {
+		queries.Series = append(queries.Series, line(e, l.contributor, 1))
+		bytes.Series = append(bytes.Series, line(e, l.connection, 1000))
+	}
+	goals, small := lab.Series{Name: "targets"}, lab.Series{Name: "targets"}
+	for _, t := range l.targets {
+		goals.X, goals.Y = append(goals.X, float64(t.queries)), append(goals.Y, t.accuracy)
+		goals.Low, goals.High = goals.Y, goals.Y
+		if t.bytes > 0 {
+			small.X, small.Y = append(small.X, float64(t.bytes)/1000), append(small.Y, t.accuracy)
+			small.Low, small.High = small.Y, small.Y
+		}
+	}
+	queries.Series, bytes.Series = append(queries.Series, goals), append(bytes.Series, small)
+	if x.report.Figure.Series == nil {
+		x.report.Figure = queries
+	} else {
+		x.report.More = append(x.report.More, queries)
+	}
+	x.report.More = append(x.report.More, bytes)
+}
+
+// line returns the mean accuracy by what was spent, after the rounds that every run measured.
+func line(e *contest.Entry, of contest.Cost, unit float64) lab.Series {
+	s := lab.Series{Name: e.Title}
+	for _, p := range e.Results[0].Curve.Measured() {
+		if values := e.Results.At(run.Accuracy, p.Round); len(values) == len(e.Results) {
+			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, lab.Mean(values))
+		}
+	}
+	return s
+}

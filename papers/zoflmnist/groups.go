@@ -1,0 +1,135 @@
+package zoflmnist
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/papers/contest"
+	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Groups asks whether devices that share directions in groups win back what unlike labels cost
+// own directions.
+func Groups() lab.Experiment {
+	const id = "groups"
+	return lab.Experiment{
+		ID:    id,
+		Title: "groups that share directions, against own directions, where labels are unlike",
+		Paper: "none: own directions, IID, are the ceiling",
+		Long:  "half an hour; ten minutes with --screen",
+		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+			x := newGroupsTrial(ctx, e, id)
+			return x.report, x.all()
+		},
+	}
+}
+
+// groupQueries are those of a device in 240 rounds, were it asked in each.
+const groupQueries = 4_800
+
+// groupArms returns own directions, and groups of a size: random ones and chosen ones, these also
+// with scalars of 8 bits.
+func groupArms(clients, asked, size int) []contest.Method {
+	own := recipe.With("own", "own directions").At(0.06, 0.12, 0.24)
+	chosen := groupsBySketch(own.With("sketch", "groups by sketches (+65 queries a device)",
+		"precision=half"), size, clients/asked).At(0.02, 0.04, 0.08)
+	random := chosen.With("random", "random groups", "groups=random")
+	classes := chosen.With("classes", "groups by classes, scalars by class, 8 bits",
+		"precision=int8", "classes=10").At(0.06, 0.08, 0.12)
+	chosen.Queries = groupQueries - sketchQueries(clients, asked)
+	return []contest.Method{own, random, chosen,
+		chosen.With("bits", "groups by sketches, 8 bits", "precision=int8"), classes}
+}
+
+// groupsBySketch returns a method whose devices share directions in groups of a size, which
+// are chosen anew after so many rounds.
+func groupsBySketch(c contest.Method, size, rounds int) contest.Method {
+	return c.With(c.Name, c.Title, "sharing=groups", "groups=sketch",
+		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", rounds))
+}
+
+// sketchQueries returns how many queries fewer a client that is always asked may make, so that all
+// devices together make as many as without sketches.
+func sketchQueries(clients, asked int) uint64 {
+	sketch := uint64(survey.Sketch.Values()) + 1 // and the loss at x
+	return sketch * uint64(clients) / uint64(asked)
+}
+
+// tableArms returns what has directions shared by all: the recipe, Adam, which can have control
+// variates, and Adam with those of SCAFFOLD. Those of type II are stale tables at K = 1: what each
+// device sent last stands for it until it contributes again.
+func tableArms() []contest.Method {
+	shared := recipe.With("shared", "directions shared by all", "sharing=shared",
+		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)
+	adam := shared.With("adam", "shared, Adam", "server_rule=adam", "server_decay=0",
+		"server_epsilon=1e-12", "step=1e-3").At(2e-3, 4e-3, 8e-3)
+	adam.Step = "server_step"
+	return []contest.Method{
+		shared,
+		adam,
+		adam.With("v1", "shared, Adam, SCAFFOLD I", "control=scaffold-1"),
+		adam.With("v2", "shared, Adam, SCAFFOLD II", "control=scaffold-2"),
+	}
+}
+
+// groupLeagues returns the three methods where each device has two shards, and own directions
+// where the devices are alike.
+func groupLeagues(e *lab.Env) []league {
+	skewed := league{Split: lab.Splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
+		queries: groupQueries, times: 12, seeds: e.SeedsOr(3)}
+	size := 5
+	if e.Short {
+		skewed.clients, skewed.asked, skewed.batch, size = 20, 4, 16, 2
+		skewed.times, skewed.rounds = 3, 12
+	}
+	skewed.arms = append(groupArms(skewed.clients, skewed.asked, size), tableArms()...)
+	alike := skewed
+	alike.Split, alike.arms = lab.Splits[0], slices.Clone(skewed.arms[:1])
+	if e.Short {
+		for _, l := range []*league{&skewed, &alike} {
+			for i := range l.arms {
+				l.arms[i].Steps = l.arms[i].Steps[1:2]
+			}
+		}
+	}
+	return []league{skewed, alike}
+}
+
+// A groupsTrial is a running experiment.
+type groupsTrial struct {
+	*trial
+	skewed []*contest.Entry // of the first league
+}
+
+func newGroupsTrial(ctx context.Context, e *lab.Env, id string) *groupsTrial {
+	x := &groupsTrial{trial: newTrial(ctx, e, id, groupLeagues(e))}
+	x.judge = x.judged
+	return x
+}
+
+// judged keeps the entries of a league, and judges after the last.
+func (x *groupsTrial) judged(_ *league, entries []*contest.Entry) {
+	if x.skewed == nil {
+		x.skewed = entries
+		return
+	}
+	x.claims(x.skewed, entries[0])
+}
+
+// claims compares the accuracies at the ends, where each method has made equally many queries.
+// The counts of a curve lack those of sketches.
+func (x *groupsTrial) claims(skewed []*contest.Entry, alike *contest.Entry) {
+	end := func(e *contest.Entry) []float64 {
+		return e.Reached(run.Accuracy, contest.QueriesOf, math.MaxUint64)
+	}
+	own := skewed[0]
+	for _, e := range skewed[1:] {
+		x.report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
+			e.Title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
+			lab.Spread(end(e)), own.Named(), lab.Spread(end(own)), alike.Named(), lab.Spread(end(alike)))
+	}
+}
