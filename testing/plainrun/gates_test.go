@@ -1,0 +1,220 @@
+//go:build !race
+
+package plainrun
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+// TestGates builds this package's tests so that they count the statements that they run, and runs
+// presets with them.
+func TestGates(t *testing.T) {
+	if testing.Short() || testing.CoverMode() != "" {
+		t.Skip("compiles all packages once more")
+	}
+	binary := buildCovered(t)
+	t.Run("foreign", func(t *testing.T) { foreignGate(t, binary) })
+	t.Run("path", func(t *testing.T) { pathGate(t, binary) })
+	t.Run("size", func(t *testing.T) { sizeGate(t, binary) })
+}
+
+// fileOf returns the lines of a file of testdata, which -update first sets to the given ones.
+func fileOf(t *testing.T, name string, lines []string) []string {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// compare checks that lines are those of a file. It may only shrink.
+func compare(t *testing.T, name string, got []string) {
+	t.Helper()
+	want := fileOf(t, name, got)
+	for _, line := range missing(got, want) {
+		t.Errorf("%s lacks %q: a run must not pay for what it does not use. If this belongs to "+
+			"every run, or has a new name, go test -run Gates -update", name, line)
+	}
+	for _, line := range missing(want, got) {
+		t.Errorf("%s has %q, which is gone: go test -run Gates -update", name, line)
+	}
+}
+
+// missing returns the lines that others lack.
+func missing(lines, others []string) (list []string) {
+	for _, line := range lines {
+		if !slices.Contains(others, line) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// A run enters no function of a package of a feature that its plan lacks, but for known ones.
+func foreignGate(t *testing.T, binary string) {
+	var packages []string
+	lacking := map[string][]string{}   // the presets that lack a package
+	presets := map[function][]string{} // of these, the ones that enter a function of it
+	for _, name := range preset.Names() {
+		p := profileOf(t, binary, name, 40)
+		checkNamed(t, p)
+		foreign := foreignTo(planOf(t, name))
+		packages = append(packages, name+": "+strings.Join(foreign, " "))
+		for _, dir := range foreign {
+			lacking[dir] = append(lacking[dir], name)
+		}
+		for f := range p.entered(t) {
+			if slices.Contains(foreign, f.dir) {
+				presets[f] = append(presets[f], name)
+			}
+		}
+	}
+	compare(t, "foreign.txt", packages)
+	var known []string
+	for f, names := range presets {
+		known = append(known, f.String()+": "+among(names, lacking[f.dir]))
+	}
+	slices.Sort(known)
+	compare(t, "known.txt", known)
+}
+
+// among names some of a list, in few words.
+func among(some, list []string) string {
+	rest := missing(list, some)
+	switch {
+	case len(rest) == 0:
+		return "each"
+	case len(rest) < len(some):
+		return "each but " + strings.Join(rest, " ")
+	}
+	return strings.Join(some, " ")
+}
+
+// foreignTo returns the packages of features that a plan lacks.
+func foreignTo(plan *wire.Plan) (dirs []string) {
+	for _, f := range features {
+		if !f.has(plan) {
+			dirs = append(dirs, f.packages...)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+// checkNamed checks that each package belongs to a feature or to the core.
+func checkNamed(t *testing.T, p profile) {
+	t.Helper()
+	linked := map[string]bool{}
+	for path := range p {
+		linked[filepath.ToSlash(filepath.Dir(path))] = true
+	}
+	named := slices.Clone(core)
+	for _, f := range features {
+		named = append(named, f.packages...)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(linked)) {
+		if !slices.Contains(named, dir) {
+			t.Errorf("no list has %s: give it to a feature, or to core, in features_test.go", dir)
+		}
+	}
+	for _, dir := range named {
+		if !linked[dir] {
+			t.Errorf("features_test.go has %s, which is not in the program: take it out", dir)
+		}
+	}
+}
+
+// The functions that a round of decomfl enters are those of the file: what runs more often the
+// more rounds there are.
+func pathGate(t *testing.T, binary string) {
+	const few, many = 20, 60
+	less := profileOf(t, binary, "decomfl", few).entered(t)
+	more := profileOf(t, binary, "decomfl", many).entered(t)
+	var lines []string
+	for f, n := range more {
+		if n >= less[f]+(many-few)/2 {
+			lines = append(lines, f.String())
+		}
+	}
+	if len(lines) < 100 {
+		t.Fatalf("a round enters %d functions: want those of its whole way", len(lines))
+	}
+	slices.Sort(lines)
+	compare(t, "path.txt", lines)
+}
+
+// A run of decomfl executes no more statements, in no more files, than the file says.
+func sizeGate(t *testing.T, binary string) {
+	const name = "size.txt"
+	got := map[string]size{}
+	for path, blocks := range profileOf(t, binary, "decomfl", 40) {
+		ran := 0
+		for _, b := range blocks {
+			if b.count > 0 {
+				ran += b.statements
+			}
+		}
+		if ran > 0 {
+			for _, part := range []string{partOf(path), "all"} {
+				s := got[part]
+				got[part] = size{s.statements + ran, s.files + 1}
+			}
+		}
+	}
+	var lines []string
+	for _, part := range slices.Sorted(maps.Keys(got)) {
+		lines = append(lines, fmt.Sprintf("%s %d statements in %d files", part,
+			got[part].statements, got[part].files))
+	}
+	t.Log("\n" + strings.Join(lines, "\n"))
+	for _, line := range fileOf(t, name, lines) {
+		var part string
+		var most size
+		if _, err := fmt.Sscanf(line, "%s %d statements in %d files", &part, &most.statements,
+			&most.files); err != nil {
+			t.Fatalf("%s: %q: %v", name, line, err)
+		}
+		switch s := got[part]; {
+		case s.statements > most.statements+slack || s.files > most.files:
+			t.Errorf("%s: %d statements in %d files, want at most %d in %d: what is new runs "+
+				"though this run does not use it, or go test -run Gates -update and say why", part,
+				s.statements, s.files, most.statements, most.files)
+		case s.statements < most.statements-slack || s.files < most.files:
+			t.Errorf("%s: %d statements in %d files, and %s has %d in %d: go test -run Gates -update",
+				part, s.statements, s.files, name, most.statements, most.files)
+		}
+	}
+}
+
+type size struct{ statements, files int }
+
+// slack is for statements that run or not as goroutines meet, and for changes that are none.
+const slack = 8
+
+func partOf(path string) string {
+	for _, part := range []string{"client/replica", "client", "coordinator", "wire"} {
+		if strings.HasPrefix(path, part+"/") {
+			return part
+		}
+	}
+	return "others"
+}
