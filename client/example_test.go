@@ -123,10 +123,15 @@ func Example_phone() {
 func lead(network bus.Bus, rounds uint64) {
 	plan := &wire.Plan{
 		Run: "demo", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{1}, 32), Dim: 2,
-		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
-		Rule: wire.SGD, StepSize: 0.1, MaxWeight: 1, MaxScalar: 1e6,
-		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
-		Reannounce: 5000, Shards: 1,
+		PlanProbe: wire.PlanProbe{
+			Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
+		},
+		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.1},
+		PlanAggregate: wire.PlanAggregate{MaxWeight: 1, MaxScalar: 1e6},
+		PlanRounds: wire.PlanRounds{
+			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
+			Reannounce: 5000, Shards: 1,
+		},
 	}
 	replies := make(chan wire.Reply, 64)
 	last := wire.Record{N: 1, Prev: wire.Genesis("demo"), Epoch: 1, Kind: wire.KindPlan, Plan: plan}

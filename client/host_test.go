@@ -302,11 +302,19 @@ func pass(d time.Duration) {
 func testPlan(dim int) *wire.Plan {
 	return &wire.Plan{
 		Run: runName, Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: uint64(dim),
-		Segments: []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill,
-			Scale: 0.5}},
-		Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
-		Rule: wire.SGD, StepSize: 0.05, MaxWeight: 1000, MaxScalar: 1e6,
-		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
-		Reannounce: 5000, Shards: 1, Batch: 4,
+		PlanModel: wire.PlanModel{
+			Segments: []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill,
+				Scale: 0.5}},
+		},
+		PlanProbe: wire.PlanProbe{
+			Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
+			Batch: 4,
+		},
+		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.05},
+		PlanAggregate: wire.PlanAggregate{MaxWeight: 1000, MaxScalar: 1e6},
+		PlanRounds: wire.PlanRounds{
+			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
+			Reannounce: 5000, Shards: 1,
+		},
 	}
 }

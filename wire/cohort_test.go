@@ -117,7 +117,10 @@ func TestOpenRosterRate(t *testing.T) {
 }
 
 func TestEvalShare(t *testing.T) {
-	p := wire.Plan{Target: 10, OverSample: 1.2, EvalCount: 3}
+	p := wire.Plan{
+		PlanRounds:     wire.PlanRounds{Target: 10, OverSample: 1.2},
+		PlanEvaluation: wire.PlanEvaluation{EvalCount: 3},
+	}
 	tests := []struct {
 		cohort wire.Cohort
 		want   uint64
@@ -155,7 +158,7 @@ func TestSampled(t *testing.T) {
 		{wire.MaxMembers, 100, wire.MaxMembers, wire.MaxMembers},
 	}
 	for _, test := range tests {
-		p := wire.Plan{Target: test.target, OverSample: test.overSample}
+		p := wire.Plan{PlanRounds: wire.PlanRounds{Target: test.target, OverSample: test.overSample}}
 		if got := p.Sampled(test.members); got != test.want {
 			t.Errorf("target %d, over_sample %v, members %d: got %d, want %d", test.target,
 				test.overSample, test.members, got, test.want)

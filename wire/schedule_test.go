@@ -9,40 +9,77 @@ import (
 
 func TestStepAt(t *testing.T) {
 	points := []wire.StepPoint{{Round: 10, Factor: 0.5}, {Round: 100, Factor: 0.25}}
-	cosine := wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Horizon: 100, Rounds: 7, Floor: 0.1}
-	linear := wire.Plan{StepSize: 2, StepDecay: wire.Linear, Horizon: 100, Floor: 0.1}
+	cosine := wire.Plan{
+		PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine, Horizon: 100, Floor: 0.1},
+		PlanStop:  wire.PlanStop{Rounds: 7},
+	}
+	linear := wire.Plan{
+		PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Linear, Horizon: 100, Floor: 0.1},
+	}
 	tests := []struct {
 		name  string
 		plan  wire.Plan
 		round uint64
 		want  float32
 	}{
-		{"constant", wire.Plan{StepSize: 0.1}, 1, 0.1},
-		{"constant, late", wire.Plan{StepSize: 0.1}, 1 << 53, 0.1},
-		{"before the points", wire.Plan{StepSize: 0.1, StepSchedule: points}, 9, 0.1},
-		{"at a point", wire.Plan{StepSize: 0.1, StepSchedule: points}, 10, 0.05},
-		{"between points", wire.Plan{StepSize: 0.1, StepSchedule: points}, 99, 0.05},
-		{"factors do not multiply", wire.Plan{StepSize: 0.1, StepSchedule: points}, 100, 0.025},
-		{"inverse root", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 4, 0.05},
-		{"inverse root of round 0", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 0, 0.1},
+		{"constant", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 0.1}}, 1, 0.1},
+		{"constant, late", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 0.1}}, 1 << 53, 0.1},
+		{"before the points", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		}, 9, 0.1},
+		{"at a point", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		}, 10, 0.05},
+		{"between points", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		}, 99, 0.05},
+		{"factors do not multiply", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		}, 100, 0.025},
+		{"inverse root", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt},
+		}, 4, 0.05},
+		{"inverse root of round 0", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt},
+		}, 0, 0.1},
 		{"cosine, first", cosine, 1, 2},
 		{"cosine, half", cosine, 51, 1.1},
 		{"cosine, end", cosine, 101, 0.2},
 		{"cosine, beyond", cosine, 1 << 53, 0.2},
-		{"cosine of the plan's rounds", wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Rounds: 4}, 3,
+		{"cosine of the plan's rounds", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine},
+			PlanStop:  wire.PlanStop{Rounds: 4},
+		}, 3,
 			1},
-		{"cosine to nothing", wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Rounds: 4}, 5, 2e-6},
+		{"cosine to nothing", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine},
+			PlanStop:  wire.PlanStop{Rounds: 4},
+		}, 5, 2e-6},
 		{"linear, first", linear, 1, 2},
 		{"linear, a quarter", linear, 26, 1.55},
 		{"linear, beyond", linear, 1000, 0.2},
-		{"slow root", wire.Plan{StepSize: 2, StepDecay: wire.SlowSqrt}, 91, 1},
-		{"slow root, first", wire.Plan{StepSize: 2, StepDecay: wire.SlowSqrt}, 1, 2},
-		{"warm-up", wire.Plan{StepSize: 2, Warmup: 4}, 1, 0.5},
-		{"warm-up, last", wire.Plan{StepSize: 2, Warmup: 4}, 4, 2},
-		{"warm-up and decay", wire.Plan{StepSize: 2, Warmup: 182, StepDecay: wire.SlowSqrt}, 91, 0.5},
-		{"normalized", wire.Plan{StepSize: 2, Warmup: 4, ServerRule: wire.ServerNormalized}, 1, 0.5},
-		{"adam", wire.Plan{StepSize: 2, Warmup: 4, ServerRule: wire.ServerAdam}, 1, 2},
-		{"both", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100,
+		{"slow root", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.SlowSqrt},
+		}, 91, 1},
+		{"slow root, first", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.SlowSqrt},
+		}, 1, 2},
+		{"warm-up", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 4}}, 1, 0.5},
+		{"warm-up, last", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 4}}, 4, 2},
+		{"warm-up and decay", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 182, StepDecay: wire.SlowSqrt},
+		}, 91, 0.5},
+		{"normalized", wire.Plan{
+			PlanLocal:  wire.PlanLocal{StepSize: 2, Warmup: 4},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized},
+		}, 1, 0.5},
+		{"adam", wire.Plan{
+			PlanLocal:  wire.PlanLocal{StepSize: 2, Warmup: 4},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam},
+		}, 1, 2},
+		{"both", wire.Plan{
+			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points},
+		}, 100,
 			0.0025},
 	}
 	for _, test := range tests {
@@ -54,7 +91,11 @@ func TestStepAt(t *testing.T) {
 
 // TestFactorAt: the schedules act on the step that sets the length of a round's move, once.
 func TestFactorAt(t *testing.T) {
-	p := wire.Plan{StepSize: 0.5, StepDecay: wire.Cosine, Horizon: 100, Warmup: 10, Floor: 0.1}
+	p := wire.Plan{
+		PlanLocal: wire.PlanLocal{
+			StepSize: 0.5, StepDecay: wire.Cosine, Horizon: 100, Warmup: 10, Floor: 0.1,
+		},
+	}
 	for rule := wire.ServerMean; rule <= wire.ServerNormalized; rule++ {
 		if p.ServerRule = rule; rule == 7 {
 			continue
@@ -71,16 +112,23 @@ func TestFactorAt(t *testing.T) {
 			}
 		}
 	}
-	p = wire.Plan{StepSize: 0.5, StepDecay: wire.InverseSqrt, ServerRule: wire.ServerAdam}
+	p = wire.Plan{
+		PlanLocal:  wire.PlanLocal{StepSize: 0.5, StepDecay: wire.InverseSqrt},
+		PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam},
+	}
 	if step, factor := p.StepSizeAt(4), p.FactorAt(4); step != 0.25 || factor != 1 {
 		t.Errorf("inverse root with adam: step %v, factor %v", step, factor)
 	}
 }
 
 func TestPerturbationsAt(t *testing.T) {
-	p := wire.Plan{Perturbations: 5,
-		PerturbationSchedule: []wire.PerturbationPoint{{Round: 3, Perturbations: 20},
-			{Round: 7, Perturbations: 10}}}
+	p := wire.Plan{
+		PlanProbe: wire.PlanProbe{
+			Perturbations: 5,
+			PerturbationSchedule: []wire.PerturbationPoint{{Round: 3, Perturbations: 20},
+				{Round: 7, Perturbations: 10}},
+		},
+	}
 	for round, want := range map[uint64]uint32{1: 5, 2: 5, 3: 20, 6: 20, 7: 10, 1 << 53: 10} {
 		if got := p.PerturbationsAt(round); got != want {
 			t.Errorf("round %d: got %d, want %d", round, got, want)
@@ -92,7 +140,7 @@ func TestPerturbationsAt(t *testing.T) {
 }
 
 func TestQueries(t *testing.T) {
-	p := wire.Plan{Steps: 3, Difference: wire.Forward}
+	p := wire.Plan{PlanProbe: wire.PlanProbe{Steps: 3, Difference: wire.Forward}}
 	if got := p.Queries(10); got != 33 {
 		t.Errorf("forward: got %d, want 3*(10+1)", got)
 	}
@@ -107,9 +155,13 @@ func TestLayout(t *testing.T) {
 	if len(got) != 1 || got[0] != (wire.Segment{Name: "all", Len: 9, MuScale: 1, StepScale: 1}) {
 		t.Errorf("no segments: got %+v", got)
 	}
-	p := &wire.Plan{Dim: 9,
-		Segments: []wire.Segment{{Name: "a", Len: 4, MuScale: 2},
-			{Name: "b", Len: 5, StepScale: 3}}}
+	p := &wire.Plan{
+		Dim: 9,
+		PlanModel: wire.PlanModel{
+			Segments: []wire.Segment{{Name: "a", Len: 4, MuScale: 2},
+				{Name: "b", Len: 5, StepScale: 3}},
+		},
+	}
 	got = p.Layout()
 	if len(got) != 2 || got[0].MuScale != 2 || got[0].StepScale != 1 || got[1].MuScale != 1 ||
 		got[1].StepScale != 3 {

@@ -15,8 +15,11 @@ func (f consenter) Accept(p *Plan) error { return f(p) }
 
 // The app is shown what a plan asks of this device, and its refusal is the client's.
 func TestConsent(t *testing.T) {
-	plan := &wire.Plan{Dim: 1 << 20, Scheme: prng.Scheme, Batch: 64, Steps: 3, Perturbations: 5,
-		Difference: wire.Central, Deadline: 30_000, KeyCheck: make(wire.Bytes, 32)}
+	plan := &wire.Plan{
+		Dim: 1 << 20, Scheme: prng.Scheme, KeyCheck: make(wire.Bytes, 32),
+		PlanProbe:  wire.PlanProbe{Batch: 64, Steps: 3, Perturbations: 5, Difference: wire.Central},
+		PlanRounds: wire.PlanRounds{Deadline: 30_000},
+	}
 	refusal, memory := errors.New("on a phone?"), map[bool]int64{}
 	for _, blocks := range []bool{false, true} {
 		cfg := config()

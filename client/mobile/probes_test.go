@@ -134,7 +134,10 @@ func TestPlanAndPlace(t *testing.T) {
 	cfg.SetBlockObjective(&app)
 	cfg.SetEvaluator(&app)
 	c := made(t, cfg)
-	if err := c.device.accept(&wire.Plan{Dim: 10, Batch: 12}); err != nil {
+	if err := c.device.accept(&wire.Plan{
+		Dim:       10,
+		PlanProbe: wire.PlanProbe{Batch: 12},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	o := c.device.objective()
@@ -171,7 +174,10 @@ func TestSegments(t *testing.T) {
 	if c.Plan() != nil {
 		t.Error("a plan before the device was asked")
 	}
-	plan := &wire.Plan{Dim: 10, Segments: []wire.Segment{{Name: "w", Len: 7}, {Name: "b", Len: 3}}}
+	plan := &wire.Plan{
+		Dim:       10,
+		PlanModel: wire.PlanModel{Segments: []wire.Segment{{Name: "w", Len: 7}, {Name: "b", Len: 3}}},
+	}
 	if err := c.device.accept(plan); err != nil {
 		t.Fatal(err)
 	}

@@ -133,10 +133,15 @@ func mustApply(t testing.TB, r *Replica, record []byte) {
 func basePlan() *wire.Plan {
 	return &wire.Plan{
 		Run: "golden", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: 1,
-		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
-		Rule: wire.SGD, StepSize: 0.01, MaxWeight: 1, MaxScalar: 1e6,
-		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 1000, MaxAttempts: 1,
-		Reannounce: 1000, Shards: 1,
+		PlanProbe: wire.PlanProbe{
+			Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
+		},
+		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.01},
+		PlanAggregate: wire.PlanAggregate{MaxWeight: 1, MaxScalar: 1e6},
+		PlanRounds: wire.PlanRounds{
+			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 1000, MaxAttempts: 1,
+			Reannounce: 1000, Shards: 1,
+		},
 	}
 }
 

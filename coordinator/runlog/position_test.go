@@ -45,7 +45,7 @@ func TestLastStep(t *testing.T) {
 	add(round(3, 0.5))                               // 4
 	add(wire.Record{Kind: wire.KindRollback, To: 3}) // 5
 	add(wire.Record{Kind: wire.KindChange, Change: &wire.Change{Fields: []uint64{fieldStep},
-		Values: wire.Plan{StepSize: 9}}}) // 6
+		Values: wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 9}}}}) // 6
 	add(round(3, 0.25))                              // 7
 	add(wire.Record{Kind: wire.KindRollback, To: 6}) // 8
 	add(wire.Record{Kind: wire.KindRollback, To: 4}) // 9
@@ -96,7 +96,9 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
 	_, add := continueLog(t, log)
 	const step = 18 // the field's number
-	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{StepSize: 9}}
+	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{
+		PlanLocal: wire.PlanLocal{StepSize: 9},
+	}}
 	add(wire.Record{Kind: wire.KindChange, Change: &change})
 	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, StepSize: 9,
 		Terms: []wire.Term{{}}}})

@@ -28,7 +28,11 @@ func (ph phase) terms() (terms []wire.Term) {
 
 // squaresPlan returns a plan of two scalars a device.
 func squaresPlan(groups uint8) *wire.Plan {
-	return &wire.Plan{Dim: 9, Groups: groups, Steps: 1, Perturbations: 2, ServerBeta2: 0.9}
+	return &wire.Plan{
+		Dim:        9,
+		PlanProbe:  wire.PlanProbe{Steps: 1, Perturbations: 2},
+		PlanGroups: wire.PlanGroups{Groups: groups}, PlanServer: wire.PlanServer{ServerBeta2: 0.9},
+	}
 }
 
 // factorsOf returns the products of all factors up to each round of phases.

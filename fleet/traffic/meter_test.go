@@ -14,7 +14,7 @@ import (
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := New(b, 2, &wire.Plan{Run: "run", Steps: 1})
+	m := New(b, 2, &wire.Plan{Run: "run", PlanProbe: wire.PlanProbe{Steps: 1}})
 	heard := make(chan struct{})
 	sub, err := m.Subscribe("zo.run.p.>", func(bus.Message) { heard <- struct{}{} })
 	if err != nil {
@@ -55,7 +55,7 @@ func TestMeterRepeatedReply(t *testing.T) {
 func TestMeterCountsSteps(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := New(b, 2, &wire.Plan{Run: "run", Steps: 1})
+	m := New(b, 2, &wire.Plan{Run: "run", PlanProbe: wire.PlanProbe{Steps: 1}})
 	for subject, inbox := range map[string]string{
 		subjects.Step("run", "a"): "_INBOX.a", subjects.CatchUp("run", "b"): "_INBOX.b"} {
 		m.arrived(&bus.Message{Subject: subject, Reply: inbox, Data: []byte("part")})
@@ -82,7 +82,10 @@ func TestMeterCountsScalars(t *testing.T) {
 	for _, v := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4, wire.Int2} {
 		b := bus.NewMemory()
 		defer b.Close()
-		m := New(b, devices, &wire.Plan{Run: "run", Steps: steps, Precision: v})
+		m := New(b, devices, &wire.Plan{
+			Run:       "run",
+			PlanProbe: wire.PlanProbe{Steps: steps}, PlanAggregate: wire.PlanAggregate{Precision: v},
+		})
 		var blocks wire.Scalars
 		for range steps {
 			blocks = v.Append(blocks, 1, -2, 3, -4, 5)

@@ -21,7 +21,11 @@ func TestShare(t *testing.T) {
 		{wire.GroupDirections, 8. / (8 + 100)},
 		{wire.PerClient, 40. / (40 + 100)},
 	} {
-		p := &wire.Plan{Dim: 99, Sharing: c.sharing, Target: 10, OverSample: 1}
+		p := &wire.Plan{
+			Dim:        99,
+			PlanProbe:  wire.PlanProbe{Sharing: c.sharing},
+			PlanRounds: wire.PlanRounds{Target: 10, OverSample: 1},
+		}
 		if c.sharing == wire.GroupDirections {
 			p.Groups, p.GroupSize, p.Regroup = grouping.Random, 5, 10
 		}

@@ -12,7 +12,10 @@ import (
 )
 
 func planOf(precision wire.Precision, classes, batch uint32) *wire.Plan {
-	return &wire.Plan{Precision: precision, Classes: classes, Batch: batch}
+	return &wire.Plan{
+		PlanProbe: wire.PlanProbe{Batch: batch}, PlanGroups: wire.PlanGroups{Classes: classes},
+		PlanAggregate: wire.PlanAggregate{Precision: precision},
+	}
 }
 
 // sent returns a contribution of parts, and these.

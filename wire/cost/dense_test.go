@@ -159,25 +159,47 @@ func TestPhases(t *testing.T) {
 		elements [3]uint64 // by phase
 		queries  [3]uint64 // of P = 20
 	}{
-		{"mean", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward}, 1, [3]uint64{},
+		{"mean", wire.Plan{
+			Dim:       100,
+			PlanProbe: wire.PlanProbe{Steps: 10, Difference: wire.Forward},
+		}, 1, [3]uint64{},
 			[3]uint64{210, 210, 210}},
-		{"dense", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Central,
-			Transport: wire.DenseVectors}, 1, [3]uint64{100, 100, 100}, [3]uint64{400, 400, 400}},
+		{"dense", wire.Plan{
+			Dim:           100,
+			PlanProbe:     wire.PlanProbe{Steps: 10, Difference: wire.Central},
+			PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+		}, 1, [3]uint64{100, 100, 100}, [3]uint64{400, 400, 400}},
 		{"dense scaffold-1",
-			wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors,
-				Control: wire.ScaffoldPoint},
+			wire.Plan{
+				Dim:           100,
+				PlanProbe:     wire.PlanProbe{Steps: 10, Difference: wire.Forward},
+				PlanLocal:     wire.PlanLocal{Control: wire.ScaffoldPoint},
+				PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+			},
 			2, [3]uint64{100, 100, 100}, [3]uint64{210, 21, 210}},
 		{"dense svrg",
-			wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors,
-				Control: wire.SVRG},
+			wire.Plan{
+				Dim:           100,
+				PlanProbe:     wire.PlanProbe{Steps: 10, Difference: wire.Forward},
+				PlanLocal:     wire.PlanLocal{Control: wire.SVRG},
+				PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+			},
 			2, [3]uint64{100, 100, 100}, [3]uint64{210, 21, 378}},
 		{"dense scaffold-2",
-			wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors,
-				Control: wire.ScaffoldMean},
+			wire.Plan{
+				Dim:           100,
+				PlanProbe:     wire.PlanProbe{Steps: 10, Difference: wire.Forward},
+				PlanLocal:     wire.PlanLocal{Control: wire.ScaffoldMean},
+				PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+			},
 			1, [3]uint64{200, 200, 200}, [3]uint64{210, 210, 210}},
 		{"surrogate",
-			wire.Plan{Dim: 100, Steps: 10, Transport: wire.DenseVectors, Estimator: wire.Surrogate,
-				Features: 7, Active: 5, Around: 3},
+			wire.Plan{
+				Dim:           100,
+				PlanProbe:     wire.PlanProbe{Steps: 10, Estimator: wire.Surrogate},
+				PlanSurrogate: wire.PlanSurrogate{Features: 7, Active: 5, Around: 3},
+				PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+			},
 			2, [3]uint64{100, 100, 7}, [3]uint64{60, 60, 4}},
 	}
 	for _, test := range tests {
@@ -208,7 +230,7 @@ func TestBoxOf(t *testing.T) {
 		want  wire.Box
 		has   bool
 	}{{nil, wire.Box{}, false}, {[]wire.Box{a}, a, true}, {[]wire.Box{a, b}, b, true}} {
-		p := wire.Plan{Boxes: test.boxes}
+		p := wire.Plan{PlanModel: wire.PlanModel{Boxes: test.boxes}}
 		if got, has := p.BoxOf(1); got != test.want || has != test.has {
 			t.Errorf("%v: got %v, %v for segment 1, want %v, %v", test.boxes, got, has, test.want,
 				test.has)

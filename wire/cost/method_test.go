@@ -24,46 +24,112 @@ type vectorCost struct {
 func TestCostOfVectors(t *testing.T) {
 	const d, block, n = 1 << 20, 4096, 4096
 	tests := []vectorCost{
-		{"sgd, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1}, 1, 0, 1, 0},
-		{"sgd", wire.Plan{Rule: wire.SGD, Steps: 5}, 1, 1, 1, 0},
-		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 1, 0},
-		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 1, 0},
-		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 3, 0},
-		{"scaffold-1, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1, Control: wire.ScaffoldPoint}, 1,
+		{"sgd, K = 1", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+		}, 1, 0, 1, 0},
+		{"sgd", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+		}, 1, 1, 1, 0},
+		{"momentum, K = 1", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1}, PlanLocal: wire.PlanLocal{Rule: wire.Momentum},
+		}, 2, 0, 1, 0},
+		{"torch momentum", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.TorchMomentum},
+		}, 2, 2, 1, 0},
+		{"prox", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD, Prox: 1},
+		}, 1, 1, 3, 0},
+		{"scaffold-1, K = 1", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1},
+			PlanLocal: wire.PlanLocal{Rule: wire.SGD, Control: wire.ScaffoldPoint},
+		}, 1,
 			0, 3, 0},
-		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3,
+		{"scaffold-1", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5},
+			PlanLocal: wire.PlanLocal{Rule: wire.SGD, Control: wire.ScaffoldPoint},
+		}, 1, 2, 3,
 			0},
-		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 3, 0},
-		{"svrg", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.SVRG}, 1, 2, 3, 0},
-		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 2, 0},
-		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 2,
+		{"scaffold-2", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5},
+			PlanLocal: wire.PlanLocal{Rule: wire.SGD, Control: wire.ScaffoldMean},
+		}, 2, 2, 3, 0},
+		{"svrg", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5},
+			PlanLocal: wire.PlanLocal{Rule: wire.SGD, Control: wire.SVRG},
+		}, 1, 2, 3, 0},
+		{"server sgd", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerSGD},
+		}, 1, 1, 2, 0},
+		{"server sign", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerSign},
+		}, 1, 1, 2,
 			0},
-		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2,
+		{"server momentum", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerMomentum},
+		}, 2,
 			1, 2, 0},
-		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 2, 0},
-		{"normalized", wire.Plan{Rule: wire.SGD, Steps: 1, ServerRule: wire.ServerNormalized}, 2,
+		{"adam", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam},
+		}, 3, 1, 2, 0},
+		{"normalized", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized},
+		}, 2,
 			0, 1, 0},
-		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 2, 0},
-		{"adagrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdaGrad}, 3, 1, 2, 0},
-		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2,
+		{"yogi", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerYogi},
+		}, 3, 1, 2, 0},
+		{"adagrad", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerAdaGrad},
+		}, 3, 1, 2, 0},
+		{"amsgrad", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 5}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerAMSGrad},
+		}, 4, 1, 2,
 			0},
 		{"subspace",
-			wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11,
+			wire.Plan{
+				PlanProbe: wire.PlanProbe{Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5},
+				PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			}, 11,
 			1, 2, 0},
 		{"everything",
-			wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
-				Prox: 1, Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 5, 0},
-		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n}, 1, 0, 2, 2 * 8 * (n + 1)},
-		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2,
+			wire.Plan{
+				PlanProbe:  wire.PlanProbe{Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3},
+				PlanLocal:  wire.PlanLocal{Rule: wire.Momentum, Prox: 1, Control: wire.ScaffoldPoint},
+				PlanServer: wire.PlanServer{ServerRule: wire.ServerAMSGrad},
+			}, 11, 3, 5, 0},
+		{"pool", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1, Pool: n}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+		}, 1, 0, 2, 2 * 8 * (n + 1)},
+		{"pool with momentum", wire.Plan{
+			PlanProbe: wire.PlanProbe{Steps: 1, Pool: n}, PlanLocal: wire.PlanLocal{Rule: wire.Momentum},
+		}, 2, 0, 2,
 			3 * 8 * (n + 1)},
 		{"pool on the sphere",
-			wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n, Distribution: wire.Sphere}, 1, 0, 2,
+			wire.Plan{
+				PlanProbe: wire.PlanProbe{Steps: 1, Pool: n, Distribution: wire.Sphere},
+				PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+			}, 1, 0, 2,
 			2*8*(n+1) + 8*n},
 		{"pool of given",
-			wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3,
+			wire.Plan{
+				PlanModel: wire.PlanModel{Initial: wire.Given},
+				PlanProbe: wire.PlanProbe{Steps: 5, Pool: n},
+				PlanLocal: wire.PlanLocal{Rule: wire.SGD, Prox: 1},
+			}, 2, 1, 3,
 			3 * 8 * (n + 1)},
 	}
-	dense := wire.Plan{Transport: wire.DenseVectors, Steps: 5}
+	dense := wire.Plan{
+		PlanProbe:     wire.PlanProbe{Steps: 5},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+	}
 	with := func(change func(*wire.Plan)) wire.Plan {
 		p := dense
 		change(&p)

@@ -11,7 +11,9 @@ import (
 
 // TestSpent: the plan is no release, and with dp_by=device an answer to the open record is one.
 func TestSpent(t *testing.T) {
-	p := &wire.Plan{DPNoise: 4, DPDelta: 0.001, Rounds: 7}
+	p := &wire.Plan{
+		PlanPrivacy: wire.PlanPrivacy{DPNoise: 4, DPDelta: 0.001}, PlanStop: wire.PlanStop{Rounds: 7},
+	}
 	if dp.Spent(p, 9) != nil || dp.Planned(p) != nil {
 		t.Error("a plan without noise has a budget")
 	}
@@ -43,7 +45,10 @@ func TestNoiseFor(t *testing.T) {
 	for _, by := range []uint8{noise.ByDevice, noise.ByCoordinator} {
 		for _, epsilon := range []float64{0.1, 1, 2, 4, 8, 100} {
 			for _, rounds := range []uint64{1, 20, 500, 10_000} {
-				p := &wire.Plan{DPClip: 1, DPDelta: 1e-5, DPBy: by, Rounds: rounds}
+				p := &wire.Plan{
+					PlanPrivacy: wire.PlanPrivacy{DPClip: 1, DPDelta: 1e-5, DPBy: by},
+					PlanStop:    wire.PlanStop{Rounds: rounds},
+				}
 				p.DPNoise = dp.NoiseFor(p, epsilon)
 				spent := dp.Spent(p, rounds+2).Epsilon
 				p.DPNoise *= 0.999
@@ -57,7 +62,7 @@ func TestNoiseFor(t *testing.T) {
 			}
 		}
 	}
-	p := &wire.Plan{DPClip: 1, DPDelta: 1e-5}
+	p := &wire.Plan{PlanPrivacy: wire.PlanPrivacy{DPClip: 1, DPDelta: 1e-5}}
 	if got := dp.NoiseFor(p, 8); !math.IsInf(float64(got), 1) {
 		t.Errorf("a plan without an end gets noise %v", got)
 	}

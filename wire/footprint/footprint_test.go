@@ -10,9 +10,17 @@ import (
 // A passive replica has the state alone, workers have blocks of their own, and the field that
 // takes most is named.
 func TestBytes(t *testing.T) {
-	plain := wire.Plan{Dim: 1000, Steps: 1, Rule: wire.SGD}
-	surrogate := wire.Plan{Dim: 1000, Steps: 1, Rule: wire.SGD, Transport: wire.DenseVectors,
-		Estimator: wire.Surrogate, Features: 100, Window: 100, Candidates: 10, Active: 10}
+	plain := wire.Plan{
+		Dim:       1000,
+		PlanProbe: wire.PlanProbe{Steps: 1}, PlanLocal: wire.PlanLocal{Rule: wire.SGD},
+	}
+	surrogate := wire.Plan{
+		Dim:           1000,
+		PlanProbe:     wire.PlanProbe{Steps: 1, Estimator: wire.Surrogate},
+		PlanSurrogate: wire.PlanSurrogate{Features: 100, Window: 100, Candidates: 10, Active: 10},
+		PlanLocal:     wire.PlanLocal{Rule: wire.SGD},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+	}
 	many := surrogate
 	many.Active = 4096
 	const block, vector = 4 * 4096, 4 * 1000

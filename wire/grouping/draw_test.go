@@ -11,8 +11,12 @@ import (
 )
 
 func drawnPlan() *wire.Plan {
-	return &wire.Plan{Run: "kitchen", Sharing: wire.GroupDirections, Groups: grouping.Random,
-		Roster: wire.OpenRoster, GroupSize: 5, Regroup: 3, Target: 35, OverSample: 1}
+	return &wire.Plan{
+		Run:        "kitchen",
+		PlanProbe:  wire.PlanProbe{Sharing: wire.GroupDirections},
+		PlanGroups: wire.PlanGroups{Groups: grouping.Random, GroupSize: 5, Regroup: 3},
+		PlanRounds: wire.PlanRounds{Roster: wire.OpenRoster, Target: 35, OverSample: 1},
+	}
 }
 
 // TestDrawn compares with the definition in wire.md, of which one example is written out.

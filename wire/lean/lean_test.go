@@ -178,8 +178,12 @@ func TestFor(t *testing.T) {
 			t.Errorf("%s has lean frames", name)
 		}
 	}
-	for _, p := range []wire.Plan{{Precision: wire.Half + 1}, {Sharing: wire.PerClient + 1},
-		{ServerRule: wire.ServerSign + 1}} {
+	for _, p := range []wire.Plan{{
+		PlanAggregate: wire.PlanAggregate{Precision: wire.Half + 1},
+	}, {
+		PlanProbe: wire.PlanProbe{Sharing: wire.PerClient + 1},
+	},
+		{PlanServer: wire.PlanServer{ServerRule: wire.ServerSign + 1}}} {
 		if !lean.For(&p) {
 			t.Errorf("no lean frames with precision %d, sharing %d, server rule %d", p.Precision,
 				p.Sharing, p.ServerRule)

@@ -114,7 +114,7 @@ func TestThreshold(t *testing.T) {
 
 // TestRange: what scalars are cut to follows from the plan.
 func TestRange(t *testing.T) {
-	p := &wire.Plan{MaxScalar: 100}
+	p := &wire.Plan{PlanAggregate: wire.PlanAggregate{MaxScalar: 100}}
 	if r := masked.Range(p); r != 100 {
 		t.Errorf("range %v", r)
 	}

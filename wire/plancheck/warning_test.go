@@ -25,8 +25,12 @@ func TestVacuousPrivacy(t *testing.T) {
 		{"a delta of everybody", 20, 0.05, 500, []string{"dp_delta=0.05"}},
 		{"both", 0.01, 0.9, 500, []string{"dp_delta=0.9", "epsilon"}},
 	} {
-		p := &wire.Plan{Initial: wire.Given, Members: 20, Target: 10, Rounds: tt.rounds, DPClip: 10,
-			DPNoise: tt.noise, DPDelta: tt.delta}
+		p := &wire.Plan{
+			PlanModel:   wire.PlanModel{Initial: wire.Given},
+			PlanPrivacy: wire.PlanPrivacy{DPClip: 10, DPNoise: tt.noise, DPDelta: tt.delta},
+			PlanRounds:  wire.PlanRounds{Members: 20, Target: 10},
+			PlanStop:    wire.PlanStop{Rounds: tt.rounds},
+		}
 		got := plancheck.Warnings(p)
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %q", tt.name, got)
@@ -38,7 +42,9 @@ func TestVacuousPrivacy(t *testing.T) {
 			}
 		}
 	}
-	if got := plancheck.Warnings(&wire.Plan{Initial: wire.Given, Members: 20}); got != nil {
+	if got := plancheck.Warnings(&wire.Plan{
+		PlanModel: wire.PlanModel{Initial: wire.Given}, PlanRounds: wire.PlanRounds{Members: 20},
+	}); got != nil {
 		t.Errorf("without privacy: %q", got)
 	}
 }
@@ -48,7 +54,10 @@ func TestShortDeadline(t *testing.T) {
 	for deadline, want := range map[uint32]string{
 		0: "", 1: "set deadline=1000.", 30: "set deadline=30000.", 99: "99 seconds", 100: "",
 	} {
-		p := &wire.Plan{Initial: wire.Given, Deadline: deadline}
+		p := &wire.Plan{
+			PlanModel:  wire.PlanModel{Initial: wire.Given},
+			PlanRounds: wire.PlanRounds{Deadline: deadline},
+		}
 		got := plancheck.Warnings(p)
 		if len(got) > 1 || want == "" && got != nil || !strings.Contains(strings.Join(got, ""), want) {
 			t.Errorf("deadline %d: %q, want %q", deadline, got, want)
@@ -74,8 +83,11 @@ func TestFewRounds(t *testing.T) {
 		{100, 100, 0, 0.1, ""},
 		{0, 100, 0, 0.1, ""},
 	} {
-		got := strings.Join(plancheck.Warnings(&wire.Plan{Initial: wire.Given, Rounds: tt.rounds,
-			Warmup: tt.warmup, StepAuto: tt.auto, StepSize: tt.step}), "")
+		got := strings.Join(plancheck.Warnings(&wire.Plan{
+			PlanModel: wire.PlanModel{Initial: wire.Given},
+			PlanLocal: wire.PlanLocal{Warmup: tt.warmup, StepAuto: tt.auto, StepSize: tt.step},
+			PlanStop:  wire.PlanStop{Rounds: tt.rounds},
+		}), "")
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%+v: %q", tt, got)
 		}
@@ -94,7 +106,10 @@ func TestWhatGroupsTell(t *testing.T) {
 		{grouping.Sketch, 0, "64 slopes"},
 		{grouping.Sketch, 10, "how many samples of each class"},
 	} {
-		p := &wire.Plan{Initial: wire.Given, Groups: tt.groups, Classes: tt.classes}
+		p := &wire.Plan{
+			PlanModel:  wire.PlanModel{Initial: wire.Given},
+			PlanGroups: wire.PlanGroups{Groups: tt.groups, Classes: tt.classes},
+		}
 		got := strings.Join(plancheck.Warnings(p), "")
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("groups %v, classes %d: %q, want %q", tt.groups, tt.classes, got, tt.want)

@@ -20,13 +20,28 @@ var mannerFields = []string{"sharing", "transport", "groups", "group_size", "reg
 // has scalars of 16 bits; devices of an open roster draw groups; and medians have directions that
 // all devices share.
 var manners = []wire.Plan{
-	{Sharing: wire.GroupDirections, Transport: wire.Relay, Groups: grouping.Auto, Regroup: 10,
-		Precision: wire.Int8},
-	{Sharing: wire.PerClient, Transport: wire.Relay, Precision: wire.Int4},
-	{Sharing: wire.PerClient, Transport: wire.Relay, Precision: wire.Half},
-	{Sharing: wire.GroupDirections, Transport: wire.Relay, Groups: grouping.Random, Regroup: 1,
-		Precision: wire.Int8},
-	{Sharing: wire.SharedDirections, Transport: wire.Mean, Precision: wire.Half},
+	{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
+		PlanGroups:    wire.PlanGroups{Groups: grouping.Auto, Regroup: 10},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: wire.Int8},
+	},
+	{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.PerClient},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: wire.Int4},
+	},
+	{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.PerClient},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: wire.Half},
+	},
+	{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
+		PlanGroups:    wire.PlanGroups{Groups: grouping.Random, Regroup: 1},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: wire.Int8},
+	},
+	{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.SharedDirections},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Mean, Precision: wire.Half},
+	},
 }
 
 // someGroups is how many groups devices of an open roster draw among, unless that makes groups of

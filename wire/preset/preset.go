@@ -91,12 +91,14 @@ func newFrom(list []Info, name, run string, dim uint64) (*wire.Plan, error) {
 	}
 	p := &wire.Plan{
 		Run: run, Preset: name, Scheme: prng.Scheme, RunKey: key, Dim: dim,
-		MaxWeight: wire.MaxWeight, MaxScalar: 1e6,
-		Members: 10, Target: 10, OverSample: 1, Quorum: 5,
-		Deadline: 30_000, MaxAttempts: wire.DefaultMaxAttempts,
-		Reannounce:     uint32(wire.DefaultReannounce / time.Millisecond),
-		AnnounceBudget: wire.DefaultAnnounceBudget, Shards: 1,
-		DigestEvery: wire.DefaultDigestEvery, Diverge: 1,
+		PlanAggregate: wire.PlanAggregate{MaxWeight: wire.MaxWeight, MaxScalar: 1e6},
+		PlanRounds: wire.PlanRounds{
+			Members: 10, Target: 10, OverSample: 1, Quorum: 5, Deadline: 30_000,
+			MaxAttempts:    wire.DefaultMaxAttempts,
+			Reannounce:     uint32(wire.DefaultReannounce / time.Millisecond),
+			AnnounceBudget: wire.DefaultAnnounceBudget, Shards: 1, DigestEvery: wire.DefaultDigestEvery,
+		},
+		PlanStop: wire.PlanStop{Diverge: 1},
 	}
 	list[at].apply(p)
 	return p, nil

@@ -42,7 +42,10 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%s with 4 times the step: %q", info.Name, preset.Warnings(p))
 		}
 	}
-	if got := preset.Warnings(&wire.Plan{Preset: "mine", StepSize: 1}); got != nil {
+	if got := preset.Warnings(&wire.Plan{
+		Preset:    "mine",
+		PlanLocal: wire.PlanLocal{StepSize: 1},
+	}); got != nil {
 		t.Errorf("a plan of no preset: %q", got)
 	}
 }

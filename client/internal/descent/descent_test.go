@@ -10,7 +10,7 @@ import (
 // planOf returns a plan of two segments of 2 parameters.
 func planOf(boxes ...wire.Box) *wire.Plan {
 	segments := []wire.Segment{{Len: 2, StepScale: 2}, {Len: 2, StepScale: 1}}
-	return &wire.Plan{Dim: 4, Segments: segments, Boxes: boxes}
+	return &wire.Plan{Dim: 4, PlanModel: wire.PlanModel{Segments: segments, Boxes: boxes}}
 }
 
 // Coordinates run from 0 to 1 over a box, are the parameters where there is none, and lead back.

@@ -18,7 +18,9 @@ func attemptOf(n uint32) masked.Attempt {
 		Cohort: wire.Cohort{Sampled: uint64(n), Members: n}}
 }
 
-var thePlan = &wire.Plan{Quorum: 3, MaxScalar: 10}
+var thePlan = &wire.Plan{
+	PlanAggregate: wire.PlanAggregate{MaxScalar: 10}, PlanRounds: wire.PlanRounds{Quorum: 3},
+}
 
 // TestSmallRound: a device takes no part among fewer than the quorum, nor where it is out.
 func TestSmallRound(t *testing.T) {

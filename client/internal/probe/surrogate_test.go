@@ -143,7 +143,9 @@ func TestGamma(t *testing.T) {
 		s := math.Sqrt(5*iota) / 0.5
 		return (1 + s + s*s/3) * math.Exp(-s)
 	}
-	kappa, slope = kernelSlopes(&wire.Plan{Kernel: wire.Matern, LengthScale: 0.5}, iota)
+	kappa, slope = kernelSlopes(&wire.Plan{
+		PlanSurrogate: wire.PlanSurrogate{Kernel: wire.Matern, LengthScale: 0.5},
+	}, iota)
 	if want := (matern(iota+1e-5) - matern(iota-1e-5)) / 2e-5; math.Abs(slope-want) > 1e-9 {
 		t.Errorf("matern: slope %v, want %v", slope, want)
 	}

@@ -23,7 +23,10 @@ type fleet struct {
 
 func newFleet(devices, classCount, p int) *fleet {
 	rng := rand.New(rand.NewPCG(1, 2))
-	f := &fleet{plan: &wire.Plan{Classes: uint32(classCount), MaxScalar: 1e6}}
+	f := &fleet{plan: &wire.Plan{
+		PlanGroups:    wire.PlanGroups{Classes: uint32(classCount)},
+		PlanAggregate: wire.PlanAggregate{MaxScalar: 1e6},
+	}}
 	for i := range devices {
 		f.group = append(f.group, uint32(i%2))
 		counts, scalars := make([]uint32, classCount), make([][]float32, classCount)
@@ -144,7 +147,9 @@ func TestClaimsAreBounded(t *testing.T) {
 		bound float32
 		want  float64
 	}{{8, 8. / 11}, {0, 1}} {
-		f := &fleet{plan: &wire.Plan{Classes: 2, ClaimBound: tt.bound}, group: make([]uint32, 5)}
+		f := &fleet{plan: &wire.Plan{
+			PlanGroups: wire.PlanGroups{Classes: 2}, PlanRobust: wire.PlanRobust{ClaimBound: tt.bound},
+		}, group: make([]uint32, 5)}
 		var held classes.Held
 		held.Reset(1)
 		for i := range 4 {
@@ -166,7 +171,10 @@ func TestClaimsAreBounded(t *testing.T) {
 // TestAlike: where all devices have all classes in the same numbers, a group's scalars are their
 // means.
 func TestAlike(t *testing.T) {
-	f := &fleet{plan: &wire.Plan{Classes: 2, Precision: wire.Single}, group: []uint32{0, 0, 9}}
+	f := &fleet{plan: &wire.Plan{
+		PlanGroups:    wire.PlanGroups{Classes: 2},
+		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	}, group: []uint32{0, 0, 9}}
 	var held classes.Held
 	held.Reset(1)
 	for i, v := range []float32{1, 3} {
@@ -190,7 +198,10 @@ func TestAlike(t *testing.T) {
 
 // TestLiarCounts: whoever claims many samples has no more than the share of the classes it claims.
 func TestLiarCounts(t *testing.T) {
-	f := &fleet{plan: &wire.Plan{Classes: 2, Precision: wire.Single}, group: []uint32{0, 0, 9},
+	f := &fleet{plan: &wire.Plan{
+		PlanGroups:    wire.PlanGroups{Classes: 2},
+		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	}, group: []uint32{0, 0, 9},
 		counts:  [][]uint32{{5, 5}, {math.MaxUint32, 0}},
 		scalars: [][][]float32{{{1}, {1}}, {{101}, nil}}}
 	var held classes.Held
@@ -211,7 +222,10 @@ func TestLiarCounts(t *testing.T) {
 
 // TestRead: numbers that are none, or large, are told.
 func TestRead(t *testing.T) {
-	plan := &wire.Plan{Classes: 3, Precision: wire.Single}
+	plan := &wire.Plan{
+		PlanGroups:    wire.PlanGroups{Classes: 3},
+		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	}
 	var values []float32
 	s := byclass.Append(nil, -1, byclass.Part{Class: 1, Count: 9,
 		Scalars: wire.AppendScalars(nil, 1, float32(math.Inf(-1)))})

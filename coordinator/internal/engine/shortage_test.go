@@ -77,7 +77,9 @@ func TestChangeWhileAskingAgain(t *testing.T) {
 	for c.shortage.Spells < 3 || c.shortage.Waits {
 		pass(c, &now, 100)
 	}
-	change := &wire.Change{Fields: []uint64{fieldNumber(t, "quorum")}, Values: wire.Plan{Quorum: 1}}
+	change := &wire.Change{Fields: []uint64{fieldNumber(t, "quorum")}, Values: wire.Plan{
+		PlanRounds: wire.PlanRounds{Quorum: 1},
+	}}
 	c.Step(now, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindChange, Change: change}})
 	if c.phase != collecting {
 		t.Fatalf("phase %v, want an open attempt", c.phase)

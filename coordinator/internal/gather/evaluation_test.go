@@ -35,8 +35,12 @@ func evaluate(t *testing.T, e *Evaluation, p *wire.Plan, n uint64, from []evalua
 }
 
 func evaluationPlan(evaluators uint32) *wire.Plan {
-	return &wire.Plan{Run: "r", EvalCount: evaluators, Metrics: []string{"accuracy"},
-		StopMetric: "accuracy", StopWhen: wire.Above, StopValue: 0.9, ClaimBound: 4}
+	return &wire.Plan{
+		Run:            "r",
+		PlanRobust:     wire.PlanRobust{ClaimBound: 4},
+		PlanEvaluation: wire.PlanEvaluation{EvalCount: evaluators, Metrics: []string{"accuracy"}},
+		PlanStop:       wire.PlanStop{StopMetric: "accuracy", StopWhen: wire.Above, StopValue: 0.9},
+	}
 }
 
 // TestOneEvaluatorDoesNotEndARun has one device of ten claim an accuracy of 0.97 on 2^20 samples,

@@ -190,7 +190,11 @@ func (w whole) Lacks(n uint64) uint64 {
 	return 0
 }
 
-func (w *LossWatch) story() string { return w.Diverged(&wire.Plan{StepSize: 1}, whole(0)) }
+func (w *LossWatch) story() string {
+	return w.Diverged(&wire.Plan{
+		PlanLocal: wire.PlanLocal{StepSize: 1},
+	}, whole(0))
+}
 
 // TestWayBack: the state that was best, or the first after it whose vector the log has.
 func TestWayBack(t *testing.T) {
@@ -198,7 +202,7 @@ func TestWayBack(t *testing.T) {
 	for i, loss := range []float32{9, 8, 7, 6, 5, 4, 3, 2.5, 1, 2, 3, 500, 500, 500} {
 		w.Observe(1, uint64(2*i+1), []float32{loss})
 	}
-	plan := &wire.Plan{StepSize: 1}
+	plan := &wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 1}}
 	for log, want := range map[whole]string{
 		0: "diverged: the median loss is 500 and began at 9, 2.5 at best: `zofl rollback 15`, " +
 			"`zofl change step=0.1`, `zofl resume`",
@@ -232,7 +236,7 @@ func TestNoWayBackFromRest(t *testing.T) {
 	var w LossWatch
 	w.Observe(1, 3, []float32{2.3})
 	w.failures, w.infinite = hopeless, 3
-	plan := &wire.Plan{StepAuto: 1}
+	plan := &wire.Plan{PlanLocal: wire.PlanLocal{StepAuto: 1}}
 	got := w.Diverged(plan, whole(0))
 	if !strings.Contains(got, "(3)") || !strings.Contains(got, "look at the devices' losses first") ||
 		strings.Contains(got, "rollback") || strings.Contains(got, "change") {

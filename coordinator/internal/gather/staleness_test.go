@@ -14,14 +14,16 @@ func TestDiscount(t *testing.T) {
 		formula func(age float64) float64
 	}{
 		{wire.Plan{}, func(age float64) float64 { return 1 / math.Sqrt(1+age) }},
-		{wire.Plan{Staleness: wire.StaleConstant}, func(float64) float64 { return 1 }},
-		{wire.Plan{Staleness: wire.StalePolynomial, StalenessA: 0.5},
+		{wire.Plan{
+			PlanLate: wire.PlanLate{Staleness: wire.StaleConstant},
+		}, func(float64) float64 { return 1 }},
+		{wire.Plan{PlanLate: wire.PlanLate{Staleness: wire.StalePolynomial, StalenessA: 0.5}},
 			func(age float64) float64 { return math.Pow(1+age, -0.5) }},
-		{wire.Plan{Staleness: wire.StalePolynomial, StalenessA: 1.7},
+		{wire.Plan{PlanLate: wire.PlanLate{Staleness: wire.StalePolynomial, StalenessA: 1.7}},
 			func(age float64) float64 { return math.Pow(1+age, -float64(float32(1.7))) }},
-		{wire.Plan{Staleness: wire.StalePolynomial, StalenessA: 64},
+		{wire.Plan{PlanLate: wire.PlanLate{Staleness: wire.StalePolynomial, StalenessA: 64}},
 			func(age float64) float64 { return math.Pow(1+age, -64) }},
-		{wire.Plan{Staleness: wire.StaleHinge, StalenessA: 10, StalenessB: 4},
+		{wire.Plan{PlanLate: wire.PlanLate{Staleness: wire.StaleHinge, StalenessA: 10, StalenessB: 4}},
 			func(age float64) float64 {
 				if age <= 4 {
 					return 1

@@ -111,7 +111,7 @@ func TestAutoNoise(t *testing.T) {
 		{alike, []uint32{1, 1}, "each device has directions of its own: the noise of own ones is 0.5 of"},
 		{[][]float32{{2, -2}, {-2, 2}}, []uint32{1, 1}, "have in common is too little to tell"},
 	} {
-		c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
+		c, p := New(1), &wire.Plan{PlanGroups: wire.PlanGroups{Groups: wiregroups.Auto}}
 		why := c.Heed(p, nil, nil)
 		why += c.Heed(p, [][]float32{{0, 0}, {0, 0}}, []uint32{1, 1})
 		why += c.Heed(p, rows[:1], []uint32{1})
@@ -128,7 +128,9 @@ func TestAutoNoise(t *testing.T) {
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
 		for range measured + 1 {
-			if why := c.Heed(&wire.Plan{Groups: groups}, rows, ones(rows)); why != "" {
+			if why := c.Heed(&wire.Plan{
+				PlanGroups: wire.PlanGroups{Groups: groups},
+			}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}
 		}

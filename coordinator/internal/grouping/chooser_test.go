@@ -25,8 +25,12 @@ func (f *fleet) Contributed(slot uint32) bool  { return f.contributed[slot] }
 
 // planOf has groups of size, of target devices a round.
 func planOf(target, size, regroup uint32) *wire.Plan {
-	return &wire.Plan{Run: "g", Sharing: wire.GroupDirections, Groups: wiregroups.Random,
-		GroupSize: size, Regroup: regroup, Target: target, OverSample: 1}
+	return &wire.Plan{
+		Run:        "g",
+		PlanProbe:  wire.PlanProbe{Sharing: wire.GroupDirections},
+		PlanGroups: wire.PlanGroups{Groups: wiregroups.Random, GroupSize: size, Regroup: regroup},
+		PlanRounds: wire.PlanRounds{Target: target, OverSample: 1},
+	}
 }
 
 // checkGroups says what no choice may do: ask somebody twice, or who is gone or has contributed, or

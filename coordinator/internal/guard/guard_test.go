@@ -64,7 +64,7 @@ func (d *desk) note(contributors uint32, terms ...[]float32) {
 func TestBound(t *testing.T) {
 	for _, size := range []float32{1e-6, 1, 1000} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		g := newDesk(&wire.Plan{Bound: 4})
+		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
 		for r := range 40 {
 			all := make([][]float32, 10)
 			for i := range all {
@@ -93,7 +93,7 @@ func TestBound(t *testing.T) {
 
 // TestCutKeepsDirection compares a cut with its equation, v b s/|v|, in float64.
 func TestCutKeepsDirection(t *testing.T) {
-	g := newDesk(&wire.Plan{Bound: 3})
+	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3}})
 	g.round([][]float32{ones(30, 1), ones(30, 1), ones(30, 1)})
 	values := []float32{30, -40}
 	g.Cut(0, values)
@@ -118,7 +118,7 @@ func ones(n int, size float32) []float32 {
 // log tells at first of contributions of 1, then of cut ones, and each 8 rounds let 4 times the
 // root of 10 times as much pass.
 func TestScaleFollows(t *testing.T) {
-	g := newDesk(&wire.Plan{Bound: 4})
+	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
 	cut := 0
 	for r := range 60 {
 		size := float32(1)
@@ -143,7 +143,7 @@ func TestScaleFollows(t *testing.T) {
 // TestMinorityOfManyRounds has a majority of liars in one round of few contributors. What the log
 // tells holds: contributions of 1, and as all were alike it may be the root of 3.
 func TestMinorityOfManyRounds(t *testing.T) {
-	g := newDesk(&wire.Plan{Bound: 4})
+	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
 	for range 20 {
 		g.round([][]float32{ones(10, 1), ones(10, 1), ones(10, 1)})
 	}
@@ -158,7 +158,7 @@ func TestMinorityOfManyRounds(t *testing.T) {
 // TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
 // it does not teach the log a larger scale, because the round's own median holds.
 func TestPersistentLiar(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&wire.Plan{Bound: 8})
+	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
 	for r := range 200 {
 		all := make([][]float32, 10)
 		for i := range all {
@@ -177,7 +177,7 @@ func TestFewScalars(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, devices := range []int{1, 2, 3, 5, 10} {
 		for _, scalars := range []int{1, 2, 5, 10} {
-			g := newDesk(&wire.Plan{Bound: 8})
+			g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
 			for range 2000 {
 				all := make([][]float32, devices)
 				for i := range all {
@@ -200,7 +200,7 @@ func TestFewScalars(t *testing.T) {
 // TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
 // the middle they cancel each other, and their mean tells nothing of how long they are.
 func TestCancelingDevices(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&wire.Plan{Bound: 8})
+	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
 	for r := range 200 {
 		common := float32(math.Exp(-float64(r) / 10))
 		all := make([][]float32, 10)
@@ -226,7 +226,9 @@ func TestCancelingDevices(t *testing.T) {
 // cut to twice what was usual then. A new coordinator knows that from the log.
 func TestLastToLearn(t *testing.T) {
 	for _, relayed := range []bool{true, false} {
-		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&wire.Plan{Bound: 8})
+		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&wire.Plan{
+			PlanRobust: wire.PlanRobust{Bound: 8},
+		})
 		g.relayed = relayed
 		for r := range 200 {
 			all := make([][]float32, 10)
@@ -256,7 +258,7 @@ func TestLastToLearn(t *testing.T) {
 // TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does
 // that saw all rounds.
 func TestGuardOfTheLogAlone(t *testing.T) {
-	rng, plan := rand.New(rand.NewPCG(5, 6)), &wire.Plan{Bound: 2}
+	rng, plan := rand.New(rand.NewPCG(5, 6)), &wire.Plan{PlanRobust: wire.PlanRobust{Bound: 2}}
 	g := newDesk(plan)
 	for r := range 100 {
 		all := make([][]float32, 1+rng.IntN(4))
@@ -293,7 +295,7 @@ func TestNothingIsCutWithoutBound(t *testing.T) {
 
 // TestVariates cuts those of earlier, steeper points less than a contribution.
 func TestVariates(t *testing.T) {
-	g := newDesk(&wire.Plan{Bound: 4})
+	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
 	for r := range 41 {
 		size := float32(1)
 		if r == 0 {
@@ -311,7 +313,7 @@ func TestVariates(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	plan, g := &wire.Plan{ClaimBound: 4}, &Guard{}
+	plan, g := &wire.Plan{PlanRobust: wire.PlanRobust{ClaimBound: 4}}, &Guard{}
 	g.Begin(plan, &Past{})
 	if got := g.Samples(1 << 20); got != 1 {
 		t.Errorf("a claim before any is known counts %d, want 1", got)
@@ -335,7 +337,10 @@ func TestVectorsDoNotWait(t *testing.T) {
 	g := &Guard{}
 	for transport, want := range map[wire.Transport]bool{wire.Mean: true, wire.Relay: true,
 		wire.DenseVectors: false} {
-		g.Begin(&wire.Plan{Bound: 8, Transport: transport}, &Past{})
+		g.Begin(&wire.Plan{
+			PlanAggregate: wire.PlanAggregate{Transport: transport},
+			PlanRobust:    wire.PlanRobust{Bound: 8},
+		}, &Past{})
 		if g.Holds() != want {
 			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)
 		}

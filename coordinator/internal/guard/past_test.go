@@ -18,7 +18,7 @@ func TestPast(t *testing.T) {
 		"mean":    {roundRecord(16, ones(30, -1)), 4},
 		"garbage": {[]byte{1, 2, 3}, 0},
 	} {
-		g := newDesk(&wire.Plan{Bound: 4})
+		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
 		g.past.Note(planRecord(g.plan), c.record)
 		if got := g.past.usual().rms; math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: scale %v, want %v", name, got, c.want)
@@ -38,8 +38,11 @@ func TestPast(t *testing.T) {
 func TestPastOfGroups(t *testing.T) {
 	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
 		wire.Int2} {
-		plan := &wire.Plan{Bound: 4, Transport: wire.Relay, Sharing: wire.GroupDirections,
-			Precision: precision}
+		plan := &wire.Plan{
+			PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
+			PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: precision},
+			PlanRobust:    wire.PlanRobust{Bound: 4},
+		}
 		body := &wire.Round{Round: 1, StepSize: 1, Perturbations: 19, Contributors: 8}
 		for slot, v := range []float32{5, -4} {
 			body.Terms = append(body.Terms, wire.Term{Source: prng.Slot(uint32(slot)),
@@ -58,7 +61,12 @@ func TestPastOfGroups(t *testing.T) {
 // TestPastOfClasses: a group's mean is over the classes of its devices, so what usual devices send
 // may be that much longer than it tells.
 func TestPastOfClasses(t *testing.T) {
-	plan := &wire.Plan{Bound: 4, Transport: wire.Relay, Sharing: wire.GroupDirections, Classes: 9}
+	plan := &wire.Plan{
+		PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
+		PlanGroups:    wire.PlanGroups{Classes: 9},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay},
+		PlanRobust:    wire.PlanRobust{Bound: 4},
+	}
 	var past Past
 	past.Note(planRecord(plan), roundRecord(8, ones(30, 5), ones(30, 4)))
 	if got := past.usual().rms; math.Abs(got-4*math.Sqrt(4*9)) > 1e-6 {
@@ -69,7 +77,10 @@ func TestPastOfClasses(t *testing.T) {
 // TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
 // which says nothing of what is usual before.
 func TestClippedLogs(t *testing.T) {
-	g := newDesk(&wire.Plan{Bound: 4, Aggregator: wire.ClippedMean, Clip: 1})
+	g := newDesk(&wire.Plan{
+		PlanAggregate: wire.PlanAggregate{Aggregator: wire.ClippedMean, Clip: 1},
+		PlanRobust:    wire.PlanRobust{Bound: 4},
+	})
 	for range 20 {
 		g.note(3, ones(30, 1))
 	}

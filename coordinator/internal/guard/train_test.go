@@ -91,7 +91,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 // Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
 // 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints all.
 func TestLiarsTrain(t *testing.T) {
-	recommended := &wire.Plan{Bound: 1.5, Trust: 100}
+	recommended := &wire.Plan{PlanRobust: wire.PlanRobust{Bound: 1.5, Trust: 100}}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{
 		"random": func(rng *rand.Rand, _, own []float32) []float32 {
 			for p := range own {

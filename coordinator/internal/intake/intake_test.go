@@ -19,7 +19,7 @@ func replyOf(loss float32, values ...float32) *wire.Reply {
 // TestScalars: what may be summed is read, and every other contribution has its counter.
 func TestScalars(t *testing.T) {
 	var n report.Counters
-	plan := &wire.Plan{MaxScalar: 9}
+	plan := &wire.Plan{PlanAggregate: wire.PlanAggregate{MaxScalar: 9}}
 	for _, test := range []struct {
 		name  string
 		desk  intake.Desk
@@ -34,7 +34,9 @@ func TestScalars(t *testing.T) {
 		{"a NaN", intake.Desk{}, replyOf(1, 1, 2, nan, 4), &n.NonFinite},
 		{"an infinity", intake.Desk{}, replyOf(1, 1, 2, inf, 4), &n.NonFinite},
 		{"a loss that is none", intake.Desk{}, replyOf(nan, 1, 2, 3, 4), &n.NonFinite},
-		{"without a slope", intake.Desk{Plan: &wire.Plan{MaxScalar: 9, StepAuto: 1}},
+		{"without a slope", intake.Desk{Plan: &wire.Plan{
+			PlanLocal: wire.PlanLocal{StepAuto: 1}, PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+		}},
 			replyOf(1, 1, 2, 3, 4), &n.WrongSurvey},
 	} {
 		var values []float32
@@ -53,7 +55,9 @@ func TestScalars(t *testing.T) {
 // TestSurvey: losses far from the model may be infinite, and slopes of a sketch may not.
 func TestSurvey(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{MaxScalar: 9}, Counters: &n}
+	desk := intake.Desk{Plan: &wire.Plan{
+		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	}, Counters: &n}
 	answer := func(kind survey.Kind, first, last float32) *wire.Reply {
 		values := make([]float32, kind.Values())
 		values[0], values[len(values)-1] = first, last
@@ -86,7 +90,9 @@ func TestSurvey(t *testing.T) {
 // TestVector: a vector is of its digest, and of numbers that may be summed.
 func TestVector(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{MaxScalar: 9}, Counters: &n}
+	desk := intake.Desk{Plan: &wire.Plan{
+		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	}, Counters: &n}
 	for v, fault := range map[float32]*uint64{9: nil, -10: &n.TooLarge, inf: &n.NonFinite} {
 		data := wire.AppendScalars(nil, 1, v)
 		if desk.Vector(&wire.Upload{Digest: wire.HashObject(data)}, data) != fault {
@@ -101,7 +107,9 @@ func TestVector(t *testing.T) {
 // TestControl: a variate is along a record that may have one, and a second phase needs one.
 func TestControl(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{MaxScalar: 9}, Counters: &n}
+	desk := intake.Desk{Plan: &wire.Plan{
+		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	}, Counters: &n}
 	two := func(n uint64) (int, bool) { return 2, n == 5 }
 	with := func(n uint64, scalars ...float32) *wire.Reply {
 		v := wire.ControlVariate{N: n, Scalars: wire.AppendScalars(nil, scalars...)}

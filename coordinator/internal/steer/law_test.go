@@ -11,7 +11,11 @@ import (
 )
 
 func lawPlan(best float32) *wire.Plan {
-	return &wire.Plan{Dim: 100, StepAuto: 1, StepSize: best, Rounds: 1_000_000}
+	return &wire.Plan{
+		Dim:       100,
+		PlanLocal: wire.PlanLocal{StepAuto: 1, StepSize: best},
+		PlanStop:  wire.PlanStop{Rounds: 1_000_000},
+	}
 }
 
 // In the last third of the rounds steps also fall in a line, and what was learned stays.

@@ -265,7 +265,7 @@ func TestDueMu(t *testing.T) {
 		mu   float32
 		want survey.Kind
 	}{{0, 1e-3, survey.None}, {1, 0, survey.Mu}, {1, 1e-3, survey.None}} {
-		p := wire.Plan{MuAuto: test.auto, Mu: test.mu}
+		p := wire.Plan{PlanProbe: wire.PlanProbe{MuAuto: test.auto, Mu: test.mu}}
 		if got := steer.Due(&p, 7); got != test.want {
 			t.Errorf("mu_auto %d, mu %v: %v is due, want %v", test.auto, test.mu, got, test.want)
 		}
@@ -326,7 +326,7 @@ func TestMuOfShares(t *testing.T) {
 // Slopes that halves hold badly get a unit, before the first round of a plan whose moves do not
 // depend on it.
 func TestUnitOfLosses(t *testing.T) {
-	normalized := wire.Plan{ServerRule: wire.ServerNormalized}
+	normalized := wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized}}
 	for _, test := range []struct {
 		plan   wire.Plan
 		rounds uint64
@@ -337,8 +337,10 @@ func TestUnitOfLosses(t *testing.T) {
 		{normalized, 0, 3e12, 1 << 42}, {normalized, 0, -3e12, 1 << 42},
 		{normalized, 0, 1e-9, 1. / (1 << 29)},
 		{normalized, 1, 3e12, 0}, // m and V have slopes in the unit of before
-		{wire.Plan{ServerRule: wire.ServerNormalized, LossUnit: 4}, 0, 3e12, 0},
-		{wire.Plan{ServerRule: wire.ServerAdam}, 0, 3e12, 0},
+		{wire.Plan{
+			PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized, LossUnit: 4},
+		}, 0, 3e12, 0},
+		{wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam}}, 0, 3e12, 0},
 	} {
 		one := answer(parabola(test.slope, test.slope/1000))
 		found, change, ok := steer.Decide(&test.plan, test.rounds, survey.Mu, [][]float32{one, one})
@@ -356,7 +358,7 @@ func TestUnitOfLosses(t *testing.T) {
 // TestNoUnitOfALevelDirection: along a direction that is level by chance there is no slope to
 // measure others by.
 func TestNoUnitOfALevelDirection(t *testing.T) {
-	plan := wire.Plan{ServerRule: wire.ServerNormalized}
+	plan := wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized}}
 	level := [][]float32{answer(parabola(1e-10, 2))}
 	found, change, ok := steer.Decide(&plan, 0, survey.Mu, level)
 	if !ok || change.Values.LossUnit != 0 || !slices.Equal(change.Fields, []uint64{12}) {

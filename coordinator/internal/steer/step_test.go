@@ -365,12 +365,12 @@ func TestDueStep(t *testing.T) {
 		want   survey.Kind
 	}{{0, 1, 9, survey.None}, {1, 0, 4, survey.None}, {1, 0, 5, survey.Step}, {1, 0, 70, survey.Step},
 		{1, 0.5, 5, survey.None}} {
-		p := wire.Plan{StepAuto: test.auto, StepSize: test.step}
+		p := wire.Plan{PlanLocal: wire.PlanLocal{StepAuto: test.auto, StepSize: test.step}}
 		if got := steer.Due(&p, test.rounds); got != test.want {
 			t.Errorf("%+v: %v is due", test, got)
 		}
 	}
-	p := wire.Plan{StepAuto: 1, MuAuto: 1}
+	p := wire.Plan{PlanProbe: wire.PlanProbe{MuAuto: 1}, PlanLocal: wire.PlanLocal{StepAuto: 1}}
 	if got := steer.Due(&p, 9); got != survey.Mu {
 		t.Errorf("of both %v is due first, want mu", got)
 	}

@@ -13,7 +13,9 @@ import (
 // TestPrintTrials: steps have three digits, and a run that paused has not diverged.
 func TestPrintTrials(t *testing.T) {
 	var out strings.Builder
-	printTrials(&out, &tune.Result{Plan: &wire.Plan{StepAuto: 1}, Field: "step", Trials: []tune.Trial{
+	printTrials(&out, &tune.Result{Plan: &wire.Plan{
+		PlanLocal: wire.PlanLocal{StepAuto: 1},
+	}, Field: "step", Trials: []tune.Trial{
 		{Stage: "start", Loss: 1, Mu: 1e-4},
 		{Stage: "survey", Step: 0.0512345678, Loss: math.Inf(1), Paused: true},
 		{Stage: "refine", Step: 1234, Loss: math.Inf(1)},
@@ -28,7 +30,9 @@ func TestPrintTrials(t *testing.T) {
 
 // TestChanges: a number for a step that devices would find keeps how it shrinks over the rounds.
 func TestChanges(t *testing.T) {
-	before := wire.Plan{StepAuto: 1, Perturbations: 5}
+	before := wire.Plan{
+		PlanProbe: wire.PlanProbe{Perturbations: 5}, PlanLocal: wire.PlanLocal{StepAuto: 1},
+	}
 	after := before
 	if got := changes(&before, &after); len(got) > 0 {
 		t.Errorf("nothing changed: %q", got)

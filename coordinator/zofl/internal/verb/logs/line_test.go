@@ -30,8 +30,12 @@ func TestPrintRecord(t *testing.T) {
 		}
 	}
 	one, halves := wire.AppendScalars(nil, 0.5), wire.Half.Append(nil, 0.5, -2)
-	surrogate := wire.Plan{Dim: 6, Transport: wire.DenseVectors, Estimator: wire.Surrogate,
-		Features: 50}
+	surrogate := wire.Plan{
+		Dim:           6,
+		PlanProbe:     wire.PlanProbe{Estimator: wire.Surrogate},
+		PlanSurrogate: wire.PlanSurrogate{Features: 50},
+		PlanAggregate: wire.PlanAggregate{Transport: wire.DenseVectors},
+	}
 	tests := []struct {
 		record     []byte
 		plan       wire.Plan
@@ -41,23 +45,31 @@ func TestPrintRecord(t *testing.T) {
 			wire.Plan{},
 			" terms=1 scalars=1\n", `"perturbations":1,"terms":[{"scalars":[0.5]}]`},
 		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: halves},
-			{Source: 4, Scalars: halves}}}), wire.Plan{Precision: wire.Half},
+			{Source: 4, Scalars: halves}}}), wire.Plan{
+			PlanAggregate: wire.PlanAggregate{Precision: wire.Half},
+		},
 			" terms=2 scalars=4 slots=[0 3]\n",
 			`[{"slot":0,"scalars":[0.5,-2]},{"slot":3,"scalars":[0.5,-2]}]`},
 		{round(wire.Round{Round: 8, Perturbations: 2, Terms: []wire.Term{{Source: 1,
 			Scalars: wire.Int4.Append(wire.Int4.Append(nil, 1, -1), 0, 0)}}}),
-			wire.Plan{Precision: wire.Int4, Steps: 2},
+			wire.Plan{
+				PlanProbe:     wire.PlanProbe{Steps: 2},
+				PlanAggregate: wire.PlanAggregate{Precision: wire.Int4},
+			},
 			" terms=1 scalars=4 slots=[0]\n", `"scalars":[1.09375,-1.09375,0,0]`},
 		{round(wire.Round{Round: 8, Perturbations: 9, Terms: []wire.Term{{Source: 1,
 			Scalars: wire.Int4.Append(nil, 1, -1)}}}), // does not fit
-			wire.Plan{Precision: wire.Int4, Steps: 2},
+			wire.Plan{
+				PlanProbe:     wire.PlanProbe{Steps: 2},
+				PlanAggregate: wire.PlanAggregate{Precision: wire.Int4},
+			},
 			" terms=1 scalars=0 slots=[0]\n", `"scalars":null`},
 		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: one}},
 			Weights: []uint32{600}}), wire.Plan{},
 			" slots=[0]\n", `[{"slot":0,"weight":600,"scalars":[0.5]}]`},
 		{round(wire.Round{Round: 8, Phase: 2,
 			Terms: []wire.Term{{Scalars: halves}, {Back: 1, Scalars: halves}}}),
-			wire.Plan{Precision: wire.Half},
+			wire.Plan{PlanAggregate: wire.PlanAggregate{Precision: wire.Half}},
 			" phase=2\n", `"phase":2,"terms":[{"scalars":[0.5,-2]},{"back":1,"scalars":[0.5,-2]}]`},
 		{round(wire.Round{Round: 8, Slots: []uint32{2, 5}, Population: 7,
 			Terms: []wire.Term{{Scalars: one}}}), wire.Plan{},
