@@ -3,7 +3,6 @@ package zofl_test
 import (
 	"go/ast"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -13,23 +12,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-)
-
-// What a reader can hold at once. A package that outgrows it has two subjects.
-const (
-	mostLines  = 2500 // of code in a package, without tests, comments and blank lines
-	mostNames  = 45   // exported by a package
-	mostFields = 18   // of client.Client
-)
-
-// These are over a limit, and why.
-const (
-	// A name for each frame, field and choice of a plan, which refer to each other.
-	wirePackage, mostWireNames = "wire", 231
-	// A name for each event and state, which every recorder and screen refers to.
-	reportPackage, mostReportNames = "coordinator/report", 50
-	// A code for each of 26 errors, as gobind has no error values.
-	errorsForApp = "client/mobile"
 )
 
 // packageFiles returns the source files of this module by their folders.
@@ -46,45 +28,6 @@ func packageFiles(t *testing.T) map[string][]string {
 	return files
 }
 
-func TestPackageSizes(t *testing.T) {
-	for dir, files := range packageFiles(t) {
-		lines, names := 0, 0
-		for _, file := range files {
-			lines += codeLines(t, file)
-			names += exportedNames(parse(t, file))
-		}
-		if lines > mostLines {
-			t.Errorf("%s has %d lines of code, want at most %d: split it", dir, lines, mostLines)
-		}
-		most := mostNames
-		switch dir {
-		case wirePackage:
-			most = mostWireNames
-		case reportPackage:
-			most = mostReportNames
-		}
-		if names > most && dir != errorsForApp {
-			t.Errorf("%s exports %d names, want at most %d", dir, names, most)
-		}
-	}
-}
-
-// A client conducts its parts and keeps no state of theirs.
-func TestClientFields(t *testing.T) {
-	fields := 0
-	ast.Inspect(parse(t, "client/client.go"), func(n ast.Node) bool {
-		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == "Client" {
-			for _, field := range spec.Type.(*ast.StructType).Fields.List {
-				fields += max(1, len(field.Names))
-			}
-		}
-		return true
-	})
-	if fields == 0 || fields > mostFields {
-		t.Errorf("client.Client has %d fields, want 1 to %d", fields, mostFields)
-	}
-}
-
 func parse(t *testing.T, file string) *ast.File {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -92,60 +35,6 @@ func parse(t *testing.T, file string) *ast.File {
 		t.Fatal(err)
 	}
 	return parsed
-}
-
-// codeLines counts the lines of a file that have more than a comment.
-func codeLines(t *testing.T, file string) int {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, lines := token.NewFileSet(), map[int]bool{}
-	var s scanner.Scanner
-	s.Init(set.AddFile(file, -1, len(text)), text, nil, 0)
-	for {
-		at, tok, literal := s.Scan()
-		if tok == token.EOF {
-			return len(lines)
-		}
-		if tok == token.SEMICOLON && literal == "\n" {
-			continue // that a line end stands for
-		}
-		first := set.Position(at).Line
-		for i := range 1 + strings.Count(literal, "\n") {
-			lines[first+i] = true
-		}
-	}
-}
-
-// exportedNames counts what a file declares at its top for others.
-func exportedNames(file *ast.File) (names int) {
-	count := func(ids ...*ast.Ident) {
-		for _, id := range ids {
-			if id.IsExported() {
-				names++
-			}
-		}
-	}
-	for _, decl := range file.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				count(d.Name)
-			}
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch s := spec.(type) {
-				case *ast.TypeSpec:
-					count(s.Name)
-				case *ast.ValueSpec:
-					count(s.Names...)
-				}
-			}
-		}
-	}
-	return names
 }
 
 // Whoever can call an exported function can name the types that it takes and returns.
