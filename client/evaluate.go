@@ -101,7 +101,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 }
 
 // measure asks the app for the metrics of the present state.
-func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, error) {
+func (c *Client) measure(ctx context.Context, p *wire.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
 	r := c.follower.Replica()
@@ -109,10 +109,10 @@ func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, erro
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if len(got.Values) != len(plan.Metrics) || got.Samples < 1 {
+	if len(got.Values) != len(p.Metrics) || got.Samples < 1 {
 		return wire.Reply{}, fmt.Errorf("Evaluate returned %d values and %d samples: "+
 			"return one value for each metric of the plan, %v, and at least one sample",
-			len(got.Values), got.Samples, plan.Metrics)
+			len(got.Values), got.Samples, p.Metrics)
 	}
 	reply := wire.Reply{
 		Kind: wire.Evaluation, N: r.N(), Tip: r.Hash().Tip(),
@@ -120,7 +120,7 @@ func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, erro
 	}
 	for i, v := range got.Values {
 		if !(math.Abs(v) <= math.MaxFloat32) {
-			return wire.Reply{}, fmt.Errorf("%s is %v", plan.Metrics[i], v)
+			return wire.Reply{}, fmt.Errorf("%s is %v", p.Metrics[i], v)
 		}
 		reply.Values = wire.AppendScalars(reply.Values, float32(v))
 	}

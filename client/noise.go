@@ -25,11 +25,11 @@ func hidden(plan *wire.Plan, r *wire.Reply) wire.Reply {
 	}
 	values := make([]float32, len(r.Values)/plan.Precision.Bytes(1))
 	plan.Precision.Decode(values, r.Values, 0)
-	mechanism := noise.New(plan.DPClip, plan.DPNoise)
+	m := noise.New(plan.DPClip, plan.DPNoise)
 	if plan.DPOf == noise.OfSum {
-		mechanism = mechanism.Share(plan.Quorum)
+		m = m.Share(plan.Quorum)
 	}
-	mechanism.Add(values, rand.Reader)
+	m.Add(values, rand.Reader)
 	return wire.Reply{Kind: r.Kind, N: r.N, Tip: r.Tip, Weight: 1,
 		Values: plan.Precision.Append(nil, values...)}
 }

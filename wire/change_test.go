@@ -46,7 +46,7 @@ func TestChangeCarriesEveryField(t *testing.T) {
 
 // TestMinusZero: an encoded plan has no -0, so that 0 has one form.
 func TestMinusZero(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	p.WeightDecay = float32(math.Copysign(0, -1))
 	p.Segments = []wire.Segment{{Name: "a", Len: 100, MuScale: float32(math.Copysign(0, -1))}}
 	r, err := wire.DecodeRecord((&wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))

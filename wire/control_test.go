@@ -49,7 +49,7 @@ func TestControl(t *testing.T) {
 // with, and no other.
 func TestKey(t *testing.T) {
 	secret, other := slices.Repeat([]byte{1}, 32), slices.Repeat([]byte{2}, 32)
-	public, private := plan(t), plan(t)
+	public, private := testPlan(t), testPlan(t)
 	private.RunKey, private.KeyCheck = nil, wire.KeyCheck(secret)
 	if err := valid.Plan(private); err != nil {
 		t.Fatal(err)

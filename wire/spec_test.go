@@ -98,7 +98,7 @@ func limitTable(*testing.T) string {
 }
 
 func byteTable(t *testing.T) string {
-	p := plan(t)
+	p := testPlan(t)
 	c := cost.Of(p, cost.Input{Round: 100, IDLen: 8})
 	fzoos := planOf(t, "fzoos")
 	fzoos.Dim = 300

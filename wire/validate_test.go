@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire/valid"
 )
 
-// plan returns a plan that can run.
-func plan(t testing.TB) *wire.Plan {
+// testPlan returns a plan that can run.
+func testPlan(t testing.TB) *wire.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "mnist", 100)
 	if err != nil {
@@ -271,7 +271,7 @@ func rooted(p *wire.Plan, ids ...string) { p.Bound, p.Trust, p.Roots = 3, 10, id
 func TestValidateNamesTheFault(t *testing.T) {
 	tested := map[string]bool{}
 	for i, test := range invalid {
-		p := plan(t)
+		p := testPlan(t)
 		if err := valid.Plan(p); err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +316,7 @@ func TestValidAtTheEdge(t *testing.T) {
 		"stop value": func(p *wire.Plan) { p.StopValue = -math.MaxFloat32 },
 	}
 	for name, change := range edges {
-		p := plan(t)
+		p := testPlan(t)
 		change(p)
 		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -329,7 +329,7 @@ func TestValidAtTheEdge(t *testing.T) {
 func TestStepSizesStayFinite(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {
-			p := plan(t)
+			p := testPlan(t)
 			p.StepSize, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt,
 				[]wire.StepPoint{{Round: 2, Factor: factor}}
 			if err := valid.Plan(p); err != nil {

@@ -89,9 +89,9 @@ func (l *lead) openLog(dir string) error {
 	return nil
 }
 
-// plan returns the plan of a new run. It starts when one tab has joined beside the neighbors, and
+// planOf returns the plan of a new run. It starts when one tab has joined beside the neighbors, and
 // takes in more at any time. Its name is a new one: devices know an earlier run by its name.
-func plan(o Options) (*wire.Plan, error) {
+func planOf(o Options) (*wire.Plan, error) {
 	p, err := preset.New("zofl", "digits-"+rand.Text()[:6], digits.Dim)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (l *lead) coordinate(o Options) error {
 	cfg := coordinator.Config{Conn: nc, Log: l.log, Linger: -1,
 		Recorder: report.RecorderFunc(l.record)}
 	if l.log.Last() == 0 {
-		if cfg.Plan, err = plan(o); err != nil {
+		if cfg.Plan, err = planOf(o); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
 func TestBudget(t *testing.T) {
-	p := plan(t, "decomfl", nil)
+	p := testPlan(t, "decomfl", nil)
 	_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1})
 	if err == nil || !strings.Contains(err.Error(), "tune: Queries = 1:") {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestBudget(t *testing.T) {
 // budget is exceeded.
 func TestBudgetOfSketches(t *testing.T) {
 	for _, auto := range []bool{true, false} {
-		p := plan(t, "zofl", func(p *wire.Plan) {
+		p := testPlan(t, "zofl", func(p *wire.Plan) {
 			p.Groups, p.GroupSize, p.Regroup, p.Target = grouping.Sketch, 3, 5, 6
 			if !auto {
 				p.StepAuto, p.StepSize, p.MuAuto, p.Mu = 0, 0.1, 0, 1e-3
@@ -89,7 +89,7 @@ func TestBudgetOfSketches(t *testing.T) {
 
 // TestTuneNoise: a plan with noise is tuned without diverge, which it excludes.
 func TestTuneNoise(t *testing.T) {
-	p := plan(t, "decomfl", func(p *wire.Plan) {
+	p := testPlan(t, "decomfl", func(p *wire.Plan) {
 		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.Rounds = 5, 0.01, 1e-5, 0, 60
 		p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
 	})

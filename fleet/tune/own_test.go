@@ -47,7 +47,7 @@ func TestOwnStep(t *testing.T) {
 		{"a number, a little worse", 1, 100, true, "step=1: 1 stays"},
 		{"a number, far worse", 0.01, 100, false, "is the least"},
 	} {
-		p := plan(t, "zofl", func(p *wire.Plan) { p.StepSize = c.step })
+		p := testPlan(t, "zofl", func(p *wire.Plan) { p.StepSize = c.step })
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: steep(c.times),
 			Fields: []string{"step"}})
 		if err != nil {
@@ -79,7 +79,7 @@ func TestPausedSurvey(t *testing.T) {
 		}
 		return float64(x[0])*float64(x[0]) + 1 - float64(x[1]), nil
 	})
-	r, err := tune.Run(t.Context(), tune.Config{Plan: plan(t, "zofl", nil),
+	r, err := tune.Run(t.Context(), tune.Config{Plan: testPlan(t, "zofl", nil),
 		Devices: []objective.Objective{o, o, o}})
 	if !errors.Is(err, fleet.ErrPaused) || !errors.Is(err, broken) || r == nil {
 		t.Fatalf("%v, %+v", err, r)

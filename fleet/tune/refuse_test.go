@@ -12,7 +12,7 @@ import (
 )
 
 func TestRefuses(t *testing.T) {
-	good := plan(t, "decomfl", nil)
+	good := testPlan(t, "decomfl", nil)
 	invalid := *good
 	invalid.Steps = 0
 	broken := errors.New("the engine is broken")
@@ -55,7 +55,7 @@ func TestStop(t *testing.T) {
 		"batch"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		devices, stages := task(5), 0
-		r, err := tune.Run(ctx, tune.Config{Plan: plan(t, "decomfl", nil),
+		r, err := tune.Run(ctx, tune.Config{Plan: testPlan(t, "decomfl", nil),
 			Devices: objectives(devices), Progress: func(trial tune.Trial) {
 				if trial.Stage == stage {
 					cancel(own)
@@ -83,7 +83,7 @@ func TestPrefixOfErrors(t *testing.T) {
 		return math.NaN(), nil
 	})
 	for _, step := range []float32{0, 0.1} {
-		p := plan(t, "decomfl", nil)
+		p := testPlan(t, "decomfl", nil)
 		if step == 0 {
 			p.StepSize, p.StepAuto = 0, 1
 		}

@@ -102,7 +102,7 @@ func asked(list []*softmax) (n uint64) {
 	return n
 }
 
-func plan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
+func testPlan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "run", dim)
 	if err != nil {

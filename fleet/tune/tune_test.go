@@ -25,14 +25,14 @@ func TestStep(t *testing.T) {
 		}
 		best, bestStep := math.Inf(1), 0.0
 		for e := -6; e <= 1; e++ {
-			p := plan(t, c.name, nil)
+			p := testPlan(t, c.name, nil)
 			*stepOf(p, c.field) = float32(math.Pow(4, float64(e)))
 			if loss := lossAfter(t, p, 50); loss < best {
 				best, bestStep = loss, math.Pow(4, float64(e))
 			}
 		}
 		for _, start := range []float32{1e-6, 1e3} {
-			p := plan(t, c.name, func(p *wire.Plan) { *stepOf(p, c.field) = start })
+			p := testPlan(t, c.name, func(p *wire.Plan) { *stepOf(p, c.field) = start })
 			before, devices := *p, task(5)
 			r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
 				Fields: []string{"step"}, Seed: 3})
@@ -71,7 +71,7 @@ func TestPresets(t *testing.T) {
 		if testing.Short() && i%5 != 0 {
 			continue // the race detector sees the same in a few
 		}
-		p := plan(t, name, func(p *wire.Plan) {
+		p := testPlan(t, name, func(p *wire.Plan) {
 			p.Steps, p.Perturbations = min(p.Steps, 2), min(p.Perturbations, 5)
 			if p.Estimator == wire.Surrogate {
 				p.Perturbations = 1
@@ -114,7 +114,7 @@ func TestPresets(t *testing.T) {
 // TestFields: only what is to be tuned changes, and all of it is tried.
 func TestFields(t *testing.T) {
 	for _, field := range tune.Fields() {
-		p := plan(t, "decomfl", func(p *wire.Plan) {
+		p := testPlan(t, "decomfl", func(p *wire.Plan) {
 			p.Mu, p.StepSize, p.Perturbations, p.Batch = 1e-5, 0.01, 1, 1
 		})
 		if field == "perturbations" || field == "batch" {
@@ -235,7 +235,7 @@ func TestForms(t *testing.T) {
 // TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
 // and both are left to them.
 func TestAuto(t *testing.T) {
-	p := plan(t, "decomfl", func(p *wire.Plan) {
+	p := testPlan(t, "decomfl", func(p *wire.Plan) {
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
 		p.Mu, p.MuAuto, p.StepSize, p.StepAuto, p.Rounds = 0, 1, 0, 1, 300
 	})

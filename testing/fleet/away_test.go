@@ -40,7 +40,7 @@ type awayRun struct {
 // newAway returns a run with a plan and a round in its log, and members.
 func newAway(t *testing.T, members int) *awayRun {
 	t.Helper()
-	p := plan(t, "away", uint64(*awayDim), uint32(members)+1, 0)
+	p := testPlan(t, "away", uint64(*awayDim), uint32(members)+1, 0)
 	// one device more than will answer
 	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1
 	p.DigestEvery, p.Reannounce = 1000, 1000

@@ -24,7 +24,7 @@ func TestBytesOfSignatures(t *testing.T) { countBytes(t, 240+69, signs) }
 func countBytes(t *testing.T, most float64, edits ...func(*coordinator.Config)) {
 	t.Helper()
 	const rounds, n, dim = 400, 4, 50
-	p := plan(t, "demo", dim, n, rounds)
+	p := testPlan(t, "demo", dim, n, rounds)
 	l := startLead(t, p, broker.Config{}, edits...)
 	var conns []*nats.Conn
 	var traffic []*broker.Traffic

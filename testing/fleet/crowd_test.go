@@ -106,7 +106,7 @@ func (c *crowd) listen() {
 // stops the run.
 func TestCrowd(t *testing.T) {
 	const devices, rounds = 5000, 4
-	p := plan(t, "crowd", 10, devices+1, rounds)
+	p := testPlan(t, "crowd", 10, devices+1, rounds)
 	p.Members, p.Deadline, p.Reannounce = devices, math.MaxUint32, math.MaxUint32
 	p.Target, p.Quorum = devices, devices
 	l := startLead(t, p, broker.Config{})

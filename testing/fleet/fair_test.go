@@ -127,7 +127,7 @@ func TestFloodStarvesNobody(t *testing.T) {
 		}, "", "joins"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := plan(t, "fair", dim, 2, rounds)
+			p := testPlan(t, "fair", dim, 2, rounds)
 			l := startLead(t, p, broker.Config{})
 			l.devices("fair", []*nats.Conn{l.connect("d0"), l.connect("d1")}, dim)
 			f := l.torrent("flood", tt.next)

@@ -288,7 +288,7 @@ func TestForged(t *testing.T) {
 		for _, every := range []uint32{0, 8} {
 			t.Run(fmt.Sprintf("%s, digest_every=%d", attack.name, every), func(t *testing.T) {
 				const rounds, n, dim = 30, 5, 20
-				p := plan(t, "forged", dim, n, rounds)
+				p := testPlan(t, "forged", dim, n, rounds)
 				p.DigestEvery = every
 				l := startLead(t, p, broker.Config{}, signs)
 				asked := l.listening("forged")
@@ -332,7 +332,7 @@ func TestForged(t *testing.T) {
 // and goes on with the coordinator's. Devices that know no key train as ever meanwhile.
 func TestForgedSegments(t *testing.T) {
 	const rounds, n, dim = 30, 3, 20
-	p := plan(t, "forged", dim, n, rounds)
+	p := testPlan(t, "forged", dim, n, rounds)
 	p.DigestEvery = 0
 	l := startLead(t, p, broker.Config{}, signs)
 	l.listening("forged")

@@ -39,7 +39,7 @@ func (f *forger) answers(times int) {
 // none from the run.
 func TestForgedAnswers(t *testing.T) {
 	const rounds, n, dim, times = 12, 3, 20, 300
-	l := startLead(t, plan(t, "forged", dim, n, rounds), broker.Config{}, signs)
+	l := startLead(t, testPlan(t, "forged", dim, n, rounds), broker.Config{}, signs)
 	l.listening("forged")
 	f := l.forger("forged")
 	f.answers(times)
@@ -58,7 +58,7 @@ func TestForgedAnswers(t *testing.T) {
 // over and the coordinator is back, it goes on.
 func TestForgedAnswersFlood(t *testing.T) {
 	const rounds, n, dim = 10, 2, 20
-	l := startLead(t, plan(t, "forged", dim, n, rounds), broker.Config{}, signs)
+	l := startLead(t, testPlan(t, "forged", dim, n, rounds), broker.Config{}, signs)
 	l.listening("forged")
 	conns := []*nats.Conn{l.connect("d0"), l.connect("d1")}
 	l.agree("forged", l.devices("forged", conns, dim))

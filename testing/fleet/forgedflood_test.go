@@ -85,7 +85,7 @@ func (d *deluge) end() {
 // not listen any more, ask the coordinator where the run is, and take part in every round.
 func TestForgedFlood(t *testing.T) {
 	const rounds, n, dim = 12, 3, 20
-	p := plan(t, "forged", dim, n, rounds)
+	p := testPlan(t, "forged", dim, n, rounds)
 	p.Reannounce, p.MaxAttempts = 1000, 100
 	l := startLead(t, p, broker.Config{}, signs)
 	l.listening("forged")

@@ -76,7 +76,7 @@ func TestBlackBoxesAndGradients(t *testing.T) {
 
 func mixedFleet(t *testing.T, fields string) {
 	const rounds, dim, devices = 60, 40, 4
-	p := plan(t, "both", dim, devices, rounds)
+	p := testPlan(t, "both", dim, devices, rounds)
 	p.StepSize, p.Rule, p.Mu = 1, wire.SGD, 1e-3
 	for _, f := range strings.Fields(fields) {
 		name, value, _ := strings.Cut(f, "=")

@@ -39,7 +39,7 @@ func newHalfOpenRun(t *testing.T, url, run string) *halfOpenRun {
 	server := strings.TrimPrefix(url, "nats://")
 	r := &halfOpenRun{lead: &lead{t: t, events: make(chan report.Event, 100_000)},
 		device: bustest.NewProxy(t, server), coordinator: bustest.NewProxy(t, server)}
-	p := plan(t, run, 50, 2, 0)
+	p := testPlan(t, run, 50, 2, 0)
 	p.Reannounce, p.Deadline, p.MaxAttempts = uint32(*halfOpenInterval/time.Millisecond), 600_000, 10
 	var err error
 	if r.log, err = filelog.Open(t.TempDir() + "/log"); err != nil {

@@ -27,7 +27,7 @@ var bombs = [][]byte{
 // contribution is lost, every frame is counted, and memory does not grow.
 func TestHostileFrames(t *testing.T) {
 	const rounds, n, dim, floods = 60, 3, 200, 300
-	p := plan(t, "target", dim, n, rounds)
+	p := testPlan(t, "target", dim, n, rounds)
 	// This broker lets large frames through, so that they reach the coordinator.
 	l := startLead(t, p, broker.Config{MaxPayload: 2 << 20})
 	stop := make(chan struct{})

@@ -135,7 +135,7 @@ const blocks = 8
 func besiege(t *testing.T, rounds int) *siege {
 	t.Helper()
 	const run, dim, honest = "siege", 100, 4
-	p := plan(t, run, dim, honest, 0)
+	p := testPlan(t, run, dim, honest, 0)
 	p.Perturbations, p.Diverge, p.Quorum, p.Target = 4, 0, honest, honest+1
 	p.MaxScalar, p.Deadline = 100, 60_000 // ms: machines are busy, and rounds close long before
 	s := &siege{lead: startLead(t, p, broker.Config{MaxPayload: 1 << 20})}

@@ -90,7 +90,7 @@ func (l *lead) awaitRounds(n int) {
 
 // longPlan returns a plan whose rounds wait for all, in vain for as long as a test.
 func longPlan(t *testing.T, run string, members, quorum uint32) *wire.Plan {
-	p := plan(t, run, 10, members, 0)
+	p := testPlan(t, run, 10, members, 0)
 	p.Quorum, p.Deadline, p.Reannounce = quorum, uint32(2*patience.Milliseconds()), 200
 	p.Diverge = 0
 	return p

@@ -67,7 +67,7 @@ func TestMixedArchitectures(t *testing.T) {
 		binaries[i] = build(t, target)
 	}
 	const rounds, dim = 10, 5000
-	p := plan(t, "mixed", dim, uint32(len(targets)), rounds)
+	p := testPlan(t, "mixed", dim, uint32(len(targets)), rounds)
 	p.Steps, p.Rule, p.Beta = 2, 2, 0.9
 	l := startLead(t, p, broker.Config{})
 

@@ -144,7 +144,7 @@ func TestRollbacksAgain(t *testing.T) {
 		t.Cleanup(nc.Close)
 		return nc
 	}
-	r := newRogue(t, connect("rogue"), plan(t, "rogue", dim, 1, 0), rounds)
+	r := newRogue(t, connect("rogue"), testPlan(t, "rogue", dim, 1, 0), rounds)
 	reports := make(chan client.Progress, 1<<16)
 	d, err := client.New(client.Config{Conn: connect("d"), Run: "rogue", ID: "d",
 		Objective: objective.Func(dim, bowl.Of(0)), Workers: 1,

@@ -23,7 +23,7 @@ import (
 func TestKillAfterRollback(t *testing.T) {
 	const devices, deadline, rollbacks = 4, 40 * time.Second, 6
 	dir := t.TempDir()
-	p := plan(t, "rollback", 50, devices, 0)
+	p := testPlan(t, "rollback", 50, devices, 0)
 	p.Deadline, p.Reannounce = uint32(deadline/time.Millisecond), 500
 	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {

@@ -118,8 +118,8 @@ func (l *lead) witness(run string) *replica.Replica {
 	return w
 }
 
-// plan returns a plan for n devices in which every round waits for all of them.
-func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
+// testPlan returns a plan for n devices in which every round waits for all of them.
+func testPlan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {

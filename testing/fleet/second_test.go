@@ -20,7 +20,7 @@ import (
 // at once is no second one.
 func TestSecondCoordinator(t *testing.T) {
 	dir := t.TempDir()
-	p := plan(t, "second", 50, 2, 0)
+	p := testPlan(t, "second", 50, 2, 0)
 	p.Reannounce = 500
 	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {

@@ -66,7 +66,7 @@ func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*wire.Plan)) (fl
 	time.Duration) {
 	t.Helper()
 	const dim = 50
-	p := plan(t, "masked", dim, n, rounds)
+	p := testPlan(t, "masked", dim, n, rounds)
 	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, n/2+1, wire.Equal
 	p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
 	p.Deadline = 600_000 // ms: a busy machine would begin attempts anew

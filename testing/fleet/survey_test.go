@@ -69,7 +69,7 @@ func (o *surveyedDevice) Loss(ctx context.Context, x []float32, b objective.Batc
 
 func startSurveyRun(t *testing.T, settings ...string) *surveyRun {
 	t.Helper()
-	p := plan(t, "survey", surveyDim, surveyDevices, 40)
+	p := testPlan(t, "survey", surveyDim, surveyDevices, 40)
 	p.RunKey, p.KeyCheck, p.Quorum = nil, wire.KeyCheck(secret), surveyDevices-1
 	p.Reannounce = 250
 	for i := 0; i < len(settings); i += 2 {

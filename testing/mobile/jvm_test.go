@@ -55,7 +55,7 @@ func TestDevices(t *testing.T) {
 	bound(t)
 	const rounds, kept = 400, 64 // a device saves its state every 64 records
 	s := newSite(t)
-	l := s.lead(plan(t, "devices", dim, 4, 4, rounds))
+	l := s.lead(testPlan(t, "devices", dim, 4, 4, rounds))
 	finished := l.companions(2)
 	whole := java(t, "Device", l.device("whole", "simple", nil))
 	stored := map[string]any{"store": t.TempDir()}

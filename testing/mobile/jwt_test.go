@@ -95,7 +95,7 @@ func (o *operator) revoke(name string) {
 func TestLiveCredentials(t *testing.T) {
 	t.Parallel()
 	s, o := newOperatorSite(t)
-	l := s.lead(plan(t, "creds", 100, 2, 2, 10))
+	l := s.lead(testPlan(t, "creds", 100, 2, 2, 10))
 	token, seed, _ := o.user(func(*jwt.UserClaims) {})
 	phones := []*phone{}
 	for id, text := range map[string]string{
@@ -139,7 +139,7 @@ func TestLiveCredentialsLost(t *testing.T) {
 			at := *s
 			at.t = t
 			run := strings.ReplaceAll(strings.ReplaceAll(name, " ", "-"), "'", "")
-			at.lead(plan(t, run, 100, 1, 1, 1_000_000))
+			at.lead(testPlan(t, run, 100, 1, 1, 1_000_000))
 			dir := t.TempDir()
 			stored := func(c *mobile.Config) { c.StateDir = dir }
 			var p *phone

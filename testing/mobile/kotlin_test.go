@@ -84,7 +84,7 @@ func TestKotlin(t *testing.T) {
 	t.Parallel()
 	bound(t)
 	const rounds = 600
-	p := plan(t, "digits", digitDim, 2, 2, rounds)
+	p := testPlan(t, "digits", digitDim, 2, 2, rounds)
 	p.StepSize, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
 	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
 	p.Segments = []wire.Segment{{Name: "weights", Len: digitDim - 10}, {Name: "biases", Len: 10}}

@@ -43,8 +43,8 @@ type lead struct {
 	all    sync.WaitGroup
 }
 
-// plan returns a plan for n devices. Each round waits for all of them, and needs quorum.
-func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
+// testPlan returns a plan for n devices. Each round waits for all of them, and needs quorum.
+func testPlan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, uint64(dim))
 	if err != nil {

@@ -21,7 +21,7 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 5000, 20
 	s := newSite(t)
-	p := plan(t, "live", dim, 4, 3, rounds)
+	p := testPlan(t, "live", dim, 4, 3, rounds)
 	l := s.lead(p)
 	finished := l.companions(2)
 	block := func(c *mobile.Config) { c.SetBlockObjective(blockBowl(3)) }
@@ -57,7 +57,7 @@ func TestLiveSlices(t *testing.T) {
 	const dim, rounds = 1000, 100
 	slice := int64(300) // milliseconds
 	s := newSite(t)
-	l := s.lead(plan(t, "slices", dim, 2, 2, rounds))
+	l := s.lead(testPlan(t, "slices", dim, 2, 2, rounds))
 	finished := l.companions(1)
 	dir := t.TempDir()
 	var last *mobile.Client
@@ -116,7 +116,7 @@ func TestLiveEvaluator(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 2500, 12
 	s := newSite(t)
-	p := plan(t, "measure", dim, 2, 2, rounds)
+	p := testPlan(t, "measure", dim, 2, 2, rounds)
 	p.EvalEvery, p.EvalCount, p.Metrics = 3, 2, []string{"loss", "accuracy"}
 	l, told := s.told(p)
 	good := s.phone("measure", "good", dim, func(c *mobile.Config) {
@@ -180,7 +180,7 @@ func TestLiveGiven(t *testing.T) {
 	}
 	s := newSite(t)
 	private := func(run string) *wire.Plan {
-		p := plan(t, run, dim, 2, 2, 10)
+		p := testPlan(t, run, dim, 2, 2, 10)
 		p.Initial, p.InitialDigest = wire.Given, replica.InitialDigest(initial)
 		p.RunKey, p.KeyCheck = nil, wire.KeyCheck(key)
 		return p

@@ -14,7 +14,7 @@ import (
 // roughPlan returns a plan for a good device and a bad one: a round needs only one.
 func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
 	t.Helper()
-	p := plan(t, run, dim, 2, 1, 40)
+	p := testPlan(t, run, dim, 2, 1, 40)
 	p.Deadline = 400
 	return p
 }
@@ -121,7 +121,7 @@ func TestLiveListenerMisbehaves(t *testing.T) {
 	t.Parallel()
 	const dim = 100
 	s := newSite(t)
-	l := s.lead(plan(t, "listens", dim, 3, 3, 20))
+	l := s.lead(testPlan(t, "listens", dim, 3, 3, 20))
 	hold := make(chan struct{})
 	phones := map[string]*phone{}
 	for name, does := range map[string]func(){
@@ -198,7 +198,7 @@ func TestLivePolicy(t *testing.T) {
 	t.Parallel()
 	const dim = 100
 	s := newSite(t)
-	s.lead(plan(t, "policy", dim, 2, 1, 1_000_000))
+	s.lead(testPlan(t, "policy", dim, 2, 1, 1_000_000))
 	s.phone("policy", "other", dim,
 		func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 	p := newPhone(t, func() *mobile.Config {

@@ -146,7 +146,7 @@ func TestLivePermission(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := deniedSite(t, tt)
-			s.lead(plan(t, "denied", 10, 1, 1, 3))
+			s.lead(testPlan(t, "denied", 10, 1, 1, 3))
 			p := s.phone("denied", "phone", 10)
 			p.returned(mobile.CodePermission)
 			if p.State() != mobile.StateIdle {
@@ -180,7 +180,7 @@ func TestLivePlaintext(t *testing.T) {
 		for _, ca := range []bool{false, true} {
 			s := &site{t: t, url: b.ClientURL()}
 			run := fmt.Sprintf("plain-%s-%v", address[:2], ca)
-			l := s.lead(plan(t, run, 10, 1, 1, 5))
+			l := s.lead(testPlan(t, run, 10, 1, 1, 5))
 			s.url = address
 			p := s.phone(run, "phone", 10, func(c *mobile.Config) {
 				if !ca {
@@ -201,7 +201,7 @@ func TestLivePlaintext(t *testing.T) {
 func TestLiveServerGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.lead(plan(t, "gone", 100, 2, 2, 1_000_000))
+	s.lead(testPlan(t, "gone", 100, 2, 2, 1_000_000))
 	phones := []*phone{s.phone("gone", "a", 100), s.phone("gone", "b", 100)}
 	for _, p := range phones {
 		p.until("some rounds", func() bool { return p.Contributions() > 5 })

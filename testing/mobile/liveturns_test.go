@@ -17,7 +17,7 @@ func TestLiveTurns(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 1000, 500 // more than the workers complete
 	s := newSite(t)
-	l := s.lead(plan(t, "turns", dim, 1, 1, rounds))
+	l := s.lead(testPlan(t, "turns", dim, 1, 1, rounds))
 	dir := t.TempDir()
 	client := func(o mobile.BlockObjective) *phone {
 		cfg := s.settings("turns", "phone", dim)

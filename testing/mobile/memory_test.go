@@ -10,7 +10,7 @@ func TestMemory(t *testing.T) {
 	const large, most = 10 << 20, 1 << 20 // 40 MiB in a heap of 24; mobile.MaxBlock
 	s := newSite(t)
 	for name, dim := range map[string]int{"large": large, "full": most} {
-		p := plan(t, name, dim, 2, 1, 0)
+		p := testPlan(t, name, dim, 2, 1, 0)
 		p.Deadline, p.Perturbations = 120_000, 1
 		s.lead(p).companions(1)
 	}

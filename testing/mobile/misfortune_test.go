@@ -99,7 +99,7 @@ func TestMisfortunes(t *testing.T) {
 		if !slices.Contains(alone, name) {
 			// The companion alone is enough for a round; otherwise no round would follow in
 			// which to recover.
-			p := plan(t, name, 100, 2, 1, 0)
+			p := testPlan(t, name, 100, 2, 1, 0)
 			if p.Deadline = 1000; slices.Contains(slowly, name) {
 				p.Deadline = 60_000
 			}

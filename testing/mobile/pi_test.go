@@ -23,7 +23,7 @@ func TestPiAndPhone(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	l := newOpenSite(t).lead(plan(t, "pi", dim, 2, 2, rounds))
+	l := newOpenSite(t).lead(testPlan(t, "pi", dim, 2, 2, rounds))
 	pi := start(t, "device", exec.Command("qemu-arm-static", "-cpu", "arm1176", binary,
 		"-url", l.site.url, "-run", l.run, "-id", "pi", "-dim", fmt.Sprint(dim), "-within",
 		patience.String()))

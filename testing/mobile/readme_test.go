@@ -28,7 +28,7 @@ func TestReadme(t *testing.T) {
 	}
 	const rounds = 200
 	s := newOpenSite(t)
-	p := plan(t, "kitchen", 2, 1, 1, rounds)
+	p := testPlan(t, "kitchen", 2, 1, 1, rounds)
 	p.Perturbations = 10
 	l := s.lead(p)
 	sources := t.TempDir()

@@ -80,7 +80,7 @@ func TestLiveBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	through := newRelay(t, strings.TrimPrefix(s.url, "tls://"))
-	l := s.lead(plan(t, "bytes", 1000, 1, 1, 300))
+	l := s.lead(testPlan(t, "bytes", 1000, 1, 1, 300))
 	at := *s
 	at.url = "tls://" + through.listen.Addr().String()
 	p := at.phone("bytes", "phone", 1000)
@@ -108,7 +108,7 @@ func TestLiveConnectionEnds(t *testing.T) {
 	t.Parallel()
 	s := newOpenSite(t)
 	through := newRelay(t, strings.TrimPrefix(s.url, "nats://"))
-	two := plan(t, "ends", 100, 2, 2, 10)
+	two := testPlan(t, "ends", 100, 2, 2, 10)
 	two.Reannounce = uint32(time.Hour / time.Millisecond)
 	l := s.lead(two)
 	at := *s

@@ -49,7 +49,7 @@ func TestShrunk(t *testing.T) {
 		t.Skip("ZOFL_R8 is not set: run what shrink/pom.xml says, and set it to the folder shrink/_jars")
 	}
 	const rounds = 5
-	l := newSite(t).lead(plan(t, "shrunk", 100, 1, 1, rounds))
+	l := newSite(t).lead(testPlan(t, "shrunk", 100, 1, 1, rounds))
 	settings := l.device("shrunk", "block", nil)
 	bare := javaOf(t, "Device", shrink(t, r8, "app.pro"), settings)
 	<-bare.ended

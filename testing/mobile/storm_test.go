@@ -63,7 +63,7 @@ func TestLiveStorm(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 200, 1_000_000
 	s := newSite(t)
-	p := plan(t, "storm", dim, 2, 1, rounds)
+	p := testPlan(t, "storm", dim, 2, 1, rounds)
 	p.Deadline, p.Reannounce = 200, 100
 	l := s.lead(p)
 	l.companions(1)

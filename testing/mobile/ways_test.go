@@ -49,7 +49,7 @@ func TestLiveWays(t *testing.T) {
 			}
 			b := serve(t, opts)
 			s.url = b.ClientURL()
-			l := s.lead(plan(t, "ways", 100, 1, 1, 5))
+			l := s.lead(testPlan(t, "ways", 100, 1, 1, 5))
 			cfg := mobile.NewConfig()
 			cfg.Run, cfg.Device, cfg.Dim = "ways", "phone", 100
 			cfg.SetObjective(flatBowl(1))

@@ -10,7 +10,7 @@ import (
 func TestXcheck(t *testing.T) {
 	t.Parallel()
 	bound(t)
-	l := newSite(t).lead(plan(t, "xcheck", 100, 2, 2, 5))
+	l := newSite(t).lead(testPlan(t, "xcheck", 100, 2, 2, 5))
 	check := []string{"-Xcheck:jni", "-XX:+DisplayVMOutputToStderr"}
 	devices := map[string]*program{}
 	for _, mode := range []string{"simple", "block"} {

@@ -13,7 +13,7 @@ import (
 // TestCostIsTheFrames compares costs with frames built here, for a run at round 8:
 // record 8 is the last, and record 9 is open.
 func TestCostIsTheFrames(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
 		Values: make(wire.Scalars, 40)}).Append(nil)
 	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
@@ -44,7 +44,7 @@ func TestCostIsTheFrames(t *testing.T) {
 }
 
 func TestCostFillsTheBudget(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	bare := cost.Of(p, cost.Input{Round: 100})
 	least := bare.Repeat.Payload
 	// A record is budgeted with 3 bytes more than its own, and takes 2 more.
@@ -65,7 +65,7 @@ func TestCostFillsTheBudget(t *testing.T) {
 }
 
 func TestCostFollowsTheSchedule(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 50, Perturbations: 100}}
 	early, late := cost.Of(p, cost.Input{Round: 49}), cost.Of(p, cost.Input{Round: 50})
 	if early.Queries != 11 || late.Queries != 101 || late.Up.Payload-early.Up.Payload != 4*90+1 {
@@ -81,7 +81,7 @@ func TestCostFollowsTheSchedule(t *testing.T) {
 // TestReplyBudget checks the figures in the specification: a reply with K = 1 and
 // P = 10 early in a run.
 func TestReplyBudget(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	got := cost.Of(p, cost.Input{Round: 100, IDLen: 8})
 	t.Logf("up %+v, down %+v, record %d", got.Up, got.Down, got.Record)
 	if want := (cost.Traffic{Payload: 62, Socket: 94}); got.Up != want {
@@ -91,7 +91,7 @@ func TestReplyBudget(t *testing.T) {
 
 // TestCostOfWeights: only a mean weighted by samples has long weights.
 func TestCostOfWeights(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	equal := cost.Of(p, cost.Input{}).Up.Payload
 	p.Weights = wire.BySamples
 	if got := cost.Of(p, cost.Input{}).Up.Payload; got != equal+4 {

@@ -410,7 +410,7 @@ func TestCostOfAggregators(t *testing.T) {
 		wire.WeightedMean: 48 * 10, wire.ClippedMean: 48 * 10, wire.Median: 4 * 10 * 10,
 		wire.TrimmedMean: 4 * 10 * 10,
 	} {
-		p := plan(t)
+		p := testPlan(t)
 		p.Aggregator = aggregator
 		if got := cost.Of(p, cost.Input{}).Coordinator; got != want {
 			t.Errorf("%v: got %d bytes, want %d", aggregator, got, want)

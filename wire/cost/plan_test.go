@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/valid"
 )
 
-// plan returns a plan of the preset decomfl.
-func plan(t *testing.T) *wire.Plan { return planOf(t, "decomfl") }
+// testPlan returns a plan of the preset decomfl.
+func testPlan(t *testing.T) *wire.Plan { return planOf(t, "decomfl") }
 
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
 func planOf(t *testing.T, name string) *wire.Plan {
@@ -70,7 +70,7 @@ func TestSurveys(t *testing.T) {
 		plan *wire.Plan
 		want uint64
 	}{
-		{"decomfl", plan(t), 0},
+		{"decomfl", testPlan(t), 0},
 		{"zofl", planOf(t, "zofl"), 19 + 17},
 		{"a number for mu", set(func(p *wire.Plan) { p.Mu = 1e-3 }), 17},
 		{"a number for step", set(func(p *wire.Plan) { p.StepSize = 0.1 }), 19},

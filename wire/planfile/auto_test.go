@@ -20,7 +20,7 @@ func set(t *testing.T, p *wire.Plan, name, text string) {
 }
 
 func TestMuAuto(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	set(t, p, "mu", "auto")
 	if p.MuAuto != 1 || p.Mu != 0 {
 		t.Fatalf("mu=auto: mu_auto %d, mu %v", p.MuAuto, p.Mu)
@@ -53,7 +53,7 @@ func TestMuAuto(t *testing.T) {
 }
 
 func TestStepAuto(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	set(t, p, "server_rule", "normalized")
 	set(t, p, "step", "auto")
 	if p.StepAuto != 1 || p.StepSize != 0 || valid.Plan(p) != nil {
@@ -78,16 +78,16 @@ func TestStepAuto(t *testing.T) {
 func TestAutoFaults(t *testing.T) {
 	var fault *wire.PlanError
 	for _, name := range []string{"perturbations", "server_step", "beta", "rule", "run"} {
-		if err := planfile.Set(plan(t), name, "auto"); name != "run" && !errors.As(err, &fault) {
+		if err := planfile.Set(testPlan(t), name, "auto"); name != "run" && !errors.As(err, &fault) {
 			t.Errorf("%s=auto: %v", name, err)
 		}
 	}
 	for _, file := range []string{`{"mu":"Auto"}`, `{"beta":"auto"}`, `{"mu":auto}`} {
-		if err := json.Unmarshal([]byte(file), (*planfile.Plan)(plan(t))); err == nil {
+		if err := json.Unmarshal([]byte(file), (*planfile.Plan)(testPlan(t))); err == nil {
 			t.Errorf("%s is read", file)
 		}
 	}
-	p := plan(t)
+	p := testPlan(t)
 	p.Mu = 0
 	if err := valid.Plan(p); !errors.As(err, &fault) || fault.Field != "mu" {
 		t.Errorf("mu=0 without mu_auto: %v", err)
@@ -104,7 +104,7 @@ func TestChangeToAuto(t *testing.T) {
 	if err := planfile.SetChange(&c, "mu", "auto"); err != nil {
 		t.Fatal(err)
 	}
-	p := plan(t)
+	p := testPlan(t)
 	c.Apply(p)
 	if err := valid.Plan(p); err == nil {
 		t.Error("a plan without mu_auto takes it")

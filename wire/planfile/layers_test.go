@@ -60,10 +60,10 @@ func TestLayersRefuses(t *testing.T) {
 
 // SetLayers sets both fields or neither.
 func TestSetLayers(t *testing.T) {
-	p := plan(t)
+	p := testPlan(t)
 	err := planfile.SetLayers(p, "relu:784x64,64x10")
 	if err == nil || !strings.Contains(err.Error(), "50890") ||
-		!strings.Contains(err.Error(), "100") || !reflect.DeepEqual(p, plan(t)) {
+		!strings.Contains(err.Error(), "100") || !reflect.DeepEqual(p, testPlan(t)) {
 		t.Errorf("with dim 100: %v, %+v", err, p.Segments)
 	}
 	if len(plancheck.Warnings(p)) != 1 {
@@ -72,7 +72,7 @@ func TestSetLayers(t *testing.T) {
 	const each = "relu:1000000x1000000,"
 	err = planfile.SetLayers(p, each+each+"relu:1000000x1000000")
 	if err == nil || !strings.Contains(err.Error(), "these layers have 3000003000000 parameters: a "+
-		"model has at most 2199023255552") || !reflect.DeepEqual(p, plan(t)) {
+		"model has at most 2199023255552") || !reflect.DeepEqual(p, testPlan(t)) {
 		t.Errorf("too many parameters: %v, %+v", err, p.Segments)
 	}
 	p.Dim = 0

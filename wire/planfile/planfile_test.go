@@ -46,8 +46,8 @@ func fullPlan(t testing.TB) *wire.Plan {
 	return nil
 }
 
-// plan returns a plan that can run, the same at each call.
-func plan(t testing.TB) *wire.Plan {
+// testPlan returns a plan that can run, the same at each call.
+func testPlan(t testing.TB) *wire.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "mnist", 100)
 	if err != nil {
@@ -73,10 +73,10 @@ func TestFullPlanIsFull(t *testing.T) {
 func TestPlanJSONRoundTrip(t *testing.T) {
 	full := fullPlan(t)
 	full.StopValue = -1.1754944e-38 // the smallest normal float32
-	filled := plan(t)
+	filled := testPlan(t)
 	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1},
 		{Name: "b", Len: 40, StepScale: 2}}
-	for _, p := range []*wire.Plan{plan(t), full, filled, {}} {
+	for _, p := range []*wire.Plan{testPlan(t), full, filled, {}} {
 		b, err := json.Marshal((*planfile.Plan)(p))
 		if err != nil {
 			t.Fatal(err)
@@ -146,12 +146,12 @@ func TestPlanJSONFaults(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	b, err := json.Marshal((*planfile.Plan)(plan(t)))
+	b, err := json.Marshal((*planfile.Plan)(testPlan(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := planfile.Read(strings.NewReader(string(b)))
-	if err != nil || !reflect.DeepEqual(got, plan(t)) {
+	if err != nil || !reflect.DeepEqual(got, testPlan(t)) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	faults := map[string]string{
@@ -185,7 +185,7 @@ func TestSet(t *testing.T) {
 			func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{Round: 5, Factor: 0.5}} }},
 	}
 	for _, test := range tests {
-		got, want := plan(t), plan(t)
+		got, want := testPlan(t), testPlan(t)
 		test.want(want)
 		if err := planfile.Set(got, test.name, test.text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s=%s: got %+v, %v\nwant %+v", test.name, test.text, got, err, want)
@@ -194,12 +194,12 @@ func TestSet(t *testing.T) {
 	for _, bad := range [][2]string{{"mu", "1e-3 garbage"}, {"mu", ""}, {"rule", "nosuch"},
 		{"nosuch", "1"}, {"steps", "0x10"},
 		{"metrics", `["loss"] []`}, {"metrics", `{}`}, {"run_key", "0"}} {
-		got := plan(t)
+		got := testPlan(t)
 		err := planfile.Set(got, bad[0], bad[1])
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Field != bad[0] {
 			t.Errorf("%s=%s: got %v, want a *PlanError of that field", bad[0], bad[1], err)
 		}
-		if !reflect.DeepEqual(got, plan(t)) {
+		if !reflect.DeepEqual(got, testPlan(t)) {
 			t.Errorf("%s=%s: changed the plan to %+v", bad[0], bad[1], got)
 		}
 	}
@@ -208,7 +208,7 @@ func TestSet(t *testing.T) {
 // TestSetDoesNotShare: Set replaces a list, and does not write to the old one, which
 // another plan may share.
 func TestSetDoesNotShare(t *testing.T) {
-	old := plan(t)
+	old := testPlan(t)
 	if err := planfile.Set(old, "segments",
 		`[{"name":"a","len":100,"scale":1,"fill":"normal"}]`); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestChangeSetAndApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := plan(t), plan(t)
+	got, want := testPlan(t), testPlan(t)
 	got.WeightDecay = 0.1
 	r.Change.Apply(got)
 	want.Deadline, want.Mu = 1000, 0.25

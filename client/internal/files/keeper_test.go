@@ -64,8 +64,8 @@ func newRig(t *testing.T, run, id string) *rig {
 }
 
 var (
-	errBad = errors.New("not ours")
-	plan   = wire.Hash{7}
+	errBad   = errors.New("not ours")
+	planHash = wire.Hash{7}
 )
 
 const (
@@ -75,7 +75,7 @@ const (
 
 // saveStream saves text as a large file.
 func (r *rig) saveStream(text string) error {
-	return r.Check(item, r.SaveStream(item, magic, plan,
+	return r.Check(item, r.SaveStream(item, magic, planHash,
 		func(to io.Writer) { io.WriteString(to, text) }))
 }
 
@@ -121,7 +121,7 @@ func (r *rig) put(t *testing.T, file []byte) {
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	r.store.fault = errors.New("no medium")
-	r.loadStream(t, plan)
+	r.loadStream(t, planHash)
 	for range 2 {
 		if err := r.saveStream("content"); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestStoreFails(t *testing.T) {
 	if err := r.saveStream("content"); err != nil || r.Failing(item) {
 		t.Errorf("after the mend: %v, failing %v", err, r.Failing(item))
 	}
-	if got := r.loadStream(t, plan); got != "content" {
+	if got := r.loadStream(t, planHash); got != "content" {
 		t.Errorf("got %q, want the content", got)
 	}
 }
@@ -170,15 +170,15 @@ func TestForeignStream(t *testing.T) {
 		file    []byte
 		bad     bool
 	}{
-		{"good", "run", "d0", plan, good, false},
-		{"cut", "run", "d0", plan, good[:len(good)-1], true},
-		{"short", "run", "d0", plan, good[:20], true},
-		{"empty", "run", "d0", plan, nil, true},
-		{"longer", "run", "d0", plan, append(bytes.Clone(good), 0), true},
-		{"flipped", "run", "d0", plan, flipped, true},
+		{"good", "run", "d0", planHash, good, false},
+		{"cut", "run", "d0", planHash, good[:len(good)-1], true},
+		{"short", "run", "d0", planHash, good[:20], true},
+		{"empty", "run", "d0", planHash, nil, true},
+		{"longer", "run", "d0", planHash, append(bytes.Clone(good), 0), true},
+		{"flipped", "run", "d0", planHash, flipped, true},
 		{"of another plan", "run", "d0", wire.Hash{8}, good, true},
-		{"of another run", "ruN", "d0", plan, good, true},
-		{"of another device", "run", "d1", plan, good, true},
+		{"of another run", "ruN", "d0", planHash, good, true},
+		{"of another device", "run", "d1", planHash, good, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, tt.run, tt.id)
@@ -191,7 +191,7 @@ func TestForeignStream(t *testing.T) {
 				!errors.Is(r.reported[0], files.ErrStore)):
 				t.Errorf("got %q, reported %v, want it set aside", got, r.reported)
 			}
-			if err := r.saveStream("new"); err != nil || r.loadStream(t, plan) != "new" {
+			if err := r.saveStream("new"); err != nil || r.loadStream(t, planHash) != "new" {
 				t.Errorf("nothing can be saved after that: %v", err)
 			}
 		})

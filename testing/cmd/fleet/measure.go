@@ -23,8 +23,8 @@ const settling = 10 * time.Second
 
 var errOver = errors.New("the measurement is over")
 
-// plan returns the plan of a measurement.
-func plan(o *options) (*wire.Plan, error) {
+// planOf returns the plan of a measurement.
+func planOf(o *options) (*wire.Plan, error) {
 	p, err := preset.Unbound(o.preset, "fleet", o.dim)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (m *meter) end() (err error) {
 
 // measure runs a fleet to the end of its run.
 func measure(o *options) (*result, error) {
-	p, err := plan(o)
+	p, err := planOf(o)
 	if err != nil {
 		return nil, err
 	}

@@ -85,9 +85,9 @@ func newSoak(cfg Config) (*soak, error) {
 		witness: replica.New(replica.Config{Run: run})}, nil
 }
 
-// plan returns the plan of the run. Rounds ask all devices and close with the first half, or at
+// planOf returns the plan of the run. Rounds ask all devices and close with the first half, or at
 // the deadline with a quarter.
-func plan(devices int) (*wire.Plan, error) {
+func planOf(devices int) (*wire.Plan, error) {
 	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func plan(devices int) (*wire.Plan, error) {
 }
 
 func (s *soak) start() error {
-	p, err := plan(s.cfg.Devices)
+	p, err := planOf(s.cfg.Devices)
 	if err != nil {
 		return err
 	}

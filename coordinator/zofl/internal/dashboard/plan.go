@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// A plan is the fields of a run's plan.
-type plan struct {
+// A planView is the fields of a run's plan.
+type planView struct {
 	Rounds  uint64   `json:"rounds"` // 0: without an end
 	Metrics []string `json:"metrics"`
 	Fields  []field  `json:"fields"`
@@ -30,8 +30,8 @@ type field struct {
 var secrets = map[string]bool{"run_key": true, "key_check": true}
 
 // planOf returns a plan, and what changed since the original.
-func planOf(p, original *wire.Plan) plan {
-	out := plan{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
+func planOf(p, original *wire.Plan) planView {
+	out := planView{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
 	now, before := values(p), values(original)
 	for _, f := range wire.Fields() {
 		if secrets[f.Name] {

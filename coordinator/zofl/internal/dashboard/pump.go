@@ -41,7 +41,7 @@ const (
 type change struct {
 	Version     string       `json:"version,omitempty"`
 	Status      *status      `json:"status,omitempty"`
-	Plan        *plan        `json:"plan,omitempty"`
+	Plan        *planView    `json:"plan,omitempty"`
 	Rounds      *rounds      `json:"rounds,omitempty"`
 	Evaluations []evaluation `json:"evaluations,omitempty"`
 	Marks       []mark       `json:"marks,omitempty"`
@@ -185,7 +185,7 @@ func (b *Board) takeNews() []mark {
 	return news
 }
 
-func (b *Board) planNow(run Run) *plan {
+func (b *Board) planNow(run Run) *planView {
 	now := run.Plan()
 	b.mu.Lock()
 	original := b.original

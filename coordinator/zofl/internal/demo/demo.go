@@ -105,7 +105,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	var err error
-	if r.plan, r.note, err = plan(cfg); err != nil {
+	if r.plan, r.note, err = planOf(cfg); err != nil {
 		return nil, err
 	}
 	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}

@@ -21,9 +21,9 @@ var metrics = []string{"loss", "accuracy"}
 // Metrics returns the metrics that the losses of [Losses] report, in their order.
 func Metrics() []string { return append([]string(nil), metrics...) }
 
-// plan returns the plan of a demo: the preset, with the values of the method's recipe, then with
+// planOf returns the plan of a demo: the preset, with the values of the method's recipe, then with
 // the settings from the command line. note says what it has in place of its preset's.
-func plan(cfg Config) (p *wire.Plan, note string, err error) {
+func planOf(cfg Config) (p *wire.Plan, note string, err error) {
 	r := recipeOf(cfg.Method)
 	dim := classifierDim(r.shrink)
 	if p, err = preset.Unbound(cfg.Method, "demo", dim); err != nil {

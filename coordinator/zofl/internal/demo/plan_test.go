@@ -18,7 +18,7 @@ func TestPlansOfMethods(t *testing.T) {
 		}
 		cfg := Defaults()
 		cfg.Method = method
-		p, note, err := plan(cfg)
+		p, note, err := planOf(cfg)
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 			continue
@@ -40,7 +40,7 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 	cfg := Defaults()
 	cfg.Method, cfg.Rounds = "fedzo", 7
 	cfg.Settings = []string{"steps=2", "step=0.5", "deadline=5000"}
-	p, note, err := plan(cfg)
+	p, note, err := planOf(cfg)
 	if err != nil || note != "" || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 ||
 		p.Deadline != 5000 {
 		t.Errorf("%+v, %v", p, err)
@@ -51,13 +51,13 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 func TestManyClients(t *testing.T) {
 	cfg := Defaults()
 	cfg.Clients = 200
-	p, note, err := plan(cfg)
+	p, note, err := planOf(cfg)
 	if err != nil || p.Target != 200 || p.Sharing != wire.PerClient ||
 		!strings.HasPrefix(note, "target=200 ") {
 		t.Errorf("%+v, %q, %v", p, note, err)
 	}
 	cfg.Settings = []string{"sharing=groups"}
-	if p, note, err = plan(cfg); err == nil || note != "" {
+	if p, note, err = planOf(cfg); err == nil || note != "" {
 		t.Errorf("groups of 200 devices: %+v, %q", p, note)
 	}
 }
@@ -68,7 +68,7 @@ func TestClasses(t *testing.T) {
 	for classes, wants := range map[string]string{"10": "", "0": "", "12": "classes=10"} {
 		cfg.Settings = []string{"sharing=groups", "groups=sketch", "group_size=5", "regroup=10",
 			"classes=" + classes}
-		_, _, err := plan(cfg)
+		_, _, err := planOf(cfg)
 		if wants == "" && err != nil || wants != "" && (err == nil ||
 			!strings.Contains(err.Error(), wants)) {
 			t.Errorf("classes=%s: %v, want %q", classes, err, wants)
