@@ -17,7 +17,8 @@ import (
 func (h *host) hears(told *[]about.Device) {
 	h.answers(func(m bus.Message) bool {
 		if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
-			if d, ok := about.Of(&r); ok {
+			_, tells, _ := r.Known()
+			if d, ok := about.Of(tells); ok {
 				*told = append(*told, d)
 			}
 		}

@@ -50,7 +50,7 @@ func (h *host) plansFirst(known *[]wire.Known) {
 		if err != nil {
 			return false
 		}
-		k, ok := r.Known()
+		k, _, ok := r.Known()
 		if !ok {
 			h.t.Errorf("a join does not say what the device knows: %x", m.Data)
 		}

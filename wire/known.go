@@ -24,9 +24,9 @@ func (k *Known) Append(b []byte) []byte {
 	return codec.AppendBin(b, k.Tip[:])
 }
 
-// Known returns what the device knows, with which Rest of a join request begins. ok is false for
-// a device of an earlier version, which reads the plan only after it has a slot.
-func (r *JoinRequest) Known() (k Known, ok bool) {
+// Known returns what the device knows, with which Rest of a join request begins, and what follows.
+// ok is false for a device of an earlier version, which reads the plan only after it has a slot.
+func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {
 	d := reader{codec.NewReader("known", r.Rest)}
 	d.Tuple("known", 4)
 	d.bytes("key", k.Key[:])
@@ -34,9 +34,9 @@ func (r *JoinRequest) Known() (k Known, ok bool) {
 	k.N = d.Uint("n", math.MaxInt64)
 	d.bytes("tip", k.Tip[:])
 	if !d.OK() {
-		return Known{}, false
+		return Known{}, nil, false
 	}
-	return k, true
+	return k, d.Rest(), true
 }
 
 // KeyTip identifies the directions of a plan, and so the run: the first 8 bytes of

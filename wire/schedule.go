@@ -41,6 +41,9 @@ func (p *Plan) FactorAt(round uint64) float32 {
 
 // share returns the part of a step that StepDecay from Cosine on and Warmup leave.
 func (p *Plan) share(round uint64) float64 {
+	if p.StepDecay < Cosine && p.Warmup == 0 {
+		return 1
+	}
 	s := schedule.Shape{Decay: schedule.Decay(p.StepDecay), Horizon: cmp.Or(p.Horizon, p.Rounds),
 		Floor: p.Floor, Warmup: p.Warmup}
 	return s.Share(round)

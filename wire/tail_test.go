@@ -98,7 +98,7 @@ func TestBrokenTails(t *testing.T) {
 			t.Errorf("rest %s: missing %x", text, []byte(m))
 		}
 		r := wire.JoinRequest{Rest: rest}
-		if k, ok := r.Known(); ok || k != (wire.Known{}) {
+		if k, _, ok := r.Known(); ok || k != (wire.Known{}) {
 			t.Errorf("rest %s: known %+v", text, k)
 		}
 		d := wire.Reply{Rest: rest}

@@ -44,7 +44,7 @@ var features = []feature{
 		[]string{"mathx/surrogate"}},
 	{"steps that change",
 		func(p *wire.Plan) bool {
-			return p.StepDecay > 0 || p.Warmup > 0 || len(p.StepSchedule) > 0
+			return p.StepDecay > wire.InverseSqrt || p.Warmup > 0
 		},
 		[]string{"wire/internal/schedule"}},
 	{"scalars of few bits",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/internal/codec"
 )
 
@@ -80,7 +79,7 @@ func printable(text string, most int) bool {
 	return len(text) <= most
 }
 
-// Append appends d to the rest of a join request, after the [wire.Known] with which it begins: the
+// Append appends d to the rest of a join request, after the wire.Known with which it begins: the
 // array [program, platform, battery, power, network].
 func (d *Device) Append(rest []byte) []byte {
 	rest = codec.AppendArray(rest, 5)
@@ -91,14 +90,10 @@ func (d *Device) Append(rest []byte) []byte {
 	return codec.AppendUint(rest, uint64(d.Network))
 }
 
-// Of returns what a device tells with a join request. ok is false if it tells nothing that this
-// version can read.
-func Of(r *wire.JoinRequest) (d Device, ok bool) {
-	known, ok := r.Known()
-	if !ok {
-		return Device{}, false
-	}
-	in := codec.NewReader("about", r.Rest[len(known.Append(nil)):])
+// Of returns what a device tells with a join request, in the rest that its method Known returns. ok
+// is false if it tells nothing that this version can read.
+func Of(rest []byte) (d Device, ok bool) {
+	in := codec.NewReader("about", rest)
 	in.Tuple("about", 5)
 	d = Device{
 		Program:  in.String("program", MaxProgram),

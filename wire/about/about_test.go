@@ -24,20 +24,25 @@ func TestTail(t *testing.T) {
 			t.Errorf("%+v is %s, want %s", d, got, want)
 		}
 		r := wire.JoinRequest{Rest: append(d.Append(known.Append(nil)), 7)}
-		if got, ok := about.Of(&r); !ok || got != d {
+		if got, ok := told(r.Rest); !ok || got != d {
 			t.Errorf("got %+v %v, want %+v", got, ok, d)
 		}
-		if k, ok := r.Known(); !ok || k != known { // what an older coordinator reads
+		if k, _, ok := r.Known(); !ok || k != known { // what an older coordinator reads
 			t.Errorf("the device knows %+v, want %+v", k, known)
 		}
 	}
 }
 
+// told returns what the rest of a join request tells.
+func told(rest []byte) (about.Device, bool) {
+	_, more, _ := (&wire.JoinRequest{Rest: rest}).Known()
+	return about.Of(more)
+}
+
 // TestBroken: what nobody can show, or read, is not told.
 func TestBroken(t *testing.T) {
 	later := about.Device{Program: "x"}
-	if d, ok := about.Of(&wire.JoinRequest{Rest: append(known.Append(nil), 0x95, 0xa1, 'x', 0xa0, 0,
-		3, 3)}); !ok || d != later {
+	if d, ok := told(append(known.Append(nil), 0x95, 0xa1, 'x', 0xa0, 0, 3, 3)); !ok || d != later {
 		t.Errorf("of a later version: %+v %v, want %+v", d, ok, later)
 	}
 	for _, text := range []string{"", "90", "94a0a00000", "95a0a065" + "0000", "95a11b" + "a0000000",
@@ -48,7 +53,7 @@ func TestBroken(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, rest := range [][]byte{append(known.Append(nil), tail...), tail} {
-			if d, ok := about.Of(&wire.JoinRequest{Rest: rest}); ok || d != (about.Device{}) {
+			if d, ok := told(rest); ok || d != (about.Device{}) {
 				t.Errorf("rest %x tells %+v", rest, d)
 			}
 		}
@@ -70,7 +75,7 @@ func TestCheck(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	f.Add((&about.Device{Program: "a", Platform: "b", Battery: 1}).Append(known.Append(nil)))
 	f.Fuzz(func(t *testing.T, rest []byte) {
-		if d, ok := about.Of(&wire.JoinRequest{Rest: rest}); ok && d.Check() != nil {
+		if d, ok := told(rest); ok && d.Check() != nil {
 			t.Errorf("%x tells %+v", rest, d)
 		}
 	})

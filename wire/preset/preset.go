@@ -26,8 +26,7 @@ type Info struct {
 
 // List returns all presets, sorted by name.
 func List() []Info {
-	list := slices.Concat(sharedPresets, relayPresets, adaptivePresets,
-		subspacePresets, correctedPresets, densePresets, beyondPresets)
+	list := all()
 	slices.SortFunc(list, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	for i := range list {
 		list[i] = list[i].told()
@@ -35,13 +34,20 @@ func List() []Info {
 	return list
 }
 
+// all returns the presets as they are written, without the results of their trials.
+func all() []Info {
+	return slices.Concat(sharedPresets, relayPresets, adaptivePresets,
+		subspacePresets, correctedPresets, densePresets, beyondPresets)
+}
+
 // Names returns the names of all presets, sorted.
-func Names() []string { return names(List()) }
+func Names() []string { return names(all()) }
 
 func names(list []Info) (names []string) {
 	for _, info := range list {
 		names = append(names, info.Name)
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -70,7 +76,7 @@ func New(name, run string, dim uint64) (*wire.Plan, error) {
 // Unbound is [New] without bounds: the method as its paper has it. With Bound 0 one device that
 // lies can spoil a run, so it is for devices that you trust, and for comparing methods.
 func Unbound(name, run string, dim uint64) (*wire.Plan, error) {
-	return newFrom(List(), name, run, dim)
+	return newFrom(all(), name, run, dim)
 }
 
 // UnboundDecomflAdam is [Unbound] of the preset decomfl-adam. A program that asks for no other does
