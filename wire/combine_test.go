@@ -21,8 +21,8 @@ var fieldMarks = map[string]string{
 	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a",
 	"weights": "w", "prox": "x",
 	"rule": "l", "server_rule": "v", "precision": "h", "sharing": "s", "boxes": "b",
-	"estimator": "e",
-	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
+	"estimator":  "e",
+	"correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
@@ -47,11 +47,11 @@ const pairHeader = "# What goes with what. " +
 	"A cell is what becomes of a plan with the choices of its row and its" + `
 # column, all else as in the preset decomfl with 3 steps, and the numbers that they need
 # (sharing=per-client needs transport=relay, and the other way round; rule=adam, boxes and
-# estimator=surrogate need transport=dense, the last four fields estimator=surrogate):
+# estimator=surrogate need transport=dense, correction and correction_at estimator=surrogate):
 #   .  it can run      -  two values of one field
 #   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
-` + "#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, " +
-	"estimator, kernel, window_of, correction, correction_at\n" +
+` + "#   l v h s b e g i  rule, server_rule, precision, sharing, boxes, " +
+	"estimator, correction, correction_at\n" +
 	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
 	"#   o  groups\n" +
 	"#   q  dp_clip\n" +

@@ -14,30 +14,6 @@ const (
 	Surrogate Estimator = 1
 )
 
-// Kernel is a surrogate's covariance of the losses at two points at distance r.
-type Kernel uint8
-
-const (
-	// SquaredExponential: exp(-r^2 / (2 l^2)); FZooS, appendix D.
-	SquaredExponential Kernel = 0
-	// Matern: (1 + s + s^2/3) exp(-s), s = sqrt(5) r / l. FZooS's published code uses
-	// it, and fits l each time, see Plan.LengthFit. The random features remain those of
-	// SquaredExponential.
-	Matern Kernel = 1
-)
-
-// WindowOf says which losses a surrogate uses.
-type WindowOf uint8
-
-const (
-	// Latest: the last Plan.Window losses.
-	Latest WindowOf = 0
-	// NearestPoints: of the last 4*Plan.Window losses, the Plan.Window whose points are
-	// nearest to where the gradient is evaluated, as in FZooS's published code. Each
-	// step fits again.
-	NearestPoints WindowOf = 1
-)
-
 // Correction is gamma in FZooS (5), the factor on the correction that local step t,
 // counted from 1, adds.
 type Correction uint8
@@ -65,14 +41,10 @@ const (
 
 var (
 	estimatorNames    = []string{"differences", "surrogate"}
-	kernelNames       = []string{"squared-exponential", "matern"}
-	windowOfNames     = []string{"latest", "nearest"}
 	correctionNames   = []string{"inverse", "one", "zero", "theory"}
 	correctionAtNames = []string{"iterate", "round"}
 )
 
 func (v Estimator) String() string    { return codec.Name(estimatorNames, int(v)) }
-func (v Kernel) String() string       { return codec.Name(kernelNames, int(v)) }
-func (v WindowOf) String() string     { return codec.Name(windowOfNames, int(v)) }
 func (v Correction) String() string   { return codec.Name(correctionNames, int(v)) }
 func (v CorrectionAt) String() string { return codec.Name(correctionAtNames, int(v)) }

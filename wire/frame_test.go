@@ -237,8 +237,7 @@ func TestNames(t *testing.T) {
 		{wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
 		{wire.UploadBusy, "busy"}, {wire.UploadState(0), "unknown(0)"},
 		{wire.DenseVectors, "dense"}, {wire.LocalAdam, "adam"},
-		{wire.Surrogate, "surrogate"}, {wire.Matern, "matern"}, {wire.NearestPoints, "nearest"},
-		{wire.CorrectionTheory, "theory"},
+		{wire.Surrogate, "surrogate"}, {wire.CorrectionTheory, "theory"},
 		{wire.AtRound, "round"}, {wire.Estimator(2), "unknown(2)"},
 	}
 	for _, test := range tests {

@@ -38,8 +38,8 @@ type Field struct {
 	min, max   float64  // of a number; max 0: no limits
 }
 
-// Fields lists the fields of all sections by ascending number, from 1.
-// Number 81 is never assigned: a test vector has it as an unknown field.
+// Fields lists the fields of all sections by ascending number, from 1. A number that is missing
+// is never used again: test vectors have it as an unknown field.
 func Fields() []Field { return slices.Clone(planFields) }
 
 // Choices returns the names of a choice by number, with "" for unused numbers; nil for

@@ -3,14 +3,12 @@ package wire
 // PlanSurrogate is section surrogate: the model of its loss that a device fits, with
 // SurrogateEstimator. Lengths are in the coordinates of Boxes.
 type PlanSurrogate struct {
-	Features      uint32 // M, random Fourier features
-	Kernel        Kernel
+	Features      uint32  // M, random Fourier features
 	LengthScale   float32 // l
 	LengthFit     uint8   // 1: a device's process fits l at each step, see package surrogate
 	Prior         uint8   // 0: a process has the mean of the window's losses; 1: it has mean 0
 	Noise         float32 // sigma^2 of a loss, where losses are scaled to a variance of 1
 	Window        uint32  // n, losses that a device's surrogate uses
-	WindowOf      WindowOf
 	Active        uint32  // queries around each local iterate, beside the one at it
 	Around        uint32  // queries around a round's x, beside the one at it
 	Candidates    uint32  // points from which the most uncertain are queried
@@ -27,9 +25,6 @@ var surrogateSection = Section{
 		{Number: 68, Name: "features", max: MaxFeatures,
 			Doc: "M, random features of a surrogate",
 			at:  func(p *Plan) any { return &p.Features }},
-		{Number: 69, Name: "kernel", names: kernelNames,
-			Doc: "covariance of a surrogate",
-			at:  func(p *Plan) any { return (*uint8)(&p.Kernel) }},
 		{Number: 70, Name: "length_scale", max: 1e6,
 			Doc: "l, length scale of a surrogate's kernel",
 			at:  func(p *Plan) any { return &p.LengthScale }},
@@ -39,9 +34,6 @@ var surrogateSection = Section{
 		{Number: 72, Name: "window", max: MaxWindow,
 			Doc: "n, losses that a surrogate uses",
 			at:  func(p *Plan) any { return &p.Window }},
-		{Number: 73, Name: "window_of", names: windowOfNames,
-			Doc: "which losses a surrogate uses",
-			at:  func(p *Plan) any { return (*uint8)(&p.WindowOf) }},
 		{Number: 74, Name: "active", Changeable: true, max: 4096,
 			Doc: "queries around each local iterate",
 			at:  func(p *Plan) any { return &p.Active }},

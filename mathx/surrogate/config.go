@@ -24,18 +24,6 @@ type Config struct {
 	// window's values.
 	ZeroMean bool
 
-	// Kernel is the covariance; the zero value is the paper's.
-	Kernel Kernel
-
-	// Nearest conditions the process on those Window of the History latest points that
-	// are nearest to the last argument of [Process.Center], instead of on the latest
-	// Window. Each choice is a new fit, as in the official code: n^2 d/2 + n^3/6.
-	Nearest bool
-
-	// History is the number of points that Nearest keeps, at least Window. 0 means
-	// 4*Window.
-	History int
-
 	// Workers is the number of goroutines that share the candidates of
 	// [Process.Uncertainty]. 0 means 1. Answers do not depend on it.
 	Workers int
@@ -44,9 +32,6 @@ type Config struct {
 // withDefaults returns a copy with defaults for zeros. It panics if a setting makes no
 // sense.
 func (c Config) withDefaults() Config {
-	if c.History == 0 {
-		c.History = 4 * c.Window
-	}
 	if c.Workers == 0 {
 		c.Workers = 1
 	}
@@ -54,8 +39,6 @@ func (c Config) withDefaults() Config {
 	c.check("Window", c.Window > 0, c.Window, "at least 1")
 	c.check("LengthScale", positive(c.LengthScale), c.LengthScale, "above 0 and finite")
 	c.check("Noise", c.Noise == 0 || positive(c.Noise), c.Noise, "at least 0 and finite")
-	c.check("Kernel", c.Kernel <= Matern52, c.Kernel, "SquaredExponential or Matern52")
-	c.check("History", !c.Nearest || c.History >= c.Window, c.History, "at least Window")
 	c.check("Workers", c.Workers > 0, c.Workers, "at least 0")
 	return c
 }

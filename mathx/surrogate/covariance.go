@@ -13,7 +13,7 @@ func (p *Process) Covariance(dst, x []float64) {
 	z := p.columns[:n*d]
 	slopes := p.columns[p.cfg.Window*d:][:n]
 	for i := range slopes {
-		slopes[i] = p.shape.slope(squaredDistance(x[:d], p.point(p.sys.slot(i))))
+		slopes[i] = p.kernel.slope(squaredDistance(x[:d], p.point(p.sys.slot(i))))
 	}
 	for a := range d {
 		column := z[a*n : (a+1)*n]
@@ -25,6 +25,6 @@ func (p *Process) Covariance(dst, x []float64) {
 			known := dot(column, z[b*n:(b+1)*n])
 			dst[a*d+b], dst[b*d+a] = -known, -known
 		}
-		dst[a*d+a] += p.shape.slope0
+		dst[a*d+a] += p.kernel.slope0
 	}
 }

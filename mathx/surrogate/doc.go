@@ -12,7 +12,7 @@
 // FZooS reads
 //
 //	gradient     J(x)^T A^-1 (y - m)           J(x) is n*d, row i the gradient of k(x, x_i) over x
-//	covariance   c_0 I - J(x)^T A^-1 J(x)   c_0 is 1/l^2, or 5/(3 l^2)
+//	covariance   c_0 I - J(x)^T A^-1 J(x)   c_0 is 1/l^2
 //
 // where the prior mean m is the mean of the window's values, and 0 with ZeroMean, as in the
 // paper; far from all points the surrogate is flat. Dividing the
@@ -26,7 +26,7 @@
 // # Random features
 //
 // [Features] maps x to phi(x) = sqrt(2/M) cos(V x + b), so that phi(x)^T phi(x')
-// approximates k(x, x') of [SquaredExponential]. A [Fit] computes equation (3),
+// approximates k(x, x'). A [Fit] computes equation (3),
 // w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m), and [Features.Gradient] the gradient of the
 // surrogate from any w: that of a client, or the mean of all. Appendix D of the paper
 // prints 2/sqrt(M), with which the kernel would be 2 at distance 0.

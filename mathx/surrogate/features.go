@@ -2,7 +2,7 @@ package surrogate
 
 import "math"
 
-// Features are random Fourier features of [SquaredExponential], sqrt(2/M) cos(v_j x + b_j).
+// Features are random Fourier features of a [Process]'s kernel, sqrt(2/M) cos(v_j x + b_j).
 // Their inner products approximate the kernel, with an error that falls as 1/sqrt(M). Any
 // number of goroutines may use them.
 type Features struct {

@@ -32,7 +32,7 @@ func (p *Process) FitLengthScale() float64 {
 	best, most := p.cfg.LengthScale, math.Inf(-1)
 	for k := -2 * finest; k <= 2*finest; k++ {
 		l := p.cfg.LengthScale * math.Pow(2, float64(k)/2)
-		if score := p.score(shapeOf(p.cfg.Kernel, l)); score > most {
+		if score := p.score(kernelOf(l)); score > most {
 			best, most = l, score
 		}
 	}
@@ -52,13 +52,13 @@ func (p *Process) measure() {
 
 // score returns the logarithm of the likelihood, or -Inf where A has no factor or the values do not
 // differ.
-func (p *Process) score(s shape) float64 {
+func (p *Process) score(k kernel) float64 {
 	t, n := p.trial, p.sys.n
 	t.l.n = 0
 	for i := range n {
 		row := t.z[:i]
 		for j, squared := range t.squared.row(i)[:i] {
-			row[j] = s.value(squared)
+			row[j] = k.value(squared)
 		}
 		if !t.l.append(row, 1+p.sys.noise, p.sys.noise/2) {
 			return math.Inf(-1)
@@ -83,14 +83,14 @@ func (p *Process) score(s shape) float64 {
 
 // rescale conditions the process anew, with another length scale.
 func (p *Process) rescale(l float64) {
-	s := shapeOf(p.cfg.Kernel, l)
-	if s == p.shape {
+	k := kernelOf(l)
+	if k == p.kernel {
 		return
 	}
-	p.shape = s
+	p.kernel = k
 	for i := range p.sys.n {
 		for j, squared := range p.trial.squared.row(i) {
-			p.sys.gram.set(i, j, s.value(squared))
+			p.sys.gram.set(i, j, k.value(squared))
 		}
 	}
 	p.sys.refactor()

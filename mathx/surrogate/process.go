@@ -8,15 +8,12 @@ package surrogate
 // answer is NaN. A point or value that is not finite makes answers NaN while it is in the
 // window, but no method panics or hangs.
 type Process struct {
-	cfg   Config
-	shape shape
-	sys   system
-	x     []float64 // Window*Dim, by slot
-	id    []int     // which point is in a slot, by slot, counted from 0
-	added int       // points ever added
+	cfg    Config
+	kernel kernel
+	sys    system
+	x      []float64 // Window*Dim, by slot
 
 	trial *likelihood // nil before the first FitLengthScale
-	past  *history    // nil: conditioned on the latest points
 	inv   *inverse    // nil before the first Uncertainty, as is team
 	team  *team
 
@@ -27,47 +24,29 @@ type Process struct {
 // the caller, who must check settings before.
 func New(cfg Config) *Process {
 	cfg = cfg.withDefaults()
-	p := &Process{
-		cfg:   cfg,
-		shape: shapeOf(cfg.Kernel, cfg.LengthScale),
-		sys:   newSystem(cfg.Window, cfg.Noise, cfg.ZeroMean),
-		x:     make([]float64, cfg.Window*cfg.Dim),
-		id:    make([]int, cfg.Window),
+	return &Process{
+		cfg:    cfg,
+		kernel: kernelOf(cfg.LengthScale),
+		sys:    newSystem(cfg.Window, cfg.Noise, cfg.ZeroMean),
+		x:      make([]float64, cfg.Window*cfg.Dim),
 	}
-	if cfg.Nearest {
-		p.past = newHistory(cfg.History, cfg.Dim)
-	}
-	return p
 }
 
-// Len returns the number of stored points: at most Window, or History with Nearest.
-func (p *Process) Len() int {
-	if p.past != nil {
-		return p.past.n
-	}
-	return p.sys.n
-}
+// Len returns the number of stored points, at most Window.
+func (p *Process) Len() int { return p.sys.n }
 
 // Point returns point i < [Process.Len], oldest first. Adding all of them in this order to
-// a new process gives a process equal to this one, except for the choice of
-// [Process.Center]. The caller must not change x, nor use it after the next Add.
+// a new process gives a process equal to this one. The caller must not change x, nor use it
+// after the next Add.
 func (p *Process) Point(i int) (x []float64, y float64) {
-	if p.past != nil {
-		return p.past.point(i)
-	}
 	slot := p.sys.slot(i)
 	return p.point(slot), p.sys.y[slot]
 }
 
 // Add appends a copy of a point of Dim coordinates with its value, and removes the oldest
-// from a full window. With Nearest the point joins those that Center chose, until Center
-// chooses again.
+// from a full window.
 func (p *Process) Add(x []float64, y float64) {
-	if p.past != nil {
-		p.past.add(x, y)
-	}
-	p.insert(x, y, p.added)
-	p.added++
+	p.insert(x, y)
 	p.settle()
 }
 
@@ -91,14 +70,13 @@ func (p *Process) settle() {
 	inv.place(slot, n, p.point(slot))
 }
 
-// insert stores point number id in its slot, and computes its row of the kernel matrix.
-func (p *Process) insert(x []float64, y float64, id int) {
+// insert stores a point in its slot, and computes its row of the kernel matrix.
+func (p *Process) insert(x []float64, y float64) {
 	slot := p.sys.push(y)
 	own := p.point(slot)
 	copy(own, x[:p.cfg.Dim])
-	p.id[slot] = id
 	for j := range p.sys.n {
-		k := p.shape.value(squaredDistance(own, p.point(j)))
+		k := p.kernel.value(squaredDistance(own, p.point(j)))
 		p.sys.gram.set(slot, j, k)
 	}
 }
@@ -124,7 +102,7 @@ func (p *Process) Mean(x []float64) float64 {
 	}
 	sum := 0.0
 	for i, a := range p.sys.weights[:p.sys.n] {
-		sum += a * p.shape.value(squaredDistance(x, p.point(i)))
+		sum += a * p.kernel.value(squaredDistance(x, p.point(i)))
 	}
 	return p.sys.mean + p.sys.scale*sum
 }
@@ -136,7 +114,7 @@ func (p *Process) Mean(x []float64) float64 {
 func (p *Process) Variance(x []float64) float64 {
 	z := p.sys.z[:p.sys.n]
 	for i := range z {
-		z[i] = p.shape.value(squaredDistance(x, p.point(p.sys.slot(i))))
+		z[i] = p.kernel.value(squaredDistance(x, p.point(p.sys.slot(i))))
 	}
 	p.sys.l.solveLower(z, z)
 	return max(0, 1-dot(z, z))
@@ -152,7 +130,7 @@ func (p *Process) Gradient(dst, x []float64) {
 	clear(dst)
 	for i, a := range p.sys.weights[:p.sys.n] {
 		xi := p.point(i)
-		c := a * p.shape.slope(squaredDistance(x, xi))
+		c := a * p.kernel.slope(squaredDistance(x, xi))
 		for j, v := range xi {
 			dst[j] += c * (v - x[j])
 		}

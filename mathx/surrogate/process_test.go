@@ -1,7 +1,6 @@
 package surrogate_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/zofl/zofl/mathx/surrogate"
 )
-
-var kernels = []surrogate.Kernel{surrogate.SquaredExponential, surrogate.Matern52}
 
 // A cloud draws points around others, like those of a trajectory.
 type cloud struct {
@@ -80,56 +77,46 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-func eachKernel(t *testing.T, test func(*testing.T, surrogate.Kernel)) {
-	for _, k := range kernels {
-		t.Run(fmt.Sprint(k), func(t *testing.T) { test(t, k) })
-	}
-}
-
 // Central differences with step h have an error of h^2 times a third derivative, and of
 // 1e-16/h times the mean.
 func TestGradientIsThatOfMean(t *testing.T) {
-	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		const d, h = 7, 1e-4
-		p := surrogate.New(
-			surrogate.Config{Dim: d, Window: 40, LengthScale: 0.7, Noise: 1e-4, Kernel: k})
-		c := newCloud(1, d, 0.5)
-		fill(p, c, 60)
-		got, want := make([]float64, d), make([]float64, d)
-		for range 10 {
-			x := c.point()
-			p.Gradient(got, x)
-			for i := range x {
-				at := x[i]
-				x[i] = at + h
-				up := p.Mean(x)
-				x[i] = at - h
-				want[i] = (up - p.Mean(x)) / (2 * h)
-				x[i] = at
-			}
-			near(t, "gradient", got, want, 1e-6)
+	const d, h = 7, 1e-4
+	p := surrogate.New(
+		surrogate.Config{Dim: d, Window: 40, LengthScale: 0.7, Noise: 1e-4})
+	c := newCloud(1, d, 0.5)
+	fill(p, c, 60)
+	got, want := make([]float64, d), make([]float64, d)
+	for range 10 {
+		x := c.point()
+		p.Gradient(got, x)
+		for i := range x {
+			at := x[i]
+			x[i] = at + h
+			up := p.Mean(x)
+			x[i] = at - h
+			want[i] = (up - p.Mean(x)) / (2 * h)
+			x[i] = at
 		}
-	})
+		near(t, "gradient", got, want, 1e-6)
+	}
 }
 
 func TestInterpolation(t *testing.T) {
-	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		p := surrogate.New(
-			surrogate.Config{Dim: 5, Window: 30, LengthScale: 0.5, Noise: 1e-12, Kernel: k})
-		fill(p, newCloud(2, 5, 0.5), 45)
-		for i := range p.Len() {
-			x, y := p.Point(i)
-			if got := p.Mean(x); math.Abs(got-y) > 1e-8*math.Abs(y) {
-				t.Errorf("point %d: got mean %v, want %v", i, got, y)
-			}
-			if got := p.Variance(x); got > 1e-11 {
-				t.Errorf("point %d: got variance %v, want 0", i, got)
-			}
+	p := surrogate.New(
+		surrogate.Config{Dim: 5, Window: 30, LengthScale: 0.5, Noise: 1e-12})
+	fill(p, newCloud(2, 5, 0.5), 45)
+	for i := range p.Len() {
+		x, y := p.Point(i)
+		if got := p.Mean(x); math.Abs(got-y) > 1e-8*math.Abs(y) {
+			t.Errorf("point %d: got mean %v, want %v", i, got, y)
 		}
-		if p.Jitter() != 0 {
-			t.Errorf("got jitter %v, want 0", p.Jitter())
+		if got := p.Variance(x); got > 1e-11 {
+			t.Errorf("point %d: got variance %v, want 0", i, got)
 		}
-	})
+	}
+	if p.Jitter() != 0 {
+		t.Errorf("got jitter %v, want 0", p.Jitter())
+	}
 }
 
 // The variance of a value at its own point is at most the noise.
@@ -150,21 +137,16 @@ func TestVarianceAtData(t *testing.T) {
 }
 
 func TestWithoutPoints(t *testing.T) {
-	for k, want := range map[surrogate.Kernel]float64{
-		surrogate.SquaredExponential: 3 / (0.5 * 0.5),
-		surrogate.Matern52:           3 * 5 / (3 * 0.5 * 0.5),
-	} {
-		p := surrogate.New(surrogate.Config{Dim: 3, Window: 4, LengthScale: 0.5, Kernel: k})
-		x, got := []float64{1, 2, 3}, []float64{9, 9, 9}
-		p.Gradient(got, x)
-		if norm(got) != 0 || p.Mean(x) != 0 || p.Variance(x) != 1 {
-			t.Errorf("got gradient %v, mean %v, variance %v, want 0, 0, 1", got, p.Mean(x),
-				p.Variance(x))
-		}
-		p.Uncertainty(got[:1], [][]float64{x})
-		if math.Abs(got[0]-want) > 1e-12 {
-			t.Errorf("kernel %d: got uncertainty %v, want %v", k, got[0], want)
-		}
+	p := surrogate.New(surrogate.Config{Dim: 3, Window: 4, LengthScale: 0.5})
+	x, got := []float64{1, 2, 3}, []float64{9, 9, 9}
+	p.Gradient(got, x)
+	if norm(got) != 0 || p.Mean(x) != 0 || p.Variance(x) != 1 {
+		t.Errorf("got gradient %v, mean %v, variance %v, want 0, 0, 1", got, p.Mean(x),
+			p.Variance(x))
+	}
+	p.Uncertainty(got[:1], [][]float64{x})
+	if want := 3 / (0.5 * 0.5); math.Abs(got[0]-want) > 1e-12 {
+		t.Errorf("got uncertainty %v, want %v", got[0], want)
 	}
 }
 

@@ -65,7 +65,7 @@ func newDesk(p *Process) workspace {
 }
 
 func (d *workspace) work() {
-	prior := d.p.shape.slope0 * float64(d.p.cfg.Dim)
+	prior := d.p.kernel.slope0 * float64(d.p.cfg.Dim)
 	for xs, dst := d.xs, d.dst; len(xs) > 0; {
 		n := min(group, len(xs))
 		for i, x := range xs[:n] {
@@ -91,7 +91,7 @@ func (d *workspace) prepare(i int, x []float64) {
 	for j := range q {
 		q[j] = dot(d.x, inv.x[j*dim:(j+1)*dim])
 		squared := r - 2*q[j] + inv.gram.row(j)[j]
-		u[j] = d.p.shape.slope(max(0, squared))
+		u[j] = d.p.kernel.slope(max(0, squared))
 	}
 	d.r[i] = r
 }

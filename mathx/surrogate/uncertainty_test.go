@@ -22,25 +22,21 @@ func traceOf(p *surrogate.Process, dim int, x []float64) (trace float64) {
 // norm of A^-1, at most 1/noise.
 func TestUncertaintyIsTheTrace(t *testing.T) {
 	for _, c := range []struct {
-		kernel surrogate.Kernel
 		n, dim int
 		radius float64
 		noise  float64
 		within float64 // of the trace
 	}{
-		{surrogate.SquaredExponential, 200, 30, 0.3, 1e-6, 1e-9},
-		{surrogate.SquaredExponential, 200, 5, 0.3, 1e-6, 1e-3},
-		{surrogate.SquaredExponential, 201, 30, 0.01, 1e-6, 1e-8},
-		{surrogate.SquaredExponential, 200, 30, 1e-4, 1e-6, 1e-8},
-		{surrogate.SquaredExponential, 200, 30, 1e-2, 1e-10, 1e-4},
-		{surrogate.Matern52, 200, 30, 0.3, 1e-6, 1e-9},
-		{surrogate.Matern52, 200, 5, 0.3, 1e-6, 1e-6},
-		{surrogate.Matern52, 200, 30, 1e-4, 1e-6, 1e-8},
-		{surrogate.SquaredExponential, 7, 3, 1, 0, 1e-9},
-		{surrogate.SquaredExponential, 1, 3, 1, 1e-6, 1e-12},
+		{200, 30, 0.3, 1e-6, 1e-9},
+		{200, 5, 0.3, 1e-6, 1e-3},
+		{201, 30, 0.01, 1e-6, 1e-8},
+		{200, 30, 1e-4, 1e-6, 1e-8},
+		{200, 30, 1e-2, 1e-10, 1e-4},
+		{7, 3, 1, 0, 1e-9},
+		{1, 3, 1, 1e-6, 1e-12},
 	} {
 		p := surrogate.New(surrogate.Config{
-			Dim: c.dim, Window: c.n, LengthScale: 1, Noise: c.noise, Kernel: c.kernel,
+			Dim: c.dim, Window: c.n, LengthScale: 1, Noise: c.noise,
 		})
 		cloud := newCloud(20, c.dim, c.radius)
 		fill(p, cloud, c.n+10)
@@ -64,58 +60,54 @@ func TestUncertaintyIsTheTrace(t *testing.T) {
 // The gradient is certain where points surround x: the uncertainty falls with more points,
 // and with the noise to 0.
 func TestUncertaintyFalls(t *testing.T) {
-	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		const d = 3
-		last := math.Inf(1)
-		for _, noise := range []float64{1e-4, 1e-6, 1e-8} {
-			p := surrogate.New(
-				surrogate.Config{Dim: d, Window: 100, LengthScale: 1, Noise: noise, Kernel: k})
-			c := newCloud(21, d, 0.02)
-			before := make([]float64, 1)
-			for range 5 {
-				fill(p, c, 20)
-				got := make([]float64, 1)
-				p.Uncertainty(got, [][]float64{c.center})
-				if before[0] > 0 && !(got[0] < before[0]) {
-					t.Errorf("noise %g: got %g with %d points after %g, want less", noise, got[0],
-						p.Len(), before[0])
-				}
-				before = got
+	const d = 3
+	last := math.Inf(1)
+	for _, noise := range []float64{1e-4, 1e-6, 1e-8} {
+		p := surrogate.New(
+			surrogate.Config{Dim: d, Window: 100, LengthScale: 1, Noise: noise})
+		c := newCloud(21, d, 0.02)
+		before := make([]float64, 1)
+		for range 5 {
+			fill(p, c, 20)
+			got := make([]float64, 1)
+			p.Uncertainty(got, [][]float64{c.center})
+			if before[0] > 0 && !(got[0] < before[0]) {
+				t.Errorf("noise %g: got %g with %d points after %g, want less", noise, got[0],
+					p.Len(), before[0])
 			}
-			if !(before[0] < last/10) {
-				t.Errorf("noise %g: got %g, want below a tenth of %g", noise, before[0], last)
-			}
-			last = before[0]
+			before = got
 		}
-	})
+		if !(before[0] < last/10) {
+			t.Errorf("noise %g: got %g, want below a tenth of %g", noise, before[0], last)
+		}
+		last = before[0]
+	}
 }
 
 // A covariance has no negative direction.
 func TestCovarianceIsSemidefinite(t *testing.T) {
-	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		const d = 6
-		p := surrogate.New(
-			surrogate.Config{Dim: d, Window: 80, LengthScale: 1, Noise: 1e-6, Kernel: k})
-		c := newCloud(22, d, 0.1)
-		fill(p, c, 100)
-		cov := make([]float64, d*d)
-		for range 20 {
-			p.Covariance(cov, c.point())
-			v := difference(c.point(), c.center)
-			form := 0.0
-			for i := range d {
-				for j := range d {
-					form += v[i] * v[j] * cov[i*d+j]
-					if cov[i*d+j] != cov[j*d+i] {
-						t.Errorf("got %v and %v, want symmetry", cov[i*d+j], cov[j*d+i])
-					}
+	const d = 6
+	p := surrogate.New(
+		surrogate.Config{Dim: d, Window: 80, LengthScale: 1, Noise: 1e-6})
+	c := newCloud(22, d, 0.1)
+	fill(p, c, 100)
+	cov := make([]float64, d*d)
+	for range 20 {
+		p.Covariance(cov, c.point())
+		v := difference(c.point(), c.center)
+		form := 0.0
+		for i := range d {
+			for j := range d {
+				form += v[i] * v[j] * cov[i*d+j]
+				if cov[i*d+j] != cov[j*d+i] {
+					t.Errorf("got %v and %v, want symmetry", cov[i*d+j], cov[j*d+i])
 				}
 			}
-			if form < -1e-9*norm(v)*norm(v) {
-				t.Errorf("got a variance of %g in direction %v", form, v)
-			}
 		}
-	})
+		if form < -1e-9*norm(v)*norm(v) {
+			t.Errorf("got a variance of %g in direction %v", form, v)
+		}
+	}
 }
 
 // Candidates far from all points are more uncertain than those among them.

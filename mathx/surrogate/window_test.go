@@ -51,21 +51,18 @@ func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][
 // first queries come before it is full.
 func TestWindowIsAFreshProcess(t *testing.T) {
 	for window := 1; window <= 13; window += 3 {
-		for _, k := range kernels {
-			t.Run(fmt.Sprint(window, k), func(t *testing.T) {
-				cfg := surrogate.Config{Dim: 3, Window: window, LengthScale: 1, Noise: 1e-4,
-					Kernel: k}
-				p, c := surrogate.New(cfg), newCloud(uint64(window), 3, 1)
-				var points [][]float64
-				for range 4 * window {
-					x := c.point()
-					p.Add(x, quadratic(x))
-					points = append(points, x)
-					points = points[max(0, len(points)-window):]
-					sameAs(t, p, cfg, points, c)
-				}
-			})
-		}
+		t.Run(fmt.Sprint(window), func(t *testing.T) {
+			cfg := surrogate.Config{Dim: 3, Window: window, LengthScale: 1, Noise: 1e-4}
+			p, c := surrogate.New(cfg), newCloud(uint64(window), 3, 1)
+			var points [][]float64
+			for range 4 * window {
+				x := c.point()
+				p.Add(x, quadratic(x))
+				points = append(points, x)
+				points = points[max(0, len(points)-window):]
+				sameAs(t, p, cfg, points, c)
+			}
+		})
 	}
 }
 
@@ -141,21 +138,16 @@ func byPoint(v []float64, each int) []float64 {
 
 // Answers stay the same when a stored trajectory is restored.
 func TestPointsRestore(t *testing.T) {
-	for _, nearest := range []bool{false, true} {
-		cfg := surrogate.Config{Dim: 3, Window: 10, LengthScale: 1, Noise: 1e-5, Nearest: nearest}
-		p, c := surrogate.New(cfg), newCloud(10, 3, 1)
-		fill(p, c, 55)
-		q := surrogate.New(cfg)
-		for i := range p.Len() {
-			q.Add(p.Point(i))
-		}
-		x := c.point()
-		p.Center(x)
-		q.Center(x)
-		if got, want := q.Mean(x),
-			p.Mean(x); q.Len() != p.Len() || math.Abs(got-want) > 1e-9*math.Abs(want) {
-			t.Errorf("nearest %v: got %d points and mean %v, want %d and %v", nearest, q.Len(), got,
-				p.Len(), want)
-		}
+	cfg := surrogate.Config{Dim: 3, Window: 10, LengthScale: 1, Noise: 1e-5}
+	p, c := surrogate.New(cfg), newCloud(10, 3, 1)
+	fill(p, c, 55)
+	q := surrogate.New(cfg)
+	for i := range p.Len() {
+		q.Add(p.Point(i))
+	}
+	x := c.point()
+	if got, want := q.Mean(x),
+		p.Mean(x); q.Len() != p.Len() || math.Abs(got-want) > 1e-9*math.Abs(want) {
+		t.Errorf("got %d points and mean %v, want %d and %v", q.Len(), got, p.Len(), want)
 	}
 }

@@ -59,10 +59,9 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	p := at.Plan()
 	l, noise := float64(p.LengthScale), float64(p.Noise)
 	f := &FZooS{
-		Posterior: Posterior{Matern: p.Kernel == wire.Matern, L: l, Noise: noise, Mean: p.Prior == 0},
+		Posterior: Posterior{L: l, Noise: noise, Mean: p.Prior == 0},
 		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window), FitsL: p.LengthFit > 0,
-		Nearest: p.WindowOf == wire.NearestPoints,
-		Domain:  frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
+		Domain: frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
 		Decay: float64(p.WeightDecay), Prox: float64(p.Prox), Origin: frame.origin,
 		StepScale: frame.step, Travel: func(v float64) float64 { return float64(float32(v)) },
 	}
@@ -173,7 +172,7 @@ func (w *walk) chosen(client int, at At, points [][]float64, y float64) {
 	if known := w.s.D[client]; known != nil {
 		d = Queries{append(slices.Clone(known.X), points[0]), append(slices.Clone(known.Y), y)}
 	}
-	p := w.f.condition(&d, points[0])
+	p := w.f.condition(&d)
 	// rounding error of a gradient known without any points
 	off := 1e-6 * p.slope(0) * float64(len(points[0]))
 	last := math.Inf(1)

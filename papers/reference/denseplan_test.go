@@ -67,7 +67,6 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 
 // drawSurrogate sets the fields of a surrogate.
 func drawSurrogate(p *wire.Plan, random *rand.Rand) {
-	p.Kernel, p.WindowOf = wire.Kernel(random.UintN(2)), wire.WindowOf(random.UintN(2))
 	p.Correction, p.CorrectionAt = wire.Correction(random.UintN(4)), wire.CorrectionAt(random.UintN(2))
 	if p.Correction == wire.CorrectionTheory {
 		p.Heterogeneity = 10
@@ -95,8 +94,7 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 	for seed := range *denseCombinations {
 		p := denseCombination(t, rand.New(rand.NewPCG(seed, 5)))
 		for _, v := range []any{p.Estimator, p.Sharing, p.Distribution, p.Difference, p.Rule,
-			p.Control, p.Weights,
-			p.Kernel, p.WindowOf, p.Correction, p.CorrectionAt} {
+			p.Control, p.Weights, p.Correction, p.CorrectionAt} {
 			seen[fmt.Sprintf("%T %v", v, v)]++
 		}
 		for name, has := range map[string]bool{"boxes": len(p.Boxes) == 1,
@@ -125,7 +123,7 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 		}
 		delete(seen, name)
 	}
-	if all := 2 + 2 + 3 + 2 + 4 + 3 + 2 + 2 + 2 + 4 + 2; len(seen) != all {
+	if all := 2 + 2 + 3 + 2 + 4 + 3 + 2 + 4 + 2; len(seen) != all {
 		t.Errorf("%d choices, want %d: %v", len(seen), all, seen)
 	}
 }

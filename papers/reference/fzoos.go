@@ -1,22 +1,18 @@
 package reference
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // FZooS is Algorithm 2 of FZooS, with the window, the optimizer and the options of its
 // appendix and its published code. A [Query] chooses the points that are queried.
 type FZooS struct {
 	Posterior // without points
 	Random
-	Dim, K  int
-	Eta     float64
-	Window  int     // number of the latest points that count
-	FitsL   bool    // each step takes the likeliest l, as the published code does
-	Nearest bool    // of the latest 4 Window, the nearest count, as in the published code
-	Domain  *Domain // nil: unbounded
-	Local   Optimizer
+	Dim, K int
+	Eta    float64
+	Window int     // number of the latest points that count
+	FitsL  bool    // each step takes the likeliest l, as the published code does
+	Domain *Domain // nil: unbounded
+	Local  Optimizer
 	// Gamma is the correction length of a local step; nil: no correction.
 	Gamma func(Step) float64
 	// AtRound uses the correction's gradients at x_{r-1}, as SCAFFOLD does.
@@ -76,7 +72,7 @@ func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 	if f.AtRound {
 		x = start
 	}
-	all, _ := s.D[client].latest(f.kept())
+	all, _ := s.D[client].latest(f.Window)
 	c := f.Random.Gradient(x, along(s.W, -1, own))
 	add(g, f.Gamma(Step{t, x, g, c, all}), c)
 }
@@ -111,7 +107,7 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	}
 	points, y := query(client, at, x)
 	d.X, d.Y = append(d.X, points[0]), append(d.Y, y[0])
-	p := f.condition(d, x)
+	p := f.condition(d)
 	for i := 1; i < len(points); i++ {
 		d.X, d.Y = append(d.X, points[i]), append(d.Y, y[i])
 		p.X, p.Y = append(p.X, points[i]), append(p.Y, y[i])
@@ -121,39 +117,14 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	return p
 }
 
-// condition returns the process of the points that count at x, with the l that it has there.
-func (f *FZooS) condition(d *Queries, x []float64) Posterior {
+// condition returns the process of the points that count, with the l that it has.
+func (f *FZooS) condition(d *Queries) Posterior {
 	p := f.Posterior
-	p.X, p.Y = d.latest(f.kept())
-	if len(p.X) > f.Window { // nearest
-		order, distance := make([]int, len(p.X)), make([]float64, len(p.X))
-		for i, xi := range p.X {
-			away := along(xi, -1, x)
-			order[i], distance[i] = i, dot(away, away)
-		}
-		slices.SortFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(b, a))
-		})
-		order = order[:f.Window]
-		slices.Sort(order)
-		all := p
-		p.X, p.Y = nil, nil
-		for _, i := range order {
-			p.X, p.Y = append(p.X, all.X[i]), append(p.Y, all.Y[i])
-		}
-	}
+	p.X, p.Y = d.latest(f.Window)
 	if f.FitsL {
 		p = p.Likeliest()
 	}
 	return p
-}
-
-// kept returns how many points of a trajectory may count.
-func (f *FZooS) kept() int {
-	if f.Nearest {
-		return 4 * f.Window
-	}
-	return f.Window
 }
 
 // latest returns copies of the latest n points.

@@ -12,7 +12,6 @@ import (
 // of FZooS, with K + sigma^2 I factored from scratch. The paper's has mean 0 before any value is
 // known, and one l.
 type Posterior struct {
-	Matern   bool // (1 + s + s^2/3) exp(-s), s = sqrt(5) r/l, else exp(-r^2/(2 l^2))
 	L, Noise float64
 	Mean     bool // has the mean of its values before; not the paper's
 	X        [][]float64
@@ -58,19 +57,11 @@ func (p *Posterior) jacobian(x []float64) (rows [][]float64) {
 
 // kernel returns k at distance r.
 func (p *Posterior) kernel(r float64) float64 {
-	if p.Matern {
-		s := math.Sqrt(5) * r / p.L
-		return (1 + s + s*s/3) * math.Exp(-s)
-	}
 	return math.Exp(-r * r / (2 * p.L * p.L))
 }
 
 // slope returns -1/r times the derivative of k at distance r.
 func (p *Posterior) slope(r float64) float64 {
-	if p.Matern {
-		s := math.Sqrt(5) * r / p.L
-		return 5 / (3 * p.L * p.L) * (1 + s) * math.Exp(-s)
-	}
 	return p.kernel(r) / (p.L * p.L)
 }
 

@@ -8,30 +8,28 @@ import (
 // TestPosteriorByHand: with points at 0 and 1, values 0 and 2 and no noise, the mean passes
 // through both points, and its gradient equals its finite differences.
 func TestPosteriorByHand(t *testing.T) {
-	for _, matern := range []bool{false, true} {
-		p := Posterior{Matern: matern, L: 0.7, Mean: true, X: [][]float64{{0}, {1}},
-			Y: []float64{0, 2}}
-		k := p.kernel(1)
-		mean := func(x float64) float64 { // K^-1 (-1, 1) is (-1, 1)/(1-k)
-			return 1 + (p.kernel(math.Abs(x-1))-p.kernel(math.Abs(x)))/(1-k)
-		}
-		compare(t, "mean at the points", []float64{mean(0), mean(1)}, p.Y, exact)
-		for _, x := range []float64{-0.4, 0.3, 0.5, 1.7} {
-			const h = 1e-5
-			slope := (mean(x+h) - mean(x-h)) / (2 * h)
-			compare(t, "gradient", p.Gradient([]float64{x}), []float64{slope}, 1e-8)
-		}
-		zero := p // K^-1 (0, 2) is (-2 k, 2)/(1-k^2)
-		zero.Mean = false
-		away, near := -zero.slope(0.3)*0.3, zero.slope(0.7)*0.7
-		compare(t, "gradient without the mean", zero.Gradient([]float64{0.3}),
-			[]float64{(2*near - 2*k*away) / (1 - k*k)}, 1e-12)
-		// The covariance by hand, from the derivatives of k over x at both points.
-		const x = 0.3
-		a, b := -p.slope(x)*x, p.slope(1-x)*(1-x)
-		want := p.slope(0) - (a*a-2*k*a*b+b*b)/(1-k*k)
-		compare(t, "uncertainty", []float64{p.Uncertainty([]float64{x})}, []float64{want}, exact)
+	p := Posterior{L: 0.7, Mean: true, X: [][]float64{{0}, {1}},
+		Y: []float64{0, 2}}
+	k := p.kernel(1)
+	mean := func(x float64) float64 { // K^-1 (-1, 1) is (-1, 1)/(1-k)
+		return 1 + (p.kernel(math.Abs(x-1))-p.kernel(math.Abs(x)))/(1-k)
 	}
+	compare(t, "mean at the points", []float64{mean(0), mean(1)}, p.Y, exact)
+	for _, x := range []float64{-0.4, 0.3, 0.5, 1.7} {
+		const h = 1e-5
+		slope := (mean(x+h) - mean(x-h)) / (2 * h)
+		compare(t, "gradient", p.Gradient([]float64{x}), []float64{slope}, 1e-8)
+	}
+	zero := p // K^-1 (0, 2) is (-2 k, 2)/(1-k^2)
+	zero.Mean = false
+	away, near := -zero.slope(0.3)*0.3, zero.slope(0.7)*0.7
+	compare(t, "gradient without the mean", zero.Gradient([]float64{0.3}),
+		[]float64{(2*near - 2*k*away) / (1 - k*k)}, 1e-12)
+	// The covariance by hand, from the derivatives of k over x at both points.
+	const x = 0.3
+	a, b := -p.slope(x)*x, p.slope(1-x)*(1-x)
+	want := p.slope(0) - (a*a-2*k*a*b+b*b)/(1-k*k)
+	compare(t, "uncertainty", []float64{p.Uncertainty([]float64{x})}, []float64{want}, exact)
 	if g := (&Posterior{L: 1}).Gradient([]float64{1, 2}); g[0] != 0 || g[1] != 0 {
 		t.Errorf("without points the gradient is %v, want 0", g)
 	}
@@ -91,11 +89,6 @@ func TestFZooSByHand(t *testing.T) {
 		[]float64{1 - 0.1*(slope+correction)}, exact)
 	if len(s.D[0].X) != 2 {
 		t.Errorf("%d points, want 2", len(s.D[0].X))
-	}
-	f.Nearest, f.Window = true, 1
-	if p := f.condition(&Queries{X: [][]float64{{0}, {5}, {2}}, Y: []float64{1, 2, 3}},
-		[]float64{4}); len(p.X) != 1 || p.X[0][0] != 5 {
-		t.Errorf("nearest to 4 is %v, want 5", p.X)
 	}
 }
 

@@ -142,11 +142,11 @@ func TestCostOfSurrogate(t *testing.T) {
 	if got.Vectors != 1 || got.Local != 16 {
 		t.Errorf("got %d and %d vectors, want 1 and 16", got.Vectors, got.Local)
 	}
-	p.WindowOf, p.Rule, p.Beta, p.Candidates = wire.NearestPoints, wire.SGD, 0, 0
+	p.Rule, p.Beta, p.Candidates = wire.SGD, 0, 0
 	most := got.Streaming
 	if got, want := cost.Of(p, cost.Input{}).Streaming,
-		most+8*4*1000*301-8*32*300-4*4*300; got != want {
-		t.Errorf("the nearest of 4000 points, sgd, no candidates: got %d bytes, want %d", got, want)
+		most-8*32*300-4*4*300; got != want {
+		t.Errorf("sgd, no candidates: got %d bytes, want %d", got, want)
 	}
 }
 

@@ -94,7 +94,7 @@ func transitBytes(p *wire.Plan) uint64 {
 //   - three pairs of triangles: matrix and factor of the process; inverse and inner
 //     products, for its uncertainty; and those of the fit of w;
 //   - with LengthFit another pair: distances, and the factor of the length that is tried;
-//   - the points, twice, and all points that NearestPoints chooses from;
+//   - the points, twice;
 //   - the features at each point, their v and b, and three w: the fleet's, this device's,
 //     and their difference;
 //   - the candidates that are judged together, and the points to be queried.
@@ -105,9 +105,6 @@ func surrogateBytes(p *wire.Plan) uint64 {
 	const atOnce = 32
 	n, d, m := uint64(p.Window), p.Dim, uint64(p.Features)
 	numbers := 3*n*(n+1) + 2*n*d + n*m + 2*m
-	if p.WindowOf == wire.NearestPoints {
-		numbers += 4 * n * (d + 1)
-	}
 	if p.LengthFit > 0 {
 		numbers += n * (n + 1)
 	}

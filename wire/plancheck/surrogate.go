@@ -19,16 +19,6 @@ var surrogateReasons = []reason{
 		do:    "set sharing=shared",
 	},
 	{
-		field: "kernel",
-		what:  "only estimator=surrogate has it",
-		do:    "set estimator=surrogate, or kernel=squared-exponential",
-	},
-	{
-		field: "window_of",
-		what:  "only estimator=surrogate has it",
-		do:    "set estimator=surrogate, or window_of=latest",
-	},
-	{
 		field: "prior",
 		what:  "only estimator=surrogate has it",
 		do:    "set estimator=surrogate, or prior=mean",

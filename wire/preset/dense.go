@@ -32,10 +32,10 @@ the window. Where devices differ much (C = 50 in the paper's quadratics), gamma 
 Adam drift apart and the loss rises, even with exact gradients in place of surrogates:
 the paper's rule, not the surrogate. correction=one holds the devices together.
 Directions, difference and mu are not used.
-The published code differs from the paper: it uses a Matern kernel, fitted at each step
-(kernel=matern length_fit=on), derivatives by differences that vanish at 0, the
-nearest 150 points (window_of=nearest), and a server that keeps the old x where the mean
-of x is worse, by queries that it does not count.
+The published code differs from the paper: it uses a Matern kernel, fitted at each step,
+derivatives by differences that vanish at 0, the nearest 150 points, and a server that
+keeps the old x where the mean of x is worse, by queries that it does not count. Of these
+there is the fit alone, length_fit=on.
 A device that was stopped or killed goes on with the points of its last checkpoint, or
 with new ones. Then the replicas still agree, but the model is not bit-identical to that
 of an undisturbed run.

@@ -71,14 +71,6 @@ var surrogateRefusals = []refusal{
 	},
 		"estimator=surrogate probes no directions"},
 
-	{"kernel", onAll, func(p *wire.Plan) bool {
-		return p.Estimator != wire.Surrogate && p.Kernel != wire.SquaredExponential
-	},
-		"only estimator=surrogate has it"},
-	{"window_of", onAll, func(p *wire.Plan) bool {
-		return p.Estimator != wire.Surrogate && p.WindowOf != wire.Latest
-	},
-		"only estimator=surrogate has it"},
 	{"prior", onAll, func(p *wire.Plan) bool {
 		return p.Estimator != wire.Surrogate && p.Prior > 0
 	},

@@ -49,8 +49,6 @@ var refusedSurrogate = []refusedPlan{
 		[]string{"perturbations=1 perturbation_schedule=[]"}},
 	{"sharing", overSurrogate + "sharing=per-client", []string{"sharing=shared"}},
 
-	{"kernel", "kernel=matern", []string{"kernel=squared-exponential"}},
-	{"window_of", "window_of=nearest", []string{"window_of=latest"}},
 	{"prior", "prior=zero", []string{"prior=mean"}},
 	{"length_fit", "length_fit=on", []string{"length_fit=off"}},
 	{"correction", "correction=one", []string{"correction=inverse"}},

@@ -276,8 +276,8 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		overSurrogate + "window=2 features=65536 active=100 around=100",
 		overSurrogate + "candidates=1 active=0 around=1",
 		overSurrogate +
-			"rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory " +
-			"heterogeneity=1 correction_at=round roster=open",
+			"rule=momentum beta=0.9 correction=theory heterogeneity=1 correction_at=round " +
+			"roster=open",
 	} {
 		if err := valid.Plan(planWith(t, settings)); err != nil {
 			t.Errorf("%s: %v", settings, err)

@@ -68,8 +68,6 @@ func densePlans(s *set) {
 	autoPlans(s)
 
 	add("estimator-new", "upgrade", "an unknown estimator", field{67, Uint(2)})
-	add("kernel-new", "upgrade", "an unknown kernel", field{69, Uint(2)})
-	add("window-of-new", "upgrade", "an unknown window", field{73, Uint(2)})
 	add("correction-new", "upgrade", "an unknown length of the correction", field{78, Uint(4)})
 	add("correction-at-new", "upgrade", "an unknown place of the correction", field{79, Uint(2)})
 	add("boxes-empty", "form", "an empty list written out", field{64, Array()})
@@ -88,8 +86,8 @@ func all80() []field {
 	return merge(all(), []field{
 		{63, Uint(16)}, {64, Array(box(-1, 1), box(0, 10))}, {65, Float(0.999)}, {66, Float(1e-8)},
 		{67, Uint(1)}, {68, Uint(10000)},
-		{69, Uint(1)}, {70, Float(0.5)}, {71, Float(1e-6)}, {72, Uint(1000)}, {73, Uint(1)},
-		{74, Uint(5)}, {75, Uint(20)}, {76, Uint(100)},
+		{70, Float(0.5)}, {71, Float(1e-6)}, {72, Uint(1000)}, {74, Uint(5)},
+		{75, Uint(20)}, {76, Uint(100)},
 		{77, Float(0.01)}, {78, Uint(3)}, {79, Uint(1)}, {80, Float(0.25)},
 	})
 }

@@ -125,6 +125,7 @@ func plans() []Vector {
 	fault("segment-len-over", "limit", "2^41+1 parameters", 6,
 		Array(segment("all", 1<<41+1, 0, 0, 0, 0)))
 	fault("field-new", "upgrade", "an unknown field", 81, Uint(1))
+	unusedFields(fault)
 	fault("scheme-2", "upgrade", "an unknown scheme of directions", 3, Uint(2))
 	fault("rule-new", "upgrade", "an unknown rule", 15, Uint(5))
 	fault("sharing-new", "upgrade", "an unknown sharing", 9, Uint(2))

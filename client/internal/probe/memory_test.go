@@ -14,7 +14,7 @@ import (
 // A device that loads its memory continues as one that was never killed: it makes the same
 // queries and sends the same vectors.
 func TestTrajectoryResumes(t *testing.T) {
-	for _, window := range []string{"window=200", "window=25", "window=25 window_of=nearest"} {
+	for _, window := range []string{"window=200", "window=25"} {
 		t.Run(window, func(t *testing.T) {
 			const d = 6
 			r := newRig(t, smallFZooS(t, d, window), newSlopes(d, 0, 1), newSlopes(d, 1, 1))

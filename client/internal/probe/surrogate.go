@@ -7,7 +7,6 @@ import (
 	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx/surrogate"
-	"github.com/zofl/zofl/wire"
 )
 
 // A trajectory is what a device knows of its loss with estimator=surrogate. It fits a Gaussian
@@ -39,16 +38,11 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 	p := r.Plan()
 	v, b := r.Features()
 	features := surrogate.NewFeatures(d, v, b, float64(p.LengthScale))
-	kernel := surrogate.SquaredExponential
-	if p.Kernel == wire.Matern {
-		kernel = surrogate.Matern52
-	}
 	t := &trajectory{
 		frame: descent.FrameOf(p),
 		process: surrogate.New(surrogate.Config{
 			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale),
-			Noise: float64(p.Noise), Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints,
-			ZeroMean: p.Prior > 0, Workers: workers,
+			Noise: float64(p.Noise), ZeroMean: p.Prior > 0, Workers: workers,
 		}),
 		fit:      surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
 		features: features,

@@ -54,32 +54,20 @@ const confidence = 0.1
 //	G / (G + 2 (omega kappa - 4 omega iota k'(iota)^2 / (d + sigma^2 d/(rT)) + N epsilon))
 //
 // with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the number of this device's points, N the plan's
-// members and epsilon = 1/M; kappa and k' are those of [kernelSlopes]. iota is the mean squared
+// members and epsilon = 1/M. kappa = 1/l^2 is the prior variance of a derivative, and k' =
+// -exp(-iota/(2 l^2)) / (2 l^2) the slope of the kernel in iota, which is the mean squared
 // distance from v to the points of this device. The paper's is to the points of all devices,
 // which no device knows.
 func (e *estimation) theoryGamma(v []float64) float64 {
 	t, p := e.prober.memory.trajectory, e.plan
 	d, points := float64(len(v)), float64(t.process.Len())
 	iota := t.distance(v)
-	kappa, slope := kernelSlopes(p, iota)
+	l2 := float64(p.LengthScale) * float64(p.LengthScale)
+	kappa, slope := 1/l2, -math.Exp(-iota/(2*l2))/(2*l2)
 	omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/confidence)
 	unknown := omega*kappa - 4*omega*iota*slope*slope/(d+float64(p.Noise)*d/points)
 	return float64(p.Heterogeneity) /
 		(float64(p.Heterogeneity) + 2*(max(unknown, 0)+float64(p.Members)/float64(p.Features)))
-}
-
-// kernelSlopes returns kappa, the prior variance of a derivative, and k', the slope of the kernel
-// in the squared distance iota:
-//
-//	squared-exponential: 1/l^2, -exp(-iota/(2 l^2)) / (2 l^2)
-//	matern:              5/(3 l^2), -5 (1 + s) exp(-s) / (6 l^2), s = sqrt(5 iota)/l
-func kernelSlopes(p *wire.Plan, iota float64) (kappa, slope float64) {
-	l := float64(p.LengthScale)
-	if p.Kernel == wire.Matern {
-		s := math.Sqrt(5*iota) / l
-		return 5 / (3 * l * l), -5 * (1 + s) * math.Exp(-s) / (6 * l * l)
-	}
-	return 1 / (l * l), -math.Exp(-iota/(2*l*l)) / (2 * l * l)
 }
 
 // distance returns the mean squared distance from v to the points.

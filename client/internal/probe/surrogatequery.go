@@ -39,7 +39,6 @@ func (e *estimation) explore(k, queries int) error {
 	if k == 0 {
 		e.loss = loss
 	}
-	t.process.Center(t.u)
 	if e.plan.LengthFit > 0 {
 		t.process.FitLengthScale()
 	}

@@ -26,8 +26,8 @@ _FIELDS = """
 54 server_rule choice|55 server_step float *|56 server_beta1 float *|57 server_beta2 float *|
 58 server_epsilon float *|59 server_v0 float|60 precision choice|61 trim float *|
 62 clip float *|63 dense_keep uint *|64 boxes boxes|65 beta2 float *|66 epsilon float *|
-67 estimator choice|68 features uint|69 kernel choice|70 length_scale float|71 noise float|
-72 window uint|73 window_of choice|74 active uint *|75 around uint *|76 candidates uint *|
+67 estimator choice|68 features uint|70 length_scale float|71 noise float|
+72 window uint|74 active uint *|75 around uint *|76 candidates uint *|
 77 radius float *|78 correction choice *|79 correction_at choice *|80 heterogeneity float *|
 82 late uint *|83 staleness choice *|84 staleness_a float *|85 staleness_b uint *|
 86 async choice *|87 warmup uint *|88 horizon uint *|89 floor float *|90 server_decay float *|
@@ -56,8 +56,6 @@ CHOICES: dict[str, dict[int, str]] = {
                     6: "sign", 8: "normalized", 10: "adagrad"},
     "precision": {0: "single", 1: "half", 3: "int8", 4: "int4", 5: "int2"},
     "estimator": {0: "differences", 1: "surrogate"},
-    "kernel": {0: "squared-exponential", 1: "matern"},
-    "window_of": {0: "latest", 1: "nearest"},
     "correction": {0: "inverse", 1: "one", 2: "zero", 3: "theory"},
     "correction_at": {0: "iterate", 1: "round"},
     "staleness": {0: "inverse-sqrt", 1: "constant", 2: "polynomial", 3: "hinge"},
