@@ -1,0 +1,50 @@
+// Package archive keeps what a coordinator needs of its log's records: the first, the newest, and
+// the lengths of the others.
+package archive
+
+import (
+	"bytes"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/guard"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A History is what a coordinator reads of its log when it begins.
+type History struct {
+	Archive
+	Position runlog.Position // at the log's end
+	Members  []string        // by slot
+	Retired  []string
+	Base     *runlog.Base // nil: the log begins with record 1
+}
+
+// BeginWith says that the log begins with a state. The coordinator announces it as a reference, so
+// that devices take no other state for it. Call it before Remember.
+func (h *History) BeginWith(b *runlog.Base) {
+	h.Base, h.First, h.Segments.Last = b, b.First, b.N
+}
+
+// Reserve keeps so many bytes of each answer to a request for records free. Call it before
+// Remember.
+func (h *History) Reserve(bytes int) { h.Segments.Reserve = bytes }
+
+// An Archive is what is kept of the log's records.
+type Archive struct {
+	First    []byte // record 1
+	Recent   serve.Recent
+	Segments serve.Segments
+	Past     guard.Past
+}
+
+// Remember keeps a copy of the next record for announcements, and notes its segment and its
+// lengths.
+func (a *Archive) Remember(record []byte) {
+	record = bytes.Clone(record)
+	if a.First == nil {
+		a.First = record
+	}
+	a.Recent.Add(record)
+	a.Segments.Add(len(record))
+	a.Past.Note(a.First, record)
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// announce says what the run is doing, and schedules the repetition. The first announcement of a
+// record brings the records since the last announcement, which is all that a device needs if it
+// keeps up. Repetitions bring more records, because somebody did not answer, and name the devices
+// that did not, if they are few. A restarted coordinator brings more records too: it cannot know
+// who has answered.
+func (c *Core) announce() {
+	a := c.head()
+	fresh, budget := a.N-c.announced, 0
+	switch {
+	case c.announced == 0 || c.announced == a.N:
+		fresh, budget = 1, int(c.Plan.AnnounceBudget)
+		if m, few := c.missing(); few && c.announced == a.N && a.State == wire.Open {
+			a.Rest = c.tail(c.reference, m, true)
+		}
+	case a.N > c.refersTo:
+		a.Rest = c.tail(wire.Reference{}, nil, false)
+	}
+	if a.State == wire.Open {
+		c.round.calls++
+		a.Rest = c.asking(a.Rest)
+	}
+	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
+	c.announcing, c.announced = true, a.N
+	c.announceAt = c.now + uint64(c.Plan.Reannounce)
+	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.lean)})
+}
+
+// head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference
+// if there is one.
+func (c *Core) head() wire.Announcement {
+	a := wire.Announcement{
+		Rest:          c.tail(c.reference, nil, false),
+		State:         wire.Open,
+		N:             c.N + 1,
+		Attempt:       c.round.attempt,
+		Epoch:         c.epoch,
+		Cohort:        c.round.cohort,
+		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
+		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
+	}
+	if c.Plan.StepAuto > 0 {
+		a.StepSize = 0 // it is known when the round closes
+	}
+	if c.round.open && c.round.survey != survey.None {
+		a.StepSize, a.Perturbations = 0, 0 // so no version takes it for a round
+	}
+	switch {
+	case c.End != nil:
+		a.State = wire.Ended
+	case c.halted():
+		a.State, a.Reason = wire.Paused, c.why()
+	default:
+		a.Left = c.round.deadline - min(c.now, c.round.deadline)
+	}
+	return a
+}
+
+// announceClosed announces that no round is open, and why.
+func (c *Core) announceClosed() {
+	if !c.round.open {
+		// Evaluators are drawn from this cohort; no attempt has it.
+		c.round.attempt, c.round.cohort = 0, c.cohort(0)
+	}
+	c.announce()
+}

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Claims are records that devices say they have, and the log has not. They mean that the log was
+// lost, or set back. What devices hold is then the last copy of the model, so the run pauses until
+// a person decides. A run that has ended cannot pause, and no person could resume it: its devices
+// take its end, and keep their copy as the model before.
+type claims struct {
+	anew   bool   // Config.BeginAnew
+	loss   uint64 // Config.AcceptLoss
+	began  uint64 // the log's last record when this coordinator began
+	pause  bool   // the run was paused because of a claim
+	waived bool   // a person resumed it
+}
+
+// ahead says whether a device that joins has to wait because it has records of this run that the
+// log lacks, and pauses the run if it does.
+func (c *Core) ahead(id string, k *wire.Known) bool {
+	l := &c.claims
+	settled := c.End != nil || l.anew || l.waived || k.N <= l.began+l.loss
+	if settled || k.N <= c.N || k.Key != wire.KeyTip(&c.Plan) {
+		return false
+	}
+	if !c.paused {
+		l.pause = true
+		c.pause(fmt.Sprintf("device %s has record %d of this run, and the log ends with record %d: "+
+			"restore the log, or make one from a device's checkpoint (zofl recover), or accept the "+
+			"loss (zofl serve --accept-loss %d, or zofl resume)", id, k.N, c.N, k.N-l.began))
+	}
+	return true
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// append hands the next record to the log. closed is the event to emit once it is stored.
+func (c *Core) append(r *wire.Record, closed report.Event) {
+	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.epoch
+	if r.N == 1 {
+		r.Prev = wire.Genesis(c.Plan.Run)
+	}
+	c.pending, c.closed = r.Append(nil), closed
+	c.uploads.Reset()
+	c.handToLog()
+}
+
+// handToLog hands the pending record to the log, for the first time or again. While the log fails,
+// announcements keep saying so.
+func (c *Core) handToLog() {
+	c.phase = appending
+	c.announcing = c.announcing && c.trouble != ""
+	c.emit(Output{Kind: OutAppend, N: c.N + 1, Frame: c.pending, Object: c.object})
+}
+
+// appended handles that the log has stored record n.
+func (c *Core) appended(n uint64) {
+	if c.phase != appending || n != c.N+1 {
+		return
+	}
+	closed, fromQueue := c.closed, c.fromQueue
+	if _, err := c.move(c.pending); err != nil {
+		panic("coordinator: internal error: " + err.Error())
+	}
+	if fromQueue {
+		c.queued = c.queued[1:]
+	}
+	c.recovered()
+	if closed.Kind != 0 {
+		c.emitEvent(closed)
+	}
+	if closed.Kind == report.RoundDone && c.round.choice.Survey.Why != "" {
+		c.emitEvent(c.round.choice)
+	}
+	c.committed()
+}
+
+// move moves the position past a record that the log has stored.
+func (c *Core) move(record []byte) (wire.Record, error) {
+	prev := c.Hash.Tip()
+	r, err := c.Apply(record)
+	if err != nil {
+		return r, err
+	}
+	c.prev = prev
+	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
+	c.Remember(record)
+	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
+	c.round.open, c.round.kept = false, nil
+	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
+	if r.Kind == wire.KindRollback {
+		c.forget()
+	}
+	return r, nil
+}
+
+// committed goes on after the last record.
+func (c *Core) committed() {
+	c.beginEvaluation()
+	c.beginDigests()
+	c.proceed()
+	c.keep()
+}
+
+// keep deletes vectors that are too old, after the next record was announced.
+func (c *Core) keep() {
+	if !c.unkept || c.N == 0 {
+		return
+	}
+	c.unkept = false
+	c.emit(Output{Kind: OutKeep, N: c.N, Names: c.Vectors()})
+}
+
+// proceed begins the next record if nothing prevents it.
+func (c *Core) proceed() {
+	p := &c.Plan
+	switch {
+	case c.phase != idle:
+	case c.takeTurn():
+	case c.End != nil || c.paused:
+		c.announceClosed()
+	case c.ending != nil:
+		c.appendEnd()
+	case c.divergence != "":
+		c.pause(c.divergence)
+	case p.Rounds > 0 && c.Rounds >= p.Rounds:
+		c.end(wire.End{Reason: wire.EndRounds})
+	case c.waiting():
+	default:
+		c.openRound()
+	}
+}
+
+// waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
+// does not: its devices joined its predecessor.
+func (c *Core) waiting() bool {
+	if c.Rounds > 0 || c.roster.Open && (c.restarted || c.roster.Waiting == nil) {
+		return false
+	}
+	return c.roster.Joined() < int(c.Plan.Members)
+}
+
+// end ends the run once pending records are stored. If somebody requested the end, neither a pause
+// nor a rollback stops it, whichever came first. A requested end replaces one that followed from
+// the run's state.
+func (c *Core) end(e wire.End) {
+	if c.End != nil {
+		return
+	}
+	if c.ending == nil || e.Reason == wire.EndRequested {
+		c.ending = &e
+	}
+	if e.Reason == wire.EndRequested {
+		c.paused, c.reason = false, ""
+		if c.phase == failed {
+			c.handToLog()
+		}
+	}
+	if !c.paused && (c.phase == idle || c.phase == collecting) {
+		c.appendEnd()
+	}
+}
+
+// endRequested says whether somebody requested the end, which nothing undoes.
+func (c *Core) endRequested() bool {
+	return c.ending != nil && c.ending.Reason == wire.EndRequested
+}
+
+func (c *Core) appendEnd() {
+	e := *c.ending
+	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, report.Event{Kind: report.RunEnded, End: e})
+}

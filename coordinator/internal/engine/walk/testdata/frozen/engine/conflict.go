@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"bytes"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// conflict handles that the log already has another record n. The log decides, so the core goes on
+// from the stored record. It gives way only to a coordinator that began later.
+func (c *Core) conflict(n uint64, stored []byte) {
+	if c.phase != appending || n != c.N+1 {
+		return
+	}
+	if bytes.Equal(stored, c.pending) {
+		c.appended(n)
+		return
+	}
+	if r, err := wire.DecodeRecord(stored); err == nil && r.Epoch > c.epoch {
+		c.depose()
+		return
+	}
+	if err := c.adopt(stored); err != nil {
+		c.giveUp(err)
+	}
+}
+
+// adopt takes over another coordinator's record in place of the pending one. The open round's
+// contributions are lost; an operator's request stays queued.
+//
+// Errors match [runlog.ErrCorrupt], or [runlog.ErrPlan] if the record begins another run.
+func (c *Core) adopt(stored []byte) error {
+	configured := c.Plan
+	if c.N == 0 {
+		r, err := wire.DecodeRecord(stored)
+		if err == nil && r.Kind == wire.KindPlan {
+			if err := runlog.SamePlan(r.Plan, &configured); err != nil {
+				return err
+			}
+		}
+	}
+	r, err := c.move(stored)
+	if err != nil {
+		return err
+	}
+	c.counters.Adopted++
+	c.recovered()
+	c.emitEvent(report.Event{Kind: report.Adopted, Record: r.Kind, Epoch: r.Epoch})
+	switch r.Kind {
+	case wire.KindChange:
+		c.emitEvent(changeEvent(r.Change))
+	case wire.KindRollback:
+		c.emitEvent(report.Event{Kind: report.RolledBack, To: r.To})
+	case wire.KindEnd:
+		c.emitEvent(report.Event{Kind: report.RunEnded, End: *r.End})
+	}
+	c.committed()
+	return nil
+}
+
+// depose stops this core for good: it emits nothing more.
+func (c *Core) depose() {
+	c.deposed, c.announcing = true, false
+	c.emit(Output{Kind: OutFail, Err: runlog.ErrDeposed})
+}

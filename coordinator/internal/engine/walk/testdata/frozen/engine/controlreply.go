@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// controlOf reads a contribution's control variate into c.control and returns its record, 0 if
+// there is none. fault is the counter of what is wrong with it.
+func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
+	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
+		return 0, nil
+	}
+	v, fault := c.desk().Control(&c.control, r, c.round.phase, c.controlScalars)
+	if fault == nil && v.N > 0 && !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
+		fault = &c.counters.Overflow
+	}
+	return v.N, fault
+}
+
+// controlScalars returns how many scalars a control variate along record n has; ok is false if none
+// can be along that record.
+func (c *Core) controlScalars(n uint64) (scalars int, ok bool) {
+	if c.round.phase == 2 {
+		return int(c.Point.Perturbations), n == c.Point.N
+	}
+	perturbations, ok := c.Round(n)
+	return int(c.Plan.Steps) * int(perturbations), ok
+}

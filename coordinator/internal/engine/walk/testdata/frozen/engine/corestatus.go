@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire/dp"
+)
+
+// Status returns a copy of the run's status.
+func (c *Core) Status() report.Status {
+	s := report.Status{
+		Run:        c.Plan.Run,
+		State:      c.state(),
+		Reason:     c.why(),
+		LogError:   c.trouble,
+		End:        c.End,
+		N:          c.N,
+		Rounds:     c.Rounds,
+		Epoch:      c.epoch,
+		Members:    uint32(c.roster.Stored),
+		Present:    c.crowd.Present(),
+		Waits:      c.waitsText(),
+		Loss:       c.lastLoss,
+		Privacy:    dp.Spent(&c.Plan, c.N),
+		Planned:    dp.Planned(&c.Plan),
+		Evaluation: c.evaluated,
+		Counters:   c.counters,
+		Uploads:    uint32(c.uploads.Count()),
+		Digests:    c.booth.Reports(),
+		SameID:     c.crowd.Twins(c.roster.IDs),
+		Unused:     c.crowd.UnusedOf(c.roster.IDs),
+	}
+	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
+	if c.roster.Open {
+		s.Members = uint32(min(c.yield.Population, 1<<32-1))
+	}
+	if c.phase == collecting {
+		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
+		s.Asked, s.Contributions = c.askedOf(c.round.cohort), c.collected()
+		s.Declines = c.answers.Declines
+	}
+	if r := c.reference; r.N > 0 {
+		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
+	}
+	return s
+}
+
+// Faulty is how many messages were dropped that no honest device sends.
+func (c *Core) Faulty() uint64 { return c.counters.Faulty() }
+
+func (c *Core) state() report.State {
+	switch {
+	case c.deposed:
+		return report.Deposed
+	case c.End != nil:
+		return report.Ended
+	case c.halted() && (c.phase != appending || c.trouble != ""):
+		return report.Paused // a run that pauses waits first until the log has its last record
+	case c.phase == collecting:
+		return report.Open
+	}
+	return report.Waiting
+}

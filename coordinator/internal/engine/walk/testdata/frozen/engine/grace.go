@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/wire"
+)
+
+// leastGrace is the least time that the doubtful have after the quorum, in milliseconds. For
+// reliable members a round with a quorum waits at least leastQuorums times as long as the quorum
+// took, and at least a leastPart-th of the deadline.
+const leastGrace, leastQuorums, leastPart = 25, 3, 8
+
+// A round that has its quorum waits for the doubtful half as long again as the quorum took. For
+// who may be relied on it waits some times as long as he usually takes. So a silent member costs a
+// grace, or part of a deadline, and not a deadline each time.
+
+// grants gives those who have not answered their time, once there is a quorum.
+func (c *Core) grants() {
+	if r := &c.round; r.grace == 0 && c.enough() {
+		r.quorate = c.now - r.asked
+		c.lookAgain()
+	}
+}
+
+// lookAgain sets when the attempt looks whom it waits for.
+func (c *Core) lookAgain() {
+	c.round.grace = c.now + max((c.now-c.round.asked)/2, leastGrace)
+}
+
+func (r *round) graceIsOver(now uint64) bool { return r.grace > 0 && now >= r.grace }
+
+// ends returns when something is to be done about the attempt.
+func (r *round) ends() uint64 {
+	if r.grace > 0 {
+		return min(r.grace, r.closes)
+	}
+	return r.closes
+}
+
+// goesOn says whether an attempt whose grace is over waits for somebody who may be relied on and is
+// not overdue. Then it looks again later.
+func (c *Core) goesOn() bool {
+	if c.now >= c.round.closes {
+		return false
+	}
+	for slot := range c.slotsAsked() {
+		if c.waitsFor(gather.Member{Slot: slot}, true) && c.relies(&c.crowd.Members[slot]) {
+			c.lookAgain()
+			return true
+		}
+	}
+	return false
+}
+
+// relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
+// and the steps of secure aggregation have until the deadline: they take longer than an answer.
+func (c *Core) relies(p *crowd.Member) bool {
+	if c.transport.vectors() || c.vault.On() {
+		return !p.Doubtful()
+	}
+	least := max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)
+	return p.Relied(c.now-c.round.asked, least)
+}
+
+// redeem notes that a member answers the open record, or late the one before. What is of another
+// state is no answer.
+func (c *Core) redeem(m gather.Member, r *wire.Reply) {
+	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
+	if !c.roster.Open && answers && c.timely(r.N, r.Tip) {
+		c.crowd.Redeem(m.Slot, r.N)
+	}
+}
+
+// timely says whether a message is about the record that is being made, or the one before.
+func (c *Core) timely(n uint64, tip wire.Tip) bool {
+	return n == c.N+1 && tip == c.Hash.Tip() || n == c.N && tip == c.prev
+}

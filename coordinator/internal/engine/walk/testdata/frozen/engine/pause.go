@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A run opens no round while it is paused, while it lacks devices, or while its log is in trouble.
+// An operator pauses a run, and so does a device that has records which the log lacks, a run that
+// diverges, and a survey that finds no value; then somebody has to resume it. A lack of devices and
+// trouble with the log end by themselves. None of these is in the log, so a restarted coordinator
+// goes on.
+
+// halted says whether no round may be open though the run has not ended.
+func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.Waits }
+
+// why says why the run is halted. Trouble with the log comes first.
+func (c *Core) why() string {
+	switch {
+	case c.trouble != "":
+		return c.trouble
+	case c.paused:
+		return c.reason
+	}
+	return c.shortage.Reason
+}
+
+// pause opens no more rounds. The open round keeps its contributions until a change takes its
+// place. A requested end cannot be paused.
+func (c *Core) pause(reason string) {
+	if c.paused || c.End != nil || c.endRequested() {
+		return
+	}
+	c.paused, c.reason, c.shortage = true, reason, crowd.Shortage{}
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
+		Diverged: c.divergence != "" && reason == c.divergence})
+	if c.phase == appending || c.phase == failed {
+		return // its outcome is announced
+	}
+	if !c.takeTurn() {
+		c.announceClosed()
+	}
+}
+
+// resume goes on where pause stopped. A record that the log did not take is handed to it again at
+// once.
+func (c *Core) resume() {
+	if c.phase == failed {
+		c.handToLog()
+	}
+	switch {
+	case c.paused:
+	case c.shortage.Waits:
+		c.crowd.Pardon(c.now)
+		c.announcing = false
+		c.endShortage()
+		c.round.tries = 0
+		c.openAttempt(c.round.attempt + 1)
+		return
+	default:
+		return
+	}
+	if c.divergence != "" && c.reason == c.divergence {
+		c.watchAgain()
+	}
+	c.paused, c.reason = false, ""
+	c.claims.waived = c.claims.waived || c.claims.pause
+	if c.trouble != "" {
+		return // told once the log has the record
+	}
+	c.announcing = false
+	c.emitEvent(report.Event{Kind: report.RunResumed})
+	switch {
+	case c.phase == collecting && c.ending != nil:
+		c.appendEnd()
+	case c.phase == collecting && c.full():
+		c.commitRound()
+	case c.phase == collecting:
+		c.round.tries = 0
+		c.openAttempt(c.round.attempt + 1)
+	default:
+		c.proceed()
+	}
+}
+
+// appendFailed handles that nobody knows whether the log has record n. The run halts, and the same
+// bytes are handed out again every Reannounce. If that cannot help, Run ends.
+func (c *Core) appendFailed(n uint64, err error) {
+	switch {
+	case c.phase != appending || n != c.N+1:
+	case errors.Is(err, runlog.ErrCorrupt), errors.Is(err, runlog.ErrPlan):
+		c.giveUp(err)
+	default:
+		c.distress("the log does not take the record: " + err.Error())
+	}
+}
+
+// giveUp tells devices that the run halts, and ends Run: somebody has to repair the log.
+func (c *Core) giveUp(err error) {
+	c.distress("the log cannot be continued: " + err.Error())
+	c.emit(Output{Kind: OutFail, Err: err})
+}
+
+// distress halts the run until the log has the pending record.
+func (c *Core) distress(text string) {
+	c.phase = failed
+	c.retryAt = c.now + uint64(c.Plan.Reannounce)
+	if c.trouble == text {
+		return // everybody was told
+	}
+	c.trouble = text
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: text})
+	c.announceClosed()
+}
+
+// recovered handles that the log works again. A pause stays until somebody resumes it.
+func (c *Core) recovered() {
+	if c.trouble == "" {
+		return
+	}
+	c.trouble, c.announcing = "", false
+	if !c.paused {
+		c.emitEvent(report.Event{Kind: report.RunResumed})
+	}
+}

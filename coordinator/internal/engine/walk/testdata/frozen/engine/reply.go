@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/intake"
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// reply handles a device's reply.
+func (c *Core) reply(id string, frame []byte) {
+	r, err := wire.DecodeReply(frame)
+	m, ok := c.member(id)
+	if err != nil {
+		c.counters.Malformed++
+		if ok && !c.roster.Open && c.enough() {
+			c.excuse(m) // who floods the coordinator answers late, behind his own frames
+		}
+		return
+	}
+	if c.witness(id) {
+		ok = r.Kind == wire.DigestReport
+	}
+	if !ok {
+		c.counters.Unknown++
+		return
+	}
+	if r.Kind == wire.Decline && r.Reason == wire.DeclineLeaving {
+		c.goodbye(m)
+		return
+	}
+	if !c.witness(id) {
+		c.heard(m)
+		c.redeem(m, &r)
+		c.same(m, crowd.OfReply(&r), c.timely(r.N, r.Tip))
+	}
+	switch r.Kind {
+	case wire.Contribution:
+		c.contribution(m, &r)
+	case wire.Decline:
+		c.decline(m, &r)
+	case wire.Evaluation:
+		c.evaluationReply(m, &r)
+	case wire.DigestReport:
+		c.digestReport(m, id, &r)
+	}
+}
+
+// contribution adds a device's scalars to the open round.
+func (c *Core) contribution(m gather.Member, r *wire.Reply) {
+	if c.isLate(r) {
+		c.lateContribution(m, r)
+		return
+	}
+	current, ok := c.admit(m, r)
+	if !ok {
+		return
+	}
+	if c.answers.Of(m)&gather.Contributed != 0 {
+		c.again()
+		return
+	}
+	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None && !c.groups.Counts(m.Slot, r) {
+		c.counters.WrongGroup++
+		return
+	}
+	if fault := c.judge(r); fault != nil {
+		*fault++
+		return
+	}
+	control, fault := c.controlOf(r)
+	if fault != nil {
+		*fault++
+		return
+	}
+	c.take(c.seat(m), r, control)
+	waited := c.waitsFor(m, current)
+	c.counted(m, r)
+	c.contributed(m, r.N, current)
+	c.answered(waited)
+}
+
+// again counts a reply that the coordinator has. A device repeats its reply when an announcement
+// is repeated.
+func (c *Core) again() {
+	if c.round.calls > 1 {
+		c.counters.Repeated++
+	} else {
+		c.counters.Duplicate++
+	}
+}
+
+// counted notes a contribution whose numbers were taken.
+func (c *Core) counted(m gather.Member, r *wire.Reply) {
+	c.answers.Set(m, gather.Contributed)
+	c.counters.Contributions++
+	c.losses = append(c.losses, r.Loss)
+	if slope, ok := survey.SlopeOf(r.Rest); ok && c.Plan.StepAuto > 0 {
+		c.slopes = append(c.slopes, float64(slope))
+	}
+}
+
+func (c *Core) weightOf(r *wire.Reply) uint32 {
+	if c.Plan.Weights == wire.BySamples {
+		return min(c.guard.Samples(r.Weight), c.Plan.MaxWeight)
+	}
+	return 1
+}
+
+// decline notes that a device will not contribute.
+func (c *Core) decline(m gather.Member, r *wire.Reply) {
+	current, ok := c.admit(m, r)
+	if !ok {
+		return
+	}
+	if c.answers.Of(m) != 0 {
+		c.again()
+		return
+	}
+	waited := c.waitsFor(m, current)
+	c.answers.Set(m, gather.Declined)
+	c.counters.Declines++
+	if int(r.Reason) < len(c.round.declines) {
+		c.round.declines[r.Reason]++
+	} else {
+		c.round.declines[0]++
+	}
+	c.declined(m, r, current)
+	c.answered(waited)
+}
+
+// admit says whether a reply is to the open round, from a device that was asked. current says
+// whether the current attempt asks it.
+func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
+	switch {
+	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
+		c.counters.Late++
+		c.countLate(m, r)
+		c.tooLate(m, r)
+		return false, false
+	case r.N > c.N+1 || c.phase != collecting:
+		c.counters.OtherRecord++
+		return false, false
+	case r.Tip != c.Hash.Tip():
+		c.counters.WrongTip++
+		return false, false
+	case r.Kind == wire.Contribution && c.full():
+		c.counters.Late++ // the round closes when the run is resumed
+		return false, false
+	}
+	attempts := c.round.attempts
+	for i := len(attempts) - 1; i >= 0; i-- {
+		if c.asked(attempts[i], m) {
+			return i == len(attempts)-1, c.hasRoom()
+		}
+	}
+	c.counters.Unsampled++
+	return false, false
+}
+
+// hasRoom bounds the memory that an open roster can take.
+func (c *Core) hasRoom() bool {
+	if c.roster.Open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
+		c.counters.Overflow++
+		return false
+	}
+	return true
+}
+
+// countLate counts an answer that came after its round closed, for the yield of an open roster.
+func (c *Core) countLate(m gather.Member, r *wire.Reply) {
+	if !c.roster.Open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
+		return
+	}
+	if c.late.Of(m) == 0 && uint64(len(c.late.IDs)) <= 4*c.want()+1024 {
+		c.late.Set(m, gather.Declined)
+		c.yield.Answers++
+	}
+}
+
+// judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
+// them, nil if nothing is.
+func (c *Core) judge(r *wire.Reply) (fault *uint64) {
+	if c.round.survey != survey.None {
+		return c.desk().Survey(&c.values, r, c.round.survey)
+	}
+	return c.desk().Scalars(&c.values, r, c.steps(), int(c.round.perturbations))
+}
+
+func (c *Core) desk() *intake.Desk {
+	return &intake.Desk{Plan: &c.Plan, Counters: &c.counters,
+		None: c.transport.vectors() || c.vault != nil}
+}
+
+// answered closes the attempt if it has nothing more to wait for. waited says that it waited for
+// the device that answered.
+func (c *Core) answered(waited bool) {
+	if c.roster.Open {
+		if c.round.attempt == 0 {
+			c.yield.Answers++
+		}
+	} else if waited {
+		c.round.pending--
+	}
+	switch {
+	case c.paused:
+	case c.full():
+		c.commitRound()
+	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
+		c.settle()
+	case !c.roster.Open:
+		c.grants()
+	}
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrEnded: the run has ended, or is about to; see coordinator.ErrEnded.
+var ErrEnded = errors.New("the run has ended")
+
+// Check says why an operator's request cannot be carried out, nil if it can.
+func (c *Core) Check(r *wire.Record) error {
+	err := c.allows(r)
+	if err == nil && c.endRequested() {
+		err = ErrEnded
+	}
+	return err
+}
+
+// allows says why a requested record cannot be the next one, nil if it can.
+func (c *Core) allows(r *wire.Record) error {
+	switch {
+	case c.deposed:
+		return runlog.ErrDeposed
+	case c.End != nil:
+		return ErrEnded
+	case r.Kind == wire.KindRollback && r.To == 0:
+		return errors.New("to record 0: the first record is 1, the run's beginning")
+	case r.Kind == wire.KindRollback && r.To > c.N:
+		return fmt.Errorf("to record %d: the log ends with record %d: choose that or less", r.To, c.N)
+	case r.Kind == wire.KindRollback && r.To < c.Begins:
+		return fmt.Errorf("to record %d: the log begins with the state after record %d", r.To,
+			c.Begins)
+	case r.Kind == wire.KindRollback && c.Lacks(r.To) > 0:
+		return fmt.Errorf("to record %d: it needs the vector of record %d, which is gone: with "+
+			"dense_keep = %d the log "+
+			"keeps those of the last rounds only: choose a later record", r.To, c.Lacks(r.To),
+			c.Plan.DenseKeep)
+	case r.Kind == wire.KindChange && len(r.Change.Fields) == 0:
+		return errors.New("it names no field")
+	case r.Kind == wire.KindChange && c.N == 0:
+		return errors.New("the run has not begun")
+	case r.Kind == wire.KindChange:
+		_, err := runlog.Changed(&c.Plan, r.Change)
+		return err
+	}
+	return nil
+}
+
+// request queues a record that an operator asked for. A rollback does not wait for the open round,
+// and neither does anything while the run is paused.
+func (c *Core) request(r *wire.Record) {
+	c.queued = append(c.queued, r)
+	waits := c.paused || c.shortage.Waits || r.Kind == wire.KindRollback
+	if c.phase == idle || c.phase == collecting && waits {
+		c.takeTurn()
+	}
+}
+
+// takeTurn hands the first possible requested record to the log, and says whether there was one.
+// Requests that are no longer possible are refused.
+func (c *Core) takeTurn() bool {
+	for len(c.queued) > 0 {
+		r := *c.queued[0]
+		if err := c.allows(&r); err != nil {
+			c.queued = c.queued[1:]
+			c.emitEvent(report.Event{Kind: report.Refused, Record: r.Kind, Reason: err.Error()})
+			continue
+		}
+		e := report.Event{Kind: report.RolledBack, To: r.To}
+		if r.Kind == wire.KindChange {
+			e = changeEvent(r.Change)
+		}
+		c.fromQueue = true
+		c.append(&r, e)
+		return true
+	}
+	return false
+}
+
+func changeEvent(change *wire.Change) report.Event {
+	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
+}
+
+// forget drops what was learned on the path that a rollback left: the course of the loss, the
+// evaluation, and an end that followed from them.
+func (c *Core) forget() {
+	c.watchAgain()
+	c.law.Reset()
+	c.reportEvaluation()
+	c.evaluation.N, c.evaluation.Done = 0, true
+	if !c.endRequested() {
+		c.ending = nil
+	}
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// CheckRetire says why a device cannot be retired, nil if it can.
+func (c *Core) CheckRetire(id string) error {
+	switch _, ok := c.roster.Slots[id]; {
+	case c.deposed:
+		return runlog.ErrDeposed
+	case c.roster.Open:
+		return fmt.Errorf("%w: the roster is open and lists nobody: revoke the device's credentials",
+			runlog.ErrNoMember)
+	case !ok:
+		return runlog.ErrNoMember
+	}
+	return nil
+}
+
+// retire hands the retirement to the log.
+func (c *Core) retire(id string) {
+	m, ok := c.member(id)
+	if ok {
+		c.emit(Output{Kind: OutRetire, ID: m.ID})
+	}
+}
+
+// memberRetired handles that the log has stored a retirement, or could not.
+func (c *Core) memberRetired(id string, err error) {
+	m, ok := c.roster.Find(id)
+	switch {
+	case err != nil:
+		c.emitEvent(report.Event{Kind: report.Refused, ID: id, Reason: err.Error()})
+	case ok && !c.crowd.Members[m.Slot].Retired:
+		c.setRetired(m)
+		c.emitEvent(report.Event{Kind: report.Retired, ID: id, Members: c.crowd.Present()})
+		c.excuse(m)
+	}
+}
+
+func (c *Core) setRetired(m gather.Member) {
+	c.crowd.Members[m.Slot].Retired = true
+	c.crowd.Place(m.Slot, c.now)
+	c.roster.Retired++
+}
+
+// loadRetired notes who is retired in the log.
+func (c *Core) loadRetired(ids []string) {
+	for _, id := range ids {
+		if m, ok := c.member(id); ok && !c.roster.Open {
+			c.setRetired(m)
+		}
+	}
+}

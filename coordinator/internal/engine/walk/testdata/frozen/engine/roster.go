@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// join handles a request to join.
+func (c *Core) join(in Input) {
+	request, err := wire.DecodeJoinRequest(in.Frame)
+	if err != nil || wire.CheckName(in.ID) != nil || !subjects.Answerable(in.Token) {
+		c.counters.Malformed++
+		return
+	}
+	c.counters.Joins++
+	if c.N == 0 {
+		return // there is no plan to send yet; the device asks again
+	}
+	r := &c.roster
+	slot, ok := r.Slots[in.ID]
+	member := ok && int(slot) < r.Stored
+	known, says := request.Known()
+	switch {
+	case member && c.crowd.Members[slot].Retired:
+		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
+		return
+	case says && c.ahead(in.ID, &known):
+		c.refuse(in, wire.JoinLater, c.reason)
+		return
+	case says && known.Plan != wire.HashRecord(c.First).Tip():
+		reply := wire.JoinReply{Status: wire.JoinPlan, Last: c.N, Plan: c.First}
+		c.emit(Output{Kind: OutRespond, Token: in.Token, Frame: reply.Append(nil)})
+		return
+	}
+	if r.Open {
+		if r.Waiting != nil && len(r.Waiting) < int(c.Plan.Members) {
+			r.Waiting[in.ID] = struct{}{}
+		}
+		c.welcome(in.Token, 0)
+		c.proceedToFirst()
+		return
+	}
+	switch {
+	case member:
+		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, &request)
+		c.welcome(in.Token, slot)
+		return
+	case !ok && len(r.IDs) >= c.maxMembers:
+		c.refuse(in, wire.JoinFull, fmt.Sprintf("the roster has its %d members",
+			c.maxMembers))
+		return
+	case r.Apply(in.ID, in.Token):
+		c.emit(Output{Kind: OutMember, ID: in.ID})
+	}
+}
+
+// membersStored handles that the log has stored the next members, or could not.
+func (c *Core) membersStored(count int, err error) {
+	r := &c.roster
+	if err == nil {
+		for i, id := range r.Store(count) {
+			members := r.Stored - count + i + 1
+			c.emitEvent(report.Event{Kind: report.Joined, ID: id, Members: uint32(members)})
+		}
+		c.answers.Grow(r.Stored)
+		c.crowd.Grow(r.Stored, true)
+		for slot := r.Stored - count; c.Rounds > 0 && slot < r.Stored; slot++ {
+			c.crowd.Doubt(uint32(slot))
+		}
+		c.returned()
+	} else {
+		r.Forget()
+	}
+	for _, a := range r.Admitted() {
+		c.welcome(a.Token, a.Slot)
+	}
+	c.proceedToFirst()
+}
+
+// proceedToFirst opens round 1 if it waited for the device that joined.
+func (c *Core) proceedToFirst() {
+	if c.End == nil && !c.paused {
+		c.proceed()
+	}
+}
+
+// welcome tells a device its slot and the current announcement, which it may have missed. A device
+// that has answered it need not do so again.
+func (c *Core) welcome(token string, slot uint32) {
+	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.First}
+	if c.announcing {
+		head := c.head()
+		if head.State == wire.Open && !c.roster.Open {
+			head.Rest = c.tail(c.reference, c.lacks(slot), true)
+			c.round.calls++
+		}
+		if head.State == wire.Open {
+			head.Rest = c.asking(head.Rest)
+		}
+		reply.Announcement = head.Append(nil)
+	}
+	c.emit(Output{Kind: OutRespond, Token: token, Frame: reply.Append(nil)})
+}
+
+// lacks names a member if its answer to the open round has not arrived.
+func (c *Core) lacks(slot uint32) (m wire.Missing) {
+	if c.answers.Of(gather.Member{Slot: slot}) == 0 {
+		m, _ = wire.MissingOf([]uint32{slot})
+	}
+	return m
+}
+
+// refuse answers a device that may not join, or not now.
+func (c *Core) refuse(in Input, status wire.JoinStatus, reason string) {
+	reply := wire.JoinReply{Status: status, Last: c.N, Reason: reason}
+	c.emit(Output{Kind: OutRespond, Token: in.Token, Frame: reply.Append(nil)})
+	if status != wire.JoinLater { // that a device repeats
+		c.emitEvent(report.Event{Kind: report.JoinRefused, ID: in.ID, Reason: reason})
+	}
+}

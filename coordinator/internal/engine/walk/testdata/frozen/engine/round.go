@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A round is the state of record N+1 while it collects replies.
+type round struct {
+	open     bool // it was announced
+	opened   uint64
+	asked    uint64 // when the current attempt was announced first
+	deadline uint64 // of the current attempt
+	closes   uint64 // when it closes, at the latest at its deadline
+	quorate  uint64 // milliseconds that its quorum took, where grace is set
+	grace    uint64 // when to look whom it waits for, where it has its quorum; 0: not
+	serial   uint32 // of the current attempt, over all rounds of this coordinator
+	calls    uint32 // announcements
+	attempt  uint32
+	tries    uint32             // attempts since the last Resume
+	cohort   wire.Cohort        // of the current attempt
+	attempts []grouping.Attempt // all attempts, the current one last
+	pending  uint32             // devices of a listed roster's cohort that it waits for
+	hopes    uint32             // those, and contributions, when the current attempt began
+	kept     []wire.Cohort      // which its attempts ask before they ask others
+
+	survey        survey.Kind // what it asks for in place of a round's scalars
+	phase         uint8       // of its record, see wire.Round
+	step, factor  float32
+	perturbations uint32
+	scalars       int          // of a contribution
+	choice        report.Event // with groups=auto: what follows from it, if Survey.Why says so
+	lost          string       // secure aggregation: the step in which the last attempt was lost
+	declines      [8]uint32    // in the current attempt, by reason; 0 for unknown reasons
+}
+
+// current is the attempt that is open.
+func (r *round) current() grouping.Attempt { return r.attempts[len(r.attempts)-1] }
+
+// openRound begins the next round.
+func (c *Core) openRound() {
+	c.phase = collecting
+	c.roster.Waiting = nil
+	c.answers, c.late = c.late, c.answers
+	c.answers.Reset()
+	c.answers.Grow(c.roster.Stored)
+	c.endShortage()
+	number := c.Rounds + 1
+	c.round = round{
+		open:          true,
+		kept:          c.keptCohorts(),
+		serial:        c.round.serial,
+		opened:        c.now,
+		attempts:      c.round.attempts[:0],
+		survey:        c.surveyDue(),
+		phase:         c.Due(),
+		step:          c.Plan.StepSizeAt(number),
+		factor:        c.Plan.FactorAt(number),
+		perturbations: c.Plan.PerturbationsAt(number),
+	}
+	c.prepare()
+	c.openAttempt(0)
+}
+
+// keptCohorts returns the cohorts that the next round asks again, by attempt: those of the round
+// before, if both are phases of one for which the plan draws once. So the second phase asks whom
+// the first asked, even if devices joined or left since. A coordinator that was restarted in
+// between knows no cohorts: it asks as many as usual, of the same draw.
+func (c *Core) keptCohorts() (list []wire.Cohort) {
+	draw := c.Plan.Draw(c.N+1, c.Point.N)
+	for _, a := range c.round.attempts {
+		if draw <= c.N && draw == a.Draw {
+			list = append(list, a.Cohort)
+		}
+	}
+	return list
+}
+
+// openAttempt asks a cohort for contributions.
+func (c *Core) openAttempt(number uint32) {
+	r := &c.round
+	a := c.choose(number)
+	r.attempt, r.cohort = number, a.Cohort
+	r.attempts = append(r.attempts, a)
+	c.poll(a)
+	r.tries++
+	r.serial++
+	r.asked = c.now
+	r.deadline = c.now + uint64(c.Plan.Deadline)
+	r.closes, r.grace = r.deadline, 0
+	c.uploads.By = r.deadline
+	c.openVault()
+	r.declines = [len(r.declines)]uint32{}
+	c.answers.Forgive()
+	if c.roster.Open {
+		r.hopes = uint32(c.want())
+		if number == 0 {
+			c.yield.Begin(r.cohort.Sampled)
+		}
+	} else {
+		r.pending = c.awaited()
+		r.hopes = r.pending + c.sum.Count
+	}
+	c.announce()
+	if !c.roster.Open && (r.pending == 0 || c.vault.Vain()) {
+		c.settle()
+	}
+}
+
+// cohort returns whom an attempt asks. Attempts are counted on after Resume, and the cohort grows
+// on. A cohort that the round keeps is asked as it was.
+func (c *Core) cohort(attempt uint32) wire.Cohort {
+	if int(attempt) < len(c.round.kept) {
+		return c.round.kept[attempt]
+	}
+	if c.roster.Open {
+		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
+	}
+	c.crowd.Sweep(c.now)
+	all := c.crowd.Cohort(c.Plan.Sampled(uint32(c.roster.Stored)), attempt)
+	return c.vault.Fit(all, c.N+1, attempt, c.crowd.IsAbsent)
+}
+
+// askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.
+func (c *Core) askedOf(cohort wire.Cohort) uint32 {
+	if c.roster.Open {
+		return 0
+	}
+	return uint32(cohort.Sampled)
+}
+
+// want is how many answers of an open roster an attempt aims at.
+func (c *Core) want() uint64 {
+	return uint64(c.Plan.Sampled(math.MaxUint32))
+}
+
+// asked says whether an attempt asks a member.
+func (c *Core) asked(a grouping.Attempt, m gather.Member) bool {
+	return a.Asks(c.Plan.Run, m.Slot, m.ID)
+}
+
+// settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
+// if the next attempt asks others. If it asked everybody, or some declined, it stays open for a
+// while: asking the same devices again at once would change nothing.
+func (c *Core) settle() {
+	r := &c.round
+	switch {
+	case c.paused || c.shortage.Waits:
+	case c.enough(), c.answers.Declines == 0 && !c.groups.All() && !c.vault.Most() &&
+		r.cohort.Sampled < uint64(r.cohort.Members):
+		c.closeAttempt()
+	default:
+		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
+	}
+}
+
+// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
+// for devices to come back: after MaxAttempts, or where the vault lacks devices.
+func (c *Core) closeAttempt() {
+	if c.now >= c.round.closes || c.round.graceIsOver(c.now) {
+		c.missed()
+	}
+	switch {
+	case c.exploded():
+		c.pause(c.divergence)
+	case c.stepOver():
+	case c.complete():
+		c.commitRound()
+	case c.spent():
+		c.skip()
+	case c.round.tries >= c.Plan.MaxAttempts, c.vault.Lacks(c.crowd.Present()):
+		c.runShort()
+	default:
+		c.openAttempt(c.round.attempt + 1)
+	}
+}
+
+// shortfall says why the run pauses.
+func (c *Core) shortfall() string {
+	r := &c.round
+	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
+		c.N+1, c.collected(), crowd.Count(r.tries, "attempt"), c.Plan.Quorum)
+	if !c.guard.Vouched() {
+		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
+	}
+	if !c.roster.Open {
+		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
+			crowd.Count(r.cohort.Members, "member"), c.crowd.Present())
+	}
+	if r.lost != "" {
+		text += "; too few were left in the step " + r.lost
+	}
+	return text + c.answers.Why(r.declines[:])
+}
+
+// commitRound hands the record of the round, or of its phase, to the log.
+func (c *Core) commitRound() {
+	c.endShortage()
+	c.skips = 0
+	r := &c.round
+	if r.survey != survey.None {
+		c.commitSurvey()
+		return
+	}
+	c.addHeld()
+	c.joinLate()
+	contributors, weight := c.counts()
+	loss := c.loss.Over(weight, c.Plan.ClaimBound > 0)
+	c.yield.Early = r.attempt == 0 && c.now < r.deadline
+	kind := report.PhaseDone
+	if r.phase != 1 {
+		kind = report.RoundDone
+		c.lastLoss = loss
+	}
+	c.observe()
+	body := c.body()
+	c.append(&wire.Record{Kind: wire.KindRound, Round: body}, report.Event{
+		Kind:          kind,
+		Attempt:       r.attempt,
+		Contributors:  contributors,
+		Asked:         c.askedOf(r.cohort),
+		Declines:      c.answers.Declines,
+		Late:          c.lateWork.Joining.Count,
+		Loss:          loss,
+		Seconds:       float64(c.now-r.opened) / 1000,
+		Step:          r.step,
+		Perturbations: r.perturbations,
+		Privacy:       dp.Spent(&c.Plan, c.N+1),
+	})
+}

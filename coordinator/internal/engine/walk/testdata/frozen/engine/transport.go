@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A transport is what the plan's transport decides about a round: what a contribution is, and what
+// the record has of all contributions. No change of a plan changes it, so New chooses it once.
+// Nothing else in this package asks for the plan's transport.
+type transport interface {
+	// vectors says whether a contribution is a vector, sent in pieces, and a record names one.
+	vectors() bool
+	// size returns how many numbers a contribution to the open round has.
+	size(c *Core) int
+	// unsummed says whether the record needs every contribution, and not just their sum.
+	unsummed() bool
+	// fill completes the record of the open round.
+	fill(c *Core, body *wire.Round)
+}
+
+func transportOf(p *wire.Plan) transport {
+	switch p.Transport {
+	case wire.Relay:
+		if p.Sharing == wire.GroupDirections {
+			return groupTransport{}
+		}
+		return relayTransport{}
+	case wire.DenseVectors:
+		return denseTransport{}
+	}
+	return meanTransport{}
+}
+
+// SendsVectors says whether contributions are vectors.
+func (c *Core) SendsVectors() bool { return c.transport.vectors() }
+
+// scalarSize returns K*P, or P in a first phase.
+func scalarSize(c *Core) int { return c.steps() * int(c.round.perturbations) }
+
+// steps returns the local steps whose scalars the open round asks for. In a first phase devices
+// probe once and take no step.
+func (c *Core) steps() int {
+	if c.round.phase == 1 {
+		return 1
+	}
+	return int(c.Plan.Steps)
+}
+
+// meanTransport: a record has one term, the aggregate of all contributions, and terms of older
+// records for their control variates.
+type meanTransport struct{}
+
+func (meanTransport) vectors() bool    { return false }
+func (meanTransport) size(c *Core) int { return scalarSize(c) }
+func (meanTransport) unsummed() bool   { return false }
+
+func (meanTransport) fill(c *Core, body *wire.Round) {
+	precision := c.Plan.Precision // each float32 is rounded to it
+	mean := precision.Append(nil, c.means()...)
+	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: mean}}
+	body.Terms = c.lateTerms(body.Terms)
+	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
+	if c.Plan.Control == wire.ScaffoldMean {
+		body.Slots = c.answers.Contributors()
+		body.Population = uint32(max(c.roster.Stored, len(body.Slots)))
+	}
+}
+
+// relayTransport: a record has a term for each contributor, ascending by slot.
+type relayTransport struct{}
+
+func (relayTransport) vectors() bool    { return false }
+func (relayTransport) size(c *Core) int { return scalarSize(c) }
+func (relayTransport) unsummed() bool   { return true }
+
+func (relayTransport) fill(c *Core, body *wire.Round) {
+	c.relayed.Sort()
+	body.Terms = c.lateTerms(c.relayed.Terms())
+	if c.Plan.Weights == wire.BySamples {
+		body.Weights = c.lateWork.Joining.Weights(c.relayed.Weights())
+	}
+}
+
+// denseTransport: a record has the digest of the mean of the contributors' vectors, and no terms.
+type denseTransport struct{}
+
+func (denseTransport) vectors() bool    { return true }
+func (denseTransport) size(c *Core) int { return int(c.Plan.Object(c.round.phase)) }
+func (denseTransport) unsummed() bool   { return false }
+
+func (denseTransport) fill(c *Core, body *wire.Round) {
+	data := wire.AppendScalars(make([]byte, 0, 4*c.round.scalars), c.sum.Means()...)
+	c.object = &runlog.Object{Name: runlog.NameOf(c.N+1, c.epoch, data), Data: data}
+	body.Object = c.object.Name.Digest[:]
+}

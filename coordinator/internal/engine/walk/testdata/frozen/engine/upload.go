@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// upload handles a piece of a device's vector, and answers it.
+func (c *Core) upload(in Input) {
+	u, err := wire.DecodeUpload(in.Frame)
+	if err != nil || !subjects.Answerable(in.Token) {
+		c.counters.Malformed++
+		return
+	}
+	c.counters.UploadBytes += uint64(len(u.Data))
+	m, ok := c.member(in.ID)
+	answer, counted := refused, func() {}
+	switch {
+	case !ok || c.witness(in.ID):
+		c.counters.Unknown++
+	case !c.transport.vectors():
+		c.counters.Malformed++
+	default:
+		c.heard(m)
+		c.same(m, crowd.OfUpload(&u), c.timely(u.N, u.Tip))
+		answer, counted = c.piece(m, &u)
+	}
+	answer.N = u.N
+	c.emit(Output{Kind: OutRespond, Token: in.Token, Frame: answer.Append(nil)})
+	counted() // may close the round, which the answer need not wait for
+}
+
+var (
+	refused = wire.UploadReply{State: wire.UploadRefused}
+	taken   = wire.UploadReply{State: wire.UploadTaken}
+)
+
+// piece takes a piece of a vector. It returns the answer, and what to do after answering.
+func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, then func()) {
+	nothing := func() {}
+	if c.hasVector(m, u) {
+		c.counters.Duplicate++
+		return taken, nothing
+	}
+	r := wire.Reply{Kind: wire.Contribution, N: u.N, Tip: u.Tip, Weight: u.Weight, Loss: u.Loss}
+	current, ok := c.admit(m, &r)
+	if !ok {
+		return refused, nothing
+	}
+	if fault := c.judgeUpload(m, u); fault != nil {
+		*fault++
+		return refused, nothing
+	}
+	data, answer := c.uploads.Add(m.ID, u, c.now)
+	switch {
+	case answer.State == wire.UploadBusy:
+		c.counters.Busy++
+		return answer, nothing
+	case data == nil:
+		c.counters.Pieces++
+		return answer, nothing
+	}
+	if fault := c.desk().Vector(u, data); fault != nil {
+		*fault++
+		return c.blame(m, fault), nothing
+	}
+	c.guard.Claim(r.Weight)
+	c.sum.AddScalars(data, c.weightOf(&r))
+	c.loss.Add(r.Loss, c.weightOf(&r))
+	waited := c.waitsFor(m, current)
+	c.counted(m, &r)
+	c.contributed(m, c.N+1, current)
+	c.redeem(m, &r)
+	return taken, func() { c.answered(waited) }
+}
+
+// hasVector says whether a device's vector is already counted in the record that is being made: a
+// device whose answer was lost asks again.
+func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
+	open := c.phase == collecting && c.round.survey == survey.None || c.object != nil
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
+}
+
+// judgeUpload returns the counter of what any piece shows to be wrong with its vector, nil if
+// nothing is.
+func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
+	switch {
+	case c.round.survey != survey.None:
+		return &c.counters.WrongSurvey
+	case c.uploads.Spent(m.ID):
+		return &c.counters.Duplicate
+	case u.Size != 4*uint64(c.round.scalars):
+		return &c.counters.WrongCount
+	case !gather.Finite(u.Loss):
+		return &c.counters.NonFinite
+	}
+	return nil
+}
+
+// blame answers a vector that was rejected. A damaged one may be sent once more; one that the
+// device meant to send would be the same again.
+func (c *Core) blame(m gather.Member, fault *uint64) wire.UploadReply {
+	if c.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
+		return wire.UploadReply{State: wire.UploadMore}
+	}
+	return refused
+}

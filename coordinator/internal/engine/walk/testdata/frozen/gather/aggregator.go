@@ -1,0 +1,49 @@
+package gather
+
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
+
+// An Aggregator is how a plan makes one number of each scalar's contributions. The
+// zero value is the weighted mean.
+type Aggregator struct {
+	// one combines the values of one scalar, in any order. Nil: the weighted mean,
+	// which needs no value once it is summed.
+	one  func(values []float32) float32
+	clip float32 // the largest norm of a contribution; 0: any
+}
+
+// AggregatorOf returns the aggregator of a plan.
+func AggregatorOf(p *wire.Plan) Aggregator {
+	switch p.Aggregator {
+	case wire.Median:
+		return Aggregator{one: mathx.MedianOf}
+	case wire.TrimmedMean:
+		trim := p.Trim
+		return Aggregator{one: func(values []float32) float32 { return TrimmedMean(values, trim) }}
+	case wire.ClippedMean:
+		return Aggregator{clip: p.Clip}
+	}
+	return Aggregator{}
+}
+
+// Unsummed says whether the aggregator needs every contribution, and not their sum.
+func (a Aggregator) Unsummed() bool { return a.one != nil }
+
+// Clip shortens a contribution where the aggregator clips, and returns by which factor.
+func (a Aggregator) Clip(values []float32) (factor float64) {
+	if a.clip == 0 {
+		return 1
+	}
+	return Clip(values, a.clip)
+}
+
+// Combine returns one number for each scalar: of the held contributions if the
+// aggregator is Unsummed, and otherwise the means of their sum.
+func (a Aggregator) Combine(sum *Tally, held *Contributions) []float32 {
+	if a.one == nil {
+		return sum.Means()
+	}
+	return held.Combine(a.one)
+}

@@ -1,0 +1,71 @@
+package gather
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// hopeless is how many attempts show that more will not help.
+const hopeless = 2
+
+// Exploded says whether the model has left the range of numbers: in two attempts most of the
+// devices that were expected had no finite loss, or scalars above max_scalar, and declined, and
+// in between no majority contributed. They probe the same point in each attempt, so they cannot
+// do better. One device of three or more can neither trigger nor prevent that, even if its
+// contribution is a quorum. declines has those of the attempt by reason. Before the first round of
+// the watch nothing can have exploded.
+func (w *LossWatch) Exploded(declines []uint32, expected uint32) bool {
+	infinite, large := declines[wire.DeclineLoss], declines[wire.DeclineTooLarge]
+	if 2*uint64(infinite+large) <= uint64(expected) {
+		return false
+	}
+	w.infinite, w.large = infinite, large
+	w.failures++
+	return w.rounds > 0 && w.failures >= hopeless
+}
+
+// A Log is what the way back needs to know of a log.
+type Log interface {
+	// Lacks returns a record whose vector the state after record n needs and the log no longer
+	// has; 0 if there is none.
+	Lacks(n uint64) uint64
+}
+
+// Diverged says how the loss went, and names the commands that undo it.
+func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
+	text := "diverged: "
+	if w.failures >= hopeless {
+		text += fmt.Sprintf("in %d attempts most devices had no finite loss (%d) or a scalar "+
+			"above max_scalar (%d); ", w.failures, w.infinite, w.large)
+	}
+	text += fmt.Sprintf("the median loss is %.4g and began at %.4g", w.at(1), w.first)
+	if w.best.loss < w.first {
+		text += fmt.Sprintf(", %.4g at best", w.best.loss)
+	}
+	const look = "look at the devices' losses first, whose logs have the errors, then `zofl resume`"
+	if p.StepAuto > 0 && p.StepSize == 0 {
+		return text + ": the rounds before devices find a step do not move the model, so " + look
+	}
+	field, step := "step", p.StepSize
+	if p.ServerRule >= wire.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
+		field, step = "server_step", p.ServerStep
+	}
+	back := fmt.Sprintf("`zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`", w.wayBack(log),
+		field, step/10)
+	if w.failures >= hopeless && w.at(1) < w.first {
+		return text + ": the model got better, so " + look + "; if it is the model: " + back
+	}
+	return text + ": " + back
+}
+
+// wayBack returns the record after which the loss was lowest: the state with the lowest level, or
+// that of the first round. If the log lacks its vector, it is the first after it that it has.
+func (w *LossWatch) wayBack(log Log) uint64 {
+	for n := w.best.n; n <= w.latest; n++ {
+		if log.Lacks(n) == 0 {
+			return n
+		}
+	}
+	return max(w.best.n, 1)
+}

@@ -1,0 +1,147 @@
+package gather
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// An Evaluation collects metrics of the state after one record, until the next such record.
+type Evaluation struct {
+	N     uint64 // 0: there is none
+	Tip   wire.Tip
+	Asked uint32
+	Done  bool // it was reported
+	Sum   Tally
+
+	cohorts []wire.Cohort // of the announcements of record N+1
+	from    map[string]struct{}
+	metrics []float32     // of the current reply
+	held    Contributions // all answers, of a plan with a ClaimBound
+	near    bool          // the evaluation before this one reached the goal
+}
+
+// Begin begins the evaluation of so many metrics after a record.
+func (e *Evaluation) Begin(n uint64, tip wire.Tip, metrics int) {
+	if e.from == nil {
+		e.from = map[string]struct{}{}
+	}
+	clear(e.from)
+	e.N, e.Tip, e.cohorts, e.Done = n, tip, e.cohorts[:0], false
+	e.Sum.Reset(metrics)
+	e.held.Reset(metrics)
+}
+
+// Ask notes the cohort of an announcement that brings record n.
+func (e *Evaluation) Ask(p *wire.Plan, n uint64, cohort wire.Cohort) {
+	if e.N == 0 || e.N != n || slices.Contains(e.cohorts, cohort) {
+		return
+	}
+	if len(e.cohorts) == 0 {
+		e.Asked = p.EvalCount
+		if p.Roster == wire.ListedRoster {
+			e.Asked = min(e.Asked, cohort.Members)
+		}
+	}
+	e.cohorts = append(e.cohorts, cohort)
+}
+
+// Take adds a device's metrics or counts why not, and says whether they are the last ones.
+func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
+	_, has := e.from[m.ID]
+	switch {
+	case r.N < e.N:
+		c.Late++
+	case e.N == 0 || r.N > e.N:
+		c.OtherRecord++
+	case r.Tip != e.Tip:
+		c.WrongTip++
+	case has:
+		c.Duplicate++
+	case !e.asks(p, m):
+		c.Unsampled++
+	case wire.Single.Len(r.Values) != len(p.Metrics):
+		c.WrongCount++
+	case !Finite(Read(&e.metrics, wire.Single, r.Values, 1, len(p.Metrics))):
+		c.NonFinite++
+	case e.full(p):
+		c.Overflow++
+	default:
+		c.Evaluations++
+		e.from[m.ID] = struct{}{}
+		e.Sum.Add(e.metrics, r.Weight)
+		if p.ClaimBound > 0 {
+			e.held.Add(m.Slot, e.metrics, r.Weight)
+		}
+		return e.Sum.Count == e.Asked
+	}
+	return false
+}
+
+// asks says whether a member is asked to evaluate.
+func (e *Evaluation) asks(p *wire.Plan, m Member) bool {
+	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
+		return cohort.Evaluates(p.Run, e.N, cohort.EvalShare(p), m.Slot, m.ID)
+	})
+}
+
+// full bounds the memory that an open roster can take.
+func (e *Evaluation) full(p *wire.Plan) bool {
+	return p.Roster == wire.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
+}
+
+// Weigh bounds the samples that devices claim, where the plan does: to ClaimBound times the median
+// claim, the lower one of two.
+func (e *Evaluation) Weigh(p *wire.Plan) {
+	if p.ClaimBound == 0 || len(e.held.contributors) == 0 {
+		return
+	}
+	claims := e.held.Weights()
+	slices.Sort(claims)
+	most := float64(p.ClaimBound) * float64(claims[(len(claims)-1)/2])
+	rows := e.held.Rows()
+	e.Sum.Reset(len(p.Metrics))
+	for i, from := range e.held.contributors {
+		e.Sum.Add(rows[i], uint32(min(float64(from.weight), most)))
+	}
+}
+
+// Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
+// median of the evaluators has to, in two evaluations in a row: of two middle ones that which is
+// farther from the goal.
+func (e *Evaluation) Reached(p *wire.Plan) string {
+	if p.ClaimBound == 0 {
+		return reached(p, e.N, e.Sum.Means())
+	}
+	if len(e.held.contributors) == 0 {
+		return "" // the plan bounds claims since all have answered
+	}
+	text := reached(p, e.N, e.held.Combine(func(values []float32) float32 {
+		slices.Sort(values)
+		if p.StopWhen == wire.Below {
+			return values[len(values)/2]
+		}
+		return values[(len(values)-1)/2]
+	}))
+	again := e.near
+	if e.near = text != ""; !again {
+		return ""
+	}
+	return text
+}
+
+// reached says how the metrics after record n reached the plan's goal, "" if they did not.
+func reached(p *wire.Plan, n uint64, metrics []float32) string {
+	i := slices.Index(p.Metrics, p.StopMetric)
+	if i < 0 {
+		return ""
+	}
+	v := metrics[i]
+	if p.StopWhen == wire.Above && v < p.StopValue || p.StopWhen == wire.Below && v > p.StopValue {
+		return ""
+	}
+	return fmt.Sprintf("%s is %v after record %d, the goal was %v %v",
+		p.StopMetric, v, n, p.StopWhen, p.StopValue)
+}

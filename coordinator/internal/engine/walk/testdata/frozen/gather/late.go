@@ -1,0 +1,123 @@
+package gather
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// Late holds contributions to earlier records until a later record counts them. Contributions
+// along shared directions are summed, for each record exactly, so their bits do not depend on the
+// order of arrival. Others are kept one by one.
+//
+// Invariants:
+//  1. groups ascend by record, and none is empty.
+//  2. Weight and Count are the sums over the groups.
+type Late struct {
+	groups []lateGroup
+	losses []lateLoss
+	Weight uint64
+	Count  uint32
+}
+
+// A lateGroup is the late contributions to record n, of round number.
+type lateGroup struct {
+	n, number uint64
+	size      int           // scalars of a contribution
+	sum       Tally         // without scalars if directions are the devices' own
+	each      Contributions // if directions are the devices' own
+}
+
+// A lateLoss is the loss of a contribution to record n.
+type lateLoss struct {
+	n      uint64
+	loss   float32
+	weight uint32
+}
+
+// A Lateness says to which record a late contribution belongs.
+type Lateness struct {
+	N, Number uint64 // the record, and the number of its round
+	Own       bool   // it is along the device's own directions
+}
+
+// Add adds a contribution, whose values are finite. All contributions to a record have as many.
+func (l *Late) Add(of Lateness, slot uint32, values []float32, weight uint32, loss float32) {
+	at, found := slices.BinarySearchFunc(l.groups, of.N,
+		func(g lateGroup, n uint64) int { return cmp.Compare(g.n, n) })
+	if !found {
+		g := lateGroup{n: of.N, number: of.Number, size: len(values)}
+		if !of.Own {
+			g.sum.Reset(len(values))
+		}
+		g.each.Reset(len(values))
+		l.groups = slices.Insert(l.groups, at, g)
+	}
+	g := &l.groups[at]
+	if of.Own {
+		g.each.Add(slot, values, weight)
+	}
+	g.sum.Add(values, weight)
+	l.losses = append(l.losses, lateLoss{of.N, loss, weight})
+	l.Weight += uint64(weight)
+	l.Count++
+}
+
+// Keep drops the contributions to each record for which keep returns false. It is told the number
+// of the record's round, and how many scalars a contribution has.
+func (l *Late) Keep(keep func(n, number uint64, scalars int) bool) {
+	drop := func(g lateGroup) bool {
+		if keep(g.n, g.number, g.size) {
+			return false
+		}
+		l.Weight -= g.sum.Weight
+		l.Count -= g.sum.Count
+		l.losses = slices.DeleteFunc(l.losses, func(v lateLoss) bool { return v.n == g.n })
+		return true
+	}
+	l.groups = slices.DeleteFunc(l.groups, drop)
+}
+
+// Losses calls each with the loss and the weight of every contribution.
+func (l *Late) Losses(each func(loss float32, weight uint32)) {
+	for _, v := range l.losses {
+		each(v.loss, v.weight)
+	}
+}
+
+// Terms appends the terms of record n, of round number, newest record first. weight is that of all
+// contributions that record n counts, late or not.
+//
+// With shared directions a record has one term, the sum of w g over its contributions divided by
+// weight, rounded once to float32. Otherwise each contribution has a term. Either is multiplied by
+// the discount, and rounded to float32, and then to the plan's precision.
+func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *wire.Plan) []wire.Term {
+	for i := range slices.Backward(l.groups) {
+		g, s := &l.groups[i], Discount(p, number-l.groups[i].number)
+		if len(g.each.contributors) > 0 {
+			g.each.Sort()
+			scale(g.each.values, s)
+			for _, t := range g.each.Terms(p.Precision) {
+				t.Back = n - g.n
+				terms = append(terms, t)
+			}
+			continue
+		}
+		mean := g.sum.MeansOver(weight)
+		scale(mean, s)
+		terms = append(terms, wire.Term{Back: n - g.n, Source: prng.Shared,
+			Scalars: p.Precision.Append(nil, mean...)})
+	}
+	return terms
+}
+
+// Weights appends the weight of each contribution along a device's own directions, in the order of
+// Terms, which was called before.
+func (l *Late) Weights(weights []uint32) []uint32 {
+	for i := range slices.Backward(l.groups) {
+		weights = append(weights, l.groups[i].each.Weights()...)
+	}
+	return weights
+}

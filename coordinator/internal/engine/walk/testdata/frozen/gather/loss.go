@@ -1,0 +1,259 @@
+package gather
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// smoothing is the weight of a new level in the smoothed loss.
+	smoothing = 0.2
+	// window is how many rounds' losses make a level.
+	window = 5
+	// many is how many reports outvote one device, whatever it reports, and show their noise.
+	many = 3
+	// certain is how many distances a loss is from another by no accident.
+	certain = 6
+	// plateaus is how often the losses of a few devices may rise to another level after a restart.
+	plateaus = 3
+)
+
+// A LossWatch says when training diverges. Among three or more devices, one alone can neither
+// trigger nor prevent that, whatever it reports. Each coordinator starts a new watch, because
+// records hold no losses.
+//
+// The loss of a round is the median of its contributors' reports, the lower one of two, whatever
+// their weights. Devices measure it at the point where the round begins, so the loss of round 1,
+// the first loss, is that of the initial point. base begins as the first loss. Two rules say that
+// the run has diverged:
+//
+//   - A blow-up: the last two losses exceed base + steep * diverge * scale, where scale is the
+//     largest of |base|, of base minus the lowest loss, and of noise. steep is 4. If one of these
+//     rounds or round 1 had fewer than three reports, nobody knows the noise, and steep is 20.
+//     Then the rise above base must also have tripled.
+//   - A drift: the smoothed loss exceeds base + diverge * scale, where scale is the largest of
+//     |base|, of base minus the lowest smoothed loss, of noise and of spread. From round 5 on
+//     there is a level, the median of the last 5 losses. The smoothed loss begins at base with
+//     round 5, and each level moves it a fifth of the way towards itself.
+//
+// noise, that of reports in a round, and spread, that of rounds, serve objectives that begin near
+// 0. A round's distance is the median distance of its reports from their median. In round 1 noise
+// is 10 distances. Round 5 settles what is compared later:
+//
+//   - If each of the 5 rounds had three or more reports, base stays if it exceeds 6 distances of
+//     round 1, or if the rise to the level exceeds 6 median distances. noise becomes 3 median
+//     distances if base stays, otherwise 6.
+//   - With fewer reports base stays if the level is more than three times the first loss, and the
+//     losses rose in each round, or jumped by twice the range of the last 4. Then spread is 1.5
+//     times that range.
+//   - If base does not stay, it becomes the level. spread becomes twice the range of the 5
+//     losses, doubled because they do not show all of the noise.
+//
+// A watch that begins [LossWatch.Midway] does not see the loss of the initial point. By then the
+// losses may be a thousandth of that, and those of two devices a thousand times apart. So where one
+// of its first 5 rounds has fewer than three reports, base never stays in round 5, nothing counts
+// before, and a drift only moves base and spread to where the losses are, up to 3 times: other
+// devices contribute. The fourth counts.
+type LossWatch struct {
+	Midway bool // the run has rounds that this watch did not see
+
+	rounds          int
+	last            [window]lossAt  // at index rounds mod window
+	distances       [window]float64 // of reports from their median, in the first rounds
+	first, base     float64
+	lowest, bottom  float64 // losses, smoothed losses
+	smoothed        float64
+	noise, spread   float64 // of reports in a round, of rounds
+	best            lossAt
+	voted           int    // the last so many rounds had many reports
+	firstVoted      bool   // so had round 1
+	latest          uint64 // the last record whose state was measured
+	infinite, large uint32 // declines in the last attempt that failed, see Exploded
+	failures        uint32 // such attempts since most devices contributed
+	again           bool   // the watch began anew, and first, base and best are known
+	unsure          bool   // nobody knows what losses are far apart, see Midway
+	moves           int    // of base, since nobody knows
+}
+
+// A lossAt is the loss of the state after record n.
+type lossAt struct {
+	n    uint64
+	loss float64
+}
+
+// Observe takes the reports of a round that measured the state after record n, if there are any,
+// and sorts them. It says whether the run has diverged; with diverge = 0 it never has.
+func (w *LossWatch) Observe(diverge float64, n uint64, reports []float32) (diverged bool) {
+	if len(reports) == 0 {
+		return false
+	}
+	w.latest = max(w.latest, n)
+	if len(reports) > int(w.infinite+w.large) {
+		w.failures = 0
+	}
+	loss := float64(Median(reports))
+	w.last[w.rounds%window] = lossAt{n, loss}
+	if w.rounds < window {
+		w.distances[w.rounds] = distance(loss, reports)
+	}
+	w.rounds++
+	if w.voted++; len(reports) < many {
+		w.voted = 0
+	}
+	if w.rounds == 1 {
+		w.begin(n, loss)
+		return false
+	}
+	w.lowest = min(w.lowest, loss)
+	if w.rounds >= window {
+		w.follow()
+	}
+	return diverge > 0 && (w.blewUp(diverge) || w.drifted(diverge))
+}
+
+// distance is the median distance of the other reports from a loss, their median. That of three
+// reports is the smaller distance, so that no device alone decides it, and is too small for that.
+func distance(loss float64, reports []float32) float64 {
+	distances := make([]float64, len(reports))
+	for i, v := range reports {
+		distances[i] = math.Abs(float64(v) - loss)
+	}
+	slices.Sort(distances)
+	if len(reports) <= many {
+		return 4 * distances[len(distances)/2]
+	}
+	return distances[(len(distances)+1)/2]
+}
+
+// begin takes the loss of the first round. A watch that began anew keeps what it knows, unless the
+// run goes on from a higher loss.
+func (w *LossWatch) begin(n uint64, loss float64) {
+	if w.firstVoted = w.voted > 0; w.firstVoted {
+		w.noise = 10 * w.distances[0]
+	}
+	if !w.again || loss > w.base {
+		w.first, w.base = loss, loss
+	}
+	if !w.again || loss < w.best.loss {
+		w.best = lossAt{n, loss}
+	}
+	w.lowest = min(w.base, loss)
+}
+
+// follow moves the smoothed loss to the level of the last losses.
+func (w *LossWatch) follow() {
+	sorted := w.last
+	slices.SortFunc(sorted[:], func(a, b lossAt) int { return cmp.Compare(a.loss, b.loss) })
+	level := sorted[window/2]
+	if w.rounds == window {
+		w.settle(level.loss)
+	}
+	w.smoothed += float64(smoothing * (level.loss - w.smoothed))
+	w.bottom = min(w.bottom, w.smoothed)
+	if level.loss < w.best.loss {
+		w.best = level
+	}
+}
+
+// settle sets base, noise and spread in round 5.
+func (w *LossWatch) settle(level float64) {
+	rise, stays := level-w.base, false
+	w.unsure = w.Midway && w.voted < window
+	if w.unsure {
+		w.rebase(level)
+		return
+	}
+	if w.voted >= window {
+		first := w.distances[0]
+		slices.Sort(w.distances[:])
+		w.noise = certain * w.distances[window/2]
+		if stays = math.Abs(w.base) > certain*first || rise > w.noise; stays {
+			w.noise /= 2
+		}
+	} else if stays = rise > 2*math.Abs(w.base) && w.rose(); stays {
+		w.spread = 1.5 * span(w.last[1:])
+	}
+	if !stays {
+		w.rebase(level)
+	}
+	w.smoothed, w.bottom = w.base, w.base
+}
+
+// rebase moves base to a level, and spread to what the last losses show.
+func (w *LossWatch) rebase(level float64) {
+	w.base, w.spread = level, 2*span(w.last[:])
+	w.smoothed, w.bottom = level, level
+}
+
+// rose says whether the first 5 losses rose for another reason than noise: each time, or once by
+// more than they vary since.
+func (w *LossWatch) rose() bool {
+	rises, least := 0, w.last[1].loss
+	for i, l := range w.last[1:] {
+		if l.loss > w.last[i].loss {
+			rises++
+		}
+		least = min(least, l.loss)
+	}
+	return rises == window-1 || least-w.last[0].loss > 2*span(w.last[1:])
+}
+
+// span is the range of losses.
+func span(losses []lossAt) float64 {
+	low, high := losses[0].loss, losses[0].loss
+	for _, l := range losses[1:] {
+		low, high = min(low, l.loss), max(high, l.loss)
+	}
+	return high - low
+}
+
+// blewUp says whether the last two losses are far above base. Without a scale, because the run
+// began at 0, nobody knows what far is.
+func (w *LossWatch) blewUp(diverge float64) bool {
+	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
+	voted := w.firstVoted && w.voted >= 2
+	if !voted {
+		steep = 20
+	}
+	if !voted && w.Midway { // a few reports, or the first of them, say little
+		scale = max(scale, w.spread)
+		if w.rounds <= window {
+			return false
+		}
+	}
+	before, now, limit := w.at(2), w.at(1), w.base+float64(steep*diverge*scale)
+	if w.rounds < 3 || scale == 0 || before <= limit || now <= limit {
+		return false
+	}
+	return voted || now-w.base >= 3*(before-w.base)
+}
+
+// drifted says whether the smoothed loss is above base by more than the run allows.
+func (w *LossWatch) drifted(diverge float64) bool {
+	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread)
+	if w.rounds < window || w.smoothed <= w.base+float64(diverge*scale) {
+		return false
+	}
+	if w.unsure && w.moves < plateaus {
+		w.moves++
+		w.rebase(w.at(1))
+		return false
+	}
+	return true
+}
+
+// at returns the loss of back rounds before the next.
+func (w *LossWatch) at(back int) float64 { return w.last[(w.rounds+window-back)%window].loss }
+
+// Again begins the watch anew, after a person accepted the state that the run goes on from.
+func (w *LossWatch) Again() {
+	*w = LossWatch{Midway: w.Midway, again: w.again || w.rounds > 0, first: w.first, base: w.base,
+		best: w.best, latest: w.latest}
+}
+
+// Median sorts losses and returns their median, the lower one of two.
+func Median(losses []float32) float32 {
+	slices.Sort(losses)
+	return losses[(len(losses)-1)/2]
+}

@@ -1,0 +1,60 @@
+package gather
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/mathx"
+)
+
+// A MeanLoss is the mean of the losses that devices report of a round. Curves and comparisons of
+// settings are made of it.
+type MeanLoss struct {
+	reports []lossReport
+}
+
+// farthest is at how many median distances from the median a loss counts in full. Of 123 rounds of
+// 20 honest devices whose labels differed, five had a loss beyond 8 of them, and none beyond 32.
+const farthest = 32
+
+type lossReport struct {
+	loss   float32
+	weight uint32
+}
+
+func (m *MeanLoss) Reset() { m.reports = m.reports[:0] }
+
+func (m *MeanLoss) Add(loss float32, weight uint32) {
+	m.reports = append(m.reports, lossReport{loss, weight})
+}
+
+// Over returns the sum of the losses, times their weights, over a weight, rounded once to float32.
+// If it is bounded, and from three reports on, a loss counts as one that is farthest median
+// distances from the median at most: what one device reports then matters little.
+func (m *MeanLoss) Over(weight uint64, bounded bool) float32 {
+	low, high := m.usual(bounded)
+	var sum mathx.ExactSum
+	for _, r := range m.reports {
+		sum.Add(min(max(r.loss, low), high), r.weight)
+	}
+	return sum.Mean(weight)
+}
+
+// usual returns between what losses are as they are.
+func (m *MeanLoss) usual(bounded bool) (low, high float32) {
+	if !bounded || len(m.reports) < many {
+		return -math.MaxFloat32, math.MaxFloat32
+	}
+	losses := make([]float32, len(m.reports))
+	for i, r := range m.reports {
+		losses[i] = r.loss
+	}
+	middle := float64(Median(losses))
+	distances := make([]float64, len(losses))
+	for i, l := range losses {
+		distances[i] = math.Abs(float64(l) - middle)
+	}
+	slices.Sort(distances)
+	reach := farthest * distances[len(distances)/2]
+	return float32(max(middle-reach, -math.MaxFloat32)), float32(min(middle+reach, math.MaxFloat32))
+}

@@ -1,0 +1,72 @@
+package gather
+
+import (
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Past is the closed rounds of which a coordinator knows who contributed.
+//
+// Invariants:
+//  1. rounds ascend by record and by number.
+//  2. A member is in a round's Counted once a contribution of its to that record was taken, on time
+//     or late. It stays there, whatever becomes of that contribution.
+type Past struct {
+	listed bool
+	rounds []PastRound
+	spare  []Answers // of forgotten rounds, to be used again
+}
+
+// A PastRound is a round that a coordinator closed.
+type PastRound struct {
+	N, Number uint64   // its record and round
+	Tip       wire.Tip // of record N-1
+	Scalars   int      // of a contribution
+	Asked     func(Member) bool
+	Counted   Answers
+}
+
+// NewPast returns no rounds, of a listed or an open roster.
+func NewPast(listed bool) Past { return Past{listed: listed} }
+
+// Find returns the round of record n, nil if it is not known.
+func (p *Past) Find(n uint64) *PastRound {
+	for i := range p.rounds {
+		if p.rounds[i].N == n {
+			return &p.rounds[i]
+		}
+	}
+	return nil
+}
+
+// Add adds a round, whose contributors are those of counted.
+func (p *Past) Add(r PastRound, counted *Answers) {
+	if n := len(p.spare); n > 0 {
+		r.Counted, p.spare = p.spare[n-1], p.spare[:n-1]
+	} else {
+		r.Counted = NewAnswers(p.listed)
+	}
+	r.Counted.Copy(counted)
+	p.rounds = append(p.rounds, r)
+}
+
+// Keep forgets the rounds for which keep returns false.
+func (p *Past) Keep(keep func(n, number uint64) bool) {
+	p.rounds = slices.DeleteFunc(p.rounds, func(r PastRound) bool {
+		if keep(r.N, r.Number) {
+			return false
+		}
+		r.Counted.Reset()
+		p.spare = append(p.spare, r.Counted)
+		return true
+	})
+}
+
+// Knows says whether a contribution of a member was taken. members is how many a listed roster has.
+func (r *PastRound) Knows(m Member, members int) bool {
+	if r.Counted.listed {
+		r.Counted.Grow(members)
+	}
+	return r.Counted.Of(m) != 0
+}

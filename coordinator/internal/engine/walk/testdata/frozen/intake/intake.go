@@ -1,0 +1,101 @@
+// Package intake reads the numbers of contributions, and refuses those that no honest device sends.
+package intake
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/classes"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A Desk reads what the devices of a run send. A fault is the counter of what is wrong with it, nil
+// if nothing is.
+type Desk struct {
+	Plan     *wire.Plan
+	Counters *report.Counters
+	None     bool // contributions have no scalars: they are vectors, or masked
+}
+
+// Scalars reads a contribution of so many blocks of scalars into dst. Where the plan has classes it
+// has a block for each part.
+func (d *Desk) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
+	slope, ok := survey.SlopeOf(r.Rest)
+	switch {
+	case survey.Answered(r.Rest) != survey.None, d.Plan.StepAuto > 0 && !ok:
+		return &d.Counters.WrongSurvey
+	case d.None, !classes.HasLength(d.Plan, r.Values, steps, perturbations):
+		return &d.Counters.WrongCount
+	}
+	switch largest, ok := classes.Read(dst, d.Plan, r.Values, steps, perturbations); {
+	case !ok:
+		return &d.Counters.Malformed
+	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
+		return &d.Counters.NonFinite
+	case largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	}
+	return nil
+}
+
+// Survey reads the answer to a survey into dst. A loss may be infinite far from the model, so these
+// need not be finite; that at the model must.
+func (d *Desk) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault *uint64) {
+	switch {
+	case survey.Answered(r.Rest) != kind:
+		return &d.Counters.WrongSurvey
+	case wire.Single.Len(r.Values) != kind.Values():
+		return &d.Counters.WrongCount
+	}
+	largest := gather.Read(dst, wire.Single, r.Values, 1, kind.Values())
+	sketch := kind == survey.Sketch // of which every number is a slope
+	switch {
+	case !gather.Finite(r.Loss), !gather.Finite((*dst)[0]), sketch && !gather.Finite(largest):
+		return &d.Counters.NonFinite
+	case sketch && largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	case sketch && !classes.Sketches(d.Plan, *dst):
+		return &d.Counters.Malformed
+	}
+	return nil
+}
+
+// Vector looks at a complete vector.
+func (d *Desk) Vector(u *wire.Upload, data []byte) (fault *uint64) {
+	if wire.HashObject(data) != u.Digest {
+		return &d.Counters.WrongDigest
+	}
+	switch largest := gather.Largest(data); {
+	case !gather.Finite(largest):
+		return &d.Counters.NonFinite
+	case largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	}
+	return nil
+}
+
+// Control reads a contribution's control variate into dst, and returns its record, 0 if there is
+// none: a device that has never contributed has none. In phase 2 all have one. scalars returns how
+// many scalars a variate along a record has; ok is false if none can be along that record.
+func (d *Desk) Control(dst *[]float32, r *wire.Reply, phase uint8,
+	scalars func(n uint64) (scalars int, ok bool)) (v wire.ControlVariate, fault *uint64) {
+	ok := false
+	if len(r.Rest) > 0 {
+		v, ok = r.Control()
+	}
+	if !ok {
+		if phase == 2 {
+			fault = &d.Counters.WrongControl
+		}
+		return wire.ControlVariate{}, fault
+	}
+	precision := d.Plan.Precision
+	want, ok := scalars(v.N)
+	if !ok || precision.Len(v.Scalars) != want {
+		return v, &d.Counters.WrongControl
+	}
+	if largest := gather.Read(dst, precision, v.Scalars, 1, want); !(largest <= d.Plan.MaxScalar) {
+		return v, &d.Counters.WrongControl // a NaN compares false
+	}
+	return v, nil
+}
