@@ -151,8 +151,8 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	s.close()
 }
 
-// TestLiarsAreNoContributors: who lost all of its weight is not among the contributors that a record
-// counts, and its loss is not in the round's.
+// TestLiarsAreNoContributors: who lost all of its weight is not among the contributors that a
+// record counts, and its loss is not in the round's.
 func TestLiarsAreNoContributors(t *testing.T) {
 	const liars = 3
 	s := newRooted(t, 4)

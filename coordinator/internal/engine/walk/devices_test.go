@@ -52,8 +52,8 @@ func (w *walk) late(device int) engine.Input {
 	return engine.Input{Kind: engine.InReply, ID: id(device), Frame: r.Append(nil)}
 }
 
-// contribution returns what a device finds: a signal that all share, and noise; of some devices, now
-// and then, a lie.
+// contribution returns what a device finds: a signal that all share, and noise; of some devices,
+// now and then, a lie.
 func (w *walk) contribution(device int, n uint64, at opened) *wire.Reply {
 	p := w.old.Peek()
 	r := &wire.Reply{Kind: wire.Contribution, N: n, Tip: at.tip, Loss: w.rng.Float32(),

@@ -39,13 +39,15 @@ func (c *Core) same(m gather.Member, a crowd.Answer, timely bool) {
 }
 
 // joinedAgain notes that a member joined again, which also ends the time that it stepped out, and
-// what it tells about itself.
-func (c *Core) joinedAgain(m gather.Member, r *wire.JoinRequest) {
+// what it tells about itself, if anything.
+func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 	c.heard(m)
 	p := &c.crowd.Members[m.Slot]
 	p.About = nil
-	if told, ok := about.Of(r); ok {
-		p.About = &told
+	if len(tells) > 0 {
+		if told, ok := about.Of(tells); ok {
+			p.About = &told
+		}
 	}
 	if p.Until > c.now {
 		p.Until = 0

@@ -23,7 +23,7 @@ func (c *Core) join(in Input) {
 	r := &c.roster
 	slot, ok := r.Slots[in.ID]
 	member := ok && int(slot) < r.Stored
-	known, says := request.Known()
+	known, more, says := request.Known()
 	switch {
 	case member && c.crowd.Members[slot].Retired:
 		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
@@ -46,7 +46,7 @@ func (c *Core) join(in Input) {
 	}
 	switch {
 	case member:
-		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, &request)
+		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, more)
 		c.welcome(in.Token, slot)
 		return
 	case !ok && len(r.IDs) >= c.maxMembers:

@@ -299,5 +299,7 @@ func (v *Vault) Liars() []uint32 { return v.liars }
 func (v *Vault) Skip() *wire.Change {
 	fields := wire.Fields()
 	at := slices.IndexFunc(fields, func(f wire.Field) bool { return f.Name == "quorum" })
-	return &wire.Change{Fields: []uint64{fields[at].Number}, Values: wire.Plan{Quorum: v.plan.Quorum}}
+	return &wire.Change{Fields: []uint64{fields[at].Number}, Values: wire.Plan{
+		PlanRounds: wire.PlanRounds{Quorum: v.plan.Quorum},
+	}}
 }
