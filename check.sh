@@ -329,7 +329,9 @@ elsewhere() {
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
 		go -C testing test -race -count=1 -run 'TestSeeds|TestSame' ./fleet/simulation
 	add "devices of other architectures in one run" \
-		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|RaspberryProcessors)$' ./fleet
+		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
+	add "a device on the processors of Raspberry Pis" \
+		env ZOFL_QEMU=1 go test -count=1 -run '^TestDevices$' ./examples/raspberrypi
 	add "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
 	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
 	add "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
@@ -349,7 +351,7 @@ elsewhere() {
 	add "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
 		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
 	add "the sensor agent at mosquitto" env ZOFL_MOSQUITTO=mosquitto ZOFL_PROMTOOL=promtool \
-		go -C examples/raspberrypi test -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
+		go -C examples/sensor test -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
 		. ./internal/mqtt ./internal/page
 	add "ONNX example" examples/onnx/run.sh # long after phones bound what it uses
 	add "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost

@@ -12,7 +12,7 @@
 //   - [github.com/zofl/zofl/client/mobile] is the client for gomobile: Java,
 //     Kotlin, Swift and Objective-C.
 //   - android is the library for Android apps, and examples/android an app with it;
-//     examples/raspberrypi is an agent for sensors.
+//     examples/raspberrypi is a device in one file, examples/sensor an agent for sensors.
 //
 // # For operators of a run
 //

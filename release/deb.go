@@ -76,7 +76,7 @@ func (b *build) describeSensor(info *nfpm.Info) {
 	info.Description = "forecasts of sensors that learn together, for Home Assistant\n" +
 		"The agent zofl-sensor reads sensors, trains a forecast with other devices and keeps the\n" +
 		"readings to itself. The unit zofl-sensor runs it with /etc/zofl-sensor/sensor.conf."
-	from := func(name string) string { return b.in("src", "examples", "raspberrypi", name) }
+	from := func(name string) string { return b.in("src", "examples", "sensor", name) }
 	conf := file(from("sensor.conf"), "/etc/zofl-sensor/sensor.conf", 0o644)
 	conf.Type = files.TypeConfigNoReplace // an upgrade keeps what a person wrote
 	info.Contents = files.Contents{conf,

@@ -111,7 +111,7 @@ func TestInstall(t *testing.T) {
 func TestUnit(t *testing.T) {
 	need(t, "systemd-analyze")
 	for instance, from := range map[string]string{"zofl@kitchen.service": unit,
-		"zofl-sensor.service": "../examples/raspberrypi/zofl-sensor.service"} {
+		"zofl-sensor.service": "../examples/sensor/zofl-sensor.service"} {
 		content, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,7 @@ var zofl = &recipe{
 // sensor is the agent of Raspberry Pis, for its Debian package alone. Inlining is off but in the
 // packages that work on vectors, which makes it a tenth smaller, and rounds no slower.
 var sensor = &recipe{
-	name: "zofl-sensor", dir: "examples/raspberrypi", stamp: "main.stamp",
+	name: "zofl-sensor", dir: "examples/sensor", stamp: "main.stamp",
 	lean: []string{"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=",
 		"-gcflags=math/rand/...=", "-gcflags=encoding/binary=",
 		"-gcflags=github.com/zofl/zofl/prng=", "-gcflags=github.com/zofl/zofl/mathx/...=",

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 targets() {
 	local module file
-	for module in . testing coordinator/zofl examples/pid examples/raspberrypi; do
+	for module in . testing coordinator/zofl examples/pid examples/sensor; do
 		git ls-files --cached --others --exclude-standard -- "$module/*_test.go" |
 			xargs grep -lE '^func Fuzz' | while read -r file; do
 			case $module:$file in .:testing/* | .:coordinator/zofl/* | .:examples/*) continue ;; esac

@@ -30,6 +30,7 @@ var sections = []section{
 		{"apple/README.md", "iOS"},
 		{"docs/engines.md", "Inference engines"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
+		{"examples/sensor/README.md", "Sensors and Home Assistant"},
 		{"python/README.md", "Python"},
 		{"docs/exec.md", "Any other language"},
 		{"examples/browser/README.md", "Browser tabs"},

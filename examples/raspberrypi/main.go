@@ -1,109 +1,101 @@
-// Command raspberrypi is an agent for devices with sensors. It reads them and keeps the
-// readings to itself. Together with the other devices it trains a small network, sharing
-// losses alone, to forecast the next readings. Readings far from their forecasts are
-// reported as unusual.
+// Command raspberrypi is a whole device. Together with others it trains a forecast of a sensor's
+// next reading. The readings stay where they are.
 //
-//	zofl-sensor FILE [field=value...]        the agent; FILE is its configuration
-//	zofl-sensor plan FILE [field=value...]   prints a plan for such devices' run
-//	zofl-sensor enroll LINE|CREDS|- [FILE]   keeps what zofl device add gave this device
-//	zofl-sensor fields                       lists the fields of FILE
-//	zofl-sensor version                      prints the version
+//	device URL RUN NAME FILE
 //
-// See README.md.
+// FILE has a reading a line, the oldest first. NAME is this device's in the run, unlike any
+// other's, and what the device must not forget is in the folder NAME.state.
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
+	"log"
 	"os"
 	"os/signal"
-	"syscall"
+	"slices"
+	"strconv"
+	"strings"
 
-	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/examples/raspberrypi/internal/config"
-	"github.com/zofl/zofl/wire"
+	"github.com/nats-io/nats.go"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
-// Exit codes besides 0. The unit file does not restart the agent after exitUsage, which is
-// EX_CONFIG of sysexits. It is not 2, because a Go program that panics or runs out of
-// memory exits with 2 and should be restarted.
-const (
-	exitFailure = 1
-	exitUsage   = 78
-)
+// dim is the number of parameters: the next change of the sensor is forecast from so many before.
+const dim = 4
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), ends()...)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	log := newLog(os.Stderr, toJournal())
-	if err := run(ctx, os.Args[1:], os.Stdout, log); err != nil {
-		log.Error("zofl-sensor", "err", err)
-		stop()
-		os.Exit(exitCode(err))
+	if len(os.Args) != 5 {
+		log.Fatal("usage: device URL RUN NAME FILE")
+	}
+	url, run, name, file := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	last, changes, err := read(file)
+	check(err)
+	store, err := client.OpenStore(name + ".state") // survives a power cut
+	check(err)
+	conn, err := nats.Connect(url, client.ConnectOptions(name)...) // TLS and users: more options
+	check(err)
+	device, err := client.New(client.Config{
+		Conn: conn, Run: run, ID: name, Store: store,
+		Objective: objective.Func(dim, changes.loss), // all that Zofl asks of an app
+	})
+	check(err)
+	check(device.Run(ctx)) // takes part until the run has ended
+	x := make([]float32, dim)
+	record, err := device.Params(x) // the model, at any time
+	check(err)
+	fmt.Printf("record %d, model %v\nnext reading %.2f\n", record, x, last+changes.next(x))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err) // it names the remedy; the store takes a kill at any point
 	}
 }
 
-// ends returns the signals that end the agent, after which it saves its window. Closing the
-// terminal is one of them, except under nohup.
-func ends() []os.Signal {
-	if signal.Ignored(syscall.SIGHUP) {
-		return []os.Signal{os.Interrupt, syscall.SIGTERM}
+// changes are the differences between one reading and the next.
+type changes []float64
+
+// loss returns the squared error of all forecasts made with parameters x, divided by that of
+// forecasting no change. It takes all readings, as they are few, whatever the minibatch.
+func (c changes) loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+	var with, without float64
+	for i := dim; i < len(c); i++ {
+		miss := c[i] - c[:i].next(x)
+		with += miss * miss
+		without += c[i] * c[i]
 	}
-	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	return with / without, nil
 }
 
-var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor plan FILE " +
-	"[field=value...], zofl-sensor enroll LINE|CREDS|- [FILE], zofl-sensor fields or " +
-	"zofl-sensor version")
-
-// exitCode distinguishes what a person has to fix from what may pass by itself.
-func exitCode(err error) int {
-	if errors.Is(err, errUsage) || errors.As(err, new(*config.FieldError)) ||
-		errors.As(err, new(*wire.PlanError)) ||
-		errors.Is(err, replica.ErrDim) || errors.Is(err, replica.ErrForeign) ||
-		errors.Is(err, wire.ErrRunKey) {
-		return exitUsage
+// next forecasts the change after these.
+func (c changes) next(x []float32) (change float64) {
+	for i, weight := range x {
+		change += float64(weight) * c[len(c)-1-i]
 	}
-	return exitFailure
+	return change
 }
 
-func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) error {
-	switch {
-	case len(args) == 1 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help"):
-		_, err := fmt.Fprintln(out, errUsage)
-		return err
-	case len(args) == 1 && args[0] == "fields":
-		return config.Print(out)
-	case len(args) == 1 && args[0] == "version":
-		_, err := fmt.Fprintln(out, "zofl-sensor", cmp.Or(version(), "of no version"))
-		return err
-	case (len(args) == 2 || len(args) == 3) && args[0] == "enroll":
-		return config.Enroll(args[1], append(args, config.EnrolledTo)[2], out)
-	case len(args) >= 2 && args[0] == "plan":
-		cfg, err := config.Read(args[1], anywhere)
+func read(file string) (last float64, c changes, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	for i, line := range strings.Fields(string(text)) {
+		reading, err := strconv.ParseFloat(line, 64)
 		if err != nil {
-			return err
+			return 0, nil, fmt.Errorf("%s: reading %d: %w", file, i+1, err)
 		}
-		p, err := makePlan(cfg, args[2:])
-		if err != nil {
-			return err
+		if i > 0 {
+			c = append(c, reading-last)
 		}
-		return writePlan(out, p)
-	case len(args) >= 1 && args[0] != "plan" && args[0] != "enroll":
-		cfg, err := config.Read(args[0], args[1:])
-		if err != nil {
-			return err
-		}
-		return serve(ctx, cfg, log)
+		last = reading
 	}
-	return errUsage
+	if !slices.ContainsFunc(c[min(dim, len(c)):], func(v float64) bool { return v != 0 }) {
+		return 0, nil, fmt.Errorf("%s: no change after reading %d: record more", file, dim+1)
+	}
+	return last, c, nil
 }
-
-// anywhere are settings for making a plan on any machine, where the names and files of the
-// devices do not exist.
-var anywhere = []string{"id=any", "state=any", "creds=", "secret=", "url=plaintext=yes",
-	"mqtt=plaintext=yes password= ca="}

@@ -34,7 +34,7 @@ func main() {
 	flag.BoolVar(&o.json, "json", false, "print JSON")
 	flag.StringVar(&o.only, "only", "size,memory,alloc,start",
 		"what to measure; sites says where allocations come from")
-	flag.StringVar(&o.program, "program", "examples/raspberrypi",
+	flag.StringVar(&o.program, "program", "examples/sensor",
 		"folders of the repository whose programs are built for size, separated by commas")
 	flag.IntVar(&o.runs, "runs", 3, "processes for each figure")
 	flag.IntVar(&o.rounds, "rounds", 200, "rounds of each after warm-up")

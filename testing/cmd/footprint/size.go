@@ -9,7 +9,7 @@ import (
 )
 
 // sizeMost is the largest size allowed for a program on a Pi, in bytes.
-var sizeMost = map[string]float64{"examples/raspberrypi": 9_000_000}
+var sizeMost = map[string]float64{"examples/sensor": 9_000_000}
 
 // A target is a processor of a Pi.
 type target struct {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/examples/sensor/internal/config"
+)
+
+// connect connects, or keeps trying: a device outlives network failures.
+func connect(cfg *config.Config, log *slog.Logger) (*nats.Conn, error) {
+	told := "" // the reason that was told last; the connection calls its handlers one by one
+	opts := append(client.ConnectOptions(cfg.ID),
+		// A greeting comes before TLS, so an attacker in the middle can inject a broker
+		// whose name he has a certificate for.
+		nats.IgnoreDiscoveredServers(),
+		nats.ConnectHandler(func(c *nats.Conn) {
+			told = ""
+			log.Info("connected", "broker", c.ConnectedUrlRedacted())
+		}),
+		nats.ReconnectHandler(func(c *nats.Conn) {
+			told = ""
+			log.Info("connected again", "broker", c.ConnectedUrlRedacted())
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("not connected", "err", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if text := err.Error(); text != told { // once, not at each attempt
+				log.Warn("the broker cannot be reached: trying again", "url", config.Redact(cfg.URL),
+					"err", err)
+				told = text
+			}
+		}),
+	)
+	return nats.Connect(cfg.URL, append(opts, cfg.Enrolled.Options(cfg.URL)...)...)
+}

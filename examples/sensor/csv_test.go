@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/examples/sensor/internal/config/configtest"
+)
+
+func TestRows(t *testing.T) {
+	cfg := configOf(t, "channel = humidity from=rh factor=0.5")
+	for _, c := range []struct{ header, row, want string }{
+		{"time,temperature,rh", "2026-01-31T12:00:00Z,20.5,80", "1769860800 20.5 40"},
+		{"\ufeffrh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
+		{"time\ttemperature", "1769860800.5\t-3e1", "1769860800.5 -30 NaN"},
+		{"time,temperature,rh", "1769860800,,nan", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "1769860800", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "yesterday,20,80", `time "yesterday"`},
+		{"time,temperature,rh", "9e99,20,80", `time "9e99"`},
+		{"rh,temperature,time", "80,20", "2 columns"},
+		{"date,temperature", "", `set time`},
+	} {
+		got := ""
+		h, err := readHeader(c.header, cfg)
+		if err == nil {
+			var r reading
+			if r, err = h.row(c.row); err == nil {
+				got = fmt.Sprint(float64(r.time.UnixNano())/1e9) + fmt.Sprintf(" %v %v",
+					r.values[0], r.values[1])
+				got = strings.Replace(got, "1.7698608e+09", "1769860800", 1)
+				got = strings.Replace(got, "1.7698608005e+09", "1769860800.5", 1)
+			}
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q, %q: %s, want %s", c.header, c.row, got, c.want)
+		}
+	}
+}
+
+// replayed returns the readings of a file, and the pauses that the source made between
+// them.
+func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses []time.Duration,
+	told string, err error) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, said := listen()
+	cfg := configOf(t, append(lines, "source = replay "+path)...)
+	s := newSheet(cfg, log, newStation(cfg))
+	s.pause = func(_ context.Context, d time.Duration) error {
+		pauses = append(pauses, d)
+		return nil
+	}
+	out, ended := make(chan reading), make(chan error)
+	go func() { ended <- s.run(t.Context(), out) }()
+	for {
+		select {
+		case r := <-out:
+			got = append(got, r)
+		case err := <-ended:
+			return got, pauses, said.String(), err
+		}
+	}
+}
+
+func TestReplay(t *testing.T) {
+	text := "time,temperature\n0,1\n60,2\nnonsense,9\nmore,9\n180,3\n100,4\n"
+	got, pauses, told, err := replayed(t, text, "source = speed=60")
+	if err != nil || len(got) != 4 || got[2].values[0] != 3 {
+		t.Fatalf("%v, error %v", got, err)
+	}
+	if fmt.Sprint(pauses) != "[1s 2s]" {
+		t.Errorf("pauses %v, want 1 s and 2 s", pauses)
+	}
+	if strings.Count(told, "cannot be read") != 1 {
+		t.Errorf("logged %q, want bad rows logged once", told)
+	}
+	if _, pauses, _, _ = replayed(t, text); len(pauses) != 0 {
+		t.Errorf("pauses %v with speed 0, want none", pauses)
+	}
+}
+
+func TestFileWithoutChannel(t *testing.T) {
+	got, _, told, err := replayed(t, "time,hum\n0,1\n")
+	if err != nil || len(got) != 1 || !math.IsNaN(got[0].values[0]) ||
+		!strings.Contains(told, "channel=temperature") {
+		t.Errorf("%v, told %q, error %v", got, told, err)
+	}
+	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil ||
+		!strings.Contains(err.Error(), "set time") {
+		t.Errorf("%v, want an error that says what to set", err)
+	}
+}
+
+// A logger may begin a new file without a header.
+func TestHeaderIsKept(t *testing.T) {
+	s := newSheet(configOf(t), quiet, newStation(configOf(t)))
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"time,temperature", true, false}, {"0,1", false, true}, {"60,2", true, true},
+		{"temperature,time", true, false}, {"3,120", false, true}} {
+		r, ok, err := s.parse(line.text, line.first)
+		if err != nil || ok != line.ok || ok && r.values[0] != float64(r.time.Unix()/60+1) {
+			t.Errorf("%q: %v %v %v", line.text, r, ok, err)
+		}
+	}
+}
+
+// A growing file may get its header late: it was torn, or its logger has yet to begin
+// another file. Until then the agent continues with its window.
+func TestHeaderIsWaitedFor(t *testing.T) {
+	log, told := listen()
+	s := newSheet(configOf(t), log, newStation(configOf(t)))
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"0,1", true, false}, {"60,2", false, false}, {"time,temperature", false, false},
+		{"120,3", false, true}} {
+		if _, ok, err := s.parse(line.text, line.first); err != nil || ok != line.ok {
+			t.Errorf("%q: %v %v, want %v", line.text, ok, err, line.ok)
+		}
+	}
+	if strings.Count(told.String(), "header") != 2 { // in the message and in its error
+		t.Errorf("logged %s, want it once", told)
+	}
+}
+
+// A damaged file does not fill the journal.
+func TestLongRowsAreToldBriefly(t *testing.T) {
+	for _, text := range []string{strings.Repeat("y", 60000), "time\n" + strings.Repeat("z", 60000)} {
+		_, _, told, err := replayed(t, text)
+		if len(told)+len(fmt.Sprint(err)) > 1000 {
+			t.Errorf("logged %d bytes, and an error of %d", len(told), len(fmt.Sprint(err)))
+		}
+	}
+}
+
+// take passes a sheet's readings to a station, until the sheet's pause ends it.
+func take(t *testing.T, s *sheet, st *station) {
+	t.Helper()
+	for {
+		r, err := s.next(t.Context())
+		if errors.Is(err, errDone) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.add(r)
+	}
+}
+
+// Damaged rows, or a clock with an empty battery, give times that are years ahead. They
+// must not make all other rows old, nor empty the window. If the logger's clock was wrong
+// for long, the window is right again after clockSlots slots.
+func TestRowsFromTheFuture(t *testing.T) {
+	path := configtest.File(t, "")
+	log, told := listen()
+	cfg := configOf(t, "source = csv "+path)
+	st := newStation(cfg)
+	s := newSheet(cfg, log, st)
+	now, step := at("2026-01-31T12:00:00Z"), 0
+	row := func(at time.Time) string { return fmt.Sprintf("%d,20\n", at.Unix()) }
+	rows := func(n int) (text string) {
+		for range n {
+			now = now.Add(cfg.Period)
+			text += row(now)
+		}
+		return text
+	}
+	far := func(n int) (text string) {
+		for i := range n {
+			text += row(now.AddDate(70, 0, 0).Add(time.Duration(i) * cfg.Period))
+		}
+		return text
+	}
+	steps := []string{"time,temperature\n" + rows(20), far(1) + rows(20),
+		far(clockSlots) + rows(20), far(clockSlots + 2), rows(clockSlots + 20)}
+	held := []int{19, 39, 59, 1, 19}
+	s.pause = func(context.Context, time.Duration) error {
+		if step > 0 && st.window.held != held[step-1] {
+			t.Errorf("step %d: %d slots held, want %d", step, st.window.held, held[step-1])
+		}
+		if step == len(steps) {
+			return errDone
+		}
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = file.WriteString(steps[step])
+			err = errors.Join(err, file.Close())
+		}
+		step++
+		return err
+	}
+	take(t, s, st)
+	if strings.Count(told.String(), "does not fit") != 4 ||
+		strings.Count(told.String(), "stays behind") != 1 {
+		t.Errorf("told %s", told)
+	}
+}
+
+// After a restart a file is read again. The window keeps what it has.
+func TestFileIsReadAgain(t *testing.T) {
+	text := "time,temperature\n"
+	for i := range 100 {
+		text += fmt.Sprintf("%d,20\n", i*300)
+	}
+	path := configtest.File(t, text)
+	log, told := listen()
+	cfg := configOf(t, "source = csv "+path)
+	st := newStation(cfg)
+	put(st, 40, make([]float64, 30)...)
+	s := newSheet(cfg, log, st)
+	s.pause = func(context.Context, time.Duration) error { return errDone }
+	take(t, s, st)
+	if st.window.last != 98 || st.window.first() != 40 || told.Len() > 0 {
+		t.Errorf("slots %d to %d, told %s", st.window.first(), st.window.last, told)
+	}
+}
