@@ -23,7 +23,7 @@ var fieldMarks = map[string]string{
 	"rule": "l", "server_rule": "v", "precision": "h", "sharing": "s", "boxes": "b",
 	"estimator":  "e",
 	"correction": "g", "correction_at": "i",
-	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
+	"late": "d", "async": "y", "mu_auto": "m",
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
 	"secure_lists": "L", "key_check": "K",
@@ -52,7 +52,7 @@ const pairHeader = "# What goes with what. " +
 #   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
 ` + "#   l v h s b e g i  rule, server_rule, precision, sharing, boxes, " +
 	"estimator, correction, correction_at\n" +
-	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
+	"#   d y m z  late, async, mu_auto, step_auto\n" +
 	"#   o  groups\n" +
 	"#   q  dp_clip\n" +
 	"#   f  secure\n" +

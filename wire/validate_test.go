@@ -37,7 +37,7 @@ func planOf(t testing.TB, name string) *wire.Plan {
 func TestVectorPlansValidate(t *testing.T) {
 	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay",
 		"record-plan-pool", "record-plan-control",
-		"record-plan-dense", "record-plan-fzoos", "record-plan-late", "record-plan-late-hinge"} {
+		"record-plan-dense", "record-plan-fzoos", "record-plan-late", "record-plan-late-async"} {
 		r, err := wire.DecodeRecord(vector(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -187,9 +187,6 @@ var invalid = []struct {
 	{"target", func(p *wire.Plan) { p.Control, p.Target = wire.ScaffoldMean, 2000 }},
 	{"late", func(p *wire.Plan) { p.Late = wire.MaxLate + 1 }},
 	{"late", func(p *wire.Plan) { p.Late, p.Perturbations = 15, 1000 }},
-	{"staleness", func(p *wire.Plan) { p.Late, p.Staleness = 1, 4 }},
-	{"staleness_a", func(p *wire.Plan) { p.Late, p.StalenessA = 1, -1 }},
-	{"staleness_b", func(p *wire.Plan) { p.Late, p.StalenessB = 1, wire.MaxLate+1 }},
 	{"async", func(p *wire.Plan) { p.Async = 2 }},
 	{"mu_auto", func(p *wire.Plan) { p.MuAuto = 2 }},
 	{"step_auto", func(p *wire.Plan) { p.StepAuto = 2 }},

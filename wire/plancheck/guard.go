@@ -48,7 +48,7 @@ var guardReasons = []reason{
 		field: "trust",
 		what:  "it takes no late work",
 		why:   "the others' scalars of an earlier round are gone",
-		do:    "set late=0 staleness=none staleness_a=0 staleness_b=0, or trust=0",
+		do:    "set late=0 async=off, or trust=0",
 	},
 	{
 		field: "roots",

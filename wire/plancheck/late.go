@@ -38,22 +38,6 @@ var lateReasons = []reason{
 		do: "set precision=half, or late=0",
 	},
 	{
-		field: "staleness",
-		what:  "only late work is discounted",
-		do:    "set late=4, or leave staleness out",
-	},
-	{
-		field: "staleness_a",
-		what:  "polynomial and hinge need one above 0, other discounts have none",
-		do: "set staleness=polynomial staleness_a=0.5 or staleness=hinge staleness_a=10 " +
-			"staleness_b=4, as FedAsync does, or staleness_a=0",
-	},
-	{
-		field: "staleness_b",
-		what:  "only hinge has it",
-		do:    "set staleness=hinge, or staleness_b=0",
-	},
-	{
 		field: "async",
 		what:  "it needs late above 0",
 		why:   "with late=0 only contributions to the open record count",

@@ -62,7 +62,7 @@ var noiseReasons = []reason{
 		field: "dp_clip",
 		what:  "it takes no late work",
 		why:   "a round would have terms of other rounds, whose lengths add up",
-		do:    "set late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off",
+		do:    "set late=0 async=off",
 	},
 	{
 		field: "dp_clip",

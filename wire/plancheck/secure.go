@@ -51,8 +51,7 @@ var secureReasons = []reason{
 		field: "secure",
 		what:  "it takes no late work",
 		why:   "masks cancel among the devices of one round only",
-		do: "set late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off, or " +
-			noSecure,
+		do:    "set late=0 async=off, or " + noSecure,
 	},
 	{
 		field: "secure",

@@ -27,19 +27,6 @@ var lateRefusals = []refusal{
 		return p.Late > 0 && p.Precision.Quantized()
 	},
 		"late work needs precision=single or precision=half"},
-	{"staleness", onAll, func(p *wire.Plan) bool {
-		return p.Late == 0 && p.Staleness != wire.StaleRoot
-	},
-		"only late work is discounted"},
-	{"staleness_a", onAll, func(p *wire.Plan) bool {
-		has := p.Staleness == wire.StalePolynomial || p.Staleness == wire.StaleHinge
-		return has != (p.StalenessA > 0)
-	},
-		"polynomial and hinge need one above 0, other discounts have none"},
-	{"staleness_b", onAll, func(p *wire.Plan) bool {
-		return p.StalenessB > 0 && p.Staleness != wire.StaleHinge
-	},
-		"only hinge has it"},
 	{"async", onAll, func(p *wire.Plan) bool {
 		return p.Async > 0 && p.Late == 0
 	},

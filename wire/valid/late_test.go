@@ -11,9 +11,5 @@ var refusedLate = []refusedPlan{
 		[]string{"aggregator=weighted-mean", "late=0"}},
 	{"late", "late=4 sharing=per-client transport=relay precision=int4 max_scalar=1",
 		[]string{"precision=half", "late=0"}},
-	{"staleness", "staleness=constant", []string{"late=4"}},
-	{"staleness_a", "late=4 staleness=polynomial", []string{"staleness=polynomial staleness_a=0.5",
-		"staleness=hinge staleness_a=10 staleness_b=4"}},
-	{"staleness_b", "late=4 staleness_b=4", []string{"staleness_b=0"}},
 	{"async", "async=on", []string{"late=4", "async=off"}},
 }

@@ -19,7 +19,7 @@ var refusedNoise = []refusedPlan{
 	{"dp_clip", overNoise + "aggregator=median", []string{"aggregator=weighted-mean trim=0 clip=0"}},
 	{"dp_clip", overNoise + "control=scaffold-1 steps=2", []string{"control=none"}},
 	{"dp_clip", overNoise + "late=4",
-		[]string{"late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off"}},
+		[]string{"late=0 async=off"}},
 	{"dp_clip", overNoise + "bound=8", []string{"bound=0 claim_bound=0 trust=0"}},
 	{"dp_clip", overNoise + "mu=auto step=auto server_rule=normalized",
 		[]string{"mu=0.001 mu_auto=off step=0.04 step_auto=off"}},

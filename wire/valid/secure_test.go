@@ -16,7 +16,7 @@ var refusedSecure = []refusedPlan{
 		[]string{"aggregator=weighted-mean trim=0 clip=0"}},
 	{"secure", overSecure + "control=scaffold-1 steps=2", []string{"control=none"}},
 	{"secure", overSecure + "late=4",
-		[]string{"late=0 staleness=inverse-sqrt staleness_a=0 staleness_b=0 async=off"}},
+		[]string{"late=0 async=off"}},
 	{"secure", overSecure + "bound=8", []string{"bound=0 claim_bound=0 trust=0"}},
 	{"secure", overSecure + "mu=auto step=auto server_rule=normalized",
 		[]string{"mu=0.001 mu_auto=off step=0.04 step_auto=off"}},

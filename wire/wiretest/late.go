@@ -18,18 +18,13 @@ func latePlans(s *set) {
 	}
 	add("late", "ok", "late work of 4 rounds, FedBuff's discount: a plan that can run",
 		field{82, Uint(4)})
-	add("late-hinge", "ok", "the same, FedAsync's hinge, records close at any age",
-		field{82, Uint(4)}, field{83, Uint(3)}, field{84, Float(10)}, field{85, Uint(2)},
+	add("late-async", "ok", "the same, records close at any age", field{82, Uint(4)},
 		field{86, Uint(1)})
 	s.add("plan-all-86", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all86())).value())
 	add("late-zero", "form", "a zero written out", field{82, Uint(0)})
-	add("staleness-new", "upgrade", "an unknown discount", field{83, Uint(4)})
 	add("async-new", "upgrade", "an unknown way to close a round", field{86, Uint(2)})
 }
 
-// all86 returns a plan in which none of the fields 1 to 86 is zero; there is no field 81.
-func all86() []field {
-	return merge(all80(), []field{{82, Uint(4)}, {83, Uint(3)}, {84, Float(10)}, {85, Uint(2)},
-		{86, Uint(1)}})
-}
+// all86 returns a plan in which none of the fields 1 to 86 is zero.
+func all86() []field { return merge(all80(), []field{{82, Uint(4)}, {86, Uint(1)}}) }

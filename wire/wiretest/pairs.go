@@ -39,7 +39,6 @@ var choices = [][]string{
 	{"correction=inverse", "correction=one", "correction=zero", "correction=theory"},
 	{"correction_at=iterate", "correction_at=round"},
 	{"late=0", "late=4"},
-	{"staleness=inverse-sqrt", "staleness=constant", "staleness=polynomial", "staleness=hinge"},
 	{"async=off", "async=on"},
 	// Further values of fields above: a row that stands keeps its number.
 	{"server_rule=normalized"},
@@ -103,10 +102,7 @@ var needs = map[string][]string{
 	"prior=zero":          surrogate,
 	"length_fit=on":       surrogate,
 
-	"staleness=constant":   {"late=4"},
-	"staleness=polynomial": {"late=4", "staleness_a=0.5"},
-	"staleness=hinge":      {"late=4", "staleness_a=10", "staleness_b=2"},
-	"async=on":             {"late=4"},
+	"async=on": {"late=4"},
 
 	"dp_by=device":      noisy,
 	"dp_by=coordinator": noisy,

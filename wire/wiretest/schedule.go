@@ -39,7 +39,7 @@ func schedulePlans(s *set) {
 	add("floor-nan", "value", "not a number", field{89, Value{0xca, 0x7f, 0xc0, 0, 0}})
 }
 
-// all90 returns a plan in which none of the fields 1 to 90 is zero; there is no field 81.
+// all90 returns a plan in which none of the fields 1 to 90 is zero.
 func all90() []field {
 	return merge(all86(), []field{{87, Uint(5)}, {88, Uint(1000)}, {89, Float(0.05)},
 		{90, Float(0.03)}})

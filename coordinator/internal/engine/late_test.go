@@ -92,6 +92,9 @@ func (s *lateStage) want(r *wire.Round, contributors uint32, want string) {
 	}
 }
 
+// aged is a scalar of that age as a record has it.
+func aged(v float32, age float64) float32 { return float32(float64(v) * (1 / math.Sqrt(1+age))) }
+
 // TestLateJoinsTheNextRecord: the update is the sum of s(age) w g over the contributions, divided
 // by the sum of w.
 func TestLateJoinsTheNextRecord(t *testing.T) {
@@ -112,18 +115,18 @@ func TestLateJoinsTheNextRecord(t *testing.T) {
 
 // A contribution that arrives while its record is being appended joins the next one.
 func TestLateWhileAppending(t *testing.T) {
-	s := newLateStage(t, "staleness=constant")
+	s := newLateStage(t)
 	for d := range 3 {
 		s.reply(d, 2, 1, 1, 1)
 	}
 	s.reply(3, 2, 4, 4, 4)
 	s.want(s.stored(), 3, "[0 0 1 1 1]")
-	s.want(s.close(0, 1, 2), 4, "[0 0 0.75 0.75 0.75][1 0 1 1 1]")
+	s.want(s.close(0, 1, 2), 4, fmt.Sprintf("[0 0 0.75 0.75 0.75][1 0 %[1]g %[1]g %[1]g]",
+		aged(1, 1)))
 }
 
 func TestLateRelayed(t *testing.T) {
-	s := newLateStage(t, "staleness=hinge", "staleness_a=3", "staleness_b=1", "sharing=per-client",
-		"transport=relay", "weights=samples")
+	s := newLateStage(t, "sharing=per-client", "transport=relay", "weights=samples")
 	s.close(0, 1, 2)
 	s.close(0, 1, 2)
 	late := wire.Reply{Kind: wire.Contribution, N: 2, Tip: s.tips[2], Weight: 9,
@@ -133,7 +136,8 @@ func TestLateRelayed(t *testing.T) {
 	s.send(3, late)
 	s.reply(3, 4, 2, 2, 2)
 	r := s.close(0, 1)
-	s.want(r, 5, "[0 1 1 1 1][0 2 1 1 1][0 4 2 2 2][1 4 4 8 12][2 4 1 2 3]")
+	s.want(r, 5, fmt.Sprintf("[0 1 1 1 1][0 2 1 1 1][0 4 2 2 2][1 4 %g %g %g][2 4 %g %g %g]",
+		aged(4, 1), aged(8, 1), aged(12, 1), aged(4, 2), aged(8, 2), aged(12, 2)))
 	if want := []uint32{1, 1, 1, 7, 9}; !slices.Equal(r.Weights, want) {
 		t.Errorf("weights %d, want %d", r.Weights, want)
 	}
@@ -217,7 +221,7 @@ func TestLateAfterRollback(t *testing.T) {
 
 // A change takes the place of the open round, whose own contributions are lost; late ones wait on.
 func TestLateOutlivesAChange(t *testing.T) {
-	s := newLateStage(t, "staleness=constant")
+	s := newLateStage(t)
 	s.close(0, 1, 2)
 	s.reply(3, 2, 4, 4, 4)
 	s.reply(0, 3, 1, 1, 1)
@@ -233,7 +237,8 @@ func TestLateOutlivesAChange(t *testing.T) {
 	if s.reply(1, 3, 1, 1, 1); s.c.counters.Late != dropped+1 {
 		t.Errorf("a contribution to a change was taken: %+v", s.c.counters)
 	}
-	s.want(s.close(0, 1, 2), 4, "[0 0 0.75 0.75 0.75][2 0 1 1 1]")
+	s.want(s.close(0, 1, 2), 4, fmt.Sprintf("[0 0 0.75 0.75 0.75][2 0 %[1]g %[1]g %[1]g]",
+		aged(1, 1)))
 }
 
 // TestLateOfAnotherEpoch: records do not say who contributed, so a restarted coordinator, and one
@@ -280,21 +285,22 @@ func TestAsync(t *testing.T) {
 }
 
 func async(t *testing.T, bound string) {
-	s := newLateStage(t, "async=on", "staleness=constant", "target=2", "late=4", bound)
+	s := newLateStage(t, "async=on", "target=2", "late=4", bound)
 	s.want(s.close(0, 1), 2, "[0 0 1 1 1]")
 	s.reply(2, 2, 4, 4, 4)
 	s.reply(3, 2, 6, 6, 6)
-	s.want(s.stored(), 2, "[0 0 0 0 0][1 0 5 5 5]")
+	s.want(s.stored(), 2, fmt.Sprintf("[0 0 0 0 0][1 0 %[1]g %[1]g %[1]g]", aged(5, 1)))
 	s.reply(3, 3, 2, 2, 2)
 	s.reply(3, 4, 8, 8, 8)
-	s.want(s.stored(), 2, "[0 0 4 4 4][1 0 1 1 1]")
+	s.want(s.stored(), 2, fmt.Sprintf("[0 0 4 4 4][1 0 %[1]g %[1]g %[1]g]", aged(1, 1)))
 	// Contributions that came while a record was appended close the next one at once.
 	s.reply(0, 5, 1, 1, 1)
 	s.reply(1, 5, 1, 1, 1)
 	s.reply(0, 4, 3, 3, 3)
 	s.reply(2, 5, 5, 5, 5)
 	s.want(s.stored(), 2, "[0 0 1 1 1]")
-	s.want(s.stored(), 2, "[0 0 0 0 0][1 0 2.5 2.5 2.5][2 0 1.5 1.5 1.5]")
+	s.want(s.stored(), 2, fmt.Sprintf(
+		"[0 0 0 0 0][1 0 %[1]g %[1]g %[1]g][2 0 %[2]g %[2]g %[2]g]", aged(2.5, 1), aged(1.5, 2)))
 }
 
 // TestAsyncRelayFitsARecord: more contributions than a record has room for are dropped.

@@ -21,7 +21,7 @@ var livePlans = []string{
 	"target=12 quorum=8 sharing=groups transport=relay groups=random group_size=3 regroup=2",
 	"target=6 quorum=4 sharing=groups transport=relay groups=sketch group_size=3 regroup=2",
 	"target=6 quorum=4 sharing=groups transport=relay groups=auto regroup=2",
-	"target=6 quorum=4 async=on late=3 staleness=constant",
+	"target=6 quorum=4 async=on late=3",
 	"target=6 quorum=4 server_rule=normalized mu=auto step=auto",
 	"target=12 quorum=4 bound=2 trust=100 roots=[\"d0\",\"d1\"]",
 	"target=6 quorum=4 transport=dense dense_keep=4 max_scalar=1e20",

@@ -95,7 +95,7 @@ func (l *Late) Losses(each func(loss float32, weight uint32)) {
 // the discount, and rounded to float32, and then to the plan's precision.
 func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *wire.Plan) []wire.Term {
 	for i := range slices.Backward(l.groups) {
-		g, s := &l.groups[i], Discount(p, number-l.groups[i].number)
+		g, s := &l.groups[i], Discount(number-l.groups[i].number)
 		if len(g.each.contributors) > 0 {
 			g.each.Sort()
 			scale(g.each.values, s)

@@ -18,7 +18,7 @@ var changes = []string{"bound=0", "bound=2", "bound=1.5", "claim_bound=0", "clai
 	"target=4", "over_sample=1", "over_sample=2", "perturbations=1", "perturbations=2",
 	"perturbations=4", "step=0.5", "deadline=90", "max_attempts=1", "digest_every=3", "eval_every=2",
 	"regroup=1", "group_size=2", "dense_keep=2", "diverge=0", "diverge=0.5", "max_weight=5",
-	"prox=0.5", "weight_decay=0.1", "staleness=constant", "max_scalar=50", "step=0", "mu=0"}
+	"prox=0.5", "weight_decay=0.1", "max_scalar=50", "step=0", "mu=0"}
 
 // themes are changes of one section, which a walk switches again and again.
 var themes = [][]string{{"bound=0", "bound=2", "bound=1.5"}, {"clip=1", "clip=30"},

@@ -29,8 +29,7 @@ _FIELDS = """
 67 estimator choice|68 features uint|70 length_scale float|71 noise float|
 72 window uint|74 active uint *|75 around uint *|76 candidates uint *|
 77 radius float *|78 correction choice *|79 correction_at choice *|80 heterogeneity float *|
-82 late uint *|83 staleness choice *|84 staleness_a float *|85 staleness_b uint *|
-86 async choice *|87 warmup uint *|88 horizon uint *|89 floor float *|90 server_decay float *|
+82 late uint *|86 async choice *|87 warmup uint *|88 horizon uint *|89 floor float *|90 server_decay float *|
 91 step_auto choice|92 mu_auto choice|93 groups choice|94 group_size uint *|
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
@@ -58,7 +57,6 @@ CHOICES: dict[str, dict[int, str]] = {
     "estimator": {0: "differences", 1: "surrogate"},
     "correction": {0: "inverse", 1: "one", 2: "zero", 3: "theory"},
     "correction_at": {0: "iterate", 1: "round"},
-    "staleness": {0: "inverse-sqrt", 1: "constant", 2: "polynomial", 3: "hinge"},
     "async": {0: "off", 1: "on"},
     "step_auto": {0: "off", 1: "on"},
     "mu_auto": {0: "off", 1: "on"},

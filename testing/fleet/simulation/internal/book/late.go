@@ -9,22 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// discount is s(age), written down from the papers.
-func discount(p *wire.Plan, age int) float64 {
-	a := float64(age)
-	switch p.Staleness {
-	case wire.StaleConstant:
-		return 1
-	case wire.StalePolynomial:
-		return math.Pow(1+a, -float64(p.StalenessA))
-	case wire.StaleHinge:
-		if age <= int(p.StalenessB) {
-			return 1
-		}
-		return 1 / (1 + float64(p.StalenessA)*(a-float64(p.StalenessB)))
-	}
-	return math.Pow(1+a, -0.5)
-}
+// discount is s(age), written down from the paper.
+func discount(age int) float64 { return math.Pow(1+float64(age), -0.5) }
 
 // withLate returns the contributions that a round counts, of its own record and of older ones,
 // each once. on is how many are its own.
@@ -79,7 +65,7 @@ func (b *Book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, erro
 	if plan.Async > 0 {
 		b.world.Count("late work, async")
 	}
-	return discount(plan, age), nil
+	return discount(age), nil
 }
 
 // answerTo is a device's contribution to record n.

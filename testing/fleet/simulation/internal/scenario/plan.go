@@ -148,12 +148,7 @@ func (s *Scenario) drawLate(p *wire.Plan, rng *rand.Rand) {
 	}
 	p.Late = uint32(1 + rng.IntN(4))
 	p.Async = uint8(rng.IntN(2))
-	switch p.Staleness = wire.Staleness(rng.IntN(4)); p.Staleness {
-	case wire.StalePolynomial:
-		p.StalenessA = 0.5
-	case wire.StaleHinge:
-		p.StalenessA, p.StalenessB = 2, 1
-	}
+	rng.IntN(4) // scenarios keep the seeds that they had when plans chose a discount
 	s.Slow = max(s.Slow, 0.05)
 }
 
