@@ -101,12 +101,18 @@ var allowed = map[string][]string{
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
-		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
+		module + "/coordinator/internal/grouping", module + "/coordinator/internal/aggregate",
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/wire/dp",
-		module + "/coordinator/internal/veil", module + "/coordinator/internal/vault",
+		module + "/coordinator/internal/vault",
 		module + "/coordinator/internal/archive", module + "/wire/masked",
-		module + "/coordinator/internal/intake", module + "/coordinator/internal/classes",
-		module + "/wire/about",
+		module + "/coordinator/internal/intake", module + "/wire/about",
+	},
+	// What a record makes of contributions: no clock, cohort, attempt or network.
+	"coordinator/internal/aggregate": {
+		module + "/wire", module + "/wire/noise", module + "/wire/grouping", module + "/prng",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/guard",
+		module + "/coordinator/internal/classes", module + "/coordinator/internal/grouping",
+		module + "/coordinator/internal/vault",
 	},
 	"coordinator/internal/intake": {
 		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -123,9 +129,6 @@ var allowed = map[string][]string{
 	"coordinator/internal/classes": {
 		module + "/wire", module + "/wire/byclass", module + "/wire/grouping", module + "/prng",
 		module + "/coordinator/internal/gather",
-	},
-	"coordinator/internal/veil": {
-		module + "/wire", module + "/wire/noise", module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
@@ -163,7 +166,8 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/ballot", "coordinator/internal/steer",
 		"coordinator/internal/grouping", "coordinator/internal/guard",
 		"coordinator/internal/crowd", "coordinator/internal/vault",
-		"coordinator/internal/intake", "coordinator/internal/classes"} {
+		"coordinator/internal/intake", "coordinator/internal/classes",
+		"coordinator/internal/aggregate"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

@@ -26,19 +26,28 @@ func HasLength(plan *wire.Plan, s wire.Scalars, blocks, p int) bool {
 func Read(dst *[]float32, plan *wire.Plan, s wire.Scalars, blocks, p int) (largest float32,
 	ok bool) {
 	if plan.Classes > 0 {
-		parts, ok := byclass.Parts(nil, plan, s, p)
-		if !ok {
-			return 0, false
-		}
-		s, blocks = nil, len(parts)
-		for _, part := range parts {
-			s = append(s, part.Scalars...)
-		}
+		return readParts(dst, plan, s, p)
 	}
 	if !plan.Precision.Fits(s, blocks, p) {
 		return 0, false
 	}
 	return gather.Read(dst, plan.Precision, s, blocks, p), true
+}
+
+// mostClasses is how many classes a plan has at most.
+const mostClasses = 64
+
+func readParts(dst *[]float32, plan *wire.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
+	var room [mostClasses]byclass.Part
+	parts, ok := byclass.Parts(room[:0], plan, s, p)
+	values := (*dst)[:0]
+	for _, part := range parts {
+		at := len(values)
+		values = slices.Grow(values, p)[:at+p]
+		plan.Precision.Decode(values[at:], part.Scalars, 0)
+	}
+	*dst = values
+	return gather.LargestOf(values), ok
 }
 
 // Sketches says whether values can be a device's sketch: where the plan has classes, their shares.

@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -11,20 +11,15 @@ import (
 
 // prepare makes the round ready for contributions.
 func (c *Core) prepare() {
-	c.aggregator = gather.AggregatorOf(&c.Plan)
-	if c.round.scalars = c.round.survey.Values(); c.round.survey == survey.None {
-		c.round.scalars = c.transport.size(c)
+	r := &c.round
+	shape := aggregate.Shape{Scalars: r.survey.Values(), Perturbations: int(r.perturbations),
+		Survey: r.survey != survey.None}
+	if !shape.Survey {
+		shape.Scalars = c.transport.size(c)
 	}
-	c.guard.Begin(&c.Plan, &c.Past)
-	if c.sum.Reset(c.sizeOfSum()); c.guard.Holds() {
-		c.sum.Reset(0)
-	}
-	c.held.Reset(c.round.scalars)
-	c.classed.Reset(int(c.round.perturbations))
-	c.relayed.Reset()
-	c.controls.Reset()
+	r.scalars = shape.Scalars
+	c.chain.Open(shape)
 	c.uploads.Reset()
-	c.loss.Reset()
 	c.losses, c.slopes = c.losses[:0], c.slopes[:0]
 }
 
@@ -33,83 +28,12 @@ func (c *Core) isRoot(slot uint32) bool {
 	return slices.Contains(c.Plan.Roots, c.roster.IDs[slot])
 }
 
-// sizeOfSum returns how many scalars are summed.
-func (c *Core) sizeOfSum() int {
-	if c.unsummed() {
-		return 0
-	}
-	return c.round.scalars
-}
-
-// unsummed says whether contributions are held, and not just added.
-func (c *Core) unsummed() bool {
-	return c.transport.unsummed() || c.aggregator.Unsummed() || c.round.survey != survey.None
-}
-
-// take counts a contribution, whose numbers are in c.values and c.control. control is the record of
-// its control variate, 0 for none.
-func (c *Core) take(m gather.Member, r *wire.Reply, control uint64) {
-	weight := c.weightOf(r)
-	if c.round.survey != survey.None {
-		c.held.Add(m.Slot, c.values, weight)
-		c.sum.Add(nil, weight)
-		c.loss.Add(r.Loss, weight)
-		return
-	}
-	if !c.guard.Holds() {
-		c.add(m.Slot, r, control)
-		return
-	}
-	c.guard.Hold(m.Slot, r, c.values, control, c.control)
-	c.sum.Add(nil, weight)
-	c.controls.Add(control, c.control, weight) // to know whether the next one fits
-}
-
-// addHeld adds the contributions that were held until the round closes. It leaves c.values and
-// c.control as they are: the next replies are read into them, and held ones are the guard's.
-func (c *Core) addHeld() {
-	held, values, control := c.guard.Close(), c.values, c.control
-	if !c.guard.Holds() {
-		return
-	}
-	c.sum.Reset(c.sizeOfSum())
-	c.controls.Reset()
-	for _, k := range held {
-		c.values, c.control = k.Values, k.Variate
-		c.add(k.Slot, &k.Reply, k.Control)
-	}
-	c.values, c.control = values, control
-}
-
-// add adds a contribution to the round's sums. What is relayed are the bytes that came, unless
-// something shortens them.
-func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
-	c.veil.Cut(c.values)
-	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
-	c.judged(slot, factor)
-	if weight == 0 {
-		return
-	}
-	c.loss.Add(r.Loss, weight)
-	if control > 0 {
-		c.guard.CutVariate(slot, c.control)
-		c.controls.Add(control, c.control, weight)
-	}
-	factor *= c.aggregator.Clip(c.values)
-	switch {
-	case c.Plan.Classes > 0:
-		c.classed.Add(slot, &c.Plan, r.Values, c.values)
-	case c.groups != nil:
-		c.held.Add(slot, c.values, weight)
-	case c.transport.unsummed() && factor < 1:
-		c.clipped = c.Plan.Precision.Scale(c.clipped[:0], r.Values, int(c.round.perturbations), factor)
-		c.relayed.Add(slot, c.clipped, weight)
-	case c.transport.unsummed():
-		c.relayed.Add(slot, r.Values, weight)
-	case c.aggregator.Unsummed():
-		c.held.Add(slot, c.values, weight)
-	}
-	c.sum.Add(c.values, weight)
+// take counts a contribution, whose numbers are in c.item. control is the record of its control
+// variate, 0 for none.
+func (c *Core) take(slot uint32, r *wire.Reply, control uint64) {
+	k := &c.item
+	k.Slot, k.Claim, k.Loss, k.Sent, k.Control = slot, r.Weight, r.Loss, r.Values, control
+	c.chain.Add(k)
 }
 
 // body returns the record of the round.
@@ -125,7 +49,7 @@ func (c *Core) body() *wire.Round {
 		Contributors:  contributors,
 		Phase:         r.phase,
 	}
-	c.transport.fill(c, body)
+	c.fill(body)
 	if c.Plan.StepAuto > 0 {
 		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round,
 			Factor: c.Squares.Factor(&c.Plan, body.Round, body.Terms)}

@@ -38,7 +38,7 @@ func TestBitsAreRelayedAsSent(t *testing.T) {
 	zeros := bits(make([]float32, 5), make([]float32, 5))
 	c.Step(1, Input{Kind: InReply, ID: "d1", Frame: bitsReply(c, sent)})
 	c.Step(1, Input{Kind: InReply, ID: "d0", Frame: bitsReply(c, zeros)})
-	r, err := wire.DecodeRecord(c.pending)
+	r, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestBitsAreClippedByTheirScale(t *testing.T) {
 	short := bits([]float32{1, -1, 1, 1, 0}, []float32{0, 2, -1, 0.5, 1e-3})
 	c.Step(1, Input{Kind: InReply, ID: "d0", Frame: bitsReply(c, long)})
 	c.Step(1, Input{Kind: InReply, ID: "d1", Frame: bitsReply(c, short)})
-	r, err := wire.DecodeRecord(c.pending)
+	r, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,11 +110,11 @@ func TestHostileBits(t *testing.T) {
 	} {
 		c := newTestCore(t, bitsPlan(t), 2)
 		c.Step(1, Input{Kind: InReply, ID: "d0", Frame: bitsReply(c, tt.sent)})
-		if c.sum.Count != 0 || tt.counter(c) != 1 {
-			t.Errorf("%s: %d counted, %+v", name, c.sum.Count, c.counters)
+		if c.chain.Taken != 0 || tt.counter(c) != 1 {
+			t.Errorf("%s: %d counted, %+v", name, c.chain.Taken, c.counters)
 		}
 		c.Step(1, Input{Kind: InReply, ID: "d0", Frame: bitsReply(c, good)})
-		if c.sum.Count != 1 {
+		if c.chain.Taken != 1 {
 			t.Errorf("%s: then a good one is not counted: %+v", name, c.counters)
 		}
 	}

@@ -126,7 +126,7 @@ func TestBoundByClass(t *testing.T) {
 	}
 	r := s.record()
 	got := float64(r.Terms[0].Scalars.At(0))
-	if want := (2. + 1 + 1) / 3; math.Abs(got-want) > 1e-3 || s.c.guard.Cuts != 1 {
-		t.Errorf("the mean is %v after %d cuts, want %v", got, s.c.guard.Cuts, want)
+	if want := (2. + 1 + 1) / 3; math.Abs(got-want) > 1e-3 || s.c.chain.Cuts() != 1 {
+		t.Errorf("the mean is %v after %d cuts, want %v", got, s.c.chain.Cuts(), want)
 	}
 }

@@ -79,11 +79,11 @@ func (r *cohortRun) answer(devices ...int) {
 // close ends the attempt at its deadline, and the log stores what came of it.
 func (r *cohortRun) close() {
 	r.t.Helper()
-	if r.phase == collecting {
+	if r.phase() == collecting {
 		r.Step(r.round.deadline, Input{Kind: InTick})
 	}
-	if r.phase != appending {
-		r.t.Fatalf("phase %d, %d counted: %+v", r.phase, r.sum.Count, r.counters)
+	if r.phase() != appending {
+		r.t.Fatalf("phase %d, %d counted: %+v", r.phase(), r.chain.Taken, r.counters)
 	}
 	store(r.t, r.Core, r.log)
 }
@@ -113,7 +113,7 @@ func TestSecondPhaseKeepsTheCohort(t *testing.T) {
 				t.Errorf("%+v", r.counters)
 			}
 			r.answer(first[3:]...)
-			if r.phase != appending {
+			if r.phase() != appending {
 				t.Errorf("the contributors of the first phase do not close the second: %+v", r.counters)
 			}
 			r.close()

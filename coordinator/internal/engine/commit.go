@@ -11,7 +11,7 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 	if r.N == 1 {
 		r.Prev = wire.Genesis(c.Plan.Run)
 	}
-	c.pending, c.closed = r.Append(nil), closed
+	c.next.frame, c.next.event = r.Append(nil), closed
 	c.uploads.Reset()
 	c.handToLog()
 }
@@ -19,18 +19,18 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 // handToLog hands the pending record to the log, for the first time or again. While the log fails,
 // announcements keep saying so.
 func (c *Core) handToLog() {
-	c.phase = appending
-	c.announcing = c.announcing && c.trouble != ""
-	c.emit(Output{Kind: OutAppend, N: c.N + 1, Frame: c.pending, Object: c.object})
+	c.next.doubtful = false
+	c.announcing = c.announcing && c.next.trouble != ""
+	c.emit(Output{Kind: OutAppend, N: c.N + 1, Frame: c.next.frame, Object: c.next.object})
 }
 
 // appended handles that the log has stored record n.
 func (c *Core) appended(n uint64) {
-	if c.phase != appending || n != c.N+1 {
+	if c.phase() != appending || n != c.N+1 {
 		return
 	}
-	closed, fromQueue := c.closed, c.fromQueue
-	if _, err := c.move(c.pending); err != nil {
+	closed, fromQueue := c.next.event, c.next.asked
+	if _, err := c.move(c.next.frame); err != nil {
 		panic("coordinator: internal error: " + err.Error())
 	}
 	if fromQueue {
@@ -56,7 +56,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	c.prev = prev
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.Remember(record)
-	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
+	c.next.stored()
 	c.round.open, c.round.kept = false, nil
 	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
 	if r.Kind == wire.KindRollback {
@@ -86,7 +86,7 @@ func (c *Core) keep() {
 func (c *Core) proceed() {
 	p := &c.Plan
 	switch {
-	case c.phase != idle:
+	case c.phase() != idle:
 	case c.takeTurn():
 	case c.End != nil || c.paused:
 		c.announceClosed()
@@ -123,11 +123,11 @@ func (c *Core) end(e wire.End) {
 	}
 	if e.Reason == wire.EndRequested {
 		c.paused, c.reason = false, ""
-		if c.phase == failed {
+		if c.phase() == failed {
 			c.handToLog()
 		}
 	}
-	if !c.paused && (c.phase == idle || c.phase == collecting) {
+	if !c.paused && (c.phase() == idle || c.phase() == collecting) {
 		c.appendEnd()
 	}
 }

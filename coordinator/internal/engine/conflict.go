@@ -11,10 +11,10 @@ import (
 // conflict handles that the log already has another record n. The log decides, so the core goes on
 // from the stored record. It gives way only to a coordinator that began later.
 func (c *Core) conflict(n uint64, stored []byte) {
-	if c.phase != appending || n != c.N+1 {
+	if c.phase() != appending || n != c.N+1 {
 		return
 	}
-	if bytes.Equal(stored, c.pending) {
+	if bytes.Equal(stored, c.next.frame) {
 		c.appended(n)
 		return
 	}

@@ -56,12 +56,12 @@ func fillARecord(t *testing.T, bound string) {
 	if got := c.counters.Overflow; got == 0 || c.counters.WrongControl != 0 {
 		t.Errorf("%d control variates were too many, %d wrong", got, c.counters.WrongControl)
 	}
-	for now := uint64(2); c.phase == collecting && !c.paused; now = c.round.deadline {
+	for now := uint64(2); c.phase() == collecting && !c.paused; now = c.round.deadline {
 		c.Step(now, Input{Kind: InTick})
 	}
-	r, err := wire.DecodeRecord(c.pending)
+	r, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
-		t.Fatalf("phase %d, %s, %d bytes: %v", c.phase, c.reason, len(c.pending), err)
+		t.Fatalf("phase %d, %s, %d bytes: %v", c.phase(), c.reason, len(c.next.frame), err)
 	}
 	if got := len(r.Round.Terms); got != 1+6 || len(r.Round.Slots) != int(r.Round.Contributors) {
 		t.Errorf("%d terms, want the mean and 6 control variates", got)
@@ -106,8 +106,8 @@ func TestHostileControls(t *testing.T) {
 	} {
 		send(v.Append(nil))
 	}
-	if c.sum.Count != 0 || c.controls.Count() != 0 {
-		t.Errorf("%d were counted: %+v", c.sum.Count, c.controls)
+	if c.chain.Taken != 0 || c.chain.Variates() != 0 {
+		t.Errorf("%d were counted: %+v", c.chain.Taken, c.chain.Variates())
 	}
 	// An unknown tail is from a later version, and no control variate.
 	for i, rest := range [][]byte{nil, {0xc1}} {
@@ -115,7 +115,7 @@ func TestHostileControls(t *testing.T) {
 			Values: good, Rest: rest}
 		c.Step(1, Input{Kind: InReply, ID: fmt.Sprintf("d%d", i), Frame: r.Append(nil)})
 	}
-	if c.phase != appending {
+	if c.phase() != appending {
 		t.Errorf("the round did not close: %+v", c.counters)
 	}
 }

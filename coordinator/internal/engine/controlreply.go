@@ -5,14 +5,14 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// controlOf reads a contribution's control variate into c.control and returns its record, 0 if
+// controlOf reads a contribution's control variate into c.item and returns its record, 0 if
 // there is none. fault is the counter of what is wrong with it.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
 	}
-	v, fault := c.desk().Control(&c.control, r, c.round.phase, c.controlScalars)
-	if fault == nil && v.N > 0 && !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
+	v, fault := c.desk().Control(&c.item.Variate, r, c.round.phase, c.controlScalars)
+	if fault == nil && v.N > 0 && !c.chain.Fits(v.N, len(v.Scalars), c.round.scalars) {
 		fault = &c.counters.Overflow
 	}
 	return v.N, fault

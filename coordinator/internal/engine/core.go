@@ -5,16 +5,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/archive"
 	"github.com/zofl/zofl/coordinator/internal/ballot"
-	"github.com/zofl/zofl/coordinator/internal/classes"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
-	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/internal/vault"
-	"github.com/zofl/zofl/coordinator/internal/veil"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -125,17 +123,11 @@ type Core struct {
 	restarted  bool   // the log had records when this coordinator began
 	started    bool
 	deposed    bool
-	phase      phase
 	paused     bool
 	reason     string    // why it is paused
-	trouble    string    // why the log does not take pending; "" if it does
-	retryAt    uint64    // failed: when pending is handed out again
 	ending     *wire.End // to be appended as soon as possible
-	pending    []byte
-	object     *runlog.Object
-	closed     report.Event   // to emit once pending is stored
+	next       proposal
 	queued     []*wire.Record // what operators asked for
-	fromQueue  bool           // pending is the first of queued
 
 	roster   crowd.Roster
 	crowd    crowd.Crowd
@@ -149,22 +141,12 @@ type Core struct {
 	unkept   bool // a vector was stored, and those too old are not yet deleted
 
 	round      round
-	aggregator gather.Aggregator    // the open round's
-	sum        gather.Tally         // without scalars if all contributions are held
-	held       gather.Contributions // for medians
-	classed    classes.Held         // in place of held, where a plan has classes
-	relayed    gather.Relayed       // for relay
-	controls   gather.Controls      // sums of control variates
-	guard      guard.Guard
-	veil       veil.Veil
-	vault      *vault.Vault    // nil unless the plan has secure aggregation
-	skips      uint32          // records in a row that could not be made
-	values     []float32       // of the current reply
-	control    []float32       // its control variate
-	clipped    wire.Scalars    // its values, shortened, as they are relayed
-	loss       gather.MeanLoss // with the weights of sum
-	losses     []float32       // that loss is the sum of
-	slopes     []float64       // of a plan with step_auto: one for each contribution
+	chain      aggregate.Chain        // of the open round's contributions
+	item       aggregate.Contribution // the current one
+	vault      *vault.Vault           // nil unless the plan has secure aggregation
+	skips      uint32                 // records in a row that could not be made
+	losses     []float32              // of the round's contributions
+	slopes     []float64              // of a plan with step_auto: one for each contribution
 	law        steer.Law
 	watch      gather.LossWatch
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
@@ -230,9 +212,10 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.Base.N, Tip: h.Base.Hash.Tip(), Digest: h.Base.Digest}
 		c.refersTo = c.N + referRecords
 	}
-	c.veil, c.vault = veil.Of(&c.Plan, cfg.Random), vault.For(&c.Plan)
-	c.guard.Root = c.isRoot
+	c.vault = vault.For(&c.Plan)
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
+	c.chain = aggregate.New(&c.Plan, aggregate.Parts{Random: cfg.Random, Vault: c.vault,
+		Groups: c.groups, Past: &c.Past, Root: c.isRoot, Judged: c.judged})
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.Base == nil {
@@ -272,7 +255,7 @@ func (c *Core) Start(now uint64) []Output {
 	switch {
 	case c.deposed:
 		c.depose()
-	case c.started && (c.phase == appending || c.phase == failed):
+	case c.started && (c.phase() == appending || c.phase() == failed):
 		c.handToLog()
 	case c.started:
 		c.tick()
@@ -343,11 +326,11 @@ func (c *Core) tick() {
 	switch {
 	case c.deposed:
 		return
-	case c.phase == collecting && !c.paused && c.full():
+	case c.phase() == collecting && !c.paused && c.full():
 		c.commitRound()
-	case c.phase == collecting && c.now >= c.due():
+	case c.phase() == collecting && c.now >= c.due():
 		c.closeOrReopen()
-	case c.phase == failed && c.now >= c.retryAt:
+	case c.phase() == failed && c.now >= c.next.retryAt:
 		c.handToLog() // announced with its outcome
 		return
 	}
@@ -362,10 +345,10 @@ func (c *Core) Wake() (at uint64, ok bool) {
 	switch {
 	case c.deposed:
 		return 0, false
-	case c.phase == collecting && c.due() < forever && (!ok || c.due() < at):
+	case c.phase() == collecting && c.due() < forever && (!ok || c.due() < at):
 		return c.due(), true
-	case c.phase == failed && (!ok || c.retryAt < at):
-		return c.retryAt, true
+	case c.phase() == failed && (!ok || c.next.retryAt < at):
+		return c.next.retryAt, true
 	}
 	return at, ok
 }

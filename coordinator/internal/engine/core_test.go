@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
@@ -49,8 +50,8 @@ func newTestCore(t testing.TB, plan *wire.Plan, n int) *Core {
 		c.Step(0, Input{Kind: InJoin, ID: id, Token: "t", Frame: (&wire.JoinRequest{}).Append(nil)})
 	}
 	c.Step(0, Input{Kind: InStored, Count: n})
-	if c.phase != collecting {
-		t.Fatalf("phase %d, want an open round", c.phase)
+	if c.phase() != collecting {
+		t.Fatalf("phase %d, want an open round", c.phase())
 	}
 	return c
 }
@@ -88,14 +89,14 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 		for _, i := range rng.Perm(devices) {
 			c.Step(uint64(trial), Input{Kind: InReply, ID: ids(devices)[i], Frame: frames[i]})
 		}
-		if c.phase != appending {
+		if c.phase() != appending {
 			t.Fatal("the round did not close")
 		}
 		if want == nil {
-			want = c.pending
+			want = c.next.frame
 		}
-		if !bytes.Equal(c.pending, want) {
-			t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want)
+		if !bytes.Equal(c.next.frame, want) {
+			t.Fatalf("trial %d: record %x, want %x", trial, c.next.frame, want)
 		}
 	}
 }
@@ -108,14 +109,14 @@ func TestPausedOnceStored(t *testing.T) {
 		c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame})
 	}
 	c.Step(2, Input{Kind: InPause, Text: "lunch"})
-	if s := c.Status(); s.State != report.Waiting || s.Reason != "lunch" || c.phase != appending {
-		t.Errorf("with a record on its way: %v, %q, phase %d", s.State, s.Reason, c.phase)
+	if s := c.Status(); s.State != report.Waiting || s.Reason != "lunch" || c.phase() != appending {
+		t.Errorf("with a record on its way: %v, %q, phase %d", s.State, s.Reason, c.phase())
 	}
 	c.Step(3, Input{Kind: InAppendFailed, N: n, Err: context.DeadlineExceeded})
 	if s := c.Status(); s.State != report.Paused || s.LogError == "" {
 		t.Errorf("while the log fails: %v, %q", s.State, s.LogError)
 	}
-	for now := uint64(4); c.phase != appending; now += 1000 {
+	for now := uint64(4); c.phase() != appending; now += 1000 {
 		c.Step(now, Input{Kind: InTick})
 	}
 	if s := c.Status(); s.State != report.Paused {
@@ -142,9 +143,9 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 			Values: wire.AppendScalars(nil, 0.9)}
 		c.Step(2, Input{Kind: InReply, ID: id, Frame: goal.Append(nil)})
 	}
-	if c.phase != appending || c.ending == nil || c.ending.Reason != wire.EndMetric {
+	if c.phase() != appending || c.ending == nil || c.ending.Reason != wire.EndMetric {
 		t.Fatalf("phase %d, ending %+v, want the goal to be reached while the log has a record",
-			c.phase, c.ending)
+			c.phase(), c.ending)
 	}
 	c.Step(3, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindRollback, To: 1}})
 	c.Step(3, Input{Kind: InEnd, Text: "enough"})
@@ -152,7 +153,7 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 		c.Step(n+2, Input{Kind: InAppended, N: n})
 	}
 	if c.End == nil || c.End.Reason != wire.EndRequested || c.End.Text != "enough" {
-		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase,
+		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase(),
 			c.N, c.End)
 	}
 }
@@ -180,7 +181,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
-	if got, want := c.sum.Count, uint32(i); got != want && got != want-1 {
+	if got, want := c.chain.Taken, uint32(i); got != want && got != want-1 {
 		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got,
 			want)
 	}
@@ -223,14 +224,14 @@ func TestFewOfRosterAreThere(t *testing.T) {
 	c := newTestCore(t, plan, members)
 	names := ids(members)
 	frames := contributions(c, there, func(int) []float32 { return []float32{1, 2} })
-	for now := uint64(1); c.N == 1 && c.phase == collecting && !c.paused; now = c.round.deadline {
+	for now := uint64(1); c.N == 1 && c.phase() == collecting && !c.paused; now = c.round.deadline {
 		c.Step(now, Input{Kind: InTick})
-		for i := 0; i < there && c.phase == collecting; i++ {
+		for i := 0; i < there && c.phase() == collecting; i++ {
 			c.Step(now, Input{Kind: InReply, ID: names[i], Frame: frames[i]})
 		}
 	}
-	if c.phase != appending || c.round.attempt > 4 {
-		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase, c.round.attempt, c.reason)
+	if c.phase() != appending || c.round.attempt > 4 {
+		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase(), c.round.attempt, c.reason)
 	}
 	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members,
 		1 << 31: members} {
@@ -359,7 +360,7 @@ func BenchmarkReply(b *testing.B) {
 	for b.Loop() {
 		if i == devices-1 {
 			c.answers.Reset()
-			c.sum.Reset(16)
+			c.chain.Open(aggregate.Shape{Scalars: 16, Perturbations: 16})
 			c.losses = c.losses[:0]
 			c.round.pending = devices
 			i = 0

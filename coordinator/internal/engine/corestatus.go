@@ -11,7 +11,7 @@ func (c *Core) Status() report.Status {
 		Run:        c.Plan.Run,
 		State:      c.state(),
 		Reason:     c.why(),
-		LogError:   c.trouble,
+		LogError:   c.next.trouble,
 		End:        c.End,
 		N:          c.N,
 		Rounds:     c.Rounds,
@@ -29,11 +29,11 @@ func (c *Core) Status() report.Status {
 		SameID:     c.crowd.Twins(c.roster.IDs),
 		Unused:     c.crowd.UnusedOf(c.roster.IDs),
 	}
-	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
+	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.chain.Cuts()
 	if c.roster.Open {
 		s.Members = uint32(min(c.yield.Population, 1<<32-1))
 	}
-	if c.phase == collecting {
+	if c.phase() == collecting {
 		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
 		s.Asked, s.Contributions = c.askedOf(c.round.cohort), c.collected()
 		s.Declines = c.answers.Declines
@@ -53,9 +53,9 @@ func (c *Core) state() report.State {
 		return report.Deposed
 	case c.End != nil:
 		return report.Ended
-	case c.halted() && (c.phase != appending || c.trouble != ""):
+	case c.halted() && (c.phase() != appending || c.next.trouble != ""):
 		return report.Paused // a run that pauses waits first until the log has its last record
-	case c.phase == collecting:
+	case c.phase() == collecting:
 		return report.Open
 	}
 	return report.Waiting

@@ -133,8 +133,8 @@ func newDenseCore(t testing.TB, plan *wire.Plan) (*Core, *runlog.Memory) {
 	for _, id := range ids(int(plan.Members)) {
 		storeAll(t, c, log, c.Step(0, joinOf(id)))
 	}
-	if c.phase != collecting {
-		t.Fatalf("phase %d, want an open round", c.phase)
+	if c.phase() != collecting {
+		t.Fatalf("phase %d, want an open round", c.phase())
 	}
 	return c, log
 }

@@ -39,7 +39,7 @@ func (d *divergence) do(in Input) {
 				d.paused = append(d.paused, o.Event.Reason)
 			}
 		}
-		if d.phase != appending {
+		if d.phase() != appending {
 			return
 		}
 		in = Input{Kind: InAppended, N: d.N + 1}

@@ -56,8 +56,8 @@ func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 		}
 		c.Step(0, Input{Kind: InStored, Count: drawing})
 	}
-	if c.phase != collecting {
-		t.Fatalf("phase %d", c.phase)
+	if c.phase() != collecting {
+		t.Fatalf("phase %d", c.phase())
 	}
 	d := drawn{sums: make([][]float64, 26), weights: make([]uint32, 26)}
 	for i, id := range ids(drawing) {
@@ -67,10 +67,10 @@ func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 		}
 	}
 	c.Step(c.round.deadline, Input{Kind: InTick})
-	if c.phase != appending || d.contributors < 60 {
-		t.Fatalf("phase %d, %d of %d counted: %+v", c.phase, c.sum.Count, d.contributors, c.counters)
+	if c.phase() != appending || d.contributors < 60 {
+		t.Fatalf("phase %d, %d of %d counted: %+v", c.phase(), c.chain.Taken, d.contributors, c.counters)
 	}
-	record, err := wire.DecodeRecord(c.pending)
+	record, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func (d *drawn) check(t *testing.T, c *Core, r *wire.Round) {
 // store has the log store the pending record.
 func store(t *testing.T, c *Core, log runlog.Log) {
 	t.Helper()
-	if err := log.Append(t.Context(), c.N+1, c.pending); err != nil {
+	if err := log.Append(t.Context(), c.N+1, c.next.frame); err != nil {
 		t.Fatal(err)
 	}
 	c.Step(c.now, Input{Kind: InAppended, N: c.N + 1})

@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
@@ -15,25 +16,13 @@ import (
 // counts a contribution in its group. Package grouping decides which groups these are, unless
 // devices draw them.
 
-// groupTransport: a record has a term for each group of which anybody contributed, ascending.
-type groupTransport struct{ relayTransport }
-
-func (groupTransport) fill(c *Core, body *wire.Round) {
-	if c.Plan.Classes > 0 {
-		body.Terms = c.classed.Terms(&c.Plan, c.groups)
+// heed shows the contributions of a round with groups to what compares kinds of them.
+func (c *Core) heed() {
+	if c.groups == nil || c.Plan.Classes > 0 {
 		return
 	}
-	groups := c.held.ByGroup(c.groupOf, wiregroups.Count(&c.Plan))
-	if c.Plan.RelaysWeights() {
-		body.Weights = gather.GroupWeights(groups)
-	}
-	for g := range groups {
-		groups[g].Weigh(c.groups.Weights)
-	}
-	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
-	why := c.groups.Heed(&c.Plan, c.held.Rows(), c.held.Weights())
-	c.round.choice = report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
-		Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.sum.Count, Why: why}}
+	c.round.choice = report.Event{Kind: report.Surveyed, Contributors: c.chain.Taken,
+		Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.chain.Taken, Why: c.chain.Heed()}}
 }
 
 // groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.
@@ -69,13 +58,14 @@ func (c *Core) lacksSketches() bool {
 // takeSketches goes on with the round that waited for sketches.
 func (c *Core) takeSketches() {
 	r, p := &c.round, &c.Plan
-	c.held.Sort()
-	why := c.groups.Learn(p, c.Rounds+1, grouping.Answers{Slots: c.held.Slots(),
-		Rows: c.held.Rows(), Weights: c.held.Weights()}, standing{c})
-	c.phase, r.open = idle, false
-	c.emitEvent(report.Event{Kind: report.Surveyed, Attempt: r.attempt, Contributors: c.sum.Count,
+	rows := c.chain.End.(*aggregate.Rows)
+	rows.Sort()
+	why := c.groups.Learn(p, c.Rounds+1, grouping.Answers{Slots: rows.Slots(),
+		Rows: rows.Rows(), Weights: rows.Weights()}, standing{c})
+	r.open = false
+	c.emitEvent(report.Event{Kind: report.Surveyed, Attempt: r.attempt, Contributors: c.chain.Taken,
 		Seconds: float64(c.now-r.opened) / 1000,
-		Survey:  survey.Result{Kind: survey.Sketch.String(), Answers: c.sum.Count, Why: why}})
+		Survey:  survey.Result{Kind: survey.Sketch.String(), Answers: c.chain.Taken, Why: why}})
 	c.proceed()
 }
 
@@ -92,7 +82,7 @@ func (c *Core) target() uint32 {
 func (c *Core) choose(number uint32) grouping.Attempt {
 	a := grouping.Attempt{Number: number, Cohort: c.cohort(number),
 		Draw: c.Plan.Draw(c.N+1, c.Point.N)}
-	if c.round.survey == survey.Sketch || c.guard.Rooted() {
+	if c.round.survey == survey.Sketch || c.chain.Rooted() {
 		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}
 	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None {

@@ -108,10 +108,10 @@ func (s *groupStage) reply(slot, group int) {
 // record returns the pending round.
 func (s *groupStage) record() *wire.Round {
 	s.Helper()
-	if s.c.phase != appending {
-		s.Fatalf("phase %d, %d collected: %+v", s.c.phase, s.c.collected(), s.c.counters)
+	if s.c.phase() != appending {
+		s.Fatalf("phase %d, %d collected: %+v", s.c.phase(), s.c.collected(), s.c.counters)
 	}
-	r, err := wire.DecodeRecord(s.c.pending)
+	r, err := wire.DecodeRecord(s.c.next.frame)
 	if err != nil {
 		s.Fatal(err)
 	}

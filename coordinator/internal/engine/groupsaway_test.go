@@ -69,7 +69,7 @@ func TestGroupsOfTheSilent(t *testing.T) {
 	}
 	for group, slots := range s.named() {
 		for _, slot := range slots {
-			if s.c.phase == collecting {
+			if s.c.phase() == collecting {
 				s.reply(slot, group)
 			}
 		}
@@ -106,7 +106,7 @@ func TestGroupsFindWhoIsBack(t *testing.T) {
 	s := newGroupStage(t)
 	lost := s.named()[0][0]
 	for s.c.crowd.Present() == groupDevices {
-		if s.answerWithout(lost); s.c.phase == collecting {
+		if s.answerWithout(lost); s.c.phase() == collecting {
 			s.now = s.c.round.deadline
 			s.step(Input{Kind: InTick})
 		}
@@ -135,7 +135,7 @@ func (s *groupStage) answerWithout(silent int) (groupOf int, asked bool) {
 		for _, slot := range slots {
 			if slot == silent {
 				groupOf, asked = group, true
-			} else if s.c.phase == collecting {
+			} else if s.c.phase() == collecting {
 				s.reply(slot, group)
 			}
 		}

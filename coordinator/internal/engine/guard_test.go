@@ -90,14 +90,14 @@ func (s *siege) send(all [][]float32) {
 func (s *siege) close() *wire.Round {
 	s.Helper()
 	c := s.c
-	if c.phase != appending {
+	if c.phase() != appending {
 		s.Fatalf("record %d did not close: %+v", c.N+1, c.counters)
 	}
-	record, err := wire.DecodeRecord(c.pending)
+	record, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.log = append(s.log, c.pending)
+	s.log = append(s.log, c.next.frame)
 	c.Step(1, Input{Kind: InAppended, N: c.N + 1})
 	return record.Round
 }
@@ -218,8 +218,8 @@ func TestBoundIsThatOfTheLog(t *testing.T) {
 				t.Fatalf("%s: round %d is %x, want %x", name, r, frameOf(a), frameOf(b))
 			}
 		}
-		if want.c.guard.Cuts < 20 {
-			t.Errorf("%s: %d cuts: the test shows nothing", name, want.c.guard.Cuts)
+		if want.c.chain.Cuts() < 20 {
+			t.Errorf("%s: %d cuts: the test shows nothing", name, want.c.chain.Cuts())
 		}
 	}
 }
@@ -270,7 +270,7 @@ func TestVariatesAreBounded(t *testing.T) {
 				}
 				c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
 			}
-			record, err := wire.DecodeRecord(c.pending)
+			record, err := wire.DecodeRecord(c.next.frame)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,9 +279,9 @@ func TestVariatesAreBounded(t *testing.T) {
 			}
 			c.Step(1, Input{Kind: InAppended, N: c.N + 1})
 		}
-		if longest > 40 || c.guard.Cuts == 0 {
+		if longest > 40 || c.chain.Cuts() == 0 {
 			t.Errorf("%s: a term has %v after %d cuts, want at most 40", control, longest,
-				c.guard.Cuts)
+				c.chain.Cuts())
 		}
 	}
 }
@@ -321,7 +321,7 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 					Weight: claim, Loss: value, Values: wire.AppendScalars(nil, value, value, value)}
 				c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
 			}
-			record, err := wire.DecodeRecord(c.pending)
+			record, err := wire.DecodeRecord(c.next.frame)
 			if err != nil {
 				t.Fatal(err)
 			}

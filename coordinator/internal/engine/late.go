@@ -22,7 +22,7 @@ import (
 
 // isLate says whether a contribution is to a record that was closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {
-	closed := r.N <= c.N || r.N == c.N+1 && (c.phase == appending || c.phase == failed)
+	closed := r.N <= c.N || r.N == c.N+1 && (c.phase() == appending || c.phase() == failed)
 	return c.Plan.Late > 0 && closed
 }
 
@@ -40,13 +40,12 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	past.Counted.Set(m, gather.Contributed)
 	c.counters.Contributions++
 	c.contributed(m, past.N, false)
-	c.guard.Cut(m.Slot, c.values)
-	c.aggregator.Clip(c.values)
+	c.chain.Trim(m.Slot, c.item.Values)
 	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
-	c.lateWork.Waiting.Add(of, m.Slot, c.values, c.weightOf(r), r.Loss)
+	c.lateWork.Waiting.Add(of, m.Slot, c.item.Values, c.chain.WeightOf(r.Weight), r.Loss)
 }
 
-// judgeLate reads a late contribution's numbers into c.values. fault is the counter of why it does
+// judgeLate reads a late contribution's numbers into c.item. fault is the counter of why it does
 // not count, nil if it does.
 func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
 	switch {
@@ -60,7 +59,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
-	if fault := c.desk().Scalars(&c.values, r, steps, past.Scalars/steps); fault != nil {
+	if fault := c.desk().Scalars(&c.item.Values, r, steps, past.Scalars/steps); fault != nil {
 		return fault
 	}
 	if !c.hasLateRoom(past) {
@@ -85,9 +84,9 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 // collected returns how many contributions count towards the target and the quorum.
 func (c *Core) collected() uint32 {
 	if c.Plan.Async > 0 && c.round.survey == survey.None {
-		return c.sum.Count + c.lateWork.Waiting.Count
+		return c.chain.Taken + c.lateWork.Waiting.Count
 	}
-	return c.sum.Count
+	return c.chain.Taken
 }
 
 // complete says whether the open round may close: it has its quorum, and a root's contribution
@@ -105,7 +104,7 @@ func (c *Core) full() bool {
 
 // has says whether so many contributions count, and a root's is among them where one has to be.
 func (c *Core) has(contributions uint32) bool {
-	return c.collected() >= contributions && (c.round.survey != survey.None || c.guard.Vouched())
+	return c.collected() >= contributions && (c.round.survey != survey.None || c.chain.Vouched())
 }
 
 // joinLate moves the contributions that waited into the record that is being made, and remembers
@@ -118,7 +117,7 @@ func (c *Core) joinLate() {
 	l.Join()
 	own := len(c.losses) > 0
 	l.Joining.Losses(func(loss float32, weight uint32) {
-		c.loss.Add(loss, weight)
+		c.chain.Loss.Add(loss, weight)
 		if !own { // older states' losses are better than none for the watch
 			c.losses = append(c.losses, loss)
 		}
@@ -135,26 +134,6 @@ func (c *Core) joinLate() {
 // counts returns how many contributions the record that is being made counts, and their weight.
 func (c *Core) counts() (contributors uint32, weight uint64) {
 	l := &c.lateWork.Joining
-	return c.sum.Count + l.Count, c.sum.Weight + l.Weight
-}
-
-// means returns the mean of the open round's scalars, over the late contributions' weight too.
-func (c *Core) means() []float32 {
-	if means, _, count := c.vault.Result(); count > 0 {
-		return means
-	}
-	if c.veil.Adds {
-		return c.veil.Means(&c.sum)
-	}
-	if c.lateWork.Joining.Count == 0 {
-		return c.aggregator.Combine(&c.sum, &c.held)
-	}
-	_, weight := c.counts()
-	return c.sum.MeansOver(weight)
-}
-
-// lateTerms appends the terms of the late contributions to those of the record that is being made.
-func (c *Core) lateTerms(terms []wire.Term) []wire.Term {
-	_, weight := c.counts()
-	return c.lateWork.Joining.Terms(terms, c.N+1, c.Rounds+1, weight, &c.Plan)
+	count, own := c.chain.End.Total()
+	return count + l.Count, own + l.Weight
 }

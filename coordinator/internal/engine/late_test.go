@@ -52,10 +52,10 @@ func (s *lateStage) send(device int, r wire.Reply) {
 // stored has the log store the pending record, which it returns.
 func (s *lateStage) stored() *wire.Round {
 	s.Helper()
-	if s.c.phase != appending {
-		s.Fatalf("phase %d: %d collected, %+v", s.c.phase, s.c.collected(), s.c.counters)
+	if s.c.phase() != appending {
+		s.Fatalf("phase %d: %d collected, %+v", s.c.phase(), s.c.collected(), s.c.counters)
 	}
-	r, err := wire.DecodeRecord(s.c.pending)
+	r, err := wire.DecodeRecord(s.c.next.frame)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestLateOfAnotherEpoch(t *testing.T) {
 	for d := range 3 {
 		s.reply(d, 2, 2, 2, 2)
 	}
-	other, err := wire.DecodeRecord(s.c.pending)
+	other, err := wire.DecodeRecord(s.c.next.frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestAsyncRelayFitsARecord(t *testing.T) {
 			t.Errorf("%s: %d wait, %d were too many", async, got, s.c.counters.Overflow)
 		}
 		s.c.Step(1, Input{Kind: InResume})
-		for d := 0; s.c.phase == collecting; d++ {
+		for d := 0; s.c.phase() == collecting; d++ {
 			s.reply(d, s.c.N+1, 1, 1, 1)
 		}
 		if r := s.stored(); uint64(len(s.records[len(s.records)-1])) > valid.RecordBytes(&s.c.Plan) {
@@ -356,10 +356,10 @@ func TestLateDoesNotDependOnOrder(t *testing.T) {
 				messages[i]()
 			}
 			send(1, 4)()
-			if s.c.phase != appending || want != nil && !bytes.Equal(s.c.pending, want) {
-				t.Fatalf("%v: phase %d, record %x, want %x", fields, s.c.phase, s.c.pending, want)
+			if s.c.phase() != appending || want != nil && !bytes.Equal(s.c.next.frame, want) {
+				t.Fatalf("%v: phase %d, record %x, want %x", fields, s.c.phase(), s.c.next.frame, want)
 			}
-			want = s.c.pending
+			want = s.c.next.frame
 		}
 	}
 }
@@ -387,8 +387,8 @@ func TestLateShrinks(t *testing.T) {
 		s.stored()
 		s.c.Step(1, Input{Kind: InResume})
 		s.note()
-		if s.c.phase != collecting || s.c.collected() != 0 {
-			t.Errorf("%v: phase %d, %d collected", fields, s.c.phase, s.c.collected())
+		if s.c.phase() != collecting || s.c.collected() != 0 {
+			t.Errorf("%v: phase %d, %d collected", fields, s.c.phase(), s.c.collected())
 		}
 		s.reply(0, 5, make([]float32, s.c.round.scalars)...)
 		s.reply(1, 5, make([]float32, s.c.round.scalars)...)

@@ -43,7 +43,7 @@ func TestLeanAnnouncements(t *testing.T) {
 			}
 			c.Step(1, Input{Kind: InReply, ID: names[d], Frame: r.Append(nil)})
 		}
-		stored := bytes.Clone(c.pending)
+		stored := bytes.Clone(c.next.frame)
 		a := announced(c.Step(2, Input{Kind: InAppended, N: n}))
 		record, err := a.Record(hash)
 		if !a.Lean() || a.N != n+1 || err != nil || !bytes.Equal(record, stored) {

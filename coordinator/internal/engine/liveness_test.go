@@ -69,7 +69,7 @@ func TestHealthyDevicesGoOn(t *testing.T) {
 				}
 				if w.c.Rounds < rounds+3 {
 					t.Errorf("seed %d: %d rounds in %d deadlines, phase %d: %s", seed,
-						w.c.Rounds-rounds, soon, w.c.phase, w.c.waitsText())
+						w.c.Rounds-rounds, soon, w.c.phase(), w.c.waitsText())
 				}
 			}
 		})

@@ -72,8 +72,8 @@ func newMaskedFleet(t *testing.T, plan *wire.Plan, devices int) *maskedFleet {
 func (f *maskedFleet) begin() {
 	f.t.Helper()
 	c := f.c
-	if c.phase != collecting {
-		f.t.Fatalf("phase %d, want an open round", c.phase)
+	if c.phase() != collecting {
+		f.t.Fatalf("phase %d, want an open round", c.phase())
 	}
 	head := c.head()
 	head.Rest = c.asking(head.Rest)
@@ -181,10 +181,10 @@ func (f *maskedFleet) wait(ms uint64) {
 // record returns the record that is being appended.
 func (f *maskedFleet) record() *wire.Record {
 	f.t.Helper()
-	if f.c.phase != appending {
-		f.t.Fatalf("phase %d, want a record; %s", f.c.phase, f.c.shortfall())
+	if f.c.phase() != appending {
+		f.t.Fatalf("phase %d, want a record; %s", f.c.phase(), f.c.shortfall())
 	}
-	r, err := wire.DecodeRecord(f.c.pending)
+	r, err := wire.DecodeRecord(f.c.next.frame)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func (f *maskedFleet) check(devices ...int) {
 	for _, d := range devices {
 		loss += float64(d) / float64(len(devices))
 	}
-	if got := f.c.closed.Loss; math.Abs(float64(got)-loss) > 1e-3 {
+	if got := f.c.next.event.Loss; math.Abs(float64(got)-loss) > 1e-3 {
 		f.t.Errorf("loss %v, want %v", got, loss)
 	}
 }

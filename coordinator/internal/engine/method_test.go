@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/byclass"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // methods are plans for every way from contributions to a record, as changes to the small plan.
@@ -58,11 +61,24 @@ func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
 		Loss:   float32(device) / 3,
 		Values: scalars(c.round.scalars),
 	}
+	if c.round.survey == survey.Sketch { // shares of classes
+		r.Values = wire.AppendScalars(nil, append([]float32{0.5, 0.5}, make([]float32, 62)...)...)
+		r.Rest = survey.Answer(survey.Sketch)
+		return r.Append(nil)
+	}
+	if wiregroups.Names(&c.Plan) {
+		group, _ := c.groups.Of(uint32(device))
+		r.Rest = wiregroups.AppendReply(nil, group)
+	}
+	if c.Plan.Classes > 0 {
+		r.Values = byclass.Append(nil, -1, byclass.Part{Class: uint32(device % 2), Count: 7,
+			Scalars: r.Values})
+	}
 	control := wire.ControlVariate{N: c.Point.N}
 	if c.Plan.Control == wire.ScaffoldMean && c.N > 1 && device%3 > 0 {
 		control.N = 2 + uint64(device)%min(c.N-1, 4)
 	}
-	if control.N > 0 {
+	if control.N > 0 && c.Plan.SendsControl() {
 		n, ok := c.controlScalars(control.N)
 		if !ok {
 			panic("a round that is none")
@@ -92,14 +108,14 @@ func TestMethodsDoNotDependOnOrder(t *testing.T) {
 					for _, d := range orders.Perm(devices) {
 						c.Step(1, Input{Kind: InReply, ID: ids(devices)[d], Frame: frames[d]})
 					}
-					if c.phase != appending {
+					if c.phase() != appending {
 						t.Fatalf("record %d did not close: %+v", c.N+1, c.counters)
 					}
 					if trial == 0 {
-						want = append(want, c.pending)
+						want = append(want, c.next.frame)
 					}
-					if !bytes.Equal(c.pending, want[i]) {
-						t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want[i])
+					if !bytes.Equal(c.next.frame, want[i]) {
+						t.Fatalf("trial %d: record %x, want %x", trial, c.next.frame, want[i])
 					}
 					c.Step(1, Input{Kind: InAppended, N: c.N + 1})
 				}
@@ -108,15 +124,28 @@ func TestMethodsDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
+// chained are plans with each stage of a chain that methods do not have.
+var chained = []struct {
+	name   string
+	fields []string
+}{
+	{"bound", []string{"bound=2", "weights=samples", "claim_bound=3"}},
+	{"trust", []string{"bound=2", "trust=5", `roots=["d0"]`}},
+	{"bound and clip", []string{"bound=2", "aggregator=clipped-mean", "clip=3"}},
+	{"noise", []string{"dp_clip=2", "dp_noise=1", "dp_delta=1e-5", "dp_by=coordinator"}},
+	{"groups", []string{"sharing=groups", "transport=relay", "groups=random", "group_size=7",
+		"regroup=9", "bound=2"}},
+	{"classes", []string{"sharing=groups", "transport=relay", "groups=sketch", "group_size=7",
+		"regroup=9", "classes=2", "batch=40", "max_scalar=60000"}},
+}
+
 // TestMethodsDoNotAllocate counts the allocations of a reply after earlier rounds have made room.
 func TestMethodsDoNotAllocate(t *testing.T) {
 	const devices = 14
-	for _, m := range methods {
+	for _, m := range slices.Concat(methods, chained) {
 		t.Run(m.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
-			plan := methodPlan(t, m.fields, devices)
-			plan.Perturbations = 64
-			c := newTestCore(t, plan, devices)
+			c := newTestCore(t, methodPlan(t, append(m.fields, "perturbations=64"), devices), devices)
 			names := ids(devices)
 			frames := make([][]byte, devices)
 			least := uint64(math.MaxUint64) // other goroutines allocate now and then
@@ -131,8 +160,8 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 					c.Step(1, Input{Kind: InReply, ID: names[i], Frame: frames[i]}) // twice
 				}
 				runtime.ReadMemStats(&after)
-				if c.phase != collecting || int(c.sum.Count) != devices-1 {
-					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.Count, devices-1,
+				if c.phase() != collecting || int(c.chain.Taken) != devices-1 {
+					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase(), c.chain.Taken, devices-1,
 						c.counters)
 				}
 				c.Step(1, Input{Kind: InReply, ID: names[devices-1], Frame: frames[devices-1]})
@@ -166,11 +195,11 @@ func TestWrongWidths(t *testing.T) {
 				refused++
 			}
 		}
-		if c.counters.WrongCount != refused || c.sum.Count != 0 {
+		if c.counters.WrongCount != refused || c.chain.Taken != 0 {
 			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name,
 				c.counters.WrongCount, refused)
 		}
-		if send(right); c.sum.Count != 1 {
+		if send(right); c.chain.Taken != 1 {
 			t.Errorf("%s: a reply of %d bytes was not counted: %+v", m.name, right, c.counters)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 // goes on.
 
 // halted says whether no round may be open though the run has not ended.
-func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.Waits }
+func (c *Core) halted() bool { return c.paused || c.next.trouble != "" || c.shortage.Waits }
 
 // why says why the run is halted. Trouble with the log comes first.
 func (c *Core) why() string {
 	switch {
-	case c.trouble != "":
-		return c.trouble
+	case c.next.trouble != "":
+		return c.next.trouble
 	case c.paused:
 		return c.reason
 	}
@@ -37,7 +37,7 @@ func (c *Core) pause(reason string) {
 	c.paused, c.reason, c.shortage = true, reason, crowd.Shortage{}
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
 		Diverged: c.divergence != "" && reason == c.divergence})
-	if c.phase == appending || c.phase == failed {
+	if c.phase() == appending || c.phase() == failed {
 		return // its outcome is announced
 	}
 	if !c.takeTurn() {
@@ -48,7 +48,7 @@ func (c *Core) pause(reason string) {
 // resume goes on where pause stopped. A record that the log did not take is handed to it again at
 // once.
 func (c *Core) resume() {
-	if c.phase == failed {
+	if c.phase() == failed {
 		c.handToLog()
 	}
 	switch {
@@ -68,17 +68,17 @@ func (c *Core) resume() {
 	}
 	c.paused, c.reason = false, ""
 	c.claims.waived = c.claims.waived || c.claims.pause
-	if c.trouble != "" {
+	if c.next.trouble != "" {
 		return // told once the log has the record
 	}
 	c.announcing = false
 	c.emitEvent(report.Event{Kind: report.RunResumed})
 	switch {
-	case c.phase == collecting && c.ending != nil:
+	case c.phase() == collecting && c.ending != nil:
 		c.appendEnd()
-	case c.phase == collecting && c.full():
+	case c.phase() == collecting && c.full():
 		c.commitRound()
-	case c.phase == collecting:
+	case c.phase() == collecting:
 		c.round.tries = 0
 		c.openAttempt(c.round.attempt + 1)
 	default:
@@ -90,7 +90,7 @@ func (c *Core) resume() {
 // bytes are handed out again every Reannounce. If that cannot help, Run ends.
 func (c *Core) appendFailed(n uint64, err error) {
 	switch {
-	case c.phase != appending || n != c.N+1:
+	case c.phase() != appending || n != c.N+1:
 	case errors.Is(err, runlog.ErrCorrupt), errors.Is(err, runlog.ErrPlan):
 		c.giveUp(err)
 	default:
@@ -106,22 +106,19 @@ func (c *Core) giveUp(err error) {
 
 // distress halts the run until the log has the pending record.
 func (c *Core) distress(text string) {
-	c.phase = failed
-	c.retryAt = c.now + uint64(c.Plan.Reannounce)
-	if c.trouble == text {
+	if !c.next.doubt(text, c.now+uint64(c.Plan.Reannounce)) {
 		return // everybody was told
 	}
-	c.trouble = text
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: text})
 	c.announceClosed()
 }
 
 // recovered handles that the log works again. A pause stays until somebody resumes it.
 func (c *Core) recovered() {
-	if c.trouble == "" {
+	if c.next.trouble == "" {
 		return
 	}
-	c.trouble, c.announcing = "", false
+	c.next.trouble, c.announcing = "", false
 	if !c.paused {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}

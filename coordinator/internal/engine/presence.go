@@ -86,11 +86,11 @@ func (c *Core) unused(slot uint32, n uint64, fate crowd.Fate) {
 }
 
 // judged notes whether a contribution to the record that is being made was cut, or lost weight.
-func (c *Core) judged(slot uint32, factor float64) {
+func (c *Core) judged(slot uint32, factor, lost float64) {
 	if c.roster.Open {
 		return
 	}
-	switch _, lost := c.guard.Member(slot); {
+	switch {
 	case lost > 0.5:
 		c.unused(slot, c.N+1, crowd.Doubted)
 	case factor < 1:
@@ -152,7 +152,7 @@ func (c *Core) goodbye(m gather.Member) {
 // excuse makes the current attempt wait no longer for a member.
 func (c *Core) excuse(m gather.Member) {
 	p, r := &c.crowd.Members[m.Slot], &c.round
-	if c.phase != collecting || p.Excused == r.serial || c.answers.Of(m) != 0 ||
+	if c.phase() != collecting || p.Excused == r.serial || c.answers.Of(m) != 0 ||
 		!c.asked(r.current(), m) {
 		return
 	}
@@ -200,14 +200,14 @@ func (c *Core) waitsFor(m gather.Member, asked bool) bool {
 
 // awaits is waitsFor of any member, whether it is asked or not.
 func (c *Core) awaits(m gather.Member) bool {
-	return c.phase == collecting && c.waitsFor(m, c.asked(c.round.current(), m))
+	return c.phase() == collecting && c.waitsFor(m, c.asked(c.round.current(), m))
 }
 
 // missing returns the slots that the current attempt waits for, ascending, and of silent devices
 // as many as can be named: a device that is not named takes its reply for received, and the reply
 // of a silent one may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
-	if c.roster.Open || c.phase != collecting || c.round.pending > wire.MaxMissing {
+	if c.roster.Open || c.phase() != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false
 	}
 	var slots, silent []uint32
@@ -274,7 +274,7 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []crowd.Times) {
 	for slot := range list {
 		d := &list[slot]
 		d.Awaited = c.awaits(gather.Member{Slot: d.Slot, ID: d.ID})
-		d.Cut, d.Doubt = c.guard.Member(d.Slot)
+		d.Cut, d.Doubt = c.chain.Member(d.Slot)
 	}
 	return list, times
 }

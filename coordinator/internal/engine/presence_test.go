@@ -74,8 +74,8 @@ func TestRestartedWaitsOnce(t *testing.T) {
 			lost = append(lost, o.Event.ID)
 		}
 	}
-	if len(lost) != 1 || lost[0] != ids(3)[2] || c.phase != appending {
+	if len(lost) != 1 || lost[0] != ids(3)[2] || c.phase() != appending {
 		t.Errorf("lost %v, phase %d, want the last member lost and the round committed", lost,
-			c.phase)
+			c.phase())
 	}
 }

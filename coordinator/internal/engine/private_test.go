@@ -34,9 +34,9 @@ func noisyPlan(t *testing.T, sigma string) *wire.Plan {
 // noisyMeans returns the record's scalars.
 func noisyMeans(t *testing.T, c *Core) []float64 {
 	t.Helper()
-	r, err := wire.DecodeRecord(c.pending)
+	r, err := wire.DecodeRecord(c.next.frame)
 	if err != nil || len(r.Round.Terms) != 1 || r.Round.Contributors != besieged {
-		t.Fatalf("record %x: %v", c.pending, err)
+		t.Fatalf("record %x: %v", c.next.frame, err)
 	}
 	s := r.Round.Terms[0].Scalars
 	v := make([]float64, len(s)/4)
@@ -131,7 +131,7 @@ func TestNoiseIsPublishedOnce(t *testing.T) {
 	}
 	first.Step(0, Input{Kind: InStored, Count: besieged})
 	drawn := append([]Output(nil), noisyRound(first, values)...)
-	record := bytes.Clone(first.pending)
+	record := bytes.Clone(first.next.frame)
 	drawn = append(drawn, first.Step(first.now, Input{Kind: InAppendFailed, N: 2,
 		Err: errors.New("no answer")})...)
 	again := 0
@@ -164,7 +164,7 @@ func TestNoiseIsPublishedOnce(t *testing.T) {
 	}
 	second.Step(0, Input{Kind: InStored, Count: besieged})
 	noisyRound(second, values)
-	if second.N != 1 || bytes.Contains(second.pending, scalars) {
-		t.Errorf("after record %d the successor draws the same noise: %x", second.N, second.pending)
+	if second.N != 1 || bytes.Contains(second.next.frame, scalars) {
+		t.Errorf("after record %d the successor draws the same noise: %x", second.N, second.next.frame)
 	}
 }

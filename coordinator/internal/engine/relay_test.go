@@ -31,12 +31,12 @@ func TestRelayNearItsLimit(t *testing.T) {
 			}
 			c.Step(1, Input{Kind: InReply, ID: names[d], Frame: r.Append(nil)})
 		}
-		r, err := wire.DecodeRecord(c.pending)
+		r, err := wire.DecodeRecord(c.next.frame)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.pending) > wire.MaxRecord || len(c.pending) < wire.MaxRecord-1024 {
-			t.Errorf("record %d has %d bytes, want %d nearly", n, len(c.pending), wire.MaxRecord)
+		if len(c.next.frame) > wire.MaxRecord || len(c.next.frame) < wire.MaxRecord-1024 {
+			t.Errorf("record %d has %d bytes, want %d nearly", n, len(c.next.frame), wire.MaxRecord)
 		}
 		checkRelayed(t, r.Round, devices)
 		for _, o := range c.Step(2, Input{Kind: InAppended, N: n}) {

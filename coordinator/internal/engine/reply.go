@@ -75,7 +75,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		*fault++
 		return
 	}
-	c.take(c.seat(m), r, control)
+	c.take(c.seat(m).Slot, r, control)
 	waited := c.waitsFor(m, current)
 	c.counted(m, r)
 	c.contributed(m, r.N, current)
@@ -100,13 +100,6 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 	if slope, ok := survey.SlopeOf(r.Rest); ok && c.Plan.StepAuto > 0 {
 		c.slopes = append(c.slopes, float64(slope))
 	}
-}
-
-func (c *Core) weightOf(r *wire.Reply) uint32 {
-	if c.Plan.Weights == wire.BySamples {
-		return min(c.guard.Samples(r.Weight), c.Plan.MaxWeight)
-	}
-	return 1
 }
 
 // decline notes that a device will not contribute.
@@ -135,12 +128,12 @@ func (c *Core) decline(m gather.Member, r *wire.Reply) {
 // whether the current attempt asks it.
 func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	switch {
-	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
+	case r.N <= c.N, r.N == c.N+1 && (c.phase() == appending || c.phase() == failed):
 		c.counters.Late++
 		c.countLate(m, r)
 		c.tooLate(m, r)
 		return false, false
-	case r.N > c.N+1 || c.phase != collecting:
+	case r.N > c.N+1 || c.phase() != collecting:
 		c.counters.OtherRecord++
 		return false, false
 	case r.Tip != c.Hash.Tip():
@@ -171,7 +164,7 @@ func (c *Core) hasRoom() bool {
 
 // countLate counts an answer that came after its round closed, for the yield of an open roster.
 func (c *Core) countLate(m gather.Member, r *wire.Reply) {
-	if !c.roster.Open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
+	if !c.roster.Open || c.phase() != collecting || r.N != c.N || r.Tip != c.prev {
 		return
 	}
 	if c.late.Of(m) == 0 && uint64(len(c.late.IDs)) <= 4*c.want()+1024 {
@@ -184,9 +177,9 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 // them, nil if nothing is.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	if c.round.survey != survey.None {
-		return c.desk().Survey(&c.values, r, c.round.survey)
+		return c.desk().Survey(&c.item.Values, r, c.round.survey)
 	}
-	return c.desk().Scalars(&c.values, r, c.steps(), int(c.round.perturbations))
+	return c.desk().Scalars(&c.item.Values, r, c.steps(), int(c.round.perturbations))
 }
 
 func (c *Core) desk() *intake.Desk {

@@ -57,7 +57,7 @@ func (c *Core) allows(r *wire.Record) error {
 func (c *Core) request(r *wire.Record) {
 	c.queued = append(c.queued, r)
 	waits := c.paused || c.shortage.Waits || r.Kind == wire.KindRollback
-	if c.phase == idle || c.phase == collecting && waits {
+	if c.phase() == idle || c.phase() == collecting && waits {
 		c.takeTurn()
 	}
 }
@@ -76,7 +76,7 @@ func (c *Core) takeTurn() bool {
 		if r.Kind == wire.KindChange {
 			e = changeEvent(r.Change)
 		}
-		c.fromQueue = true
+		c.next.asked = true
 		c.append(&r, e)
 		return true
 	}

@@ -64,8 +64,8 @@ func TestRoundNeedsARoot(t *testing.T) {
 		c.Step(now, Input{Kind: InTick})
 	}
 	reason := c.shortage.Reason
-	if c.phase != collecting || !strings.Contains(reason, "none of the roots") {
-		t.Fatalf("phase %d, reason %q, want the round to wait for the root", c.phase, reason)
+	if c.phase() != collecting || !strings.Contains(reason, "none of the roots") {
+		t.Fatalf("phase %d, reason %q, want the round to wait for the root", c.phase(), reason)
 	}
 	r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
 		Values: c.Plan.Precision.Append(nil, values[besieged-1]...)}
@@ -80,8 +80,8 @@ func TestWrongRoot(t *testing.T) {
 	s := newSiege(t, "trust=10", "quorum=5", "over_sample=1", `roots=["nobody"]`)
 	s.send(s.values(nil)[:besieged-1])
 	s.c.Step(1+uint64(s.c.Plan.Deadline), Input{Kind: InTick})
-	if s.c.phase != collecting {
-		t.Errorf("phase %d, want the round to stay open", s.c.phase)
+	if s.c.phase() != collecting {
+		t.Errorf("phase %d, want the round to stay open", s.c.phase())
 	}
 }
 
@@ -103,10 +103,10 @@ func TestNoRoundWithoutARoot(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for now := uint64(1); c.N < 100; now++ {
 			answerAtRandom(c, now, tt.devices, rng)
-			if c.phase != appending {
+			if c.phase() != appending {
 				t.Fatalf("%v: record %d did not close: %+v", fields, c.N+1, c.counters)
 			}
-			r, err := wire.DecodeRecord(c.pending)
+			r, err := wire.DecodeRecord(c.next.frame)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,8 +144,8 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	if c.counters.Late != 0 || c.answers.Of(gather.Member{Slot: root}) != gather.Contributed {
 		t.Errorf("the root is refused: %+v", c.counters)
 	}
-	if c.phase != collecting {
-		t.Fatalf("phase %d while the run is paused", c.phase)
+	if c.phase() != collecting {
+		t.Fatalf("phase %d while the run is paused", c.phase())
 	}
 	c.Step(2, Input{Kind: InResume})
 	s.close()

@@ -47,7 +47,6 @@ func (r *round) current() grouping.Attempt { return r.attempts[len(r.attempts)-1
 
 // openRound begins the next round.
 func (c *Core) openRound() {
-	c.phase = collecting
 	c.roster.Waiting = nil
 	c.answers, c.late = c.late, c.answers
 	c.answers.Reset()
@@ -107,7 +106,7 @@ func (c *Core) openAttempt(number uint32) {
 		}
 	} else {
 		r.pending = c.awaited()
-		r.hopes = r.pending + c.sum.Count
+		r.hopes = r.pending + c.chain.Taken
 	}
 	c.announce()
 	if !c.roster.Open && (r.pending == 0 || c.vault.Vain()) {
@@ -188,7 +187,7 @@ func (c *Core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
 		c.N+1, c.collected(), crowd.Count(r.tries, "attempt"), c.Plan.Quorum)
-	if !c.guard.Vouched() {
+	if !c.chain.Vouched() {
 		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
 	}
 	if !c.roster.Open {
@@ -210,10 +209,10 @@ func (c *Core) commitRound() {
 		c.commitSurvey()
 		return
 	}
-	c.addHeld()
+	c.chain.Close()
 	c.joinLate()
 	contributors, weight := c.counts()
-	loss := c.loss.Over(weight, c.Plan.ClaimBound > 0)
+	loss := c.chain.Loss.Over(weight, c.Plan.ClaimBound > 0)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	kind := report.PhaseDone
 	if r.phase != 1 {

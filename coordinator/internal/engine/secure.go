@@ -36,7 +36,7 @@ func (c *Core) maskedStep(in Input) {
 	}
 	c.heard(m)
 	c.same(m, crowd.OfStep(&r), r.N == c.N+1)
-	if c.phase != collecting || c.halted() {
+	if c.phase() != collecting || c.halted() {
 		c.vault.Over()
 	}
 	waited := c.vault.On() && c.awaits(m)
@@ -87,8 +87,7 @@ func (c *Core) stepOver() (goesOn bool) {
 		return true
 	}
 	_, loss, count := c.vault.Result()
-	c.sum.Count, c.sum.Weight, c.losses = count, uint64(count), append(c.losses, loss)
-	c.loss.Add(loss, count)
+	c.chain.Taken, c.losses = count, append(c.losses, loss)
 	c.counters.Contributions += uint64(count)
 	c.counters.Malformed += uint64(len(c.vault.Liars()))
 	for _, slot := range c.vault.Contributors() {

@@ -36,7 +36,7 @@ func dropThree(t *testing.T, plan *wire.Plan, at secagg.Step) {
 		}
 		f.step(step, there...)
 		if step == at && step != secagg.StepUnmask {
-			if f.c.phase == appending || f.given[there[0]] != nil && step == secagg.StepKeys {
+			if f.c.phase() == appending || f.given[there[0]] != nil && step == secagg.StepKeys {
 				t.Fatalf("lost in %v: the step closed before its end", at)
 			}
 			f.wait(f.c.round.closes - f.now)

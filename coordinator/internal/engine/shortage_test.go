@@ -61,8 +61,8 @@ func TestOnlyMemberIsGone(t *testing.T) {
 			}
 		}
 	}
-	if fmt.Sprint(back) != "[returned resumed]" || c.phase != appending {
-		t.Errorf("when it is back: %v, phase %v", back, c.phase)
+	if fmt.Sprint(back) != "[returned resumed]" || c.phase() != appending {
+		t.Errorf("when it is back: %v, phase %v", back, c.phase())
 	}
 }
 
@@ -81,14 +81,14 @@ func TestChangeWhileAskingAgain(t *testing.T) {
 		PlanRounds: wire.PlanRounds{Quorum: 1},
 	}}
 	c.Step(now, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindChange, Change: change}})
-	if c.phase != collecting {
-		t.Fatalf("phase %v, want an open attempt", c.phase)
+	if c.phase() != collecting {
+		t.Fatalf("phase %v, want an open attempt", c.phase())
 	}
 	pass(c, &now, uint64(plan.Deadline))
-	if c.phase != appending {
-		t.Fatalf("phase %v after a deadline, want the change to be appended", c.phase)
+	if c.phase() != appending {
+		t.Fatalf("phase %v after a deadline, want the change to be appended", c.phase())
 	}
-	if r, err := wire.DecodeRecord(c.pending); err != nil || r.Kind != wire.KindChange {
+	if r, err := wire.DecodeRecord(c.next.frame); err != nil || r.Kind != wire.KindChange {
 		t.Errorf("record %+v, %v, want the change", r, err)
 	}
 }

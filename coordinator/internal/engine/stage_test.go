@@ -264,7 +264,7 @@ func (s *stage) storeForeign(args []string) {
 			}
 		}
 	case "same":
-		s.check(s.log.Append(s.t.Context(), r.N, s.core.pending))
+		s.check(s.log.Append(s.t.Context(), r.N, s.core.next.frame))
 		return
 	}
 	record := []byte("garbage")

@@ -254,7 +254,7 @@ func (s *stage) checkOutput(o Output) {
 			return true
 		})
 	case OutAppend:
-		if !bytes.Equal(o.Frame, s.core.pending) && s.core.phase == appending {
+		if !bytes.Equal(o.Frame, s.core.next.frame) && s.core.phase() == appending {
 			s.t.Errorf("append %d is not the bytes that are pending", o.N)
 		}
 		if gave, again := s.gave[o.N]; again && !bytes.Equal(gave, o.Frame) {
@@ -299,19 +299,19 @@ func (c *Core) valid(last uint64) error {
 		}
 	}
 	switch {
-	case c.N != last && (c.pending == nil || c.N > last):
+	case c.N != last && (c.next.frame == nil || c.N > last):
 		return fmt.Errorf("core is at record %d, the log at %d", c.N, last)
-	case (c.pending != nil) != (c.phase == appending || c.phase == failed):
-		return fmt.Errorf("phase %d with %d pending bytes", c.phase, len(c.pending))
-	case c.phase == failed && c.trouble == "":
+	case (c.next.frame != nil) != (c.phase() == appending || c.phase() == failed):
+		return fmt.Errorf("phase %d with %d pending bytes", c.phase(), len(c.next.frame))
+	case c.phase() == failed && c.next.trouble == "":
 		return fmt.Errorf("a failed append without trouble")
-	case c.trouble != "" && c.phase != failed && c.phase != appending:
-		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
+	case c.next.trouble != "" && c.phase() != failed && c.phase() != appending:
+		return fmt.Errorf("trouble without a pending append: %s", c.next.trouble)
 	case c.Segments.Last != c.N:
 		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.Segments.Last)
-	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.Contributions):
+	case c.phase() == collecting && (entries != c.chain.Taken || entries != c.answers.Contributions):
 		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries,
-			c.answers.Contributions, c.sum.Count)
+			c.answers.Contributions, c.chain.Taken)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -37,13 +38,14 @@ func (c *Core) commitSurvey() {
 		c.takeSketches()
 		return
 	}
-	found, change, ok := steer.Decide(&c.Plan, c.Rounds, r.survey, c.held.Rows())
+	rows := c.chain.End.(*aggregate.Rows).Rows()
+	found, change, ok := steer.Decide(&c.Plan, c.Rounds, r.survey, rows)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	e := changeEvent(change)
 	e.Kind, e.Survey, e.Attempt = report.Surveyed, found, r.attempt
 	e.Contributors, e.Seconds = found.Answers, float64(c.now-r.opened)/1000
 	if !ok {
-		c.phase, r.open = idle, false
+		r.open = false
 		c.pause("survey of " + found.Kind + ": " + found.Why)
 		return
 	}

@@ -57,10 +57,10 @@ func TestSurveysAreNotBounded(t *testing.T) {
 				}
 				c.Step(1, Input{Kind: InReply, ID: ids(devices)[d], Frame: r.Append(nil)})
 			}
-			if c.phase != appending {
+			if c.phase() != appending {
 				t.Fatalf("%v: record %d did not close: %+v", fields, c.N+1, c.counters)
 			}
-			r, err := wire.DecodeRecord(c.pending)
+			r, err := wire.DecodeRecord(c.next.frame)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,18 +14,13 @@ type transport interface {
 	vectors() bool
 	// size returns how many numbers a contribution to the open round has.
 	size(c *Core) int
-	// unsummed says whether the record needs every contribution, and not just their sum.
+	// unsummed says whether a record has a term for each contributor.
 	unsummed() bool
-	// fill completes the record of the open round.
-	fill(c *Core, body *wire.Round)
 }
 
 func transportOf(p *wire.Plan) transport {
 	switch p.Transport {
 	case wire.Relay:
-		if p.Sharing == wire.GroupDirections {
-			return groupTransport{}
-		}
 		return relayTransport{}
 	case wire.DenseVectors:
 		return denseTransport{}
@@ -56,32 +51,12 @@ func (meanTransport) vectors() bool    { return false }
 func (meanTransport) size(c *Core) int { return scalarSize(c) }
 func (meanTransport) unsummed() bool   { return false }
 
-func (meanTransport) fill(c *Core, body *wire.Round) {
-	precision := c.Plan.Precision // each float32 is rounded to it
-	mean := precision.Append(nil, c.means()...)
-	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: mean}}
-	body.Terms = c.lateTerms(body.Terms)
-	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
-	if c.Plan.Control == wire.ScaffoldMean {
-		body.Slots = c.answers.Contributors()
-		body.Population = uint32(max(c.roster.Stored, len(body.Slots)))
-	}
-}
-
 // relayTransport: a record has a term for each contributor, ascending by slot.
 type relayTransport struct{}
 
 func (relayTransport) vectors() bool    { return false }
 func (relayTransport) size(c *Core) int { return scalarSize(c) }
 func (relayTransport) unsummed() bool   { return true }
-
-func (relayTransport) fill(c *Core, body *wire.Round) {
-	c.relayed.Sort()
-	body.Terms = c.lateTerms(c.relayed.Terms())
-	if c.Plan.Weights == wire.BySamples {
-		body.Weights = c.lateWork.Joining.Weights(c.relayed.Weights())
-	}
-}
 
 // denseTransport: a record has the digest of the mean of the contributors' vectors, and no terms.
 type denseTransport struct{}
@@ -90,8 +65,14 @@ func (denseTransport) vectors() bool    { return true }
 func (denseTransport) size(c *Core) int { return int(c.Plan.Object(c.round.phase)) }
 func (denseTransport) unsummed() bool   { return false }
 
-func (denseTransport) fill(c *Core, body *wire.Round) {
-	data := wire.AppendScalars(make([]byte, 0, 4*c.round.scalars), c.sum.Means()...)
-	c.object = &runlog.Object{Name: runlog.NameOf(c.N+1, c.epoch, data), Data: data}
-	body.Object = c.object.Name.Digest[:]
+// fill completes the record of the round that closes.
+func (c *Core) fill(body *wire.Round) {
+	at := aggregate.Closing{Plan: &c.Plan, N: c.N + 1, Number: c.Rounds + 1,
+		Late: &c.lateWork.Joining, Group: c.groupOf, Contributors: c.answers.Contributors,
+		Population: c.roster.Stored}
+	if c.chain.End.Fill(&at, body); at.Vector != nil {
+		c.next.object = &runlog.Object{Name: runlog.NameOf(at.N, c.epoch, at.Vector), Data: at.Vector}
+		body.Object = c.next.object.Name.Digest[:]
+	}
+	c.heed()
 }

@@ -67,9 +67,8 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return c.blame(m, fault), nothing
 	}
-	c.guard.Claim(r.Weight)
-	c.sum.AddScalars(data, c.weightOf(&r))
-	c.loss.Add(r.Loss, c.weightOf(&r))
+	r.Values = data
+	c.take(m.Slot, &r, 0)
 	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
 	c.contributed(m, c.N+1, current)
@@ -80,7 +79,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 // hasVector says whether a device's vector is already counted in the record that is being made: a
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
-	open := c.phase == collecting && c.round.survey == survey.None || c.object != nil
+	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
 }
 

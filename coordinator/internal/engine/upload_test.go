@@ -210,7 +210,7 @@ func TestUploadsAreRefused(t *testing.T) {
 				t.Errorf("%s: counters %+v", test.name, c.counters)
 			}
 		}
-		if c.sum.Count != 0 || c.uploads.Count() != 0 {
+		if c.chain.Taken != 0 || c.uploads.Count() != 0 {
 			t.Errorf("%s: it counts, or has a place", test.name)
 		}
 	}
@@ -237,7 +237,7 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1,
 		Values: chaintest.Vector(1, 2, 3, 4)}
 	dense.Step(1, Input{Kind: InReply, ID: "d0", Frame: reply.Append(nil)})
-	if dense.counters.WrongCount != 1 || dense.sum.Count != 0 {
+	if dense.counters.WrongCount != 1 || dense.chain.Taken != 0 {
 		t.Errorf("scalars with transport=dense: counters %+v", dense.counters)
 	}
 	decline := wire.Reply{Kind: wire.Decline, N: 2, Tip: dense.Hash.Tip(), Reason: wire.DeclineBusy}
@@ -248,7 +248,7 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 	other := newTestCore(t, chaintest.Plan(t), 2)
 	d := &sender{id: "d0", vector: chaintest.Vector(1, 2), weight: 1}
 	d.piece(t, other, 1, 0, 8, wire.UploadRefused, 0)
-	if other.counters.Malformed != 1 || other.sum.Count != 0 {
+	if other.counters.Malformed != 1 || other.chain.Taken != 0 {
 		t.Errorf("a vector in a run of scalars: counters %+v", other.counters)
 	}
 	for _, token := range []string{"", "zo.r.a.0", "$JS.API"} {
@@ -288,7 +288,7 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 		}
 		spoil(wire.UploadRefused)
 		d.piece(t, c, 1, 0, 16, wire.UploadRefused, 0) // it had its second chance
-		if c.counters.WrongDigest != 2 || c.sum.Count != 0 {
+		if c.counters.WrongDigest != 2 || c.chain.Taken != 0 {
 			t.Errorf("counters %+v", c.counters)
 		}
 		c = restartDense(t, log, nil) // forgets the faults

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
@@ -117,9 +118,9 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 		old := list[1].frame(c, 8, 8)
 		c.uploads.Blame("d0", true)
 		out := slices.Clone(end(c))
-		if c.phase != appending || c.uploads.Count() > 0 || c.uploads.Promised > 0 ||
+		if c.phase() != appending || c.uploads.Count() > 0 || c.uploads.Promised > 0 ||
 			c.uploads.Faulty() > 0 {
-			t.Errorf("%s: phase %d, %+v", name, c.phase, c.uploads)
+			t.Errorf("%s: phase %d, %+v", name, c.phase(), c.uploads)
 		}
 		for range 2 {
 			if r, more := sendFrame(t, c, c.now, "d1", old); r.State != wire.UploadRefused ||
@@ -235,8 +236,8 @@ func FuzzUpload(f *testing.F) {
 			}
 			mustHold(t, &c.uploads)
 		}
-		if c.sum.Count > 2 || c.sum.Count != c.answers.Contributions {
-			t.Fatalf("%d vectors count, of %d devices", c.sum.Count, c.answers.Contributions)
+		if c.chain.Taken > 2 || c.chain.Taken != c.answers.Contributions {
+			t.Fatalf("%d vectors count, of %d devices", c.chain.Taken, c.answers.Contributions)
 		}
 	})
 }
@@ -258,7 +259,7 @@ func BenchmarkUpload(b *testing.B) {
 	for b.Loop() {
 		if i == 999 {
 			c.answers.Reset()
-			c.sum.Reset(elements)
+			c.chain.Open(aggregate.Shape{Scalars: elements})
 			c.losses = c.losses[:0]
 			c.round.pending = 1000
 			i = 0

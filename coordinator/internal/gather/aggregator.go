@@ -31,6 +31,9 @@ func AggregatorOf(p *wire.Plan) Aggregator {
 // Unsummed says whether the aggregator needs every contribution, and not their sum.
 func (a Aggregator) Unsummed() bool { return a.one != nil }
 
+// Clips says whether the aggregator shortens contributions.
+func (a Aggregator) Clips() bool { return a.clip > 0 }
+
 // Clip shortens a contribution where the aggregator clips, and returns by which factor.
 func (a Aggregator) Clip(values []float32) (factor float64) {
 	if a.clip == 0 {

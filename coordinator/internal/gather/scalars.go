@@ -16,6 +16,12 @@ func Read(dst *[]float32, precision wire.Precision, s wire.Scalars, blocks, n in
 		precision.Decode(values[k*n:(k+1)*n], s, k)
 	}
 	*dst = values
+	return LargestOf(values)
+}
+
+// LargestOf returns the largest |v|. An infinity counts as larger than all numbers, and a NaN as
+// larger than that.
+func LargestOf(values []float32) float32 {
 	most := uint32(0) // without their sign, bits ascend as the values do
 	for _, v := range values {
 		most = max(most, math.Float32bits(v)&^(1<<31))

@@ -71,13 +71,20 @@ func (g *Guard) Begin(p *wire.Plan, past *Past) {
 
 func (g *Guard) dense() bool { return g.plan.Transport == wire.DenseVectors }
 
+// Of says whether a plan has a guard.
+func Of(p *wire.Plan) bool {
+	claims := p.ClaimBound > 0 && p.Weights == wire.BySamples
+	return p.Transport == wire.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
+}
+
 // Holds says whether contributions have to wait until the round closes: what is usual is that of
 // the round. Vectors never do: they have no length that would be known, and are too large to wait.
 func (g *Guard) Holds() bool {
-	p := g.plan
-	claims := p.ClaimBound > 0 && p.Weights == wire.BySamples
-	return !g.dense() && (p.Bound > 0 || p.Trust > 0 || claims)
+	return Of(g.plan) && !g.dense()
 }
+
+// Rest notes a round without a guard: what was usual in the last one with a guard is no longer.
+func (g *Guard) Rest() { g.own, g.claim = length{}, 0 }
 
 // Claim notes the samples that a vector claims to be of.
 func (g *Guard) Claim(samples uint32) { g.claims = append(g.claims, float64(samples)) }
@@ -107,7 +114,7 @@ func (g *Guard) Close() []Contribution {
 	below := (len(g.lengths) + 1) / 2
 	g.own = length{median(g.lengths), below * g.scalars}
 	switch {
-	case g.Rooted():
+	case g.rooted():
 		g.compare()
 	case g.plan.Trust > 0:
 		g.agree()

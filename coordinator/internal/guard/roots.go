@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/wire"
 )
 
 // oppose is how far below 0 the agreement with the roots is from which a device does not count:
@@ -12,14 +14,16 @@ import (
 const oppose = 0.05
 
 // Rooted says whether devices have to agree with roots.
-func (g *Guard) Rooted() bool { return g.plan.Trust > 0 && len(g.plan.Roots) > 0 }
+func Rooted(p *wire.Plan) bool { return p.Trust > 0 && len(p.Roots) > 0 }
+
+func (g *Guard) rooted() bool { return Rooted(g.plan) }
 
 // vouched says whether the operator vouches for a member.
-func (g *Guard) vouched(slot uint32) bool { return g.Rooted() && g.Root != nil && g.Root(slot) }
+func (g *Guard) vouched(slot uint32) bool { return g.rooted() && g.Root != nil && g.Root(slot) }
 
 // Vouched says whether a root has contributed to the open round, or none has to.
 func (g *Guard) Vouched() bool {
-	return !g.Rooted() ||
+	return !g.rooted() ||
 		slices.ContainsFunc(g.held, func(k Contribution) bool { return g.vouched(k.Slot) })
 }
 
@@ -116,7 +120,7 @@ func against[T float32 | float64](values []float32, factor float64, middle []T) 
 // draw moves a contribution that is further from the roots than the median one towards them, to
 // that distance. Without a root's contribution nothing may move the model.
 func (g *Guard) draw(slot uint32, values []float32) {
-	if !g.Rooted() || g.vouched(slot) {
+	if !g.rooted() || g.vouched(slot) {
 		return
 	}
 	if g.middle == nil {

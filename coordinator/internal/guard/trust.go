@@ -88,7 +88,7 @@ func (g *Guard) Weight(slot uint32, weight uint32) uint32 {
 	switch {
 	case g.plan.Trust == 0:
 		return weight
-	case g.Rooted() && (g.middle == nil || g.vouched(slot)):
+	case g.rooted() && (g.middle == nil || g.vouched(slot)):
 		return weight * full
 	}
 	s := g.slot(slot)

@@ -1,0 +1,165 @@
+package aggregate
+
+import (
+	"io"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/guard"
+	"github.com/zofl/zofl/coordinator/internal/vault"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Chain is the stages of the open round. Its memory is used again from round to round. What
+// stages know of devices lives as long as the run: a change of the plan may bring a stage, or end
+// it.
+type Chain struct {
+	End   End
+	Taken uint32 // contributions that were taken, held or not
+	Loss  gather.MeanLoss
+
+	plan  *wire.Plan
+	parts Parts
+	first Stage
+
+	robust   *robust // nil: the round has none
+	guard    guard.Guard
+	controls gather.Controls
+	sum      gather.Tally
+	held     gather.Contributions
+	relay    relay
+	classes  byClass
+}
+
+// Parts is what the stages of a run need besides its plan.
+type Parts struct {
+	Random io.Reader // where noise comes from
+	Vault  *vault.Vault
+	Groups *grouping.Chooser
+	Past   *guard.Past
+	Root   func(slot uint32) bool // whether the operator vouches for a member
+	// Judged is told what robust aggregation made of a contribution: which factor shortened it, and
+	// the share of its weight that its device lost.
+	Judged func(slot uint32, factor, lost float64)
+}
+
+// New returns the chain of a plan, which may change between rounds.
+func New(p *wire.Plan, parts Parts) Chain {
+	return Chain{plan: p, parts: parts, guard: guard.Guard{Root: parts.Root}}
+}
+
+// A Shape is the numbers of a contribution: steps*P of them, or other ones for a survey.
+type Shape struct {
+	Scalars, Perturbations int
+	Survey                 bool // stages change no answer to a survey
+}
+
+// Open begins a round.
+func (c *Chain) Open(shape Shape) {
+	c.Taken = 0
+	c.Loss.Reset()
+	c.robust, c.End = nil, c.end(shape)
+	if c.first = c.End; !shape.Survey {
+		c.first = c.filtered()
+	}
+	c.first.Open(shape)
+}
+
+// end returns the last stage of a round.
+func (c *Chain) end(shape Shape) End {
+	p, a := c.plan, gather.AggregatorOf(c.plan)
+	m := mean{sum: &c.sum, loss: &c.Loss}
+	if p.SendsControl() {
+		m.controls = &c.controls
+	}
+	_, noise := p.Noisy()
+	switch {
+	case shape.Survey:
+		return &Rows{Contributions: &c.held, loss: &c.Loss}
+	case c.parts.Vault != nil:
+		return &masked{mean: m, vault: c.parts.Vault}
+	case p.Classes > 0:
+		c.classes.chain = c
+		return &c.classes
+	case p.Sharing == wire.GroupDirections:
+		return &byGroup{chain: c, aggregator: a}
+	case p.Transport == wire.Relay:
+		c.relay.chain = c
+		return &c.relay
+	case p.Transport == wire.DenseVectors:
+		return &dense{m}
+	case a.Unsummed():
+		return &middle{m, &c.held, a}
+	case noise:
+		return noisyOf(m, p, c.parts.Random)
+	}
+	return &m
+}
+
+// filtered returns the first stage of a round whose last one is End.
+func (c *Chain) filtered() (first Stage) {
+	first = c.End
+	if a := gather.AggregatorOf(c.plan); a.Clips() {
+		first = &clip{first, a}
+	}
+	if !guard.Of(c.plan) {
+		c.guard.Rest()
+	} else {
+		c.guard.Begin(c.plan, c.parts.Past)
+		c.robust = &robust{Stage: first, chain: c}
+		first = c.robust
+		if !c.guard.Holds() {
+			first = &claims{c.robust.Stage, &c.guard}
+		}
+	}
+	return first
+}
+
+// Add takes a contribution.
+func (c *Chain) Add(k *Contribution) {
+	k.Weight, k.Factor = c.WeightOf(k.Claim), 1
+	c.Taken++
+	c.first.Add(k)
+}
+
+// Close ends the round. End then has what the record counts.
+func (c *Chain) Close() { c.first.Close() }
+
+// WeightOf returns what a claim of samples weighs.
+func (c *Chain) WeightOf(claim uint32) uint32 {
+	if c.plan.Weights != wire.BySamples {
+		return 1
+	}
+	if c.robust != nil {
+		claim = c.guard.Samples(claim)
+	}
+	return min(claim, c.plan.MaxWeight)
+}
+
+// Trim changes a contribution that is late, which does not pass the chain.
+func (c *Chain) Trim(slot uint32, values []float32) {
+	if c.robust != nil {
+		c.guard.Cut(slot, values)
+	}
+	gather.AggregatorOf(c.plan).Clip(values)
+}
+
+// Fits says whether the record has room for a control variate of so many bytes along record n.
+func (c *Chain) Fits(n uint64, size, scalars int) bool {
+	return c.controls.Fits(n, size, c.plan, scalars)
+}
+
+// Vouched says whether a root has contributed, where one has to.
+func (c *Chain) Vouched() bool { return c.robust == nil || c.guard.Vouched() }
+
+// Rooted says whether the plan has roots, without which no round closes.
+func (c *Chain) Rooted() bool { return guard.Rooted(c.plan) }
+
+// Cuts is how many contributions and control variates were cut.
+func (c *Chain) Cuts() uint64 { return c.guard.Cuts }
+
+// Member returns how many of a member's were cut, and the share of its weight that it lost.
+func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) { return c.guard.Member(slot) }
+
+// Variates returns how many records the round's control variates are along.
+func (c *Chain) Variates() int { return c.controls.Count() }

@@ -1,0 +1,62 @@
+// Package aggregate makes the numbers of a record of the contributions to it. A plan's stages are
+// chained as writers are: each changes what passes, holds it until the round closes, or ends the
+// chain and fills the record. A plan has no stage that it does not ask for.
+//
+// The package knows no clock, cohort, attempt or network. What it makes does not depend on the
+// order in which contributions arrive.
+package aggregate
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Contribution is what a device sent to the open round, on its way into the record.
+type Contribution struct {
+	Slot    uint32
+	Claim   uint32 // samples
+	Weight  uint32
+	Loss    float32
+	Sent    wire.Scalars // as they came; a vector's elements
+	Values  []float32    // of Sent, as stages change them; nil for a vector
+	Factor  float64      // by which they changed their length
+	Control uint64       // record of its control variate, 0 for none
+	Variate []float32
+}
+
+// A Stage takes the contributions to a round. Nobody keeps one, or its memory, after Add.
+type Stage interface {
+	// Open forgets the round before. Contributions to the next one have a shape.
+	Open(shape Shape)
+	// Add hands a contribution on, changed or not, or holds it.
+	Add(k *Contribution)
+	// Close hands on what was held: the round closes.
+	Close()
+}
+
+// An End is the last stage. It has what was not held.
+type End interface {
+	Stage
+	// Total returns how many contributions it has, and their weight.
+	Total() (count uint32, weight uint64)
+	// Fill completes a record that counts them.
+	Fill(at *Closing, body *wire.Round)
+}
+
+// A Closing is the round that closes.
+type Closing struct {
+	Plan   *wire.Plan
+	N      uint64       // its record
+	Number uint64       // of the round
+	Late   *gather.Late // contributions to older records, which count in this one
+	// Group returns the group of a slot.
+	Group func(slot uint32) (uint32, bool)
+	// Contributors and Population are those of plans whose records name them.
+	Contributors func() []uint32
+	Population   int
+
+	Vector []byte // out: of a record that names one
+}
+
+// weight returns the weight of a record's contributions, with what is late.
+func (at *Closing) weight(own uint64) uint64 { return own + at.Late.Weight }

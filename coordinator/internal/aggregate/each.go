@@ -1,0 +1,126 @@
+package aggregate
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/classes"
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+)
+
+// total counts what an end has.
+type total struct {
+	count  uint32
+	weight uint64
+}
+
+func (t *total) add(k *Contribution, loss *gather.MeanLoss) {
+	loss.Add(k.Loss, k.Weight)
+	t.count++
+	t.weight += uint64(k.Weight)
+}
+
+func (t *total) Total() (count uint32, weight uint64) { return t.count, t.weight }
+func (t *total) Close()                               {}
+
+// relay ends the chain of a record with a term for each contributor, ascending by slot. What it
+// relays are the bytes that came, unless a stage shortened them.
+type relay struct {
+	total
+	chain         *Chain
+	all           gather.Relayed
+	perturbations int
+	short         wire.Scalars
+}
+
+func (s *relay) Open(shape Shape) {
+	s.perturbations = shape.Perturbations
+	s.total = total{}
+	s.all.Reset()
+}
+
+func (s *relay) Add(k *Contribution) {
+	s.add(k, &s.chain.Loss)
+	sent := k.Sent
+	if k.Factor < 1 {
+		p := s.chain.plan.Precision
+		s.short = p.Scale(s.short[:0], k.Sent, s.perturbations, k.Factor)
+		sent = s.short
+	}
+	s.all.Add(k.Slot, sent, k.Weight)
+}
+
+func (s *relay) Fill(at *Closing, body *wire.Round) {
+	s.all.Sort()
+	body.Terms = at.Late.Terms(s.all.Terms(), at.N, at.Number, at.weight(s.weight), at.Plan)
+	if at.Plan.Weights == wire.BySamples {
+		body.Weights = at.Late.Weights(s.all.Weights())
+	}
+}
+
+// byGroup ends the chain of a record with a term for each group of which anybody contributed.
+type byGroup struct {
+	total
+	chain      *Chain
+	aggregator gather.Aggregator
+}
+
+func (s *byGroup) Open(shape Shape) { s.chain.held.Reset(shape.Scalars) }
+
+func (s *byGroup) Add(k *Contribution) {
+	s.add(k, &s.chain.Loss)
+	s.chain.held.Add(k.Slot, k.Values, k.Weight)
+}
+
+func (s *byGroup) Fill(at *Closing, body *wire.Round) {
+	groups := s.chain.held.ByGroup(at.Group, wiregroups.Count(at.Plan))
+	if at.Plan.RelaysWeights() {
+		body.Weights = gather.GroupWeights(groups)
+	}
+	for g := range groups {
+		groups[g].Weigh(s.chain.parts.Groups.Weights)
+	}
+	body.Terms = gather.GroupTerms(groups, s.aggregator, at.Plan.TermPrecision())
+}
+
+// Heed shows the round's contributions to what compares kinds of groups, and returns what it says.
+func (c *Chain) Heed() (why string) {
+	return c.parts.Groups.Heed(c.plan, c.held.Rows(), c.held.Weights())
+}
+
+// byClass is byGroup with scalars for each class of a device's samples.
+type byClass struct {
+	total
+	chain *Chain
+	held  classes.Held
+}
+
+func (s *byClass) Open(shape Shape) {
+	s.total = total{}
+	s.held.Reset(shape.Perturbations)
+}
+
+func (s *byClass) Add(k *Contribution) {
+	s.add(k, &s.chain.Loss)
+	s.held.Add(k.Slot, s.chain.plan, k.Sent, k.Values)
+}
+
+func (s *byClass) Fill(at *Closing, body *wire.Round) {
+	body.Terms = s.held.Terms(at.Plan, s.chain.parts.Groups)
+}
+
+// Rows ends the chain of a survey: it has each answer.
+type Rows struct {
+	total
+	*gather.Contributions
+	loss *gather.MeanLoss
+}
+
+func (s *Rows) Open(shape Shape) { s.Reset(shape.Scalars) }
+
+func (s *Rows) Add(k *Contribution) {
+	s.add(k, s.loss)
+	s.Contributions.Add(k.Slot, k.Values, k.Weight)
+}
+
+// Fill does nothing: a survey's record is no round.
+func (s *Rows) Fill(*Closing, *wire.Round) {}

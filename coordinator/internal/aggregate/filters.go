@@ -1,0 +1,70 @@
+package aggregate
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/guard"
+	"github.com/zofl/zofl/wire"
+)
+
+// clip shortens contributions for aggregator=clipped-mean.
+type clip struct {
+	Stage
+	aggregator gather.Aggregator
+}
+
+func (s *clip) Add(k *Contribution) {
+	k.Factor *= s.aggregator.Clip(k.Values)
+	s.Stage.Add(k)
+}
+
+// claims notes how many samples vectors claim to be of, by which later ones are believed.
+type claims struct {
+	Stage
+	guard *guard.Guard
+}
+
+func (s *claims) Add(k *Contribution) {
+	s.guard.Claim(k.Claim)
+	s.Stage.Add(k)
+}
+
+func (s *claims) Close() {
+	s.guard.Close()
+	s.Stage.Close()
+}
+
+// robust holds contributions until the round closes, and then hands on what package guard leaves.
+type robust struct {
+	Stage
+	chain *Chain
+	now   Contribution
+}
+
+func (s *robust) Add(k *Contribution) {
+	r := wire.Reply{Values: k.Sent, Weight: k.Claim, Loss: k.Loss}
+	s.chain.guard.Hold(k.Slot, &r, k.Values, k.Control, k.Variate)
+	s.chain.controls.Add(k.Control, k.Variate, k.Weight) // to know whether the next one fits
+}
+
+func (s *robust) Close() {
+	g, now := &s.chain.guard, &s.now
+	held := g.Close()
+	s.chain.controls.Reset()
+	for i := range held {
+		k := &held[i]
+		*now = Contribution{Slot: k.Slot, Sent: k.Reply.Values, Claim: k.Reply.Weight,
+			Loss: k.Reply.Loss, Values: k.Values, Control: k.Control, Variate: k.Variate}
+		now.Factor = g.Cut(k.Slot, k.Values)
+		now.Weight = g.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight))
+		_, lost := g.Member(k.Slot)
+		s.chain.parts.Judged(k.Slot, now.Factor, lost)
+		if now.Weight == 0 {
+			continue
+		}
+		if k.Control > 0 {
+			g.CutVariate(k.Slot, k.Variate)
+		}
+		s.Stage.Add(now)
+	}
+	s.Stage.Close()
+}
