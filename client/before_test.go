@@ -42,7 +42,7 @@ func TestModelOfTheRunBefore(t *testing.T) {
 		last, model := h.last(), d.params(small)
 		h.take()
 		for epoch := range uint64(3) { // the log loses all but its plan, and again
-			h.cut(1, 5+epoch)
+			h.setBack(1, 5+epoch)
 			h.announce()
 			h.silent()
 			h.round()
@@ -122,7 +122,7 @@ func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 		last := h.last()
 		h.take()
 		store.fails(errors.New("no space left on device"), "checkpoint-before")
-		h.cut(1, 5)
+		h.setBack(1, 5)
 		h.announce()
 		h.silent()
 		h.round()
@@ -163,7 +163,7 @@ func TestRetreatToTheCheckpoint(t *testing.T) {
 			t.Fatalf("the checkpoint is of record %d of %d", at, h.last())
 		}
 		h.asked()
-		h.cut(at, 5)
+		h.setBack(at, 5)
 		h.announce()
 		h.silent()
 		h.round()

@@ -139,7 +139,9 @@
 //
 // The parameters of a device are those of package replica: after the same record, every
 // device of the run has the same bits. A device may find out, from an announcement and the
-// log, that it followed another log than the run's. Then it starts over from record 1.
+// log, that it followed another log than the run's. It then says what it has, and the run pauses
+// if the log has less. Once a person has accepted the loss, it goes back to its checkpoint, or to
+// record 1.
 //
 // # How it is built
 //

@@ -63,7 +63,9 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
-	case retry.Final(err), errors.Is(err, follow.ErrNotOurs):
+	case errors.Is(err, follow.ErrNotOurs):
+		return false, c.claim(ctx, err)
+	case retry.Final(err):
 		return false, err
 	case err != nil:
 		return false, c.unreachable(a, err)

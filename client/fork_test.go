@@ -67,9 +67,20 @@ func TestForgedEpoch(t *testing.T) {
 // cut makes the log lose its tail, and restarts the coordinator.
 func (h *host) cut(last uint64, epoch uint64) {
 	h.mu.Lock()
-	h.records, h.epoch = h.records[:last], epoch
+	h.records, h.epoch, h.paused, h.waived = h.records[:last], epoch, false, false
 	h.mu.Unlock()
 	h.rounds = h.witness(last).Rounds()
+}
+
+// setBack makes the log lose its tail, which devices then notice, and accepts the loss.
+func (h *host) setBack(last uint64, epoch uint64) {
+	h.t.Helper()
+	h.cut(last, epoch)
+	for range 3 {
+		h.announce()
+		h.silent()
+	}
+	h.accept()
 }
 
 // rollback commits a rollback to an earlier record.
@@ -78,14 +89,15 @@ func (h *host) rollback(to uint64) {
 	h.rounds = h.witness(h.last()).Rounds()
 }
 
-// After the log lost its tail, every device follows the rest of it: with a new epoch, with one
-// that devices saw before, and with an earlier one.
+// After the log lost its tail, the run pauses, and devices keep what they have. Once a person
+// accepted the loss, every device follows the rest of the log: with a new epoch, with one that
+// devices saw before, and with an earlier one.
 func TestLogLosesItsTail(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lost  uint64
 		epoch uint64
-		again int // announcements before a device starts over
+		again int // announcements before a device is sure
 	}{
 		{"higher epoch", 2, 4, 1},
 		{"same epoch", 2, 3, 3},
@@ -102,9 +114,20 @@ func TestLogLosesItsTail(t *testing.T) {
 				}
 				h.announce()
 				h.take()
-				h.cut(h.last()-tt.lost, tt.epoch)
+				had := h.last()
+				h.cut(had-tt.lost, tt.epoch)
 				h.slots = map[string]uint32{"d1": 0, "d0": 1} // lost with the tail
-				d0.progress()
+				for range tt.again + 5 {
+					h.silent()
+					h.announce()
+				}
+				for _, d := range []*device{d0, d1} {
+					n, _ := d.Digest()
+					if p := d.now(); n != had || p.State != client.Paused || p.Reason == "" {
+						t.Errorf("record %d of %d, progress %+v, want a pause and why", n, had, p)
+					}
+				}
+				h.accept()
 				for range tt.again {
 					h.silent()
 					h.announce()
@@ -130,7 +153,7 @@ func TestLogLosesItsTail(t *testing.T) {
 }
 
 // A coordinator that returns without its log waits for devices to join, and they do. With
-// another plan they start over; with the same plan they take part once it announces.
+// another plan they start over; with the same plan once a person accepted the loss.
 func TestLogIsReplaced(t *testing.T) {
 	for _, samePlan := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -152,6 +175,10 @@ func TestLogIsReplaced(t *testing.T) {
 				h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
 			}
 			pass(20 * time.Second)
+			if samePlan {
+				h.accept()
+				pass(20 * time.Second)
+			}
 			h.mu.Lock()
 			joined := len(h.slots)
 			h.mu.Unlock()

@@ -41,6 +41,8 @@ type host struct {
 	replies  []reply
 	goodbyes []string
 	inForce  []byte // announcement that joins bring
+	paused   bool   // a device has records that the log lacks
+	waived   bool   // a person accepted their loss
 	vault    vault  // of a dense run
 	signer   *signed.Signer
 	vouches  map[uint64]wire.Reference // for which signed answers vouch
@@ -88,12 +90,48 @@ func (h *host) join(m bus.Message) {
 		return
 	}
 	id := subjects.ID(m.Subject)
+	if reason := h.claimed(id, m.Data); reason != "" {
+		h.respond(m, (&wire.JoinReply{Status: wire.JoinLater, Reason: reason}).Append(nil))
+		return
+	}
 	if _, ok := h.slots[id]; !ok {
 		h.slots[id] = uint32(len(h.slots))
 	}
 	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0],
 		Announcement: h.inForce}
 	h.respond(m, reply.Append(nil))
+}
+
+// claimed says why a device that joins has to wait: it has records that the log lacks, and nobody
+// accepted their loss.
+func (h *host) claimed(id string, frame []byte) (reason string) {
+	request, err := wire.DecodeJoinRequest(frame)
+	if err != nil {
+		h.t.Errorf("join: %v", err)
+		return ""
+	}
+	known, _, _ := request.Known()
+	last, err := wire.DecodeRecord(h.records[h.last()-1])
+	if err != nil {
+		h.t.Errorf("the log's last record: %v", err)
+	}
+	settled := h.waived || last.Kind == wire.KindEnd
+	if settled || known.N <= h.last() || known.Key != wire.KeyTip(h.plan) {
+		return ""
+	}
+	h.paused = true
+	return fmt.Sprintf("device %s has record %d, and the log ends with record %d", id, known.N,
+		h.last())
+}
+
+// accept accepts the loss of the records that devices have and the log lacks, as a person does.
+func (h *host) accept() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.paused {
+		h.t.Error("no device said that it has records which the log lacks")
+	}
+	h.waived, h.paused = true, false
 }
 
 func (h *host) catchUp(m bus.Message) {
@@ -224,7 +262,7 @@ func (h *host) end() []byte {
 	return h.append(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}})
 }
 
-// announcement opens the next round to all members, with the last record.
+// announcement opens the next round to all members, with the last record, unless the run is paused.
 func (h *host) announcement() wire.Announcement {
 	a := wire.Announcement{
 		N: h.last() + 1, Epoch: h.epoch, Left: uint64(h.plan.Deadline),
@@ -233,6 +271,9 @@ func (h *host) announcement() wire.Announcement {
 	}
 	if h.plan.Roster == wire.OpenRoster {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold}
+	}
+	if h.paused {
+		a.State, a.Reason = wire.Paused, "a device has records that the log lacks"
 	}
 	a.Records.Add(h.records[h.last()-1])
 	return a

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,10 +126,10 @@ func joining(err error) Progress {
 // this device cannot run. If the plan is not the replica's, another log replaced the one the
 // replica followed: [follow.ErrNotOurs].
 func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
-	onlyPlan := reply.Status == wire.JoinPlan
-	if reply.Status != wire.JoinOK && !onlyPlan {
-		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
+	if err := refused(reply); err != nil {
+		return err
 	}
+	onlyPlan := reply.Status == wire.JoinPlan
 	switch {
 	case c.follower.N() == 0:
 		if err := c.begins(ctx, reply.Plan); err != nil {
@@ -149,6 +150,36 @@ func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	return nil
 }
 
+// refused is the error of a device that the coordinator does not let join; nil: it may.
+func refused(reply *wire.JoinReply) error {
+	if reply.Status == wire.JoinOK || reply.Status == wire.JoinPlan {
+		return nil
+	}
+	return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
+}
+
+// claim says what this device has to a run whose log does not hold it, and returns notOurs once the
+// coordinator lets the device go back. Until then the device keeps its state, which may be the last
+// copy of what the log lost: the run pauses because of the claim, until a person decides.
+func (c *Client) claim(ctx context.Context, notOurs error) error {
+	if c.cfg.Passive != nil {
+		return notOurs
+	}
+	reply, err := c.askToJoin(ctx)
+	var later link.LaterError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case retry.Final(err):
+		return err
+	case errors.As(err, &later):
+		return c.report(joining(err))
+	case err != nil: // the next announcement brings another chance
+		return c.report(Progress{State: CatchingUp, Err: fmt.Errorf("%w: %w", notOurs, err)})
+	}
+	return cmp.Or(refused(&reply), notOurs)
+}
+
 // stillEnded asks whether the coordinator has the run whose end is in the checkpoint. It
 // accepts silence: there may be no coordinator any more.
 func (c *Client) stillEnded(ctx context.Context) error {
@@ -157,7 +188,8 @@ func (c *Client) stillEnded(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, follow.ErrNotOurs):
-		return err
+		reply, final := insist(ctx, c, c.askToJoin) // a claim: it keeps the model meanwhile
+		return cmp.Or(final, refused(&reply), err)
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator confirmed the run's end, keeping it", "err", err)
 	}

@@ -135,7 +135,7 @@ func TestJoinLater(t *testing.T) {
 }
 
 // While the run is paused on a log that ends before this device's record, the device keeps what it
-// has. It starts over when the run goes on.
+// has. It starts over when a person accepted the loss.
 func TestPausedOnShorterLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -160,6 +160,15 @@ func TestPausedOnShorterLog(t *testing.T) {
 			t.Errorf("progress %+v, want a pause and why", p)
 		}
 		h.silent()
+		for range 4 {
+			h.announce()
+			pass(time.Minute)
+		}
+		if n, _ := d.Digest(); n != had {
+			t.Errorf("before a person accepted the loss, the device is at record %d, and had %d", n,
+				had)
+		}
+		h.accept()
 		for range 4 {
 			h.announce()
 			pass(time.Minute)

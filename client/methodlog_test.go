@@ -51,7 +51,7 @@ func TestMethodsKeepTheirLog(t *testing.T) {
 		h.rollback(6)
 		agree()
 		rounds(3)
-		h.cut(h.last()-3, 2)
+		h.setBack(h.last()-3, 2)
 		h.announce()
 		pass(time.Minute) // who started over asks
 		h.take()

@@ -98,9 +98,16 @@ func TestRestartAfterTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			if other {
+				had := h.last()
 				h.cut(2, 2)
 				d = h.device("d0", bowlLoss(small, 0), with(store))
 				w = h.passive("w", kept, 0)
+				pass(time.Minute)
+				if n, _ := d.Digest(); n != had || d.now().State != client.Paused {
+					t.Errorf("the device is at record %d, and had %d", n, had)
+				}
+				h.accept()
+				pass(time.Minute)
 				h.announce()
 				h.one(wire.Contribution)
 				h.agrees(d, h.last())

@@ -76,8 +76,17 @@ func (w *walk) mend() {
 		w.commit()
 	}
 	for range 4 {
+		w.decide()
 		w.announce(w.refer(w.last()))
 		pass(time.Minute)
+	}
+	w.decide()
+}
+
+// decide accepts the loss of records, if the run is paused because of one.
+func (w *walk) decide() {
+	if w.paused {
+		w.accept()
 	}
 }
 
@@ -140,6 +149,9 @@ func (w *walk) step() {
 	}
 	if w.random.IntN(3) == 0 {
 		pass(6 * time.Second)
+	}
+	if w.random.IntN(6) == 0 {
+		w.decide()
 	}
 }
 
