@@ -87,7 +87,7 @@ func TestClientPackages(t *testing.T) {
 	list := goList(t, ".", "-deps", "./client/...")
 	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
 	for _, name := range []string{
-		"/coordinator", "/fleet", "/wire/preset", "/wire/plancheck", "/wire/planfile", "/wire/cost",
+		"/coordinator", "/fleet", "/plan/preset", "/plan/plancheck", "/plan/planfile", "/plan/cost",
 	} {
 		if slices.Contains(list, module+name) {
 			t.Errorf("client depends on %s%s: a device carries none of it", module, name)

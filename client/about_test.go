@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // hears notes what devices tell when they join.
-func (h *host) hears(told *[]about.Device) {
+func (h *host) hears(told *[]deviceinfo.Device) {
 	h.answers(func(m bus.Message) bool {
 		if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
 			_, tells, _ := r.Known()
-			if d, ok := about.Of(tells); ok {
+			if d, ok := deviceinfo.Of(tells); ok {
 				*told = append(*told, d)
 			}
 		}
@@ -31,16 +31,16 @@ func (h *host) hears(told *[]about.Device) {
 func TestAbout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
-		var told []about.Device
+		var told []deviceinfo.Device
 		h.hears(&told)
-		var now atomic.Pointer[about.Device]
-		phone := about.Device{Program: "pantry 1.4", Platform: "android/arm64", Battery: 80,
-			Power: about.OnBattery, Network: about.Unmetered}
+		var now atomic.Pointer[deviceinfo.Device]
+		phone := deviceinfo.Device{Program: "pantry 1.4", Platform: "android/arm64", Battery: 80,
+			Power: deviceinfo.OnBattery, Network: deviceinfo.Unmetered}
 		now.Store(&phone)
 		h.device("d0", bowlLoss(small, 0), func(c *client.Config) {
-			c.About = func() about.Device { return *now.Load() }
+			c.About = func() deviceinfo.Device { return *now.Load() }
 		})
-		after := func(seconds int, edit func(*about.Device)) {
+		after := func(seconds int, edit func(*deviceinfo.Device)) {
 			next := *now.Load()
 			edit(&next)
 			now.Store(&next)
@@ -50,28 +50,28 @@ func TestAbout(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		want := []about.Device{phone}
+		want := []deviceinfo.Device{phone}
 		if told = slices.Compact(told); !slices.Equal(told, want) {
 			t.Fatalf("joining it told %+v, want %+v", told, want)
 		}
 		told = nil
-		after(1, func(d *about.Device) { d.Network = about.Metered })
-		after(1, func(d *about.Device) { d.Battery = 70 })
+		after(1, func(d *deviceinfo.Device) { d.Network = deviceinfo.Metered })
+		after(1, func(d *deviceinfo.Device) { d.Battery = 70 })
 		if len(told) != 0 {
 			t.Errorf("within a minute it told %+v", told)
 		}
-		after(60, func(*about.Device) {})
-		phone.Network, phone.Battery = about.Metered, 70
+		after(60, func(*deviceinfo.Device) {})
+		phone.Network, phone.Battery = deviceinfo.Metered, 70
 		want[0] = phone
 		if !slices.Equal(told, want) {
 			t.Errorf("after a minute it told %+v, want %+v", told, want)
 		}
 		told = nil
-		after(120, func(d *about.Device) { d.Battery = 66 })
+		after(120, func(d *deviceinfo.Device) { d.Battery = 66 })
 		if len(told) != 0 {
 			t.Errorf("of four percent it told %+v", told)
 		}
-		after(120, func(d *about.Device) { d.Battery = 65 })
+		after(120, func(d *deviceinfo.Device) { d.Battery = 65 })
 		phone.Battery = 65
 		want[0] = phone
 		if !slices.Equal(told, want) {
@@ -82,15 +82,15 @@ func TestAbout(t *testing.T) {
 
 // An app that panics, or tells what cannot be shown, tells nothing, and takes part.
 func TestAboutFails(t *testing.T) {
-	for name, tell := range map[string]func() about.Device{
+	for name, tell := range map[string]func() deviceinfo.Device{
 		"nothing": nil,
-		"panic":   func() about.Device { panic("no battery") },
-		"escape":  func() about.Device { return about.Device{Program: "\x1b[2J"} },
+		"panic":   func() deviceinfo.Device { panic("no battery") },
+		"escape":  func() deviceinfo.Device { return deviceinfo.Device{Program: "\x1b[2J"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				h := newHost(t, testPlan(small))
-				var told []about.Device
+				var told []deviceinfo.Device
 				h.hears(&told)
 				h.device("d0", bowlLoss(small, 0), func(c *client.Config) { c.About = tell })
 				h.announce()

@@ -8,8 +8,9 @@ import (
 
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // begins applies record 1 if the app accepts its plan.
@@ -25,14 +26,14 @@ func (c *Client) begins(ctx context.Context, record []byte) error {
 }
 
 // usable says whether the app needs to judge a plan: the follower refuses others, and says why.
-func (c *Client) usable(p *wire.Plan) bool {
+func (c *Client) usable(p *plan.Plan) bool {
 	dim := uint64(c.follower.Dim())
 	return p != nil && valid.Plan(p) == nil && p.Run == c.cfg.Run && (dim == 0 || p.Dim == dim) &&
 		c.guard().Fits(p) == nil
 }
 
 // accepts asks the app whether it accepts a plan, and names the plan in a refusal.
-func (c *Client) accepts(ctx context.Context, p *wire.Plan) error {
+func (c *Client) accepts(ctx context.Context, p *plan.Plan) error {
 	err := c.prober.Accepts(ctx, p)
 	if errors.Is(err, consent.ErrPlan) {
 		err = fmt.Errorf("plan: %w", err)

@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 var errTooMuch = errors.New("that is too much work")
@@ -18,7 +19,7 @@ var errTooMuch = errors.New("that is too much work")
 // is set it panics in place of an error.
 func judging(most uint32, asked *[]uint32, wild bool) func(*client.Config) {
 	return func(c *client.Config) {
-		c.Accept = func(p *wire.Plan) error {
+		c.Accept = func(p *plan.Plan) error {
 			*asked = append(*asked, p.Batch)
 			batch := p.Batch
 			p.Batch = 0 // a copy
@@ -36,7 +37,7 @@ func judging(most uint32, asked *[]uint32, wild bool) func(*client.Config) {
 // change commits a change of the batch.
 func (h *host) change(batch int) {
 	h.t.Helper()
-	change := wire.Change{}
+	change := plan.Change{}
 	if err := planfile.SetChange(&change, "batch", fmt.Sprint(batch)); err != nil {
 		h.t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,14 +20,14 @@ import (
 // each point, and gets no other calls.
 func TestBatchedEqualsFlat(t *testing.T) {
 	const dim = 9001
-	segments := []wire.Segment{
+	segments := []plan.Segment{
 		{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2},
 		{Name: "c", Len: dim - 4097, MuScale: 0.1},
 	}
-	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		for _, steps := range []uint32{1, 2} {
-			for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
-				for _, layout := range [][]wire.Segment{nil, segments} {
+			for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
+				for _, layout := range [][]plan.Segment{nil, segments} {
 					t.Run(fmt.Sprintf("%v, K=%d, %v, %d segments", difference, steps, dist,
 						len(layout)), func(t *testing.T) {
 						p := testPlan(dim)
@@ -40,7 +41,7 @@ func TestBatchedEqualsFlat(t *testing.T) {
 	}
 }
 
-func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
+func batchedEqualsFlat(t *testing.T, dim int, p *plan.Plan) {
 	var frames [3][]byte
 	var queries [3]uint64
 	batched := newBowls(dim, 1)
@@ -70,7 +71,7 @@ func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
 			batched.calls, batched.others, want)
 	}
 	points := 1 + int(p.Perturbations)
-	if p.Difference == wire.Central {
+	if p.Difference == plan.Central {
 		points = 2 * int(p.Perturbations)
 	}
 	for _, n := range batched.lengths {
@@ -112,7 +113,7 @@ func TestFaultyBatch(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(small)
-				p.Difference, p.Perturbations = wire.Central, 3
+				p.Difference, p.Perturbations = plan.Central, 3
 				h, o := newHost(t, p), newBowls(small, 0)
 				d := h.device("d0", o)
 				h.round()
@@ -145,7 +146,7 @@ func TestFaultyBatch(t *testing.T) {
 func TestHangingBatch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Difference = wire.Central
+		p.Difference = plan.Central
 		h, o := newHost(t, p), newBowls(small, 0)
 		release, late := make(chan struct{}), make(chan error, 1)
 		o.mood = func(x *objective.Points, _ []float64) error {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // BenchmarkCatchUp measures a device that returns 1,000 records behind: K=1, P=10, a model of

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // classPlan has four classes, and minibatches of 13.
-func classPlan(edits ...func(*wire.Plan)) *wire.Plan {
+func classPlan(edits ...func(*plan.Plan)) *plan.Plan {
 	p := groupPlan()
 	p.Groups, p.Classes, p.Batch, p.Perturbations = grouping.Sketch, 4, 13, 3
 	for _, edit := range edits {
@@ -73,9 +74,9 @@ func (o *classed) ClassLosses(_ context.Context, x []float32, b objective.Batch,
 // A device sends scalars of each class of its minibatch with five samples or more: difference
 // quotients of the class's loss, along the directions of its group, here in float64.
 func TestScalarsByClass(t *testing.T) {
-	for name, edit := range map[string]func(*wire.Plan){
-		"forward": func(*wire.Plan) {},
-		"central": func(p *wire.Plan) { p.Difference = wire.Central },
+	for name, edit := range map[string]func(*plan.Plan){
+		"forward": func(*plan.Plan) {},
+		"central": func(p *plan.Plan) { p.Difference = plan.Central },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestScalarsByClass(t *testing.T) {
 				if got := plan.Queries(3); got != want {
 					t.Errorf("%d calls, a round has %d queries", want, got)
 				}
-				parts, ok := byclass.Parts(nil, plan, r.Values, 3)
+				parts, ok := perclass.Parts(nil, plan, r.Values, 3)
 				if !ok || len(parts) != 2 || parts[0].Class != 0 || parts[0].Count != 6 ||
 					parts[1].Class != 3 || parts[1].Count != 5 {
 					t.Fatalf("parts %v, %v", parts, ok)
@@ -108,19 +109,19 @@ func TestScalarsByClass(t *testing.T) {
 }
 
 // checkScalar compares a scalar with the equation in float64.
-func checkScalar(t *testing.T, plan *wire.Plan, x []float64, class, p int, got float32) {
+func checkScalar(t *testing.T, pl *plan.Plan, x []float64, class, p int, got float32) {
 	t.Helper()
-	z := direction(plan, 2, 0, p, 2) // of slot 1
+	z := direction(pl, 2, 0, p, 2) // of slot 1
 	at := func(side float64) float64 {
 		probe := slices.Clone(x)
 		for i := range probe {
-			probe[i] += side * float64(plan.Mu) * z[i]
+			probe[i] += side * float64(pl.Mu) * z[i]
 		}
 		return classLoss(probe, class)
 	}
-	want := (at(1) - at(0)) / float64(plan.Mu)
-	if plan.Difference == wire.Central {
-		want = (at(1) - at(-1)) / (2 * float64(plan.Mu))
+	want := (at(1) - at(0)) / float64(pl.Mu)
+	if pl.Difference == plan.Central {
+		want = (at(1) - at(-1)) / (2 * float64(pl.Mu))
 	}
 	if math.Abs(float64(got)-want) > 1e-3*(1+math.Abs(want)) {
 		t.Errorf("class %d, direction %d: %v, want %v", class, p, got, want)
@@ -135,7 +136,7 @@ func TestFewOfEachClass(t *testing.T) {
 		h.device("d0", o)
 		h.announce(inGroups([]uint32{0}))
 		r := h.one(wire.Contribution)
-		parts, ok := byclass.Parts(nil, h.witness(1).Plan(), r.Values, 3)
+		parts, ok := perclass.Parts(nil, h.witness(1).Plan(), r.Values, 3)
 		if !ok || len(parts) != 2 || parts[0].Class != 0 || parts[1].Class != 3 {
 			t.Errorf("parts %v", parts)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/footprint"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/footprint"
 )
 
 // Errors of Run on which an app may branch. [Client.Run] lists those of other packages.

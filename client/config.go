@@ -13,10 +13,10 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ErrConfig: a field of Config is unusable; the text says which, and what to do about it.
@@ -58,7 +58,7 @@ type Config struct {
 	// RunKey is the secret of a private run: 32 random bytes, the same for every device and
 	// passive replica. The app distributes it; the client never sends it. The plan was made
 	// with it. Only its holders can compute the model from the network traffic. Run
-	// ends with [wire.ErrRunKey] if the key is wrong or missing, or if the plan has a public
+	// ends with [plan.ErrRunKey] if the key is wrong or missing, or if the plan has a public
 	// key. Nil: the run is not private.
 	RunKey []byte
 	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve`
@@ -90,13 +90,13 @@ type Config struct {
 	// and an Err that is [ErrPlan], ever more rarely; the next change asks again. A passive
 	// replica ends instead. A panic is a refusal. The plan is a copy, whose lists are the
 	// client's: do not change those. The next Run asks anew.
-	Accept func(*wire.Plan) error
+	Accept func(*plan.Plan) error
 	// About returns what the coordinator's operator sees of this device: its program, platform,
 	// battery and network. Nil: nothing is told. It is asked when the device joins, and at each
 	// announcement; what changed is told with another join, at most once a minute, and a
 	// battery's charge where it differs by 5 percent. Nothing of it changes what the device
 	// computes. It must return at once, and may run beside another callback.
-	About func() about.Device
+	About func() deviceinfo.Device
 	// Recorder receives progress; nil: none is reported.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nothing is logged.
@@ -192,11 +192,11 @@ func (c *Config) check() error {
 	switch {
 	case c.Bus == nil:
 		return errors.New("Conn is nil: connect with nats.Connect first")
-	case wire.CheckName(c.Run) != nil:
+	case plan.CheckName(c.Run) != nil:
 		return fmt.Errorf("Run: give the run's name, as in the coordinator's plan: %w",
-			wire.CheckName(c.Run))
-	case wire.CheckName(c.ID) != nil:
-		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
+			plan.CheckName(c.Run))
+	case plan.CheckName(c.ID) != nil:
+		return fmt.Errorf("ID: give each device a name of its own: %w", plan.CheckName(c.ID))
 	case c.Objective == nil && c.Passive == nil:
 		return errors.New("Objective is nil: give the loss, for instance " +
 			"objective.Func(dim, loss), or set Passive to follow the run without one")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // How a device on a bad network keeps its connection.

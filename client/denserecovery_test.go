@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -219,7 +220,7 @@ func TestDenseVectorsBeforeSnapshots(t *testing.T) {
 func TestDenseSnapshotAndVector(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
-		p.Control, p.DigestEvery = wire.ScaffoldPoint, 4
+		p.Control, p.DigestEvery = plan.ScaffoldPoint, 4
 		h := newHost(t, p)
 		h.device("d0", bowlLoss(small, 0))
 		w := h.passive("w", newStore(t), 4)

@@ -11,8 +11,9 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // With transport=dense, devices send vectors and apply their mean, and all have the same bits.
@@ -62,7 +63,7 @@ func TestDenseRounds(t *testing.T) {
 func TestDenseManyScalars(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(3)
-		p.Perturbations = wire.MaxScalars/p.Steps + 1
+		p.Perturbations = plan.MaxScalars/p.Steps + 1
 		if err := valid.Plan(p); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func TestDenseManyScalars(t *testing.T) {
 func TestDenseDeclines(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
-		p.Weights, p.Steps = wire.BySamples, 1 // so that the only large numbers are the vector's
+		p.Weights, p.Steps = plan.BySamples, 1 // so that the only large numbers are the vector's
 		h, o := newHost(t, p), newMoody(t)
 		o.samples = func() int { return 7 }
 		d := h.device("d0", o)

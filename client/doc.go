@@ -80,7 +80,7 @@
 //
 // # Dense transport
 //
-// With transport=dense a device sends a vector ([wire.Plan.Object]) instead of scalars. The
+// With transport=dense a device sends a vector ([plan.Plan.Object]) instead of scalars. The
 // record names the mean of these vectors, and every device fetches it. A round, or each
 // phase of one, costs 4 bytes an element up and as many down, whatever K, P and the number
 // of devices are. Vectors travel by requests, in pieces of up to 60 KiB, a round trip each.
@@ -120,7 +120,7 @@
 //
 // In vectors of the model's size, a client holds:
 //
-//   - the parameters, and each vector that the plan's rules replicate ([wire.Plan.StateVectors]);
+//   - the parameters, and each vector that the plan's rules replicate ([plan.Plan.StateVectors]);
 //   - for a flat objective, or one that evaluates or differentiates, the vector that the app
 //     sees; for one with a flat gradient or slope, that gradient or direction too;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and the

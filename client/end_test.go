@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Run ends when the run ends, and a second Run has nothing to do.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -101,7 +102,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 }
 
 // measure asks the app for the metrics of the present state.
-func (c *Client) measure(ctx context.Context, p *wire.Plan) (wire.Reply, error) {
+func (c *Client) measure(ctx context.Context, p *plan.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
 	r := c.follower.Replica()
@@ -116,7 +117,7 @@ func (c *Client) measure(ctx context.Context, p *wire.Plan) (wire.Reply, error) 
 	}
 	reply := wire.Reply{
 		Kind: wire.Evaluation, N: r.N(), Tip: r.Hash().Tip(),
-		Weight: uint32(min(got.Samples, wire.MaxWeight)),
+		Weight: uint32(min(got.Samples, plan.MaxWeight)),
 	}
 	for i, v := range got.Values {
 		if !(math.Abs(v) <= math.MaxFloat32) {

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // evaluated edits a plan so that two devices evaluate after every third record, and all report
 // digests after every second.
-func evaluated(p *wire.Plan) *wire.Plan {
+func evaluated(p *plan.Plan) *plan.Plan {
 	p.EvalEvery, p.EvalCount, p.Metrics, p.DigestEvery = 3, 2, []string{"loss", "accuracy"}, 2
 	return p
 }
@@ -159,8 +160,8 @@ func TestFaultyEvaluator(t *testing.T) {
 					return []float64{1, 2}, math.MaxInt, nil
 				}
 				h.announce()
-				if m := by(h.take(), wire.Evaluation)["d0"]; m.Weight != wire.MaxWeight {
-					t.Errorf("weight %d, want %d", m.Weight, wire.MaxWeight)
+				if m := by(h.take(), wire.Evaluation)["d0"]; m.Weight != plan.MaxWeight {
+					t.Errorf("weight %d, want %d", m.Weight, plan.MaxWeight)
 				}
 				h.agrees(d, h.last())
 			})
@@ -282,7 +283,7 @@ func TestEvaluationWhilePaused(t *testing.T) {
 func TestOpenRosterEvaluates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
-		p.Roster, p.Target, p.EvalEvery, p.DigestEvery = wire.OpenRoster, 4, 1, 0
+		p.Roster, p.Target, p.EvalEvery, p.DigestEvery = plan.OpenRoster, 4, 1, 0
 		h := newHost(t, p)
 		for i := range 4 {
 			o := newMoody(t)

@@ -11,9 +11,10 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A device whose loss has two parameters and only returns numbers.
@@ -121,14 +122,14 @@ func Example_phone() {
 // lead is a coordinator for one device that makes a round of each reply. Programs use package
 // coordinator.
 func lead(network bus.Bus, rounds uint64) {
-	plan := &wire.Plan{
+	plan := &plan.Plan{
 		Run: "demo", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{1}, 32), Dim: 2,
-		PlanProbe: wire.PlanProbe{
-			Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
+		ProbeFields: plan.ProbeFields{
+			Distribution: plan.Normal, Difference: plan.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
 		},
-		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.1},
-		PlanAggregate: wire.PlanAggregate{MaxWeight: 1, MaxScalar: 1e6},
-		PlanRounds: wire.PlanRounds{
+		LocalFields:     plan.LocalFields{Rule: plan.SGD, StepSize: 0.1},
+		AggregateFields: plan.AggregateFields{MaxWeight: 1, MaxScalar: 1e6},
+		RoundsFields: plan.RoundsFields{
 			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
 			Reannounce: 5000, Shards: 1,
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -261,7 +262,7 @@ func TestLossThatIgnoresItsContext(t *testing.T) {
 func TestPolicyAndSamples(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Weights, p.Difference = wire.BySamples, wire.Central
+		p.Weights, p.Difference = plan.BySamples, plan.Central
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // What a device found in earlier rounds is stored with each checkpoint, not only when Run
@@ -15,7 +15,7 @@ func TestFindingsAreKept(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			p := densePlan(small)
-			p.Control = wire.ScaffoldMean
+			p.Control = plan.ScaffoldMean
 			h, store := newHost(t, p), newStore(t)
 			d := h.device("d0", bowlLoss(small, 0), with(store),
 				func(c *client.Config) { c.CheckpointEvery = 4 })

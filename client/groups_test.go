@@ -3,15 +3,16 @@ package client_test
 import (
 	"testing"
 
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // groupPlan has devices that share directions by groups.
-func groupPlan() *wire.Plan {
+func groupPlan() *plan.Plan {
 	p := testPlan(small)
-	p.Sharing, p.Transport, p.Groups = wire.GroupDirections, wire.Relay, grouping.Random
+	p.Sharing, p.Transport, p.Groups = plan.GroupDirections, plan.Relay, grouping.Random
 	p.GroupSize, p.Regroup = 1, 1
 	return p
 }
@@ -41,7 +42,7 @@ func ownScalars(t *testing.T, id string) map[uint32]string {
 	for slot := range uint32(3) {
 		bubble(t, func(t *testing.T) {
 			p := groupPlan()
-			p.Sharing, p.Groups, p.GroupSize, p.Regroup = wire.PerClient, grouping.None, 0, 0
+			p.Sharing, p.Groups, p.GroupSize, p.Regroup = plan.PerClient, grouping.None, 0, 0
 			h := newHost(t, p)
 			h.slots[id] = slot
 			h.device(id, bowlLoss(small, 0))
@@ -107,7 +108,7 @@ func TestDrawnGroups(t *testing.T) {
 	own := ownScalars(t, "d0")
 	bubble(t, func(t *testing.T) {
 		p := groupPlan()
-		p.Roster, p.Target, p.OverSample = wire.OpenRoster, 3, 1
+		p.Roster, p.Target, p.OverSample = plan.OpenRoster, 3, 1
 		h, store, drawn := newHost(t, p), newStore(t), map[uint32]bool{}
 		d := h.device("d0", bowlLoss(small, 0), with(store))
 		h.announce()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -17,7 +18,7 @@ import (
 func TestHalfOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Precision, p.MaxScalar, p.Perturbations = wire.Half, 65504, 1
+		p.Precision, p.MaxScalar, p.Perturbations = plan.Half, 65504, 1
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		var slope float64
@@ -63,7 +64,7 @@ func (h *host) sends(g float64, fits bool) {
 func TestScaleOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		fewBits(p, wire.Int4, 1)
+		fewBits(p, plan.Int4, 1)
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		var slope float64
@@ -91,16 +92,16 @@ func TestScaleOverflow(t *testing.T) {
 // A device moves by what it sends, rounded: a replica that advances by the scalars of one step
 // reaches the point of the next.
 func TestMovesByWhatItSends(t *testing.T) {
-	for _, precision := range []wire.Precision{wire.Half, wire.Int8, wire.Int4, wire.Int2} {
+	for _, precision := range []plan.Precision{plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 		t.Run(precision.String(), func(t *testing.T) { movesByWhatItSends(t, precision) })
 	}
 }
 
-func movesByWhatItSends(t *testing.T, precision wire.Precision) {
+func movesByWhatItSends(t *testing.T, precision plan.Precision) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
 		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.StepSize = precision, 65504, 2, 10, 300
-		p.Difference = wire.Central
+		p.Difference = plan.Central
 		if precision.Quantized() {
 			fewBits(p, precision, 10)
 		}
@@ -116,7 +117,7 @@ func movesByWhatItSends(t *testing.T, precision wire.Precision) {
 		g := precision.Values(r.Values, 2, 10)
 		w.Advance(&at, 2, 0, g[:10], p.StepSize)
 		probe, b := make([]float32, small),
-			objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
+			objective.Batch{Seed: plan.BatchSeed(runName, "d0", 2, 1)}
 		want := make([]float32, 10)
 		for i := range want {
 			z := w.Direction(2, 1, i, at.Source)

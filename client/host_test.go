@@ -11,10 +11,11 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 const runName = "t"
@@ -24,7 +25,7 @@ const runName = "t"
 type host struct {
 	t     testing.TB
 	bus   *bus.Memory
-	plan  *wire.Plan
+	plan  *plan.Plan
 	epoch uint64
 	// In a private run the witness needs these, and a coordinator does not have them.
 	runKey  []byte
@@ -56,7 +57,7 @@ type reply struct {
 }
 
 // newHost returns a host whose log holds the plan. Call it in a bubble.
-func newHost(t testing.TB, p *wire.Plan) *host {
+func newHost(t testing.TB, p *plan.Plan) *host {
 	t.Helper()
 	h := &host{t: t, bus: bus.NewMemory(), plan: p, epoch: 1, slots: map[string]uint32{},
 		atOnce: math.MaxInt}
@@ -269,7 +270,7 @@ func (h *host) announcement() wire.Announcement {
 		Cohort:   wire.Cohort{Sampled: uint64(len(h.slots)), Members: uint32(len(h.slots))},
 		StepSize: h.plan.StepSizeAt(h.rounds + 1), Perturbations: h.plan.PerturbationsAt(h.rounds + 1),
 	}
-	if h.plan.Roster == wire.OpenRoster {
+	if h.plan.Roster == plan.OpenRoster {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold}
 	}
 	if h.paused {
@@ -340,20 +341,20 @@ func pass(d time.Duration) {
 }
 
 // testPlan is the plan of a run that tests can change.
-func testPlan(dim int) *wire.Plan {
-	return &wire.Plan{
+func testPlan(dim int) *plan.Plan {
+	return &plan.Plan{
 		Run: runName, Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: uint64(dim),
-		PlanModel: wire.PlanModel{
-			Segments: []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill,
+		ModelFields: plan.ModelFields{
+			Segments: []plan.Segment{{Name: "w", Len: uint64(dim), Fill: plan.NormalFill,
 				Scale: 0.5}},
 		},
-		PlanProbe: wire.PlanProbe{
-			Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
+		ProbeFields: plan.ProbeFields{
+			Distribution: plan.Normal, Difference: plan.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
 			Batch: 4,
 		},
-		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.05},
-		PlanAggregate: wire.PlanAggregate{MaxWeight: 1000, MaxScalar: 1e6},
-		PlanRounds: wire.PlanRounds{
+		LocalFields:     plan.LocalFields{Rule: plan.SGD, StepSize: 0.05},
+		AggregateFields: plan.AggregateFields{MaxWeight: 1000, MaxScalar: 1e6},
+		RoundsFields: plan.RoundsFields{
 			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
 			Reannounce: 5000, Shards: 1,
 		},

@@ -11,9 +11,10 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A vault holds a host's vectors. The host's lock guards it.
@@ -256,9 +257,9 @@ func (h *host) supply(w *replica.Replica) {
 }
 
 // densePlan is the plan of a run whose vectors take a few pieces each.
-func densePlan(dim int) *wire.Plan {
+func densePlan(dim int) *plan.Plan {
 	p := testPlan(dim)
-	p.Transport, p.DenseKeep, p.Steps = wire.DenseVectors, 2, 2
+	p.Transport, p.DenseKeep, p.Steps = plan.DenseVectors, 2, 2
 	return p
 }
 

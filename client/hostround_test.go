@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -40,7 +41,7 @@ func (h *host) conclude(r wire.Round) []byte {
 	}
 	r.Phase, r.Round, r.StepSize = phase, h.rounds, h.plan.StepSizeAt(h.rounds)
 	r.Perturbations = h.plan.PerturbationsAt(h.rounds)
-	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean &&
+	if r.Contributors = max(r.Contributors, 1); h.plan.Control == plan.ScaffoldMean &&
 		len(r.Object) == 0 {
 		r.Population = max(uint32(len(h.slots)), r.Contributors)
 	}
@@ -49,7 +50,7 @@ func (h *host) conclude(r wire.Round) []byte {
 
 // commit commits a round with scalars, as many as the plan has. It makes up missing ones.
 func (h *host) commit(scalars ...float32) []byte {
-	if h.plan.Transport == wire.DenseVectors {
+	if h.plan.Transport == plan.DenseVectors {
 		return h.put(h.madeUp(), 1)
 	}
 	p := h.plan.PerturbationsAt(h.rounds + 1)
@@ -70,9 +71,9 @@ func (h *host) commit(scalars ...float32) []byte {
 	}
 	r := wire.Round{Terms: []wire.Term{{Scalars: made(n)}}}
 	switch {
-	case h.plan.Transport == wire.Relay:
+	case h.plan.Transport == plan.Relay:
 		r.Terms[0].Source = prng.Slot(0)
-		if h.plan.Weights == wire.BySamples {
+		if h.plan.Weights == plan.BySamples {
 			r.Weights = []uint32{3}
 		}
 	case phase == 2 && h.plan.SendsControl():
@@ -110,13 +111,13 @@ func (h *host) aggregate(in []reply) wire.Round {
 	controls := map[uint64][]wire.Scalars{}
 	for _, c := range in {
 		slot := h.slots[c.id]
-		if h.plan.Transport == wire.Relay {
+		if h.plan.Transport == plan.Relay {
 			r.Terms = append(r.Terms, wire.Term{Source: prng.Slot(slot), Scalars: c.Values})
-			if h.plan.Weights == wire.BySamples {
+			if h.plan.Weights == plan.BySamples {
 				r.Weights = append(r.Weights, c.Weight)
 			}
 		}
-		if h.plan.Control == wire.ScaffoldMean {
+		if h.plan.Control == plan.ScaffoldMean {
 			r.Slots = append(r.Slots, slot)
 		}
 		if v, ok := c.Control(); ok {
@@ -125,7 +126,7 @@ func (h *host) aggregate(in []reply) wire.Round {
 			h.t.Errorf("%s: record %d: %x after the array", c.id, c.N, c.Rest)
 		}
 	}
-	if h.plan.Transport == wire.Relay {
+	if h.plan.Transport == plan.Relay {
 		return r
 	}
 	var values []wire.Scalars

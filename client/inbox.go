@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new one displaces the
@@ -47,9 +47,9 @@ func newInbox(cfg *Config) *inbox {
 }
 
 // decode reads an announcement. One that this client asked for came in a signed answer.
-func (in *inbox) decode(frame []byte, asked bool) (lean.Announcement, error) {
+func (in *inbox) decode(frame []byte, asked bool) (compact.Announcement, error) {
 	if in.signed == nil || asked {
-		return lean.Decode(frame)
+		return compact.Decode(frame)
 	}
 	return in.signed.Read(frame)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -126,7 +127,7 @@ func TestJoinFails(t *testing.T) {
 	given[3] = 1
 	tests := []struct {
 		name   string
-		plan   func(*wire.Plan)
+		plan   func(*plan.Plan)
 		config func(*client.Config)
 		reply  *wire.JoinReply // nil: the host's
 		want   error
@@ -140,16 +141,16 @@ func TestJoinFails(t *testing.T) {
 		{name: "unknown status", reply: &wire.JoinReply{Status: 77, Reason: "later"},
 			want: client.ErrRefused, says: "later"},
 		{name: "no plan", reply: &wire.JoinReply{}, want: wire.ErrTruncated, says: "plan"},
-		{name: "dim", plan: func(p *wire.Plan) { p.Dim, p.Segments = 7, nil }, want: replica.ErrDim,
+		{name: "dim", plan: func(p *plan.Plan) { p.Dim, p.Segments = 7, nil }, want: replica.ErrDim,
 			says: "the plan has 7, this model 100"},
-		{name: "no initial parameters", plan: func(p *wire.Plan) { give(p, given) },
+		{name: "no initial parameters", plan: func(p *plan.Plan) { give(p, given) },
 			want: replica.ErrInitial, says: "this device gives 0"},
-		{name: "other initial parameters", plan: func(p *wire.Plan) { give(p, given) },
+		{name: "other initial parameters", plan: func(p *plan.Plan) { give(p, given) },
 			config: func(c *client.Config) { c.Initial = make([]float32, small) },
 			want:   replica.ErrInitial, says: "load the file that the plan was made with"},
-		{name: "bad plan", plan: func(p *wire.Plan) { p.Mu = 0 }, want: &wire.PlanError{},
+		{name: "bad plan", plan: func(p *plan.Plan) { p.Mu = 0 }, want: &plan.Error{},
 			says: "mu = 0"},
-		{name: "another run", plan: func(p *wire.Plan) { p.Run = "other" }, want: &wire.PlanError{},
+		{name: "another run", plan: func(p *plan.Plan) { p.Run = "other" }, want: &plan.Error{},
 			says: `this replica is of run "t"`},
 	}
 	for _, tt := range tests {
@@ -173,8 +174,8 @@ func TestJoinFails(t *testing.T) {
 				})
 				d.run()
 				err := d.result()
-				var plan *wire.PlanError
-				if _, ok := tt.want.(*wire.PlanError); ok && !errors.As(err, &plan) ||
+				var pl *plan.Error
+				if _, ok := tt.want.(*plan.Error); ok && !errors.As(err, &pl) ||
 					!ok && !errors.Is(err, tt.want) {
 					t.Fatalf("Run returned %v, want %v", err, tt.want)
 				}
@@ -187,8 +188,8 @@ func TestJoinFails(t *testing.T) {
 	}
 }
 
-func give(p *wire.Plan, x []float32) {
-	p.Initial, p.InitialDigest, p.Segments = wire.Given, replica.InitialDigest(x), nil
+func give(p *plan.Plan, x []float32) {
+	p.Initial, p.InitialDigest, p.Segments = plan.Given, replica.InitialDigest(x), nil
 }
 
 // Given parameters are where the run starts, and the client does not change the app's copy.

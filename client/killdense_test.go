@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // killedVectors returns what the only device of a run with control variates sends, and how often it
@@ -13,7 +13,7 @@ import (
 func killedVectors(t *testing.T, kills map[int]bool) (sent [][]byte) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
-		p.Control = wire.ScaffoldMean
+		p.Control = plan.ScaffoldMean
 		h, store := newHost(t, p), newStore(t)
 		start := func() *device {
 			return h.device("d0", bowlLoss(small, 0), with(store),

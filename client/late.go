@@ -3,7 +3,7 @@ package client
 import (
 	"time"
 
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 

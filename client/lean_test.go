@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // leanFrames makes hosts announce in the lean form what has one.
@@ -19,7 +19,7 @@ func (h *host) encode(a wire.Announcement) []byte {
 		bare.Records = wire.Records{}
 		var only []byte
 		a.Records.Each(func(record []byte) bool { only = record; return true })
-		if frame, ok := lean.Append(nil, &bare, only); ok {
+		if frame, ok := compact.Append(nil, &bare, only); ok {
 			return frame
 		}
 	}
@@ -68,7 +68,7 @@ func TestLeanFrameAlone(t *testing.T) {
 			h.round()
 		}
 		a := h.announcement()
-		if frame, err := lean.Decode(h.encode(a)); err != nil || !frame.Lean() {
+		if frame, err := compact.Decode(h.encode(a)); err != nil || !frame.Lean() {
 			t.Fatalf("the host announces in full: %v", err)
 		}
 		h.announce()
@@ -107,7 +107,7 @@ func TestDamagedLeanFrame(t *testing.T) {
 			last := h.last()
 			a := h.announcement()
 			a.Records = wire.Records{}
-			frame, ok := lean.Append(nil, &a, h.records[last-1])
+			frame, ok := compact.Append(nil, &a, h.records[last-1])
 			tip := h.tip().Tip()
 			at := map[string]int{"scalars": len(frame) - 1, "tip": bytes.Index(frame, tip[:])}
 			if !ok || at[damaged] < 0 {

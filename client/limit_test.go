@@ -9,15 +9,16 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/footprint"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/footprint"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // poison edits p into a valid plan of its own number of parameters that takes gigabytes.
-func poison(p *wire.Plan) {
+func poison(p *plan.Plan) {
 	surrogatePlan(p)
-	p.Features, p.Window = wire.MaxFeatures, wire.MaxWindow
+	p.Features, p.Window = plan.MaxFeatures, plan.MaxWindow
 }
 
 // limited sets MemoryLimit.
@@ -37,10 +38,10 @@ func allocated(f func()) uint64 {
 // A plan that takes more than the limit ends Run before memory is allocated or a slot is taken,
 // also without a limit of the app's own, and for a passive replica.
 func TestPoisonPlan(t *testing.T) {
-	large := func(p *wire.Plan) { *p = *testPlan(1 << 30) }
+	large := func(p *plan.Plan) { *p = *testPlan(1 << 30) }
 	for _, tt := range []struct {
 		name, says string
-		edit       func(*wire.Plan)
+		edit       func(*plan.Plan)
 		passive    bool
 	}{
 		{"features", "plan: window = 8192: the plan needs ", poison, false},
@@ -48,9 +49,9 @@ func TestPoisonPlan(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				plan := densePlan(small)
-				tt.edit(plan)
-				h := newHost(t, plan)
+				pl := densePlan(small)
+				tt.edit(pl)
+				h := newHost(t, pl)
 				var known []wire.Known
 				h.plansFirst(&known)
 				cfg := client.Config{Bus: h.bus, Run: runName, ID: "d0"}
@@ -64,7 +65,7 @@ func TestPoisonPlan(t *testing.T) {
 					t.Fatal(err)
 				}
 				n := allocated(func() { err = c.Run(t.Context()) })
-				var fault *wire.PlanError
+				var fault *plan.Error
 				if !errors.Is(err, client.ErrPlan) || !errors.As(err, &fault) ||
 					!strings.Contains(err.Error(), tt.says) ||
 					!strings.Contains(err.Error(), "raise MemoryLimit") {
@@ -82,15 +83,15 @@ func TestPoisonPlan(t *testing.T) {
 // and keeps its checkpoint for a larger limit.
 func TestPoisonChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		plan := densePlan(small)
-		surrogatePlan(plan)
-		h, store := newHost(t, plan), newStore(t)
-		need := footprint.Bytes(plan, footprint.Device{Flat: true, Workers: 1})
+		p := densePlan(small)
+		surrogatePlan(p)
+		h, store := newHost(t, p), newStore(t)
+		need := footprint.Bytes(p, footprint.Device{Flat: true, Workers: 1})
 		one := func(c *client.Config) { c.Workers = 1 }
 		d := h.device("d0", bowlLoss(small, 0), with(store), one, limited(need))
 		h.announce()
 		h.agrees(d, h.last())
-		change := wire.Change{}
+		change := plan.Change{}
 		for _, field := range []string{"active", "candidates"} {
 			if err := planfile.SetChange(&change, field, "4096"); err != nil {
 				t.Fatal(err)

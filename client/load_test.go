@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -139,9 +140,9 @@ func TestLoadAfterAnother(t *testing.T) {
 // A device whose disk is full sends the contribution that it sent before, also after another
 // client of it used the store, and not an earlier one from the store.
 func TestContributionNotKeptAfterAnother(t *testing.T) {
-	for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
+	for _, p := range []*plan.Plan{testPlan(small), densePlan(small)} {
 		bubble(t, func(t *testing.T) {
-			h, asked := newHost(t, plan), 0.0
+			h, asked := newHost(t, p), 0.0
 			shared := &sharedStore{memStore: newStore(t)}
 			fickle := objective.Func(small,
 				func(context.Context, []float32, objective.Batch) (float64, error) {
@@ -149,7 +150,7 @@ func TestContributionNotKeptAfterAnother(t *testing.T) {
 					return asked, nil
 				})
 			d := h.device("d0", fickle, func(c *client.Config) { c.Store = shared })
-			if plan.Transport == wire.DenseVectors {
+			if p.Transport == plan.DenseVectors {
 				h.denseRound()
 			} else {
 				h.round()
@@ -164,7 +165,7 @@ func TestContributionNotKeptAfterAnother(t *testing.T) {
 			h.restart()
 			h.announce()
 			if again := h.contribution(); again != first {
-				t.Errorf("%v: sends %v, and sent %v before", plan.Transport, again, first)
+				t.Errorf("%v: sends %v, and sent %v before", p.Transport, again, first)
 			}
 			d.stop()
 		})
@@ -233,7 +234,7 @@ func TestLoadOtherKey(t *testing.T) {
 		d.stop()
 		d = h.newDevice("d0", bowlLoss(small, 0), with(store),
 			func(c *client.Config) { c.RunKey = make([]byte, 32) })
-		if err := d.Load(); !errors.Is(err, wire.ErrRunKey) {
+		if err := d.Load(); !errors.Is(err, plan.ErrRunKey) {
 			t.Errorf("got %v, want ErrRunKey", err)
 		}
 		if store.items["checkpoint"] == nil {

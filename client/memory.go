@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,11 +30,11 @@ type memory struct {
 }
 
 // memoryItem returns the item that stores the memory of a plan's rounds; "": none does.
-func memoryItem(plan *wire.Plan) (item, magic string) {
+func memoryItem(p *plan.Plan) (item, magic string) {
 	switch {
-	case !probe.Keeps(plan):
+	case !probe.Keeps(p):
 		return "", ""
-	case plan.Estimator == wire.Surrogate:
+	case p.Estimator == plan.Surrogate:
 		return itemTrajectory, trajectoryMagic
 	}
 	return itemControl, controlMagic
@@ -58,7 +59,7 @@ func (m *memory) prepare(r *replica.Replica) error {
 // was stored before that. So a device that was killed goes on with the bits that it had. The error
 // says that the log could not be asked whether the vector belongs to it.
 func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbox) error {
-	if !m.stored || r.Plan().Control != wire.ScaffoldMean {
+	if !m.stored || r.Plan().Control != plan.ScaffoldMean {
 		return nil
 	}
 	numbers := m.prober.Memory()

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 )
 
 // null is an objective whose loss costs nothing.
@@ -59,44 +59,44 @@ func TestMemory(t *testing.T) {
 		}
 		return err
 	}
-	sphere := func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Sphere
+	sphere := func(p *plan.Plan) {
+		p.Sharing, p.Transport, p.Distribution = plan.PerClient, plan.Relay, plan.Sphere
 	}
-	scaffold1 := func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }
-	scaffold2 := func(p *wire.Plan) { p.Control = wire.ScaffoldMean }
+	scaffold1 := func(p *plan.Plan) { p.Control = plan.ScaffoldPoint }
+	scaffold2 := func(p *plan.Plan) { p.Control = plan.ScaffoldMean }
 	tests := []struct {
 		name      string
 		objective objective.Objective
 		steps     uint32
-		rule      wire.Rule
-		edit      func(*wire.Plan)
+		rule      plan.Rule
+		edit      func(*plan.Plan)
 		vectors   int64
 	}{
-		{"stream", stream, 1, wire.SGD, nil, 1},
-		{"flat", flat, 1, wire.SGD, nil, 2},
-		{"batched", batched, 1, wire.SGD, nil, 1},
-		{"batched, K=2", batched, 2, wire.SGD, nil, 2},
-		{"stream, K=2", stream, 2, wire.SGD, nil, 2},
-		{"flat, K=2", flat, 2, wire.SGD, nil, 3},
-		{"flat, momentum", flat, 1, wire.TorchMomentum, nil, 3},
-		{"flat, momentum, K=2", flat, 2, wire.TorchMomentum, nil, 5},
-		{"stream, own spheres, K=2", stream, 2, wire.SGD, sphere, 2},
-		{"stream, scaffold-1", stream, 1, wire.SGD, scaffold1, 1},
-		{"stream, scaffold-1, K=2", stream, 2, wire.SGD, scaffold1, 3},
-		{"flat, scaffold-2, momentum, K=2", flat, 2, wire.TorchMomentum, scaffold2, 7},
-		{"stream, amsgrad, K=2", stream, 2, wire.SGD, func(p *wire.Plan) {
-			p.ServerRule, p.ServerStep, p.ServerEpsilon = wire.ServerAMSGrad, 0.1, 1e-8
+		{"stream", stream, 1, plan.SGD, nil, 1},
+		{"flat", flat, 1, plan.SGD, nil, 2},
+		{"batched", batched, 1, plan.SGD, nil, 1},
+		{"batched, K=2", batched, 2, plan.SGD, nil, 2},
+		{"stream, K=2", stream, 2, plan.SGD, nil, 2},
+		{"flat, K=2", flat, 2, plan.SGD, nil, 3},
+		{"flat, momentum", flat, 1, plan.TorchMomentum, nil, 3},
+		{"flat, momentum, K=2", flat, 2, plan.TorchMomentum, nil, 5},
+		{"stream, own spheres, K=2", stream, 2, plan.SGD, sphere, 2},
+		{"stream, scaffold-1", stream, 1, plan.SGD, scaffold1, 1},
+		{"stream, scaffold-1, K=2", stream, 2, plan.SGD, scaffold1, 3},
+		{"flat, scaffold-2, momentum, K=2", flat, 2, plan.TorchMomentum, scaffold2, 7},
+		{"stream, amsgrad, K=2", stream, 2, plan.SGD, func(p *plan.Plan) {
+			p.ServerRule, p.ServerStep, p.ServerEpsilon = plan.ServerAMSGrad, 0.1, 1e-8
 		}, 5},
-		{"stream, subspace", stream, 1, wire.SGD, subspaced, 6},
+		{"stream, subspace", stream, 1, plan.SGD, subspaced, 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(dim)
 				p.Steps, p.Perturbations, p.Rule, p.Distribution = tt.steps, 1, tt.rule,
-					wire.Rademacher
-				p.Difference = wire.Central
-				if tt.rule != wire.SGD {
+					plan.Rademacher
+				p.Difference = plan.Central
+				if tt.rule != plan.SGD {
 					p.Beta = 0.9
 				}
 				if tt.edit != nil {
@@ -138,7 +138,7 @@ func BenchmarkRound(b *testing.B) {
 
 func benchmarkRound(b *testing.B, dim int, o objective.Objective) {
 	p := testPlan(dim)
-	p.Difference, p.Perturbations = wire.Central, 10
+	p.Difference, p.Perturbations = plan.Central, 10
 	h := newHost(b, p)
 	waits, replied := make(chan struct{}, 1), make(chan struct{}, 1)
 	h.subscribe(subjects.AllReplies(runName), func(bus.Message) { replied <- struct{}{} })

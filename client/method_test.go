@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -14,83 +15,83 @@ import (
 // methods are plans that cover everything a device does differently from DeComFL.
 var methods = []struct {
 	name string
-	edit func(*wire.Plan)
+	edit func(*plan.Plan)
 }{
-	{"fedzo", func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay, wire.Sphere, 2
+	{"fedzo", func(p *plan.Plan) {
+		p.Sharing, p.Transport, p.Distribution, p.Steps = plan.PerClient, plan.Relay, plan.Sphere, 2
 	}},
-	{"per client, rademacher, by samples", func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay,
-			wire.Rademacher, 3
-		p.Weights, p.Difference = wire.BySamples, wire.Central
+	{"per client, rademacher, by samples", func(p *plan.Plan) {
+		p.Sharing, p.Transport, p.Distribution, p.Steps = plan.PerClient, plan.Relay,
+			plan.Rademacher, 3
+		p.Weights, p.Difference = plan.BySamples, plan.Central
 	}},
-	{"zo-adafl", func(p *wire.Plan) {
-		p.Distribution, p.Steps, p.Perturbations = wire.Sphere, 3, 1
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.1, 0.9,
+	{"zo-adafl", func(p *plan.Plan) {
+		p.Distribution, p.Steps, p.Perturbations = plan.Sphere, 3, 1
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = plan.ServerAMSGrad, 0.1, 0.9,
 			0.99
 		p.ServerEpsilon, p.ServerV0 = 1e-8, 1e-5
 	}},
-	{"zofedht", func(p *wire.Plan) {
+	{"zofedht", func(p *plan.Plan) {
 		subspaced(p)
-		p.Sharing, p.Transport = wire.PerClient, wire.Relay
+		p.Sharing, p.Transport = plan.PerClient, plan.Relay
 	}},
 	{"zofedht, shared", subspaced},
-	{"fedprox", func(p *wire.Plan) { p.Steps, p.Prox = 4, 0.5 }},
-	{"scaffold-1", func(p *wire.Plan) {
-		p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3, wire.Central
+	{"fedprox", func(p *plan.Plan) { p.Steps, p.Prox = 4, 0.5 }},
+	{"scaffold-1", func(p *plan.Plan) {
+		p.Control, p.Steps, p.Difference = plan.ScaffoldPoint, 3, plan.Central
 	}},
-	{"scaffold-1, sphere, half", func(p *wire.Plan) {
-		p.Control, p.Steps, p.Distribution, p.Perturbations = wire.ScaffoldPoint, 2, wire.Sphere, 3
-		p.Precision, p.MaxScalar = wire.Half, 65504
+	{"scaffold-1, sphere, half", func(p *plan.Plan) {
+		p.Control, p.Steps, p.Distribution, p.Perturbations = plan.ScaffoldPoint, 2, plan.Sphere, 3
+		p.Precision, p.MaxScalar = plan.Half, 65504
 	}},
-	{"scaffold-1, K=1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
-	{"svrg", func(p *wire.Plan) { p.Control, p.Steps, p.Cohort = wire.SVRG, 3, 1 }},
-	{"svrg, sphere, half", func(p *wire.Plan) {
-		p.Control, p.Steps, p.Distribution, p.Difference = wire.SVRG, 2, wire.Sphere, wire.Central
-		p.Precision, p.MaxScalar = wire.Half, 65504
+	{"scaffold-1, K=1", func(p *plan.Plan) { p.Control = plan.ScaffoldPoint }},
+	{"svrg", func(p *plan.Plan) { p.Control, p.Steps, p.Cohort = plan.SVRG, 3, 1 }},
+	{"svrg, sphere, half", func(p *plan.Plan) {
+		p.Control, p.Steps, p.Distribution, p.Difference = plan.SVRG, 2, plan.Sphere, plan.Central
+		p.Precision, p.MaxScalar = plan.Half, 65504
 	}},
-	{"scaffold-2", func(p *wire.Plan) { p.Control, p.Steps = wire.ScaffoldMean, 3 }},
-	{"scaffold-2, momentum", func(p *wire.Plan) {
-		p.Control, p.Steps, p.Rule, p.Beta = wire.ScaffoldMean, 2, wire.TorchMomentum, 0.5
+	{"scaffold-2", func(p *plan.Plan) { p.Control, p.Steps = plan.ScaffoldMean, 3 }},
+	{"scaffold-2, momentum", func(p *plan.Plan) {
+		p.Control, p.Steps, p.Rule, p.Beta = plan.ScaffoldMean, 2, plan.TorchMomentum, 0.5
 	}},
-	{"scaffold-2, K=1, sphere", func(p *wire.Plan) {
-		p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere
+	{"scaffold-2, K=1, sphere", func(p *plan.Plan) {
+		p.Control, p.Distribution = plan.ScaffoldMean, plan.Sphere
 	}},
-	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
-	{"4 bits", func(p *wire.Plan) { fewBits(p, wire.Int4, 10) }},
-	{"2 bits", func(p *wire.Plan) { fewBits(p, wire.Int2, 7) }},
-	{"8 bits, two steps", func(p *wire.Plan) { fewBits(p, wire.Int8, 5); p.Steps = 2 }},
-	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
-	{"pool of given parameters", func(p *wire.Plan) {
+	{"half", func(p *plan.Plan) { p.Precision, p.MaxScalar, p.Steps = plan.Half, 65504, 2 }},
+	{"4 bits", func(p *plan.Plan) { fewBits(p, plan.Int4, 10) }},
+	{"2 bits", func(p *plan.Plan) { fewBits(p, plan.Int2, 7) }},
+	{"8 bits, two steps", func(p *plan.Plan) { fewBits(p, plan.Int8, 5); p.Steps = 2 }},
+	{"pool", func(p *plan.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
+	{"pool of given parameters", func(p *plan.Plan) {
 		p.Pool, p.Rebase, p.Segments = 7, 3, nil
 		give(p, ramp(int(p.Dim)))
 	}},
-	{"yogi, momentum", func(p *wire.Plan) {
-		p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 2
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi,
+	{"yogi, momentum", func(p *plan.Plan) {
+		p.Rule, p.Beta, p.Steps = plan.Momentum, 0.9, 2
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = plan.ServerYogi,
 			0.1, 0.9, 0.99, 1e-3
 	}},
-	{"normalized", func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Rademacher
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = wire.ServerNormalized, 0.9, 0.99,
+	{"normalized", func(p *plan.Plan) {
+		p.Sharing, p.Transport, p.Distribution = plan.PerClient, plan.Relay, plan.Rademacher
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = plan.ServerNormalized, 0.9, 0.99,
 			0.1
 	}},
-	{"private", func(p *wire.Plan) {
-		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2
+	{"private", func(p *plan.Plan) {
+		p.RunKey, p.KeyCheck, p.Steps = nil, plan.KeyCheck(secret), 2
 	}},
 }
 
 // fewBits gives a plan own directions with scalars of few bits.
-func fewBits(p *wire.Plan, precision wire.Precision, perturbations uint32) {
-	p.Sharing, p.Transport = wire.PerClient, wire.Relay
-	p.Precision, p.MaxScalar, p.Perturbations = precision, wire.MaxHalf, perturbations
+func fewBits(p *plan.Plan, precision plan.Precision, perturbations uint32) {
+	p.Sharing, p.Transport = plan.PerClient, plan.Relay
+	p.Precision, p.MaxScalar, p.Perturbations = precision, plan.MaxHalf, perturbations
 }
 
 // secret is the run key of private runs.
 var secret = []byte("thirty-two bytes, to be kept to us")[:32]
 
-func subspaced(p *wire.Plan) {
-	p.Distribution, p.Difference, p.Steps = wire.Subspace, wire.Central, 2
+func subspaced(p *plan.Plan) {
+	p.Distribution, p.Difference, p.Steps = plan.Subspace, plan.Central, 2
 	p.SubspaceMoves, p.SubspaceShare = 2, 0.5
 }
 
@@ -121,7 +122,7 @@ func (h *host) entrust() {
 	if h.plan.Private() {
 		h.runKey = secret
 	}
-	if h.plan.Initial == wire.Given {
+	if h.plan.Initial == plan.Given {
 		h.initial = ramp(int(h.plan.Dim))
 	}
 }
@@ -192,23 +193,23 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	p, i := h.plan, number(r.id)
 	source := uint32(prng.Shared)
 	want := wire.ControlVariate{}
-	if p.Sharing == wire.PerClient {
+	if p.Sharing == plan.PerClient {
 		source = prng.Slot(h.slots[r.id])
 	}
 	switch {
-	case w.Phase() == 2 && p.Control == wire.ScaffoldPoint:
+	case w.Phase() == 2 && p.Control == plan.ScaffoldPoint:
 		want = wire.ControlVariate{N: v.first, Scalars: v.point[i]}
-	case p.Control == wire.ScaffoldMean:
+	case p.Control == plan.ScaffoldMean:
 		want = v.of[i]
 	}
 	got, ok := r.Control()
 	if ok != (want.N > 0) || got.N != want.N || string(got.Scalars) != string(want.Scalars) {
 		t.Errorf("%s: record %d: control variate %v, want %v", r.id, r.N, got, want)
 	}
-	if w.Phase() == 2 || p.Control == wire.ScaffoldMean {
+	if w.Phase() == 2 || p.Control == plan.ScaffoldMean {
 		return // corrected
 	}
-	if p.Distribution == wire.Subspace || p.Pool > 0 || p.Private() {
+	if p.Distribution == plan.Subspace || p.Pool > 0 || p.Private() {
 		return // directions that this file does not make
 	}
 	e := algorithm4(w, a.N, float64(a.StepSize), int(a.Perturbations), r.id, i, source)
@@ -217,7 +218,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 		t.Fatalf("%s: %d bytes of scalars, want %d scalars", r.id, len(r.Values), len(e.scalars))
 	}
 	tolerance := scalarTolerance
-	if p.Precision == wire.Half {
+	if p.Precision == plan.Half {
 		tolerance = 2e-3 // 2^-11 of each scalar, and what earlier ones moved
 	}
 	if p.Precision.Quantized() {
@@ -235,7 +236,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 }
 
 // quantize rounds the scalars of each step, n of them, to what a precision sends.
-func quantize(precision wire.Precision, scalars []float64, n int) {
+func quantize(precision plan.Precision, scalars []float64, n int) {
 	for at := range slices.Chunk(scalars, n) {
 		block := make([]float32, len(at))
 		for i, g := range at {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -101,7 +102,7 @@ func TestMethodsBySnapshot(t *testing.T) {
 func TestSnapshotBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Control, p.Steps, p.DigestEvery = wire.ScaffoldPoint, 2, 2
+		p.Control, p.Steps, p.DigestEvery = plan.ScaffoldPoint, 2, 2
 		h := newHost(t, p)
 		for h.last() < 40 {
 			h.commit()

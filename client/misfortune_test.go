@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -49,7 +50,7 @@ func TestAbandonedDownload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 90_000
 		p := testPlan(dim)
-		p.DigestEvery, p.Distribution, p.Perturbations = 8, wire.Rademacher, 1
+		p.DigestEvery, p.Distribution, p.Perturbations = 8, plan.Rademacher, 1
 		h := newHost(t, p)
 		for range 40 {
 			h.commit()

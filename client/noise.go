@@ -7,8 +7,9 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/mask"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/noise"
 )
 
 // errPrivacy: with dp_by=device the device answers each record once, and keeps the answer, because
@@ -18,15 +19,15 @@ var errPrivacy = errors.New("the answer would weaken the device's privacy")
 
 // hidden returns a reply as it leaves the device. Where the device adds noise, a contribution has
 // nothing of its data but the scalars, cut and with noise that nobody can draw again.
-func hidden(plan *wire.Plan, r *wire.Reply) wire.Reply {
+func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 	device, _ := plan.Noisy()
 	if !device || r.Kind != wire.Contribution {
 		return *r
 	}
 	values := make([]float32, len(r.Values)/plan.Precision.Bytes(1))
 	plan.Precision.Decode(values, r.Values, 0)
-	m := noise.New(plan.DPClip, plan.DPNoise)
-	if plan.DPOf == noise.OfSum {
+	m := dpnoise.New(plan.DPClip, plan.DPNoise)
+	if plan.DPOf == dpnoise.OfSum {
 		m = m.Share(plan.Quorum)
 	}
 	m.Add(values, rand.Reader)
@@ -35,7 +36,7 @@ func hidden(plan *wire.Plan, r *wire.Reply) wire.Reply {
 }
 
 // withheld says why the device must not compute an answer to a record, nil if it may.
-func (c *Client) withheld(a *arrival, plan *wire.Plan) error {
+func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
 	device, _ := plan.Noisy()
 	switch {
 	case !device:
@@ -52,7 +53,7 @@ func (c *Client) withheld(a *arrival, plan *wire.Plan) error {
 // sure that the store has it: after a crash another would be computed. Otherwise it reports why it
 // does not send.
 func (c *Client) sendKept(
-	ctx context.Context, masks *mask.Session, plan *wire.Plan, frame []byte,
+	ctx context.Context, masks *mask.Session, plan *plan.Plan, frame []byte,
 ) (sent bool, err error) {
 	if device, _ := plan.Noisy(); device {
 		kept, err := c.outbox.Kept()

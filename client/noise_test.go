@@ -8,12 +8,13 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // noisyPlan is a plan whose devices cut their scalars to 2 and add noise.
-func noisyPlan(sigma float32) *wire.Plan {
+func noisyPlan(sigma float32) *plan.Plan {
 	p := testPlan(small)
 	p.DPClip, p.DPNoise, p.DPDelta, p.Perturbations = 2, sigma, 1e-5, 100
 	return p

@@ -11,24 +11,25 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // denseMethods are plans with transport=dense.
 var denseMethods = []struct {
 	name string
-	edit func(*wire.Plan)
+	edit func(*plan.Plan)
 }{
-	{"model", func(p *wire.Plan) {}},
-	{"scaffold-1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
-	{"scaffold-2", func(p *wire.Plan) { p.Control = wire.ScaffoldMean }},
-	{"svrg", func(p *wire.Plan) { p.Control, p.Steps = wire.SVRG, 2 }},
+	{"model", func(p *plan.Plan) {}},
+	{"scaffold-1", func(p *plan.Plan) { p.Control = plan.ScaffoldPoint }},
+	{"scaffold-2", func(p *plan.Plan) { p.Control = plan.ScaffoldMean }},
+	{"svrg", func(p *plan.Plan) { p.Control, p.Steps = plan.SVRG, 2 }},
 	{"surrogate", surrogatePlan},
 }
 
 // surrogatePlan edits p into a plan of fzoos.
-func surrogatePlan(p *wire.Plan) {
-	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = wire.Surrogate, 1,
+func surrogatePlan(p *plan.Plan) {
+	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = plan.Surrogate, 1,
 		20, 1, 1e-6, 30
 	p.Active, p.Around, p.Candidates, p.Radius = 1, 1, 3, 0.01
 }
@@ -178,7 +179,7 @@ func TestDenseWrongVector(t *testing.T) {
 			return r.Append(nil)
 		},
 		"a huge one": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
-			r.Size = 4 * wire.MaxDense
+			r.Size = 4 * plan.MaxDense
 			return r.Append(nil)
 		},
 		"another place": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {

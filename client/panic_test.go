@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -67,7 +68,7 @@ func TestContributionAfterPanic(t *testing.T) {
 		},
 	}
 	for name, store := range stores {
-		for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
+		for _, plan := range []*plan.Plan{testPlan(small), densePlan(small)} {
 			bubble(t, func(t *testing.T) {
 				h, asked := newHost(t, plan), 0.0
 				fickle := objective.Func(small,
@@ -120,7 +121,7 @@ func (d *device) panics() (panicked chan any) {
 // contribution returns the loss of the only contribution.
 func (h *host) contribution() float32 {
 	h.t.Helper()
-	if h.plan.Transport == wire.DenseVectors {
+	if h.plan.Transport == plan.DenseVectors {
 		return h.oneVector().Loss
 	}
 	return h.one(wire.Contribution).Loss

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -27,7 +28,7 @@ func (h *host) passive(
 // A passive replica follows a run without joining, whatever the roster, and reports each due
 // digest once.
 func TestPassive(t *testing.T) {
-	for _, roster := range []wire.Roster{wire.ListedRoster, wire.OpenRoster} {
+	for _, roster := range []plan.Roster{plan.ListedRoster, plan.OpenRoster} {
 		bubble(t, func(t *testing.T) {
 			p := digestPlan()
 			p.Roster, p.Shards = roster, 3

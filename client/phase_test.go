@@ -10,13 +10,14 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // A device killed between the phases continues with its stored contribution to phase 1, or
 // computes the same numbers again. So does one that phase 1 did not ask.
 func TestPhases(t *testing.T) {
-	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		var want [2]reply // of the first case
 		for i, tt := range []struct {
 			name   string
@@ -32,7 +33,7 @@ func TestPhases(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(tt.name, ", ", difference), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					h, store := corrected(t, wire.ScaffoldPoint), newStore(t)
+					h, store := corrected(t, plan.ScaffoldPoint), newStore(t)
 					h.plan.Difference, h.plan.Perturbations, h.plan.Steps = difference, 3, 4
 					h.plan = h.restarted(h.plan)
 					o := newMoody(t)
@@ -96,7 +97,7 @@ func TestPhases(t *testing.T) {
 }
 
 // restarted makes p the plan at the beginning of the log.
-func (h *host) restarted(p *wire.Plan) *wire.Plan {
+func (h *host) restarted(p *plan.Plan) *plan.Plan {
 	h.plan = p
 	h.cut(0, h.epoch)
 	h.append(wire.Record{Kind: wire.KindPlan, Plan: p})
@@ -107,7 +108,7 @@ func (h *host) restarted(p *wire.Plan) *wire.Plan {
 // phase 1.
 func TestPerturbationsBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := corrected(t, wire.ScaffoldPoint)
+		h := corrected(t, plan.ScaffoldPoint)
 		d := h.member(0)
 		first, _ := h.asks(d)
 		h.includes(first)
@@ -126,7 +127,7 @@ func TestPerturbationsBetweenPhases(t *testing.T) {
 // follows.
 func TestRollbackBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := corrected(t, wire.ScaffoldPoint)
+		h := corrected(t, plan.ScaffoldPoint)
 		d := h.member(0)
 		var all []reply
 		for range 4 {
@@ -155,7 +156,7 @@ func TestRollbackBetweenPhases(t *testing.T) {
 // computes its scalars anew.
 func TestPhaseOfAnotherLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
+		h, o := corrected(t, plan.ScaffoldPoint), newMoody(t)
 		var work objective.Work
 		o.mayWork = func(w objective.Work) bool { work = w; return true }
 		d := h.device("d0", o)
@@ -197,7 +198,7 @@ func TestMissedPhaseFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
+				h, o := corrected(t, plan.ScaffoldPoint), newMoody(t)
 				d := h.device("d0", o)
 				h.commit()
 				o.mood = tt.mood
@@ -251,7 +252,7 @@ func TestPhasesOfOneCohort(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			const devices, sampled, rounds = 8, 3, 4
 			p := testPlan(small)
-			p.Control, p.Steps, p.Members, p.Target = wire.ScaffoldPoint, 2, devices, sampled
+			p.Control, p.Steps, p.Members, p.Target = plan.ScaffoldPoint, 2, devices, sampled
 			if kept {
 				p.Cohort = 1
 			}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A bowls is a batched bowl.
@@ -84,7 +84,7 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 1 << 20
 		p := testPlan(dim)
-		p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 2, 1
+		p.Distribution, p.Difference, p.Steps, p.Perturbations = plan.Rademacher, plan.Forward, 2, 1
 		h, o := newHost(t, p), newBowls(dim, 0)
 		calls, ended := 0, make(chan error, 1)
 		keep := func(x *objective.Points, want float32) {
@@ -149,7 +149,7 @@ func TestPoints(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		p := testPlan(dim)
-		p.Difference, p.Perturbations = wire.Central, length/2
+		p.Difference, p.Perturbations = plan.Central, length/2
 		h, o := newHost(t, p), newBowls(dim, 0)
 		o.mood = func(x *objective.Points, losses []float64) error {
 			clear(losses)

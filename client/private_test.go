@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +18,7 @@ func private(t *testing.T) *host { return privateOf(t, true) }
 
 func privateOf(t *testing.T, derived bool) *host {
 	p := digestPlan()
-	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret)
+	p.RunKey, p.KeyCheck = nil, plan.KeyCheck(secret)
 	if derived {
 		p.SetSecret(secret)
 	}
@@ -56,11 +57,11 @@ func TestRunKey(t *testing.T) {
 						d = h.device("d0", bowlLoss(small, 0), keyed(tt.key))
 					}
 					err := d.result()
-					if !errors.Is(err, wire.ErrRunKey) ||
+					if !errors.Is(err, plan.ErrRunKey) ||
 						!strings.HasPrefix(err.Error(), "client: plan: ") ||
 						!strings.Contains(err.Error(), tt.says) {
 						t.Errorf("Run returned %v, want %v that says %q",
-							err, wire.ErrRunKey, tt.says)
+							err, plan.ErrRunKey, tt.says)
 					}
 					if n, _ := d.Params(make([]float32, small)); n != 0 {
 						t.Errorf("got a model after record %d, want none", n)
@@ -82,9 +83,9 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 		d.stop()
 		for _, key := range [][]byte{nil, bytes.Repeat([]byte{1}, 32)} {
 			d = h.device("d0", bowlLoss(small, 0), keyed(key), with(store))
-			if err := d.result(); !errors.Is(err, wire.ErrRunKey) ||
+			if err := d.result(); !errors.Is(err, plan.ErrRunKey) ||
 				!strings.Contains(err.Error(), "checkpoint") {
-				t.Errorf("Run returned %v, want %v of the checkpoint", err, wire.ErrRunKey)
+				t.Errorf("Run returned %v, want %v of the checkpoint", err, plan.ErrRunKey)
 			}
 		}
 		if store.isAside("checkpoint") || store.isAside("reply") {

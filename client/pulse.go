@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // How long a device waits for an announcement before it checks its connection, as a multiple of
@@ -58,7 +58,7 @@ type silence struct {
 
 func newPulse(cfg *Config, l *link.Link, in *inbox) *pulse {
 	p := &pulse{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
-	p.interval.Store(int64(wire.DefaultReannounce))
+	p.interval.Store(int64(plan.DefaultReannounce))
 	l.Follow(p.every, in.lastHeard)
 	return p
 }

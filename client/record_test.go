@@ -8,8 +8,9 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // bring makes an announcement carry the records from an index on.
@@ -65,7 +66,7 @@ func TestLateJoiner(t *testing.T) {
 		for range 5 {
 			h.round()
 		}
-		change := wire.Change{}
+		change := plan.Change{}
 		if err := planfile.SetChange(&change, "step", "0.01"); err != nil {
 			t.Fatal(err)
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // bowl is the mean of (x[i] - target[i])^2. The target differs by device and by minibatch.
@@ -41,62 +41,62 @@ func algorithm4(
 	w *replica.Replica, n uint64, eta float64, perturbations int,
 	id string, device int, source uint32,
 ) wantedReply {
-	plan := w.Plan()
+	pl := w.Plan()
 	x, m := wide(w.Params()), wide(w.Momentum())
 	start := wide(w.Params())
-	mu, step := factors(plan)
+	mu, step := factors(pl)
 	var out wantedReply
-	steps := int(plan.Steps)
+	steps := int(pl.Steps)
 	if w.Phase() == 1 {
 		steps = 1
 	}
 	for k := range steps {
-		b := objective.Batch{Seed: wire.BatchSeed(plan.Run, id, n, uint32(k))}
+		b := objective.Batch{Seed: plan.BatchSeed(pl.Run, id, n, uint32(k))}
 		at := func(z []float64, side float64) float64 {
 			probe := make([]float64, len(x))
 			for i := range probe {
-				probe[i] = x[i] + side*float64(plan.Mu)*mu[i]*z[i]
+				probe[i] = x[i] + side*float64(pl.Mu)*mu[i]*z[i]
 			}
 			return bowl(probe, device, b)
 		}
 		v := make([]float64, len(x))
 		base, loss := bowl(x, device, b), 0.0
 		for p := range perturbations {
-			z := direction(plan, n, k, p, source)
+			z := direction(pl, n, k, p, source)
 			var g float64
-			if plan.Difference == wire.Forward {
-				g = (at(z, 1) - base) / float64(plan.Mu)
+			if pl.Difference == plan.Forward {
+				g = (at(z, 1) - base) / float64(pl.Mu)
 				loss += base
 			} else {
-				g = (at(z, 1) - at(z, -1)) / (2 * float64(plan.Mu))
+				g = (at(z, 1) - at(z, -1)) / (2 * float64(pl.Mu))
 				loss += (at(z, 1) + at(z, -1)) / 2
 			}
 			out.scalars = append(out.scalars, g)
 			for i := range v {
-				v[i] += gain(plan) * g * z[i] / float64(perturbations)
+				v[i] += gain(pl) * g * z[i] / float64(perturbations)
 			}
 		}
 		for i := range v {
-			v[i] += float64(plan.Prox) * (x[i] - start[i])
+			v[i] += float64(pl.Prox) * (x[i] - start[i])
 		}
 		if k == 0 {
 			out.loss = loss / float64(perturbations)
 		}
-		descend(plan, x, m, v, eta, step)
+		descend(pl, x, m, v, eta, step)
 	}
 	return out
 }
 
 // descend makes one local step along the estimate v.
-func descend(plan *wire.Plan, x, m, v []float64, eta float64, step []float64) {
-	beta := float64(plan.Beta)
+func descend(p *plan.Plan, x, m, v []float64, eta float64, step []float64) {
+	beta := float64(p.Beta)
 	for i := range x {
-		d := v[i] + float64(plan.WeightDecay)*x[i]
-		switch plan.Rule {
-		case wire.Momentum:
+		d := v[i] + float64(p.WeightDecay)*x[i]
+		switch p.Rule {
+		case plan.Momentum:
 			m[i] = beta*m[i] + (1-beta)*d
 			d = m[i]
-		case wire.TorchMomentum:
+		case plan.TorchMomentum:
 			m[i] = beta*m[i] + d
 			d = m[i]
 		}
@@ -105,7 +105,7 @@ func descend(plan *wire.Plan, x, m, v []float64, eta float64, step []float64) {
 }
 
 // factors returns each parameter's factors on mu and on the step size.
-func factors(plan *wire.Plan) (mu, step []float64) {
+func factors(plan *plan.Plan) (mu, step []float64) {
 	for _, s := range plan.Layout() {
 		for range s.Len {
 			mu, step = append(mu, float64(s.MuScale)), append(step, float64(s.StepScale))
@@ -115,15 +115,15 @@ func factors(plan *wire.Plan) (mu, step []float64) {
 }
 
 // direction returns z of a step; on a sphere z/|z|.
-func direction(plan *wire.Plan, n uint64, k, p int, source uint32) []float64 {
-	z := make([]float32, plan.Dim)
+func direction(pl *plan.Plan, n uint64, k, p int, source uint32) []float64 {
+	z := make([]float32, pl.Dim)
 	prng.Fill(z, prng.Direction{
-		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p),
+		Key: prng.RecordKey(pl.RunKey, n), Step: uint16(k), Perturbation: uint16(p),
 		Source: source,
-		Dist:   plan.Distribution.Elements(),
+		Dist:   pl.Distribution.Elements(),
 	}, 0)
 	w := wide(z)
-	if plan.Distribution == wire.Sphere {
+	if pl.Distribution == plan.Sphere {
 		norm := 0.0
 		for _, v := range w {
 			norm += v * v
@@ -136,9 +136,9 @@ func direction(plan *wire.Plan, n uint64, k, p int, source uint32) []float64 {
 }
 
 // gain is the factor of a scalar in an estimate: d on a sphere.
-func gain(plan *wire.Plan) float64 {
-	if plan.Distribution == wire.Sphere {
-		return float64(plan.Dim)
+func gain(p *plan.Plan) float64 {
+	if p.Distribution == plan.Sphere {
+		return float64(p.Dim)
 	}
 	return 1
 }

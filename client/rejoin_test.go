@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // TestOutJoinsAgain: a device with secure=sum that the coordinator believes to be away can send

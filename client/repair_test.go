@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -34,9 +35,9 @@ func (d *device) diverged() (reports []string) {
 }
 
 // digestPlan is the plan of a run that compares digests every 4 records.
-func digestPlan() *wire.Plan {
+func digestPlan() *plan.Plan {
 	p := testPlan(small)
-	p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 4
+	p.Rule, p.Beta, p.DigestEvery = plan.TorchMomentum, 0.5, 4
 	return p
 }
 

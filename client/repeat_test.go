@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -63,7 +64,7 @@ func TestAnnouncedOtherwise(t *testing.T) {
 func TestStepZeroAnnounced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.ServerRule = wire.ServerNormalized
+		p.ServerRule = plan.ServerNormalized
 		h := newHost(t, p)
 		h.device("d0", bowlLoss(small, 0))
 		h.announce(func(a *wire.Announcement) { a.StepSize = 0 })

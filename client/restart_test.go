@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -24,7 +25,7 @@ func (h *host) follow(records int) {
 func TestRestartGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Rule, p.Beta = wire.TorchMomentum, 0.5
+		p.Rule, p.Beta = plan.TorchMomentum, 0.5
 		h, store := newHost(t, p), newStore(t)
 		d := h.device("d0", bowlLoss(small, 0), with(store))
 		for range 7 {

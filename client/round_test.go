@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -14,33 +15,33 @@ const scalarTolerance = 1e-4
 
 var planCases = []struct {
 	name string
-	edit func(*wire.Plan)
+	edit func(*plan.Plan)
 }{
-	{"forward, P=1", func(p *wire.Plan) { p.Perturbations = 1 }},
-	{"forward, K=3, P=4", func(p *wire.Plan) { p.Steps, p.Perturbations = 3, 4 }},
-	{"central, P=5", func(p *wire.Plan) { p.Difference, p.Perturbations = wire.Central, 5 }},
-	{"central, K=2, rademacher, P=9", func(p *wire.Plan) {
-		p.Difference, p.Steps, p.Perturbations, p.Distribution = wire.Central, 2, 9, wire.Rademacher
+	{"forward, P=1", func(p *plan.Plan) { p.Perturbations = 1 }},
+	{"forward, K=3, P=4", func(p *plan.Plan) { p.Steps, p.Perturbations = 3, 4 }},
+	{"central, P=5", func(p *plan.Plan) { p.Difference, p.Perturbations = plan.Central, 5 }},
+	{"central, K=2, rademacher, P=9", func(p *plan.Plan) {
+		p.Difference, p.Steps, p.Perturbations, p.Distribution = plan.Central, 2, 9, plan.Rademacher
 	}},
-	{"momentum, K=3", func(p *wire.Plan) { p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 3 }},
-	{"torch momentum, decay, K=2", func(p *wire.Plan) {
-		p.Rule, p.Beta, p.WeightDecay, p.Steps = wire.TorchMomentum, 0.5, 0.1, 2
+	{"momentum, K=3", func(p *plan.Plan) { p.Rule, p.Beta, p.Steps = plan.Momentum, 0.9, 3 }},
+	{"torch momentum, decay, K=2", func(p *plan.Plan) {
+		p.Rule, p.Beta, p.WeightDecay, p.Steps = plan.TorchMomentum, 0.5, 0.1, 2
 	}},
-	{"decay, rademacher, P=17", func(p *wire.Plan) {
-		p.WeightDecay, p.Distribution, p.Perturbations = 0.05, wire.Rademacher, 17
+	{"decay, rademacher, P=17", func(p *plan.Plan) {
+		p.WeightDecay, p.Distribution, p.Perturbations = 0.05, plan.Rademacher, 17
 	}},
-	{"segments, K=2, central", func(p *wire.Plan) {
-		p.Steps, p.Difference = 2, wire.Central
-		p.Segments = []wire.Segment{
-			{Name: "a", Len: 3000, Fill: wire.UniformFill, Scale: 1, MuScale: 2},
+	{"segments, K=2, central", func(p *plan.Plan) {
+		p.Steps, p.Difference = 2, plan.Central
+		p.Segments = []plan.Segment{
+			{Name: "a", Len: 3000, Fill: plan.UniformFill, Scale: 1, MuScale: 2},
 			{Name: "b", Len: 1, StepScale: 0.25},
-			{Name: "c", Len: p.Dim - 3001, Fill: wire.NormalFill, Scale: 0.1, MuScale: 0.5,
+			{Name: "c", Len: p.Dim - 3001, Fill: plan.NormalFill, Scale: 0.1, MuScale: 0.5,
 				StepScale: 3},
 		}
 	}},
-	{"schedules, shards", func(p *wire.Plan) {
-		p.StepDecay, p.Shards = wire.InverseSqrt, 7
-		p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 6}}
+	{"schedules, shards", func(p *plan.Plan) {
+		p.StepDecay, p.Shards = plan.InverseSqrt, 7
+		p.PerturbationSchedule = []plan.PerturbationPoint{{Round: 2, Perturbations: 6}}
 	}},
 }
 

@@ -8,14 +8,14 @@ import (
 
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx
 // ends. Call it again to go on from the last record that was applied.
 //
 // Other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *[wire.PlanError],
+// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error],
 // [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a
 // Store with the state of another run or model, and what Recorder returns. Run survives a store
 // that fails, a state that differs from the run's, and a wrong snapshot: see [Progress].Err.
@@ -105,7 +105,7 @@ func (c *Client) goBack(ctx context.Context) error {
 // Load reads what an earlier process left in the Store, as Run does when it begins. So Params
 // returns the model before, or without, a connection. An empty store is no error, and neither
 // is a damaged item, which Load reports to the Recorder. The errors are [ErrRunning],
-// [wire.ErrRunKey], [replica.ErrForeign] and what Recorder returns.
+// [plan.ErrRunKey], [replica.ErrForeign] and what Recorder returns.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -139,7 +139,7 @@ func (c *Client) keepIfDue() error {
 }
 
 // open loads what an earlier process left in the store. It sets damaged items aside, because
-// the log has everything. The error is the Recorder's, [wire.ErrRunKey] for a checkpoint made
+// the log has everything. The error is the Recorder's, [plan.ErrRunKey] for a checkpoint made
 // with another key, or [replica.ErrForeign] for one of another run or model.
 func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {

@@ -8,8 +8,9 @@ import (
 
 	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // With secure=sum a device answers an attempt in the steps of package mask. The first two go
@@ -95,7 +96,7 @@ func (a *arrival) same(other *arrival) bool {
 
 // unmaskTime is the part of an attempt's deadline, at its end, in which devices unmask the sum of
 // what they computed before, and with secure_lists=agreed first agree on its lists.
-func unmaskTime(plan *wire.Plan) time.Duration {
+func unmaskTime(plan *plan.Plan) time.Duration {
 	eighth := time.Duration(plan.Deadline) * time.Millisecond / 8
 	if plan.SecureLists > 0 {
 		return 2 * eighth

@@ -9,8 +9,9 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A device beyond its horizon takes the snapshot and the records after it, also over rollbacks,
@@ -19,8 +20,8 @@ func TestSnapshotCatchUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000
 		p := testPlan(dim)
-		p.Distribution, p.Perturbations = wire.Rademacher, 1
-		p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 8
+		p.Distribution, p.Perturbations = plan.Rademacher, 1
+		p.Rule, p.Beta, p.DigestEvery = plan.TorchMomentum, 0.5, 8
 		h, store := newHost(t, p), newStore(t)
 		d := h.device("d0", bowlLoss(dim, 0), horizon, with(store))
 		h.follow(4)
@@ -28,7 +29,7 @@ func TestSnapshotCatchUp(t *testing.T) {
 			h.commit()
 		}
 		h.append(wire.Record{Kind: wire.KindRollback, To: 20})
-		var c wire.Change
+		var c plan.Change
 		if err := planfile.SetChange(&c, "weight_decay", "0.5"); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestSnapshotResumes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 90_000 // 6 pieces
 		p := testPlan(dim)
-		p.DigestEvery, p.Distribution, p.Perturbations = 8, wire.Rademacher, 1
+		p.DigestEvery, p.Distribution, p.Perturbations = 8, plan.Rademacher, 1
 		h := newHost(t, p)
 		for range 40 {
 			h.commit()
@@ -180,7 +181,7 @@ func TestSnapshotByCost(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			p := testPlan(small)
 			p.Perturbations, p.DigestEvery, p.Distribution = 2000, tt.digests,
-				wire.Rademacher // 8 kB a record
+				plan.Rademacher // 8 kB a record
 			h := newHost(t, p)
 			for range tt.records {
 				h.commit()

@@ -10,8 +10,8 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // itemSnapshot is the item that holds the snapshot a passive replica serves.

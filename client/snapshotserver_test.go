@@ -10,8 +10,9 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ask makes a snapshot request.
@@ -53,7 +54,7 @@ func TestSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000 // two pieces of a frame
 		p := testPlan(dim)
-		p.Distribution, p.Perturbations = wire.Rademacher, 1
+		p.Distribution, p.Perturbations = plan.Rademacher, 1
 		h, store := newHost(t, p), newStore(t)
 		for range 35 {
 			h.commit()

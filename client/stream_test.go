@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // bowlStream reads the parameters in pieces of odd sizes, the last piece first.
@@ -35,13 +35,13 @@ func TestStreamingEqualsFlat(t *testing.T) {
 	const dim = 9001
 	tests := []struct {
 		name string
-		edit func(*wire.Plan)
+		edit func(*plan.Plan)
 	}{
-		{"forward", func(*wire.Plan) {}},
-		{"central, K=2", func(p *wire.Plan) { p.Difference, p.Steps = wire.Central, 2 }},
-		{"rademacher", func(p *wire.Plan) { p.Distribution = wire.Rademacher }},
-		{"segments", func(p *wire.Plan) {
-			p.Segments = []wire.Segment{
+		{"forward", func(*plan.Plan) {}},
+		{"central, K=2", func(p *plan.Plan) { p.Difference, p.Steps = plan.Central, 2 }},
+		{"rademacher", func(p *plan.Plan) { p.Distribution = plan.Rademacher }},
+		{"segments", func(p *plan.Plan) {
+			p.Segments = []plan.Segment{
 				{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2},
 				{Name: "c", Len: dim - 4097, MuScale: 0.1},
 			}
@@ -119,7 +119,7 @@ func TestPointKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 1 << 20
 		p := testPlan(dim)
-		p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 2, 1
+		p.Distribution, p.Difference, p.Steps, p.Perturbations = plan.Rademacher, plan.Forward, 2, 1
 		h := newHost(t, p)
 		calls, ended := 0, make(chan error, 1)
 		keep := func(x *objective.Point, want float32) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -194,7 +195,7 @@ func TestCohort(t *testing.T) {
 			p := testPlan(small)
 			cohort := wire.Cohort{Sampled: sampled, Members: devices}
 			if open {
-				p.Roster, cohort = wire.OpenRoster,
+				p.Roster, cohort = plan.OpenRoster,
 					wire.Cohort{Sampled: wire.FullThreshold * sampled / devices}
 			}
 			h := newHost(t, p)

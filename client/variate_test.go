@@ -9,12 +9,13 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // corrected is the host of a run with control variates of a kind.
-func corrected(t *testing.T, control wire.Control) *host {
+func corrected(t *testing.T, control plan.Control) *host {
 	p := testPlan(small)
 	p.Control, p.Steps, p.Members, p.Target = control, 2, 2, 2
 	return newHost(t, p)
@@ -64,7 +65,7 @@ func TestVariateSurvives(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				h, store := corrected(t, wire.ScaffoldMean), newStore(t)
+				h, store := corrected(t, plan.ScaffoldMean), newStore(t)
 				d := h.member(0, with(store))
 				for range 3 {
 					r, _ := h.asks(d)
@@ -110,7 +111,7 @@ func TestVariateSurvives(t *testing.T) {
 // the one before it is valid again.
 func TestVariateIsLive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := corrected(t, wire.ScaffoldMean)
+		h := corrected(t, plan.ScaffoldMean)
 		d, other := h.member(0), h.member(1)
 		var counted []reply
 		for range 3 {
@@ -153,7 +154,7 @@ func TestVariateIsLive(t *testing.T) {
 func TestVariateOfAnotherLog(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
-			h, store := corrected(t, wire.ScaffoldMean), newStore(t)
+			h, store := corrected(t, plan.ScaffoldMean), newStore(t)
 			d := h.member(0, with(store))
 			var counted []reply
 			for range 4 {
@@ -190,7 +191,7 @@ func TestVariateOfAnotherLog(t *testing.T) {
 func TestVariateBehindASnapshot(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
-			h := corrected(t, wire.ScaffoldMean)
+			h := corrected(t, plan.ScaffoldMean)
 			h.plan.DigestEvery = 8
 			h.cut(0, 1)
 			h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
@@ -238,13 +239,13 @@ func TestVariateBehindASnapshot(t *testing.T) {
 // it, and the reply with it.
 func TestVariateAboveTheLimit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h, o, slope := corrected(t, wire.ScaffoldMean), newMoody(t), 100.0
+		h, o, slope := corrected(t, plan.ScaffoldMean), newMoody(t), 100.0
 		o.mood = func(_ context.Context, x []float32) (float64, error) {
 			return slope*float64(x[0]) + 1e-300, nil
 		}
 		d := h.device("d0", o)
 		limit := func(value string) {
-			var c wire.Change
+			var c plan.Change
 			if err := planfile.SetChange(&c, "max_scalar", value); err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +279,7 @@ func TestVariateOfAnotherLogBehindASnapshot(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				h := corrected(t, wire.ScaffoldMean)
+				h := corrected(t, plan.ScaffoldMean)
 				h.plan.DigestEvery = 8
 				h.restarted(h.plan)
 				d := h.member(0, horizon)

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // The variates are stored before the next reply, and only if they changed.
 func TestVariatesAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h, store := corrected(t, wire.ScaffoldMean), newStore(t)
+		h, store := corrected(t, plan.ScaffoldMean), newStore(t)
 		d := h.member(0, with(store))
 		r, _ := h.asks(d)
 		h.includes(r)
@@ -46,7 +46,7 @@ func TestVariatesAreKept(t *testing.T) {
 // reply instead.
 func TestUnusableVariates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h, store := corrected(t, wire.ScaffoldMean), newStore(t)
+		h, store := corrected(t, plan.ScaffoldMean), newStore(t)
 		d := h.member(0, with(store))
 		var last reply
 		for range 3 {

@@ -9,8 +9,9 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A walk is a host whose actions a random generator picks.
@@ -38,7 +39,7 @@ func TestRandomWalks(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(small)
-				p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 4
+				p.Rule, p.Beta, p.DigestEvery = plan.TorchMomentum, 0.5, 4
 				h := newHost(t, p)
 				h.atOnce = 5
 				w := &walk{host: h, random: rand.New(rand.NewPCG(seed, 1)), store: newStore(t)}
@@ -112,7 +113,7 @@ func (w *walk) step() {
 			w.append(wire.Record{Kind: wire.KindRollback, To: 1 + w.random.Uint64N(n)})
 		}
 	case 4:
-		var c wire.Change
+		var c plan.Change
 		if err := planfile.SetChange(&c, "weight_decay", fmt.Sprint(w.random.IntN(10))); err != nil {
 			w.t.Fatal(err)
 		}

@@ -11,9 +11,10 @@ import (
 	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -66,7 +67,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 }
 
 // asks says whether an announcement asks this device.
-func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
+func (c *Client) asks(a *arrival, plan *plan.Plan) bool {
 	if grouping.Names(plan) && survey.Asked(a.Rest) == survey.None {
 		_, named := grouping.Of(&a.Announcement, c.member.slot)
 		return named
@@ -293,26 +294,26 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 
 // possible says whether a round fits the plan. With transport=dense scalars stay on the device,
 // so there may be more of them than a reply can hold.
-func possible(a *arrival, plan *wire.Plan) error {
+func possible(a *arrival, p *plan.Plan) error {
 	if k := survey.Asked(a.Rest); k != survey.None {
-		return surveyable(k, plan)
+		return surveyable(k, p)
 	}
-	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
-	many := scalars > wire.MaxScalars && !plan.SendsVectors()
-	still := a.StepSize == 0 && plan.ServerRule == wire.ServerNormalized // x stays, m goes on
+	scalars := uint64(p.Steps) * uint64(a.Perturbations)
+	many := scalars > plan.MaxScalars && !p.SendsVectors()
+	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m goes on
 	if scalars < 1 || many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
-			errUnusable, plan.Steps, a.Perturbations, a.StepSize)
+			errUnusable, p.Steps, a.Perturbations, a.StepSize)
 	}
 	return nil
 }
 
 // surveyable says whether a survey fits the plan.
-func surveyable(k survey.Kind, plan *wire.Plan) error {
-	mu := k == survey.Mu && plan.Estimator == wire.Differences
-	step := k == survey.Step && plan.ServerRule == wire.ServerNormalized
-	sketch := k == survey.Sketch && plan.Groups == grouping.Sketch
-	if device, _ := plan.Noisy(); device || !mu && !step && !sketch {
+func surveyable(k survey.Kind, p *plan.Plan) error {
+	mu := k == survey.Mu && p.Estimator == plan.Differences
+	step := k == survey.Step && p.ServerRule == plan.ServerNormalized
+	sketch := k == survey.Sketch && p.Groups == grouping.Sketch
+	if device, _ := p.Noisy(); device || !mu && !step && !sketch {
 		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil

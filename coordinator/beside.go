@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/pulse"
 	"github.com/zofl/zofl/coordinator/internal/senior"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 )
 
 // ErrSecond: another coordinator leads this run from a log of its own, and has run for longer. The
@@ -26,7 +26,7 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		p := pulse.Pulse{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
-			Every: func() time.Duration { return wire.DefaultReannounce }}
+			Every: func() time.Duration { return plan.DefaultReannounce }}
 		p.Run(waiting)
 	})
 	defer done.Wait()

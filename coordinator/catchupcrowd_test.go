@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A slowBus is a link of limited rate: it delivers in order, and Check returns once all earlier

@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -75,8 +76,8 @@ func (c *Coordinator) Rollback(to uint64) error {
 // or replaces it if the run is paused.
 //
 // Change returns before the record is stored; the event Changed tells that it is. Errors match
-// [ErrEnded] or [runlog.ErrDeposed], or are a [*wire.PlanError].
-func (c *Coordinator) Change(change *wire.Change) error {
+// [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error].
+func (c *Coordinator) Change(change *plan.Change) error {
 	copied := *change
 	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
 }
@@ -150,7 +151,7 @@ func (c *Coordinator) Status() report.Status {
 
 // Plan returns the plan as of the last record: what changes and rollbacks have made of it. The
 // caller does not change its slices.
-func (c *Coordinator) Plan() wire.Plan {
+func (c *Coordinator) Plan() plan.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.core.Plan

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Errors of New, Run and an operator's calls.
@@ -43,7 +43,7 @@ type Config struct {
 	Bus bus.Bus
 	// Plan is the run's plan. Nil continues the run in Log. If both are given, Plan must equal
 	// record 1.
-	Plan *wire.Plan
+	Plan *plan.Plan
 	// Log stores the run: a filelog.Log, a jetlog.Log, or &runlog.Memory{} for a run that need not
 	// outlive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
@@ -138,7 +138,7 @@ func (c Config) withDefaults() (Config, error) {
 			"64 MiB", ErrConfig, c.UploadMemory)
 	}
 	for _, id := range c.Witnesses {
-		if err := wire.CheckName(id); err != nil {
+		if err := plan.CheckName(id); err != nil {
 			return c, fmt.Errorf("%w: Witnesses: %w", ErrConfig, err)
 		}
 	}

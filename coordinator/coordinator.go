@@ -62,7 +62,7 @@ type Coordinator struct {
 // log. Where coordinators share a log, New waits until no other one leads, or until ctx ends. It
 // sends nothing before Run.
 //
-// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*wire.PlanError]. A
+// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. A
 // log that lost records is a [*runlog.LossError], and one that lost all of them matches
 // [runlog.ErrLeft]; both match ErrCorrupt.
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {

@@ -15,8 +15,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 func TestRunToItsEnd(t *testing.T) {
@@ -312,7 +313,7 @@ func TestNewErrors(t *testing.T) {
 	chaintest.Append(t, lost, chaintest.Records(t, 3))
 	lostBetween := &runlog.Memory{}
 	chaintest.Append(t, lostBetween, betweenPhases(t))
-	var planError *wire.PlanError
+	var planError *plan.Error
 	for _, test := range []struct {
 		name string
 		cfg  Config

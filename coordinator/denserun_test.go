@@ -12,8 +12,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // vectorAt returns what a device sends for record n.
@@ -100,7 +101,7 @@ func records(t testing.TB, log runlog.Log) (list []wire.Record) {
 }
 
 // denseLog_ returns the log of a run with one device and so many rounds.
-func denseLog(t testing.TB, plan *wire.Plan, rounds int) *runlog.Memory {
+func denseLog(t testing.TB, plan *plan.Plan, rounds int) *runlog.Memory {
 	t.Helper()
 	b := bus.NewMemory()
 	defer b.Close()

@@ -41,7 +41,7 @@
 // drops.
 //
 // A round takes contributions up to its target, paused or not. So records stay within the size that
-// package wire/valid has computed.
+// package plan/valid has computed.
 //
 // # Commit
 //

@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A device answers announcements by a function.
@@ -22,7 +23,7 @@ type device struct {
 	t      testing.TB
 	bus    bus.Bus
 	id     string
-	plan   *wire.Plan
+	plan   *plan.Plan
 	slot   uint32
 	answer func(d *device, a *wire.Announcement)
 
@@ -78,7 +79,7 @@ func (d *device) join() wire.JoinReply {
 }
 
 func (d *device) announced(m bus.Message) {
-	of, err := lean.Decode(m.Data)
+	of, err := compact.Decode(m.Data)
 	if err != nil {
 		d.t.Errorf("announcement: %v", err)
 		return

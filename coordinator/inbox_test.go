@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // Joins and pieces of vectors are answered below their sender's inbox alone.

@@ -11,13 +11,14 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // refusing returns a coordinator whose recorder refuses events of the kind *refused, if that is
 // set.
 func refusing(
-	t *testing.T, plan *wire.Plan,
+	t *testing.T, plan *plan.Plan,
 ) (c *Coordinator, log *runlog.Memory, refused *report.EventKind) {
 	t.Helper()
 	b := bus.NewMemory()

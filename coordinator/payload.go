@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // checkPayload says whether the broker takes the plan's frames. A connection that is not up yet
 // does not know what its broker takes, so New and Run both ask.
-func checkPayload(cfg *Config, plan *wire.Plan) error {
+func checkPayload(cfg *Config, plan *plan.Plan) error {
 	got := bus.MaxPayload(cfg.Bus)
 	if got <= 0 {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // A narrowBus is a bus whose server takes short messages.

@@ -8,8 +8,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/quota"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 const (
@@ -45,7 +46,7 @@ type tally struct {
 // share makes the queue of arrivals.
 func (c *Coordinator) share() {
 	p := &c.core.Plan
-	c.register.Open = p.Roster == wire.OpenRoster
+	c.register.Open = p.Roster == plan.OpenRoster
 	cfg := quota.Config[arrival]{Most: c.cfg.Queue, FlowBytes: flowBytes,
 		StrangerBytes: strangerBytes, Patience: c.cfg.CatchUpPatience,
 		Metered: joinLimit(&c.cfg, p), Dropped: c.dropped}
@@ -62,7 +63,7 @@ func (c *Coordinator) share() {
 }
 
 // joinLimit bounds the ids that join a listed roster for the first time.
-func joinLimit(cfg *Config, p *wire.Plan) quota.Limit {
+func joinLimit(cfg *Config, p *plan.Plan) quota.Limit {
 	if cfg.JoinRate < 0 {
 		return quota.Limit{}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ask asks to join as id, once, and returns the answer; nil if there is none in time.

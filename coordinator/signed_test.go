@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 var signingKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{5}, ed25519.SeedSize))

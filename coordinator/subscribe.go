@@ -3,8 +3,8 @@ package coordinator
 import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
-	"github.com/zofl/zofl/wire/masked"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // subscribe fills the queues from the bus.

@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // announcements returns a function that returns all announcements of the run so far.
@@ -24,7 +24,7 @@ func announcements(t *testing.T, b *bus.Memory) func() []wire.Announcement {
 	t.Helper()
 	seen := make(chan wire.Announcement, 10_000)
 	_, err := b.Subscribe(subjects.Announce("r", 0), func(m bus.Message) {
-		a, err := lean.Decode(m.Data)
+		a, err := compact.Decode(m.Data)
 		if err != nil {
 			t.Errorf("announcement: %v", err)
 		}

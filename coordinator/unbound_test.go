@@ -8,21 +8,21 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestUnbound: a coordinator says if one device can spoil a run, and a plan with its Guard has
 // nothing to be said of.
 func TestUnbound(t *testing.T) {
 	for name, tt := range map[string]struct {
-		edit  func(*wire.Plan)
+		edit  func(*plan.Plan)
 		warns bool
 	}{
-		"as Unbound made it": {func(*wire.Plan) {}, true},
-		"guarded":            {func(p *wire.Plan) { preset.Guard(p) }, false},
-		"one device":         {func(p *wire.Plan) { p.Members, p.Target, p.Quorum = 1, 1, 1 }, false},
-		"masked": {func(p *wire.Plan) {
+		"as Unbound made it": {func(*plan.Plan) {}, true},
+		"guarded":            {func(p *plan.Plan) { preset.Guard(p) }, false},
+		"one device":         {func(p *plan.Plan) { p.Members, p.Target, p.Quorum = 1, 1, 1 }, false},
+		"masked": {func(p *plan.Plan) {
 			p.Secure, p.MaxScalar, p.EvalEvery, p.EvalCount, p.Metrics = 1, 1000, 0, 0, nil
 			preset.Guard(p)
 		}, false},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A softmax regression of overlapping classes: rows of classes*(features+1) parameters.
@@ -89,7 +89,7 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 		t.Skip("its 8 runs of 60 rounds only measure: other tests show the detector such runs")
 	}
 	held := draw(rand.New(rand.NewPCG(4, 4)), 2000)
-	trained := func(precision wire.Precision) (loss, right float64) {
+	trained := func(precision plan.Precision) (loss, right float64) {
 		for run := range byte(2) {
 			p, err := preset.Unbound("fedzo", "bits", classes*(features+1))
 			if err != nil {
@@ -98,9 +98,9 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 			for i := range p.RunKey {
 				p.RunKey[i] = run
 			}
-			p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 1, 19
-			p.Precision, p.MaxScalar, p.Batch, p.Rounds = precision, wire.MaxHalf, 64, 60
-			p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = wire.ServerNormalized, 0.9, 0.99,
+			p.Distribution, p.Difference, p.Steps, p.Perturbations = plan.Rademacher, plan.Forward, 1, 19
+			p.Precision, p.MaxScalar, p.Batch, p.Rounds = precision, plan.MaxHalf, 64, 60
+			p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = plan.ServerNormalized, 0.9, 0.99,
 				0.02
 			var devices []objective.Objective
 			for i := range 8 {
@@ -115,12 +115,12 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 		}
 		return loss, right
 	}
-	want, right := trained(wire.Single)
+	want, right := trained(plan.Single)
 	if start := math.Log(classes); want > 0.7*start {
 		t.Fatalf("float32 learns little: loss %v, at the start %v", want, start)
 	}
-	for precision, most := range map[wire.Precision]float64{
-		wire.Int8: 1.01, wire.Int4: 1.03, wire.Int2: 1.10} {
+	for precision, most := range map[plan.Precision]float64{
+		plan.Int8: 1.01, plan.Int4: 1.03, plan.Int2: 1.10} {
 		loss, got := trained(precision)
 		t.Logf("%v: loss %.4f, %.1f %% right; float32: %.4f, %.1f %%", precision, loss, 100*got, want,
 			100*right)
@@ -133,15 +133,15 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 // The traffic of a run counts scalars, whatever their precision, in lean announcements as well.
 func TestScalarsAreCounted(t *testing.T) {
 	const rounds, devices, scalars = 4, 3, 7
-	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
-		wire.Int2} {
+	for _, precision := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4,
+		plan.Int2} {
 		p, err := preset.Unbound("fedzo", "bits", classes*(features+1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Steps, p.Perturbations, p.Rounds, p.Batch, p.StepSize = 1, scalars, rounds, 8, 1e-3
-		p.Precision, p.MaxScalar, p.Target, p.Quorum = precision, wire.MaxHalf, devices, devices
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		p.Precision, p.MaxScalar, p.Target, p.Quorum = precision, plan.MaxHalf, devices, devices
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 		list := []objective.Objective{softmax(0), softmax(1), softmax(2)}
 		r, err := fleet.Run(t.Context(), p, list, fleet.Options{})
 		if err != nil {

@@ -19,5 +19,5 @@
 //
 // All but the seconds, and the bytes of transport=dense and secure=sum, depends on the plan and the
 // losses only. preset.New draws a new run key for each plan: keep the plan, or set its RunKey, to
-// repeat a run. wire.BatchSeed has the seed of a device's minibatch.
+// repeat a run. plan.BatchSeed has the seed of a device's minibatch.
 package fleet

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Five devices, each of which knows one point, find their mean.

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -84,7 +84,7 @@ type Device struct {
 
 // A Result is a run, as far as it came.
 type Result struct {
-	Plan      *wire.Plan // as it ran
+	Plan      *plan.Plan // as it ran
 	Rounds    []Round
 	Params    []float32 // the model after the last round
 	Devices   []Device
@@ -102,11 +102,11 @@ type Result struct {
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
 // returns. Different devices are asked at the same time, each by one goroutine at a time.
 //
-// The error is a [*wire.PlanError] if the plan cannot run on these devices, and an [*OptionError]
+// The error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError]
 // if the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
 // came to nothing, and then names a device that failed. Once the run has begun there is a result
 // even with an error.
-func Run(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
+func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)
 	if err != nil {

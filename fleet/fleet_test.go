@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A bowl is the mean of (x_i - at)^2, and counts its evaluations.
@@ -68,13 +68,13 @@ func objectives[T objective.Objective](list []T) (out []objective.Objective) {
 	return out
 }
 
-func newPlan(t testing.TB, name string, dim uint64, rounds uint64) *wire.Plan {
+func newPlan(t testing.TB, name string, dim uint64, rounds uint64) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "run", dim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = slices.Repeat(wire.Bytes{7}, 32)
+	p.RunKey = slices.Repeat(plan.Bytes{7}, 32)
 	p.Rounds = rounds
 	return p
 }
@@ -87,11 +87,11 @@ func total(list []*bowl) (n uint64) {
 }
 
 // timeless returns rounds without what differs from run to run.
-func timeless(p *wire.Plan, rounds []fleet.Round) []fleet.Round {
+func timeless(p *plan.Plan, rounds []fleet.Round) []fleet.Round {
 	rounds = slices.Clone(rounds)
 	for i := range rounds {
 		rounds[i].Seconds = 0
-		if p.Transport == wire.DenseVectors {
+		if p.Transport == plan.DenseVectors {
 			rounds[i].Bytes, rounds[i].Up, rounds[i].Down = 0, 0, 0
 		}
 	}
@@ -106,7 +106,7 @@ func TestPresets(t *testing.T) {
 			p := newPlan(t, name, 30, 3)
 			p.Target, p.Quorum = target, 1
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
-			if p.Estimator == wire.Surrogate {
+			if p.Estimator == plan.Surrogate {
 				p.Features, p.Window, p.Candidates, p.Around = 40, 10, 6, 5
 			}
 			var results [2]*fleet.Result
@@ -172,9 +172,9 @@ func TestModel(t *testing.T) {
 func TestGivenAndPrivate(t *testing.T) {
 	key := slices.Repeat([]byte{5}, 32)
 	p := newPlan(t, "decomfl", 3, 1)
-	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(key)
+	p.RunKey, p.KeyCheck = nil, plan.KeyCheck(key)
 	digest := replica.InitialDigest([]float32{1, 2, 3})
-	p.Initial, p.InitialDigest, p.StepSize = wire.Given, digest[:], 1e-6
+	p.Initial, p.InitialDigest, p.StepSize = plan.Given, digest[:], 1e-6
 	o := fleet.Options{Initial: []float32{1, 2, 3}, RunKey: key}
 	r, err := fleet.Run(t.Context(), p, objectives(bowls(2, 3)), o)
 	if err != nil || math.Abs(float64(r.Params[2])-3) > 1e-2 || r.Params[2] == 3 {
@@ -182,7 +182,7 @@ func TestGivenAndPrivate(t *testing.T) {
 	}
 	o.RunKey = nil
 	if _, err := fleet.Run(t.Context(), p, objectives(bowls(2, 3)), o); !errors.Is(err,
-		wire.ErrRunKey) {
+		plan.ErrRunKey) {
 		t.Errorf("without its key: %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestGivenAndPrivate(t *testing.T) {
 // TestBudget: a run takes no more queries than allowed, and as many rounds as fit.
 func TestBudget(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 100)
-	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 3, Perturbations: 20}}
+	p.PerturbationSchedule = []plan.PerturbationPoint{{Round: 3, Perturbations: 20}}
 	for queries, want := range map[uint64]int{110: 2, 109: 1, 214: 2, 215: 3, 1 << 40: 100} {
 		devices := bowls(5, 30) // a round takes 5 * 11, and from round 3 on 5 * 21
 		r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Queries: queries})
@@ -208,7 +208,7 @@ func TestBudget(t *testing.T) {
 // TestSurveys: what devices find counts as work, fits the budget, and is in the result's plan.
 func TestSurveys(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 20)
-	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 	p.Mu, p.MuAuto, p.StepSize, p.StepAuto = 0, 1, 0, 1
 	const all = 5 * (19 + 17 + 20*11)
 	for budget, rounds := range map[uint64]int{0: 20, all: 20, all - 1: 19, 5 * (19 + 11*6): 5} {
@@ -337,7 +337,7 @@ func TestMetrics(t *testing.T) {
 		last[1] != 1 {
 		t.Errorf("metrics %v, want %v and 1", last, want)
 	}
-	p.StopMetric, p.StopWhen, p.StopValue = "loss", wire.Below, 6
+	p.StopMetric, p.StopWhen, p.StopValue = "loss", plan.Below, 6
 	r, err = fleet.Run(t.Context(), p, devices, fleet.Options{})
 	if n := len(r.Rounds); err != nil || n == 95 || n == 0 || r.Rounds[n-1].Metrics[0] >= 6 ||
 		!strings.Contains(r.Ended, "loss is") {
@@ -357,7 +357,7 @@ func TestRefuses(t *testing.T) {
 	invalid := *p
 	invalid.Steps = 0
 	for _, c := range []struct {
-		plan    *wire.Plan
+		plan    *plan.Plan
 		devices []objective.Objective
 		want    string
 	}{

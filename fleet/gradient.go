@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,9 +22,9 @@ var ErrGradient = errors.New("a gradient that is not of its loss")
 // of 0.001, 0.01 and 0.1 at which that is more than the noise of the loss. It asks for up to 24
 // losses, where the model begins or near that. It tells nothing, and asks for none, where the plan
 // has boxes or asks for no gradients; and nothing of a device that fails.
-func CheckGradient(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
+func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o Options) error {
-	if len(plan.Boxes) > 0 || plan.Estimator == wire.Surrogate {
+	if len(p.Boxes) > 0 || p.Estimator == plan.Surrogate {
 		return nil
 	}
 	at := slices.IndexFunc(devices, func(d objective.Objective) bool {
@@ -32,14 +33,14 @@ func CheckGradient(ctx context.Context, plan *wire.Plan, devices []objective.Obj
 	if at < 0 {
 		return nil
 	}
-	x, err := first(plan, &o)
+	x, err := first(p, &o)
 	if err != nil {
 		return err
 	}
 	id := fmt.Sprint("d", at)
 	c := comparison{ctx: ctx, loss: lossOf(devices[at]), rise: riseOf(devices[at]),
-		batch: objective.Batch{N: 2, Size: int(plan.Batch),
-			Seed: wire.BatchSeed(plan.Run, id, 2, 0)}}
+		batch: objective.Batch{N: 2, Size: int(p.Batch),
+			Seed: plan.BatchSeed(p.Run, id, 2, 0)}}
 	if s, ok := devices[at].(objective.Sampler); ok && s.Samples() > 0 {
 		c.batch.Size = min(c.batch.Size, s.Samples())
 	}
@@ -57,7 +58,7 @@ func CheckGradient(ctx context.Context, plan *wire.Plan, devices []objective.Obj
 }
 
 // first returns the model before round 1.
-func first(plan *wire.Plan, o *Options) ([]float32, error) {
+func first(plan *plan.Plan, o *Options) ([]float32, error) {
 	r := replica.New(replica.Config{Run: plan.Run, Initial: o.Initial, RunKey: o.RunKey})
 	record := wire.Record{N: 1, Prev: wire.Genesis(plan.Run), Kind: wire.KindPlan, Plan: plan}
 	if err := r.Apply(record.Append(nil)); err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 const steepDim = 20
@@ -88,7 +88,7 @@ func (s streamed) SlopeAt(ctx context.Context, x, z *objective.Point, b objectiv
 	return sloped(s).Slope(ctx, at, to, b)
 }
 
-func steepPlan(t *testing.T) *wire.Plan {
+func steepPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", "steep", steepDim)
 	if err != nil {
@@ -144,9 +144,9 @@ func TestCheckGradientAsksNothing(t *testing.T) {
 	s := &steep{scale: -1, rng: rand.New(rand.NewPCG(1, 2))}
 	list := []objective.Objective{graded{s}}
 	boxed, surrogate := steepPlan(t), steepPlan(t)
-	boxed.Boxes = []wire.Box{{Low: -1, High: 1}}
-	surrogate.Estimator = wire.Surrogate
-	for _, p := range []*wire.Plan{boxed, surrogate} {
+	boxed.Boxes = []plan.Box{{Low: -1, High: 1}}
+	surrogate.Estimator = plan.Surrogate
+	for _, p := range []*plan.Plan{boxed, surrogate} {
 		if err := fleet.CheckGradient(t.Context(), p, list, fleet.Options{}); err != nil || s.asked > 0 {
 			t.Errorf("%v, asked %d times", err, s.asked)
 		}

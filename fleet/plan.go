@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -15,21 +15,21 @@ import (
 const deadline = time.Hour
 
 // Check returns the error of [Run] for a plan that cannot run on these devices.
-func Check(plan *wire.Plan, devices []objective.Objective) error {
-	p := *plan
+func Check(pl *plan.Plan, devices []objective.Objective) error {
+	p := *pl
 	p.Quorum = min(p.Quorum, max(p.Members, 1)) // as many as there are: Run sees to that
 	if err := plancheck.Validate(&p); err != nil {
 		return err
 	}
-	if len(devices) == 0 || len(devices) > wire.MaxMembers {
-		return fmt.Errorf("%d devices: give 1 to %d", len(devices), wire.MaxMembers)
+	if len(devices) == 0 || len(devices) > plan.MaxMembers {
+		return fmt.Errorf("%d devices: give 1 to %d", len(devices), plan.MaxMembers)
 	}
 	for i, d := range devices {
 		switch {
 		case d == nil:
 			return fmt.Errorf("device %d is nil: give it an objective", i)
-		case uint64(d.Dim()) != plan.Dim:
-			return &wire.PlanError{Field: "dim", Value: plan.Dim, Remedy: fmt.Sprintf(
+		case uint64(d.Dim()) != pl.Dim:
+			return &plan.Error{Field: "dim", Value: pl.Dim, Remedy: fmt.Sprintf(
 				"the loss of device %d has %d parameters: set it to that", i, d.Dim())}
 		}
 	}
@@ -37,12 +37,12 @@ func Check(plan *wire.Plan, devices []objective.Objective) error {
 }
 
 // rehearsal returns the copy of a plan that the devices run.
-func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wire.Plan, error) {
-	if err := Check(plan, devices); err != nil {
+func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.Plan, error) {
+	if err := Check(pl, devices); err != nil {
 		return nil, err
 	}
-	p := *plan
-	p.Roster, p.Members = wire.ListedRoster, uint32(len(devices))
+	p := *pl
+	p.Roster, p.Members = plan.ListedRoster, uint32(len(devices))
 	Fit(&p)
 	p.MaxAttempts = 1
 	p.Deadline = uint32(deadline.Milliseconds())
@@ -62,7 +62,7 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 		p.Rounds = fit
 	}
 	if p.Rounds == 0 {
-		return nil, &wire.PlanError{Field: "rounds", Value: p.Rounds,
+		return nil, &plan.Error{Field: "rounds", Value: p.Rounds,
 			Remedy: "say how many rounds to run, in the plan or in Options"}
 	}
 	return &p, plancheck.Validate(&p)
@@ -70,7 +70,7 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 
 // Fit has the rounds of a plan ask no more devices than its members. Where devices share directions
 // by groups, a round asks whole groups, of fewer devices if there are not as many.
-func Fit(p *wire.Plan) {
+func Fit(p *plan.Plan) {
 	p.OverSample, p.Target = 1, min(p.Target, p.Members)
 	if p.GroupSize > 0 {
 		p.GroupSize = max(min(p.GroupSize, p.Target), 1)
@@ -83,7 +83,7 @@ func Fit(p *wire.Plan) {
 // devices together, with those of surveys before it: sketches are of all devices. A survey of mu
 // takes more only from a loss that is level along its first direction ([survey.Mu]). With
 // control=scaffold-1, a device that was not in the first phase makes its estimate in the second.
-func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
+func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)
 	if round == 1 && p.MuAuto > 0 && p.Mu == 0 {
@@ -99,14 +99,14 @@ func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
 		return surveyed + asked*p.PhaseQueries(0, perturbations)
 	}
 	first, second := p.PhaseQueries(1, perturbations), p.PhaseQueries(2, perturbations)
-	if p.Control == wire.ScaffoldPoint && asked < uint64(devices) {
+	if p.Control == plan.ScaffoldPoint && asked < uint64(devices) {
 		second += first
 	}
 	return surveyed + asked*(first+second)
 }
 
 // roundsWithin returns how many rounds, at most so many (0: any number), fit a number of queries.
-func roundsWithin(p *wire.Plan, most, queries uint64) (rounds uint64) {
+func roundsWithin(p *plan.Plan, most, queries uint64) (rounds uint64) {
 	for most == 0 || rounds < most {
 		cost := RoundQueries(p, rounds+1, int(p.Members))
 		if cost > queries {

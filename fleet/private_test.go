@@ -7,15 +7,15 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/noise"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestPrivateRuns: runs with noise go to their end with equal replicas. With little noise they
 // learn, and with much they do not: it is there.
 func TestPrivateRuns(t *testing.T) {
-	for by, name := range map[uint8]string{noise.ByDevice: "device", noise.ByCoordinator: "lead"} {
+	for by, name := range map[uint8]string{dpnoise.ByDevice: "device", dpnoise.ByCoordinator: "lead"} {
 		losses := map[float32]float64{}
 		for _, sigma := range []float32{0.01, 300} {
 			p, err := preset.Unbound("decomfl", "private", 30)
@@ -23,7 +23,7 @@ func TestPrivateRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.DPClip, p.DPNoise, p.DPBy, p.DPDelta, p.Diverge = 5, sigma, by, 1e-5, 0
-			p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+			p.Weights, p.Bound, p.ClaimBound = plan.Equal, 0, 0
 			p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, 60, 0.2
 			var devices []objective.Objective
 			for range 4 {
@@ -51,14 +51,14 @@ func TestPrivateRuns(t *testing.T) {
 // that of the noise: a quarter with four shares of what four whole ones make.
 func TestNoiseOfSum(t *testing.T) {
 	distances := map[uint8]float64{}
-	for _, of := range []uint8{noise.OfDevice, noise.OfSum} {
+	for _, of := range []uint8{dpnoise.OfDevice, dpnoise.OfSum} {
 		p, err := preset.Unbound("decomfl", "shares", 2000)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.DPClip, p.DPNoise, p.DPOf, p.DPDelta, p.Diverge, p.Secure = 5, 1, of, 1e-5, 0, 1
 		p.Members, p.Target, p.Quorum, p.Perturbations, p.MaxScalar = 4, 4, 4, 50, 1000
-		p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+		p.Weights, p.Bound, p.ClaimBound = plan.Equal, 0, 0
 		p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, 20, 0.2
 		var devices []objective.Objective
 		for range 4 {
@@ -72,7 +72,7 @@ func TestNoiseOfSum(t *testing.T) {
 			distances[of] += float64(v) * float64(v)
 		}
 	}
-	if ratio := distances[noise.OfDevice] / distances[noise.OfSum]; !(ratio > 2.8 && ratio < 5.7) {
+	if ratio := distances[dpnoise.OfDevice] / distances[dpnoise.OfSum]; !(ratio > 2.8 && ratio < 5.7) {
 		t.Errorf("distances %v, ratio %v, want about 4", distances, ratio)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // An alarm finds the 2 % of samples with a label, by logistic regression with 20 features.

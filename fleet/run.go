@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/internal/memstore"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -27,7 +27,7 @@ const patience = time.Minute
 
 // A run is a Run in progress.
 type run struct {
-	plan, original *wire.Plan // as it runs, and as given
+	plan, original *plan.Plan // as it runs, and as given
 	options        Options
 	objectives     []objective.Objective
 	bus            *bus.Memory

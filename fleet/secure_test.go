@@ -7,19 +7,19 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // securePlan is a plan that can have secure aggregation.
-func securePlan(t testing.TB, devices, rounds int, secure uint8) *wire.Plan {
+func securePlan(t testing.TB, devices, rounds int, secure uint8) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "secure", 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Members, p.Target, p.Quorum = uint32(devices), uint32(devices), uint32(devices)/2+1
-	p.Weights, p.Bound, p.ClaimBound, p.Trust = wire.Equal, 0, 0, 0
+	p.Weights, p.Bound, p.ClaimBound, p.Trust = plan.Equal, 0, 0, 0
 	p.EvalEvery, p.EvalCount, p.Metrics, p.Rounds, p.StepSize = 0, 0, nil, uint64(rounds), 0.02
 	p.MaxScalar, p.Secure, p.RunKey = 1000, secure, bytes.Repeat([]byte{7}, 32)
 	return p
@@ -63,7 +63,7 @@ func TestSecureRuns(t *testing.T) {
 // TestSecureNoise: noise by the devices goes with secure aggregation, and with halves. The runs
 // learn, with equal replicas.
 func TestSecureNoise(t *testing.T) {
-	for _, precision := range []wire.Precision{wire.Single, wire.Half} {
+	for _, precision := range []plan.Precision{plan.Single, plan.Half} {
 		p := securePlan(t, 4, 60, 1)
 		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.StepSize = 5, 0.01, 1e-5, 0, 0.2
 		p.Precision, p.Target = precision, 4

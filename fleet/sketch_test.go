@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestSketchesAreQueries: before the first round all devices sketch, those too that it does not
 // ask. RoundQueries counts that, and Options.Queries has room for it.
 func TestSketchesAreQueries(t *testing.T) {
-	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		p := newPlan(t, "zofl", 30, 30)
 		p.Groups, p.GroupSize, p.Regroup, p.Target, p.Quorum = grouping.Sketch, 2, 3, 4, 2
 		p.Difference = difference
@@ -46,7 +46,7 @@ func TestFewerDevicesThanThePlanAsks(t *testing.T) {
 			p := newPlan(t, "zofl", 30, 8)
 			p.Groups, p.GroupSize, p.Regroup, p.Target, p.Members = how, 5, 3, 20, 40
 			if how == grouping.Random {
-				p.Roster = wire.OpenRoster
+				p.Roster = plan.OpenRoster
 			}
 			r, err := fleet.Run(t.Context(), p, objectives(bowls(devices, 30)), fleet.Options{})
 			if err != nil || len(r.Rounds) != 8 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestUnevenParameters: where a loss is far steeper along one parameter than along the others, the

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A witness replays the log, for the model and its metrics. It is not a client: so it has a record
@@ -20,7 +20,7 @@ type witness struct {
 	epoch   uint64 // of the last record
 }
 
-func (w *witness) begin(p *wire.Plan, o *Options, log *runlog.Memory) {
+func (w *witness) begin(p *plan.Plan, o *Options, log *runlog.Memory) {
 	w.log = log
 	w.replica = replica.New(replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey})
 }
@@ -68,7 +68,7 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 		return "", nil
 	}
 	value, limit := r.round.Metrics[i], float64(p.StopValue)
-	if p.StopWhen == wire.Above && value > limit || p.StopWhen == wire.Below && value < limit {
+	if p.StopWhen == plan.Above && value > limit || p.StopWhen == plan.Below && value < limit {
 		return fmt.Sprintf("%s is %v, %v %v", p.StopMetric, value, p.StopWhen, p.StopValue), nil
 	}
 	return "", nil

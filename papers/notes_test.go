@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // An untouchedRow is a preset's row of the table of untouched presets in RESULTS.md.

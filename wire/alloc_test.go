@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/wiretest"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/wiretest"
 )
 
 func TestReplyDoesNotAllocate(t *testing.T) {
@@ -92,8 +93,8 @@ func TestRoundsDoNotAllocate(t *testing.T) {
 			t.Errorf("%s: a round allocates %v times", name, got)
 		}
 	}
-	name := strings.Repeat("r", wire.MaxName)
-	if got := testing.AllocsPerRun(100, func() { wire.BatchSeed(name, name, 9, 1) }); got != 0 {
+	name := strings.Repeat("r", plan.MaxName)
+	if got := testing.AllocsPerRun(100, func() { plan.BatchSeed(name, name, 9, 1) }); got != 0 {
 		t.Errorf("BatchSeed allocates %v times", got)
 	}
 }

@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // State says what a run is doing.
@@ -70,7 +71,7 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 		Left:    d.Uint("left", math.MaxUint32),
 		Cohort: Cohort{
 			Sampled: d.Uint("sampled", FullThreshold),
-			Members: uint32(d.Uint("members", MaxMembers)),
+			Members: uint32(d.Uint("members", plan.MaxMembers)),
 		},
 		StepSize:      d.Finite("step"),
 		Perturbations: uint32(d.Uint("perturbations", math.MaxUint16)),

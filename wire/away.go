@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // An Away says how long a device that declines expects to decline: its policy keeps saying no, or

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -22,7 +23,7 @@ const blocksHeader = `# Blocks of scalars that share a scale. A line has a preci
 `
 
 // sharing are the precisions of which the scalars of a block share a scale.
-var sharing = []wire.Precision{wire.Int8, wire.Int4, wire.Int2}
+var sharing = []plan.Precision{plan.Int8, plan.Int4, plan.Int2}
 
 // blockTable returns the text of the file of blocks.
 func blockTable() string {
@@ -139,7 +140,7 @@ func TestSeveralBlocks(t *testing.T) {
 // TestScaledScalars: Scale shortens what shares a scale by its scale alone, and everything else as
 // float32 products.
 func TestScaledScalars(t *testing.T) {
-	for _, v := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4, wire.Int2} {
+	for _, v := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 		var s wire.Scalars
 		for _, block := range [][]float32{{1, -1, 0.5}, {3000, -300, 20}} {
 			s = v.Append(s, block...)
@@ -156,8 +157,8 @@ func TestScaledScalars(t *testing.T) {
 			}
 		}
 	}
-	s := wire.Int4.Append(nil, 1, -2)
-	if got := wire.Int4.Scale(nil, s, 2, 1e-9); !bytes.Equal(got, make([]byte, 4)) {
+	s := plan.Int4.Append(nil, 1, -2)
+	if got := plan.Int4.Scale(nil, s, 2, 1e-9); !bytes.Equal(got, make([]byte, 4)) {
 		t.Errorf("%x times 1e-9 is %x", s, got)
 	}
 }
@@ -165,7 +166,7 @@ func TestScaledScalars(t *testing.T) {
 // TestPrecisionsDoNotAllocate: rounding a step's scalars, and decoding and scaling a contribution.
 func TestPrecisionsDoNotAllocate(t *testing.T) {
 	block, dst := make([]float32, 19), make(wire.Scalars, 0, 200)
-	for v := range wire.Int2 + 1 {
+	for v := range plan.Int2 + 1 {
 		s := v.Append(nil, make([]float32, 19)...)
 		n := testing.AllocsPerRun(20, func() {
 			v.Round(block)

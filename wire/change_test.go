@@ -4,11 +4,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // fullPlan returns a plan without zero fields, which cannot run.
-func fullPlan(t testing.TB) *wire.Plan {
+func fullPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	r, err := wire.DecodeRecord(vector(t, "record-plan-all-92"))
 	if err != nil {
@@ -21,12 +22,12 @@ func fullPlan(t testing.TB) *wire.Plan {
 // zero.
 func TestChangeCarriesEveryField(t *testing.T) {
 	full := fullPlan(t)
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if !f.Changeable {
 			continue
 		}
-		for _, values := range []*wire.Plan{full, {}} {
-			c := &wire.Change{Fields: []uint64{f.Number}, Values: *values}
+		for _, values := range []*plan.Plan{full, {}} {
+			c := &plan.Change{Fields: []uint64{f.Number}, Values: *values}
 			r, err := wire.DecodeRecord(
 				(&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil))
 			if err != nil {
@@ -48,7 +49,7 @@ func TestChangeCarriesEveryField(t *testing.T) {
 func TestMinusZero(t *testing.T) {
 	p := testPlan(t)
 	p.WeightDecay = float32(math.Copysign(0, -1))
-	p.Segments = []wire.Segment{{Name: "a", Len: 100, MuScale: float32(math.Copysign(0, -1))}}
+	p.Segments = []plan.Segment{{Name: "a", Len: 100, MuScale: float32(math.Copysign(0, -1))}}
 	r, err := wire.DecodeRecord((&wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire/internal/shuffle"
 )
@@ -28,12 +29,12 @@ const (
 	drawEval  = "eval"
 )
 
-// Has reports whether a device is asked in an attempt of a record, of which n is the [Plan.Draw].
+// Has reports whether a device is asked in an attempt of a record, of which n is the [plan.Plan.Draw].
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Slots returns the slots that are asked in an attempt of a record, of which n is the [Plan.Draw],
+// Slots returns the slots that are asked in an attempt of a record, of which n is the [plan.Plan.Draw],
 // in no useful order, where devices have slots. It takes time for those slots only, however many
 // others there are.
 func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
@@ -50,7 +51,7 @@ func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 // EvalShare returns the count for [Cohort.Evaluates]: with slots EvalCount; with an
 // open roster the threshold at which EvalCount devices evaluate if c.Sampled is the
 // threshold at which Target times OverSample devices are asked.
-func (c Cohort) EvalShare(p *Plan) uint64 {
+func (c Cohort) EvalShare(p *plan.Plan) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)
 	}

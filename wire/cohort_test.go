@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -117,9 +118,9 @@ func TestOpenRosterRate(t *testing.T) {
 }
 
 func TestEvalShare(t *testing.T) {
-	p := wire.Plan{
-		PlanRounds:     wire.PlanRounds{Target: 10, OverSample: 1.2},
-		PlanEvaluation: wire.PlanEvaluation{EvalCount: 3},
+	p := plan.Plan{
+		RoundsFields:     plan.RoundsFields{Target: 10, OverSample: 1.2},
+		EvaluationFields: plan.EvaluationFields{EvalCount: 3},
 	}
 	tests := []struct {
 		cohort wire.Cohort
@@ -150,15 +151,15 @@ func TestSampled(t *testing.T) {
 	}{
 		{10, 1, 100, 10},
 		{10, 1.2, 100, 12}, // float32(1.2) is a little more than 1.2
-		{1_000_000, 1.2, wire.MaxMembers, 1_200_000},
+		{1_000_000, 1.2, plan.MaxMembers, 1_200_000},
 		{10, 1.25, 100, 13},
 		{3, 1.1, 100, 4},
 		{10, 1.5, 12, 12},
 		{10, 0, 100, 10},
-		{wire.MaxMembers, 100, wire.MaxMembers, wire.MaxMembers},
+		{plan.MaxMembers, 100, plan.MaxMembers, plan.MaxMembers},
 	}
 	for _, test := range tests {
-		p := wire.Plan{PlanRounds: wire.PlanRounds{Target: test.target, OverSample: test.overSample}}
+		p := plan.Plan{RoundsFields: plan.RoundsFields{Target: test.target, OverSample: test.overSample}}
 		if got := p.Sampled(test.members); got != test.want {
 			t.Errorf("target %d, over_sample %v, members %d: got %d, want %d", test.target,
 				test.overSample, test.members, got, test.want)

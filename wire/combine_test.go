@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/wiretest"
+	"github.com/zofl/zofl/internal/wiretest"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 const pairsFile = "testdata/pairs.txt"
@@ -31,7 +31,7 @@ var fieldMarks = map[string]string{
 }
 
 // planOfPair returns a plan with the two choices of a pair.
-func planOfPair(t *testing.T, pair wiretest.Pair) *wire.Plan {
+func planOfPair(t *testing.T, pair wiretest.Pair) *plan.Plan {
 	t.Helper()
 	p := planOf(t, "decomfl")
 	for _, s := range pair.Settings {
@@ -103,7 +103,7 @@ func refusedField(t *testing.T, pair wiretest.Pair) string {
 	if err == nil {
 		return ""
 	}
-	var fault *wire.PlanError
+	var fault *plan.Error
 	if !errors.As(err, &fault) {
 		t.Fatalf("%s with %s: %v", pair.A, pair.B, err)
 	}
@@ -136,7 +136,7 @@ func TestPairs(t *testing.T) {
 func TestPairsHaveEveryChoice(t *testing.T) {
 	dependent := []string{"initial", "key_scheme", "step_decay", "stop_when"} // they exclude nothing
 	named := wiretest.Choices()
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if slices.Contains(dependent, f.Name) {
 			continue
 		}

@@ -3,12 +3,13 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // A ControlVariate is a device's earlier estimate of its own gradient, as scalars
-// along the directions of a record. With [ScaffoldPoint] these are the P scalars of
-// the round's first phase; with [ScaffoldMean] they are all scalars of the device's
+// along the directions of a record. With [plan.ScaffoldPoint] these are the P scalars of
+// the round's first phase; with [plan.ScaffoldMean] they are all scalars of the device's
 // last contribution that a record counted.
 type ControlVariate struct {
 	N       uint64 // that record; 0: the device has no control variate
@@ -29,7 +30,7 @@ func (r *Reply) Control() (v ControlVariate, ok bool) {
 	d.Tuple("control", 2)
 	v.N = d.Uint("n", math.MaxInt64)
 	d.Positive("n", v.N)
-	v.Scalars = d.scalars("scalars", MaxScalars)
+	v.Scalars = d.scalars("scalars", plan.MaxScalars)
 	if !d.OK() || v.N >= r.N {
 		return ControlVariate{}, false
 	}

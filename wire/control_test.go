@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestControl: a control variate may follow a contribution; anything else there belongs
@@ -50,7 +51,7 @@ func TestControl(t *testing.T) {
 func TestKey(t *testing.T) {
 	secret, other := slices.Repeat([]byte{1}, 32), slices.Repeat([]byte{2}, 32)
 	public, private := testPlan(t), testPlan(t)
-	private.RunKey, private.KeyCheck = nil, wire.KeyCheck(secret)
+	private.RunKey, private.KeyCheck = nil, plan.KeyCheck(secret)
 	if err := valid.Plan(private); err != nil {
 		t.Fatal(err)
 	}
@@ -64,13 +65,13 @@ func TestKey(t *testing.T) {
 		t.Errorf("private: got %x, %v", got, err)
 	}
 	for _, wrong := range [][]byte{nil, other, secret[:31]} {
-		if got, err := private.Key(wrong); !errors.Is(err, wire.ErrRunKey) || got != nil {
+		if got, err := private.Key(wrong); !errors.Is(err, plan.ErrRunKey) || got != nil {
 			t.Errorf("secret %x: got %x, %v", wrong, got, err)
 		}
 	}
 	// HMAC-SHA256 computed by Python's hmac.
 	const want = "a09864990eb63a08"
-	if got := wire.KeyCheck(secret).String(); got[:16] != want {
+	if got := plan.KeyCheck(secret).String(); got[:16] != want {
 		t.Errorf("key check of 01..01 is %s", got)
 	}
 }

@@ -2,10 +2,10 @@
 // the plan, the frames, the subjects, the record and its hash chain, the
 // cohorts and the limits. It does no input or output.
 //
-// For most uses, start from a preset (package wire/preset) or a file (package
-// wire/planfile), fill in the model, check the plan with package wire/plancheck,
-// price it with package wire/cost, and hand it to a coordinator. A device receives
-// it with its first record, and asks package wire/valid whether it can run. The
+// For most uses, start from a preset (package plan/preset) or a file (package
+// plan/planfile), fill in the model, check the plan with package plan/plancheck,
+// price it with package plan/cost, and hand it to a coordinator. A device receives
+// it with its first record, and asks package plan/valid whether it can run. The
 // frames are for the packages client and coordinator, and for ports of Zofl to
 // other languages; docs/wire.md gives them byte by byte, and testdata holds vectors.
 //
@@ -14,7 +14,7 @@
 // A frame is a msgpack array, written and read by hand in shortest forms only,
 // so that what decodes re-encodes to the same bytes. Every length is checked
 // against the bytes that remain before anything is allocated, and no bytes
-// from a network can cause a panic. Package wire/internal/codec has the msgpack
+// from a network can cause a panic. Package internal/codec has the msgpack
 // values, and says why the msgpack library does not read or write them.
 //
 // # Compatibility

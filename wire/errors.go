@@ -3,7 +3,7 @@ package wire
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // Faults of frames. A [DecodeError] wraps one of these.

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // TestTextsAreReadable: whatever bytes an error's text has, its frame can be decoded.
@@ -107,7 +108,7 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 	frames := map[string][]byte{
 		"announcement": (&wire.Announcement{
 			State: wire.Paused, N: largest, Attempt: 1<<32 - 1, Epoch: largest, Left: 1<<32 - 1,
-			Cohort:   wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
+			Cohort:   wire.Cohort{Sampled: wire.FullThreshold, Members: plan.MaxMembers},
 			StepSize: 1, Perturbations: 1 << 15,
 			Reason: strings.Repeat("x", wire.MaxReason), Records: r,
 		}).Append(nil),
@@ -115,7 +116,7 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 			From: largest, Last: largest, Records: r,
 		}).Append(nil),
 		"join reply": (&wire.JoinReply{
-			Slot: wire.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
+			Slot: plan.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
 			Reason:       strings.Repeat("x", wire.MaxReason),
 			Announcement: make([]byte, wire.MaxHead),
 		}).Append(nil),
@@ -132,8 +133,8 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 
 // TestLargestContributionFits: MaxScalars scalars fit in a reply and in a record.
 func TestLargestContributionFits(t *testing.T) {
-	scalars := wire.AppendScalars(nil, make([]float32, wire.MaxScalars)...)
-	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: wire.MaxWeight,
+	scalars := wire.AppendScalars(nil, make([]float32, plan.MaxScalars)...)
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: plan.MaxWeight,
 		Values: scalars}).Append(nil)
 	if _, err := wire.DecodeReply(reply); err != nil {
 		t.Errorf("reply of %d bytes: %v", len(reply), err)
@@ -153,10 +154,10 @@ func TestLargestContributionFits(t *testing.T) {
 // TestLargestPieceFits: MaxPiece leaves room for a frame's other fields, and one byte more
 // is refused.
 func TestLargestPieceFits(t *testing.T) {
-	const size = 4 * wire.MaxDense
+	const size = 4 * plan.MaxDense
 	for length, want := range map[int]error{wire.MaxPiece: nil, wire.MaxPiece + 1: wire.ErrLimit} {
 		data, offset := make([]byte, length), uint64(size-length)
-		u := wire.Upload{N: 1<<63 - 1, Weight: wire.MaxWeight, Size: size, Offset: offset,
+		u := wire.Upload{N: 1<<63 - 1, Weight: plan.MaxWeight, Size: size, Offset: offset,
 			Data: data}
 		r := wire.ObjectReply{Size: size, Offset: offset, Data: data}
 		for name, frame := range map[string][]byte{"upload": u.Append(nil),
@@ -233,12 +234,12 @@ func TestNames(t *testing.T) {
 		{wire.DeclineBusy, "busy"},
 		{wire.DeclineReason(200), "unknown(200)"}, {wire.JoinFull, "roster full"},
 		{wire.Paused, "paused"},
-		{wire.Central, "central"}, {wire.TorchMomentum, "torch-momentum"},
-		{wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
+		{plan.Central, "central"}, {plan.TorchMomentum, "torch-momentum"},
+		{plan.NormalFill, "normal"}, {plan.Fill(9), "unknown(9)"},
 		{wire.UploadBusy, "busy"}, {wire.UploadState(0), "unknown(0)"},
-		{wire.DenseVectors, "dense"}, {wire.LocalAdam, "adam"},
-		{wire.Surrogate, "surrogate"}, {wire.CorrectionTheory, "theory"},
-		{wire.AtRound, "round"}, {wire.Estimator(2), "unknown(2)"},
+		{plan.DenseVectors, "dense"}, {plan.LocalAdam, "adam"},
+		{plan.Surrogate, "surrogate"}, {plan.CorrectionTheory, "theory"},
+		{plan.AtRound, "round"}, {plan.Estimator(2), "unknown(2)"},
 	}
 	for _, test := range tests {
 		if got := fmt.Sprint(test.got); got != test.want {
@@ -279,18 +280,18 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("got %s, want %s", test[0], test[1])
 		}
 	}
-	for _, name := range []string{"a", "A-z_0", strings.Repeat("x", wire.MaxName)} {
-		if err := wire.CheckName(name); err != nil {
+	for _, name := range []string{"a", "A-z_0", strings.Repeat("x", plan.MaxName)} {
+		if err := plan.CheckName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "a\n",
-		strings.Repeat("x", wire.MaxName+1)} {
-		if wire.CheckName(name) == nil {
+		strings.Repeat("x", plan.MaxName+1)} {
+		if plan.CheckName(name) == nil {
 			t.Errorf("%q is accepted as a token", name)
 		}
 	}
-	if err := wire.CheckName("caf\u00e9"); !strings.Contains(err.Error(), "'\u00e9'") {
+	if err := plan.CheckName("caf\u00e9"); !strings.Contains(err.Error(), "'\u00e9'") {
 		t.Errorf("%v, want the character that is wrong", err)
 	}
 	for subject, want := range map[string]bool{

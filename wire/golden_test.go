@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 const goldenFile = "testdata/golden.txt"
@@ -32,9 +33,9 @@ func goldens(t *testing.T) string {
 		line(subjects.Shard("phone-1", shards), "shard phone-1 %d", shards)
 	}
 	line(subjects.Reply("mnist", 1295, "phone-1"), "subject reply mnist 1295 phone-1")
-	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 2, 0)),
+	line(fmt.Sprintf("%016x", plan.BatchSeed("mnist", "phone-1", 2, 0)),
 		"batch-seed mnist phone-1 2 0")
-	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 1<<40, 65535)),
+	line(fmt.Sprintf("%016x", plan.BatchSeed("mnist", "phone-1", 1<<40, 65535)),
 		"batch-seed mnist phone-1 %d 65535", uint64(1)<<40)
 	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 3, Members: 10},
 		{Sampled: 8, Members: 33}} {
@@ -94,7 +95,7 @@ func TestChain(t *testing.T) {
 				End: &wire.End{Reason: wire.EndRounds}}
 			if n == 1 {
 				r = wire.Record{N: 1, Prev: prev, Epoch: epoch, Kind: wire.KindPlan,
-					Plan: &wire.Plan{Run: "run"}}
+					Plan: &plan.Plan{Run: "run"}}
 			}
 			prev = wire.HashRecord(r.Append(nil))
 			hashes = append(hashes, prev)

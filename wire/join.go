@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // JoinStatus is the coordinator's answer to a join. A device treats an unknown status
@@ -75,7 +76,7 @@ func DecodeJoinReply(b []byte) (JoinReply, error) {
 	d.Head(FrameVersion, 7)
 	r := JoinReply{
 		Status: JoinStatus(d.Uint("status", math.MaxUint8)),
-		Slot:   uint32(d.Uint("slot", MaxMembers-1)),
+		Slot:   uint32(d.Uint("slot", plan.MaxMembers-1)),
 		Last:   d.Uint("last", math.MaxInt64),
 		Plan:   d.Bin("plan", MaxRecord),
 		Reason: d.String("reason", MaxReason),

@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Known is what a device that joins knows of the run. A device that has accepted no plan yet
@@ -42,7 +43,7 @@ func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {
 // KeyTip identifies the directions of a plan, and so the run: the first 8 bytes of
 // SHA-256("zofl/1 key\x00" + RunKey), with KeyCheck in its place if the key is secret. It does not
 // reveal a secret key.
-func KeyTip(p *Plan) Tip {
+func KeyTip(p *plan.Plan) Tip {
 	key := p.RunKey
 	if p.Private() {
 		key = p.KeyCheck

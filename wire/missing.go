@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // MaxMissing bounds the bytes of the slots that an announcement names as missing.
@@ -36,7 +37,7 @@ func (m Missing) Has(slot uint32) bool {
 	next := uint64(0)
 	for len(m) > 0 {
 		gap, n := binary.Uvarint(m)
-		if n <= 0 || gap > MaxMembers {
+		if n <= 0 || gap > plan.MaxMembers {
 			return false
 		}
 		if next += gap; next >= uint64(slot) {

@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // An ObjectRequest asks for the bytes of a record's vector from Offset on, roughly
@@ -29,7 +30,7 @@ func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	d.Head(FrameVersion, 4)
 	var r ObjectRequest
 	d.bytes("digest", r.Digest[:])
-	r.Offset = d.Uint("offset", 4*MaxDense)
+	r.Offset = d.Uint("offset", 4*plan.MaxDense)
 	r.MaxBytes = d.Uint("max bytes", math.MaxUint32)
 	r.Rest = d.Rest()
 	if !d.OK() {
@@ -59,7 +60,7 @@ func (r *ObjectReply) Append(b []byte) []byte {
 func DecodeObjectReply(b []byte) (ObjectReply, error) {
 	d := newReader("object reply", b)
 	d.Head(FrameVersion, 4)
-	r := ObjectReply{Size: d.Uint("size", 4*MaxDense), Offset: d.Uint("offset", 4*MaxDense)}
+	r := ObjectReply{Size: d.Uint("size", 4*plan.MaxDense), Offset: d.Uint("offset", 4*plan.MaxDense)}
 	r.Data = d.Bin("data", MaxPiece)
 	if d.OK() && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
 		d.Fail("data", ErrValue)

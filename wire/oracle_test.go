@@ -13,7 +13,7 @@ import (
 )
 
 // These tests compare frames with the msgpack library. Outside tests it never sees
-// bytes of a network: package wire/internal/codec says why.
+// bytes of a network: package internal/codec says why.
 
 func TestLibraryDecodesFrames(t *testing.T) {
 	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/internal/half"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,12 +17,12 @@ func TestHalves(t *testing.T) {
 	for h := range 1 << 16 {
 		bits, x := []byte{byte(h), byte(h >> 8)}, half.Float32(uint16(h))
 		read, rounded := [1]float32{}, [1]float32{x}
-		wire.Half.Decode(read[:], bits, 0)
-		wire.Half.Round(rounded[:])
+		plan.Half.Decode(read[:], bits, 0)
+		plan.Half.Round(rounded[:])
 		if x != x && read[0] != read[0] && rounded[0] != rounded[0] {
 			continue // the payload of a NaN is not kept
 		}
-		if got := wire.Half.Append(nil, x); read[0] != x || rounded[0] != x ||
+		if got := plan.Half.Append(nil, x); read[0] != x || rounded[0] != x ||
 			!bytes.Equal(got, bits) {
 			t.Fatalf("%04x: %v is read as %v, rounded to %v and written as %x", h, x, read[0],
 				rounded[0], got)
@@ -32,9 +33,9 @@ func TestHalves(t *testing.T) {
 // TestPrecisions checks widths and lengths, and that Single leaves a float32 as it is.
 func TestPrecisions(t *testing.T) {
 	values := []float32{0.5, -1.25, 1e-3, float32(math.Inf(-1)), 70000}
-	for precision, want := range map[wire.Precision][]float32{
-		wire.Single: values,
-		wire.Half:   {0.5, -1.25, 0.0010004044, float32(math.Inf(-1)), float32(math.Inf(1))},
+	for precision, want := range map[plan.Precision][]float32{
+		plan.Single: values,
+		plan.Half:   {0.5, -1.25, 0.0010004044, float32(math.Inf(-1)), float32(math.Inf(1))},
 	} {
 		s := precision.Append(nil, values...)
 		if precision.Len(s) != len(values) || len(s) != precision.Bytes(len(values)) ||
@@ -57,11 +58,11 @@ func TestPrecisions(t *testing.T) {
 			t.Errorf("%v: five scalars fit 2 or 3 blocks of two", precision)
 		}
 	}
-	if wire.Half.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != 3 ||
-		wire.Single.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != -1 {
+	if plan.Half.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != 3 ||
+		plan.Single.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != -1 {
 		t.Error("6 bytes are 3 halves and no float32s")
 	}
-	if got := wire.AppendScalars(nil, 1); !bytes.Equal(got, wire.Single.Append(nil, 1)) {
+	if got := wire.AppendScalars(nil, 1); !bytes.Equal(got, plan.Single.Append(nil, 1)) {
 		t.Errorf("AppendScalars and Single differ: %x", got)
 	}
 }

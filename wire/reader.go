@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/zofl/zofl/wire/internal/codec"
+import "github.com/zofl/zofl/internal/codec"
 
 // A reader reads one frame. Beside the values of msgpack it reads those of this package.
 type reader struct{ codec.Reader }

@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // RecordKind says what a record does to the state.
@@ -38,11 +39,11 @@ type Record struct {
 	Epoch uint64 // of the coordinator that wrote it
 
 	Kind   RecordKind
-	Plan   *Plan   // KindPlan
-	Round  *Round  // KindRound
-	Change *Change // KindChange
-	To     uint64  // KindRollback: an earlier index
-	End    *End    // KindEnd
+	Plan   *plan.Plan   // KindPlan
+	Round  *Round       // KindRound
+	Change *plan.Change // KindChange
+	To     uint64       // KindRollback: an earlier index
+	End    *End         // KindEnd
 }
 
 // A Round is the result of a round. A replica needs nothing else: it evaluates no
@@ -51,7 +52,7 @@ type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
 	StepSize      float32  // eta, the step size of the round
-	Factor        float32  // on Plan.ServerStep, see [Plan.FactorAt]; 0 and 1: none
+	Factor        float32  // on Plan.ServerStep, see [plan.Plan.FactorAt]; 0 and 1: none
 	Perturbations uint32   // P, the directions of each step
 	Contributors  uint32   // number of devices whose contributions counted
 	Slots         []uint32 // of the contributors, if the record has to name them
@@ -63,7 +64,7 @@ type Round struct {
 
 	// Object is the digest, [HashObject], of the round's mean vector with DenseVectors,
 	// whose rounds have no terms; empty otherwise.
-	Object Bytes
+	Object plan.Bytes
 }
 
 // A Term has scalars along the directions of one record: Scalars[k*P+p] belongs to
@@ -146,7 +147,7 @@ func (r *Record) Append(b []byte) []byte {
 
 // DecodeRecord reads one record. [Record.Append] encodes what it accepts to the same
 // bytes. The scalars of the result alias b. It does not check that a plan can run:
-// package wire/valid does.
+// package plan/valid does.
 func DecodeRecord(b []byte) (Record, error) {
 	var r Record
 	err := r.Decode(b)
@@ -187,14 +188,14 @@ func (d *reader) body(r *Record, round *Round) {
 	switch r.Kind {
 	case KindPlan:
 		d.Part("plan", func(b []byte) (rest []byte, err error) {
-			r.Plan, rest, err = DecodePlan(b)
+			r.Plan, rest, err = plan.Decode(b)
 			return rest, err
 		})
 	case KindRound:
 		r.Round = d.round(r.N, round)
 	case KindChange:
 		d.Part("body", func(b []byte) (rest []byte, err error) {
-			r.Change, rest, err = DecodeChange(b)
+			r.Change, rest, err = plan.DecodeChange(b)
 			return rest, err
 		})
 	case KindRollback:

@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // A Reference is the digest that the run trusts for the state after record N, from a

@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 // ReplyKind says what a device sends.
@@ -64,7 +65,7 @@ func (r DeclineReason) String() string {
 //     device's own training loss where the round begins, at or around the state after
 //     record N-1; Values are g[k*P+p].
 //   - Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
-//     Values are the plan's metrics in order, in [Single] precision.
+//     Values are the plan's metrics in order, in [plan.Single] precision.
 //   - Decline: Tip is that of record N-1; Reason says why. Rest may begin with an [Away].
 //   - DigestReport: Tip is that of record N; Digest is the first 8 bytes of the state's
 //     digest.
@@ -123,10 +124,10 @@ func DecodeReply(b []byte) (Reply, error) {
 	case Contribution:
 		r.Weight = d.weight()
 		r.Loss = d.Float("loss")
-		r.Values = d.scalars("scalars", MaxScalars)
+		r.Values = d.scalars("scalars", plan.MaxScalars)
 	case Evaluation:
 		r.Weight = d.weight()
-		r.Values = d.floats("metrics", MaxMetrics)
+		r.Values = d.floats("metrics", plan.MaxMetrics)
 	case Decline:
 		reason := d.Uint("reason", math.MaxUint8)
 		d.Positive("reason", reason)
@@ -144,7 +145,7 @@ func DecodeReply(b []byte) (Reply, error) {
 }
 
 func (d *reader) weight() uint32 {
-	v := d.Uint("weight", MaxWeight)
+	v := d.Uint("weight", plan.MaxWeight)
 	d.Positive("weight", v)
 	return uint32(v)
 }

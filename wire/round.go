@@ -3,7 +3,8 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
 func (r *Round) append(b []byte) []byte {
@@ -97,7 +98,7 @@ func (d *reader) round(n uint64, r *Round) *Round {
 		case keyWeights:
 			r.Weights = d.weights(r.Weights)
 		case keyPopulation:
-			r.Population = uint32(d.Nonzero("population", d.Uint("population", MaxMembers)))
+			r.Population = uint32(d.Nonzero("population", d.Uint("population", plan.MaxMembers)))
 		case keyFactor:
 			if r.Factor = d.Finite("factor"); r.Factor == 0 || r.Factor == 1 {
 				d.Fail("factor", ErrForm) // left out
@@ -121,7 +122,7 @@ func (d *reader) slots(slots []uint32) []uint32 {
 	slots = room(slots, d.Array("slots", MaxSlots, 1))
 	d.Nonzero("slots", uint64(len(slots)))
 	for i := range slots {
-		slots[i] = uint32(d.Uint("slots", MaxMembers-1))
+		slots[i] = uint32(d.Uint("slots", plan.MaxMembers-1))
 		if d.OK() && i > 0 && slots[i] <= slots[i-1] {
 			d.Fail("slots", ErrForm)
 		}
@@ -155,8 +156,8 @@ func (d *reader) terms(n uint64, terms []Term) []Term {
 		d.Tuple("term", 3)
 		t := &terms[i]
 		t.Back = d.Uint("term back", math.MaxInt64)
-		t.Source = uint32(d.Uint("term source", MaxMembers))
-		t.Scalars = d.scalars("term scalars", MaxScalars)
+		t.Source = uint32(d.Uint("term source", plan.MaxMembers))
+		t.Scalars = d.scalars("term scalars", plan.MaxScalars)
 		if t.Back > n-2 {
 			d.Fail("term back", ErrValue)
 		}

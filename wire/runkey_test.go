@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // privatePlan returns a plan with the keys of a scheme.
-func privatePlan(run string, secret []byte, scheme uint8) *wire.Plan {
-	p := &wire.Plan{Run: run}
+func privatePlan(run string, secret []byte, scheme uint8) *plan.Plan {
+	p := &plan.Plan{Run: run}
 	if scheme == 1 {
 		p.SetSecret(secret)
 	} else {
-		p.KeyCheck = wire.KeyCheck(secret)
+		p.KeyCheck = plan.KeyCheck(secret)
 	}
 	return p
 }
@@ -58,10 +58,10 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: two runs, secrets or purposes share a key", line)
 		}
 		seen[word[3]], seen[word[4]] = true, true
-		for _, other := range []*wire.Plan{privatePlan("other", b[0], 1),
+		for _, other := range []*plan.Plan{privatePlan("other", b[0], 1),
 			privatePlan(word[0], []byte("another"), scheme)} {
 			other.Run, other.KeyScheme = word[0], scheme
-			if _, err := other.Key(b[0]); !errors.Is(err, wire.ErrRunKey) {
+			if _, err := other.Key(b[0]); !errors.Is(err, plan.ErrRunKey) {
 				t.Errorf("%s: a check of another run or secret: %v", line, err)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Scalars are encoded scalars, as the plan's [Precision] says. Len and At read [Single]
+// Scalars are encoded scalars, as the plan's [plan.Precision] says. Len and At read [plan.Single]
 // precision: float32, little-endian, one after the other. The methods of Precision read
 // any.
 type Scalars []byte
@@ -18,7 +18,7 @@ func (s Scalars) At(i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(s[4*i:]))
 }
 
-// AppendScalars appends v to dst in [Single] precision.
+// AppendScalars appends v to dst in [plan.Single] precision.
 func AppendScalars(dst Scalars, v ...float32) Scalars {
 	for _, x := range v {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))

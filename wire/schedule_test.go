@@ -4,81 +4,81 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 func TestStepAt(t *testing.T) {
-	points := []wire.StepPoint{{Round: 10, Factor: 0.5}, {Round: 100, Factor: 0.25}}
-	cosine := wire.Plan{
-		PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine, Horizon: 100, Floor: 0.1},
-		PlanStop:  wire.PlanStop{Rounds: 7},
+	points := []plan.StepPoint{{Round: 10, Factor: 0.5}, {Round: 100, Factor: 0.25}}
+	cosine := plan.Plan{
+		LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.Cosine, Horizon: 100, Floor: 0.1},
+		StopFields:  plan.StopFields{Rounds: 7},
 	}
-	linear := wire.Plan{
-		PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Linear, Horizon: 100, Floor: 0.1},
+	linear := plan.Plan{
+		LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.Linear, Horizon: 100, Floor: 0.1},
 	}
 	tests := []struct {
 		name  string
-		plan  wire.Plan
+		plan  plan.Plan
 		round uint64
 		want  float32
 	}{
-		{"constant", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 0.1}}, 1, 0.1},
-		{"constant, late", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 0.1}}, 1 << 53, 0.1},
-		{"before the points", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		{"constant", plan.Plan{LocalFields: plan.LocalFields{StepSize: 0.1}}, 1, 0.1},
+		{"constant, late", plan.Plan{LocalFields: plan.LocalFields{StepSize: 0.1}}, 1 << 53, 0.1},
+		{"before the points", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepSchedule: points},
 		}, 9, 0.1},
-		{"at a point", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		{"at a point", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepSchedule: points},
 		}, 10, 0.05},
-		{"between points", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		{"between points", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepSchedule: points},
 		}, 99, 0.05},
-		{"factors do not multiply", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepSchedule: points},
+		{"factors do not multiply", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepSchedule: points},
 		}, 100, 0.025},
-		{"inverse root", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt},
+		{"inverse root", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepDecay: plan.InverseSqrt},
 		}, 4, 0.05},
-		{"inverse root of round 0", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt},
+		{"inverse root of round 0", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepDecay: plan.InverseSqrt},
 		}, 0, 0.1},
 		{"cosine, first", cosine, 1, 2},
 		{"cosine, half", cosine, 51, 1.1},
 		{"cosine, end", cosine, 101, 0.2},
 		{"cosine, beyond", cosine, 1 << 53, 0.2},
-		{"cosine of the plan's rounds", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine},
-			PlanStop:  wire.PlanStop{Rounds: 4},
+		{"cosine of the plan's rounds", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.Cosine},
+			StopFields:  plan.StopFields{Rounds: 4},
 		}, 3,
 			1},
-		{"cosine to nothing", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.Cosine},
-			PlanStop:  wire.PlanStop{Rounds: 4},
+		{"cosine to nothing", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.Cosine},
+			StopFields:  plan.StopFields{Rounds: 4},
 		}, 5, 2e-6},
 		{"linear, first", linear, 1, 2},
 		{"linear, a quarter", linear, 26, 1.55},
 		{"linear, beyond", linear, 1000, 0.2},
-		{"slow root", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.SlowSqrt},
+		{"slow root", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.SlowSqrt},
 		}, 91, 1},
-		{"slow root, first", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 2, StepDecay: wire.SlowSqrt},
+		{"slow root, first", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 2, StepDecay: plan.SlowSqrt},
 		}, 1, 2},
-		{"warm-up", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 4}}, 1, 0.5},
-		{"warm-up, last", wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 4}}, 4, 2},
-		{"warm-up and decay", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 2, Warmup: 182, StepDecay: wire.SlowSqrt},
+		{"warm-up", plan.Plan{LocalFields: plan.LocalFields{StepSize: 2, Warmup: 4}}, 1, 0.5},
+		{"warm-up, last", plan.Plan{LocalFields: plan.LocalFields{StepSize: 2, Warmup: 4}}, 4, 2},
+		{"warm-up and decay", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 2, Warmup: 182, StepDecay: plan.SlowSqrt},
 		}, 91, 0.5},
-		{"normalized", wire.Plan{
-			PlanLocal:  wire.PlanLocal{StepSize: 2, Warmup: 4},
-			PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized},
+		{"normalized", plan.Plan{
+			LocalFields:  plan.LocalFields{StepSize: 2, Warmup: 4},
+			ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized},
 		}, 1, 0.5},
-		{"adam", wire.Plan{
-			PlanLocal:  wire.PlanLocal{StepSize: 2, Warmup: 4},
-			PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam},
+		{"adam", plan.Plan{
+			LocalFields:  plan.LocalFields{StepSize: 2, Warmup: 4},
+			ServerFields: plan.ServerFields{ServerRule: plan.ServerAdam},
 		}, 1, 2},
-		{"both", wire.Plan{
-			PlanLocal: wire.PlanLocal{StepSize: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points},
+		{"both", plan.Plan{
+			LocalFields: plan.LocalFields{StepSize: 0.1, StepDecay: plan.InverseSqrt, StepSchedule: points},
 		}, 100,
 			0.0025},
 	}
@@ -91,12 +91,12 @@ func TestStepAt(t *testing.T) {
 
 // TestFactorAt: the schedules act on the step that sets the length of a round's move, once.
 func TestFactorAt(t *testing.T) {
-	p := wire.Plan{
-		PlanLocal: wire.PlanLocal{
-			StepSize: 0.5, StepDecay: wire.Cosine, Horizon: 100, Warmup: 10, Floor: 0.1,
+	p := plan.Plan{
+		LocalFields: plan.LocalFields{
+			StepSize: 0.5, StepDecay: plan.Cosine, Horizon: 100, Warmup: 10, Floor: 0.1,
 		},
 	}
-	for rule := wire.ServerMean; rule <= wire.ServerNormalized; rule++ {
+	for rule := plan.ServerMean; rule <= plan.ServerNormalized; rule++ {
 		if p.ServerRule = rule; rule == 7 {
 			continue
 		}
@@ -106,15 +106,15 @@ func TestFactorAt(t *testing.T) {
 				t.Errorf("%v, round %d: step %v, factor %v, want %v in all", rule, round, step, factor,
 					0.5*want)
 			}
-			if onStep := rule == wire.ServerMean || rule == wire.ServerNormalized; onStep !=
+			if onStep := rule == plan.ServerMean || rule == plan.ServerNormalized; onStep !=
 				(factor == 1) || onStep == (step == 0.5) {
 				t.Errorf("%v, round %d: step %v, factor %v", rule, round, step, factor)
 			}
 		}
 	}
-	p = wire.Plan{
-		PlanLocal:  wire.PlanLocal{StepSize: 0.5, StepDecay: wire.InverseSqrt},
-		PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam},
+	p = plan.Plan{
+		LocalFields:  plan.LocalFields{StepSize: 0.5, StepDecay: plan.InverseSqrt},
+		ServerFields: plan.ServerFields{ServerRule: plan.ServerAdam},
 	}
 	if step, factor := p.StepSizeAt(4), p.FactorAt(4); step != 0.25 || factor != 1 {
 		t.Errorf("inverse root with adam: step %v, factor %v", step, factor)
@@ -122,10 +122,10 @@ func TestFactorAt(t *testing.T) {
 }
 
 func TestPerturbationsAt(t *testing.T) {
-	p := wire.Plan{
-		PlanProbe: wire.PlanProbe{
+	p := plan.Plan{
+		ProbeFields: plan.ProbeFields{
 			Perturbations: 5,
-			PerturbationSchedule: []wire.PerturbationPoint{{Round: 3, Perturbations: 20},
+			PerturbationSchedule: []plan.PerturbationPoint{{Round: 3, Perturbations: 20},
 				{Round: 7, Perturbations: 10}},
 		},
 	}
@@ -140,25 +140,25 @@ func TestPerturbationsAt(t *testing.T) {
 }
 
 func TestQueries(t *testing.T) {
-	p := wire.Plan{PlanProbe: wire.PlanProbe{Steps: 3, Difference: wire.Forward}}
+	p := plan.Plan{ProbeFields: plan.ProbeFields{Steps: 3, Difference: plan.Forward}}
 	if got := p.Queries(10); got != 33 {
 		t.Errorf("forward: got %d, want 3*(10+1)", got)
 	}
-	p.Difference = wire.Central
+	p.Difference = plan.Central
 	if got := p.Queries(10); got != 60 {
 		t.Errorf("central: got %d, want 2*3*10", got)
 	}
 }
 
 func TestLayout(t *testing.T) {
-	got := (&wire.Plan{Dim: 9}).Layout()
-	if len(got) != 1 || got[0] != (wire.Segment{Name: "all", Len: 9, MuScale: 1, StepScale: 1}) {
+	got := (&plan.Plan{Dim: 9}).Layout()
+	if len(got) != 1 || got[0] != (plan.Segment{Name: "all", Len: 9, MuScale: 1, StepScale: 1}) {
 		t.Errorf("no segments: got %+v", got)
 	}
-	p := &wire.Plan{
+	p := &plan.Plan{
 		Dim: 9,
-		PlanModel: wire.PlanModel{
-			Segments: []wire.Segment{{Name: "a", Len: 4, MuScale: 2},
+		ModelFields: plan.ModelFields{
+			Segments: []plan.Segment{{Name: "a", Len: 4, MuScale: 2},
 				{Name: "b", Len: 5, StepScale: 3}},
 		},
 	}

@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
 )
 
 const specFile = "../docs/wire.md"
@@ -23,7 +24,7 @@ var generated = map[string]func(*testing.T) string{
 func fieldTable(*testing.T) string {
 	var b strings.Builder
 	b.WriteString("| number | name | form | range | c | meaning |\n|---|---|---|---|---|---|\n")
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		change, limits := "", f.Range()
 		if f.Changeable {
 			change = "c"
@@ -51,13 +52,13 @@ func choiceTable(*testing.T) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", name, strings.Join(list, ", "))
 	}
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if f.Form() == "choice" {
 			row("`"+f.Name+"`", f.Choices())
 		}
 	}
 	row("fill of a segment",
-		[]string{wire.ZeroFill.String(), wire.UniformFill.String(), wire.NormalFill.String()})
+		[]string{plan.ZeroFill.String(), plan.UniformFill.String(), plan.NormalFill.String()})
 	return b.String()
 }
 
@@ -70,25 +71,25 @@ func limitTable(*testing.T) string {
 	}{
 		{wire.MaxFrame, "bytes of a frame: give brokers this max_payload"},
 		{wire.MaxRecord, "bytes of a record"},
-		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
+		{plan.MaxScalars, "scalars of a contribution or a term: K*P"},
 		{wire.MaxTerms, "terms of a round"},
 		{wire.MaxSlots, "slots of a round"},
-		{wire.MaxMembers, "members of a roster with slots; slots are below it"},
+		{plan.MaxMembers, "members of a roster with slots; slots are below it"},
 		{wire.FullThreshold, "sampled"},
-		{wire.MaxWeight, "weight"},
-		{wire.MaxName, "bytes of a run, an id, a segment's or a metric's name"},
+		{plan.MaxWeight, "weight"},
+		{plan.MaxName, "bytes of a run, an id, a segment's or a metric's name"},
 		{wire.MaxReason, "bytes of a text for people"},
-		{wire.MaxSegments, "segments"},
-		{wire.MaxPoints, "points of a schedule"},
-		{wire.MaxMetrics, "metrics"},
-		{wire.MaxDim, "parameters, of a model or a segment"},
-		{wire.MaxSubspace, "moves that span a subspace"},
-		{wire.MaxLate, "rounds for which a late contribution counts"},
-		{wire.MaxPool, "directions of a pool"},
-		{wire.MaxDense, "elements of a vector that devices send"},
+		{plan.MaxSegments, "segments"},
+		{plan.MaxPoints, "points of a schedule"},
+		{plan.MaxMetrics, "metrics"},
+		{plan.MaxDim, "parameters, of a model or a segment"},
+		{plan.MaxSubspace, "moves that span a subspace"},
+		{plan.MaxLate, "rounds for which a late contribution counts"},
+		{plan.MaxPool, "directions of a pool"},
+		{plan.MaxDense, "elements of a vector that devices send"},
 		{wire.MaxPiece, "bytes of a vector in a frame"},
-		{wire.MaxFeatures, "random features"},
-		{wire.MaxWindow, "losses that a surrogate uses"},
+		{plan.MaxFeatures, "random features"},
+		{plan.MaxWindow, "losses that a surrogate uses"},
 		{64, "bytes of a plan's bin"},
 		{255, "keys of a map"},
 	} {
@@ -117,13 +118,13 @@ func byteTable(t *testing.T) string {
 func partTable(t *testing.T) string {
 	p := planOf(t, "fedzo")
 	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5
-	p.Precision, p.MaxScalar = wire.Half, 65504
+	p.Precision, p.MaxScalar = plan.Half, 65504
 	in := cost.Input{Round: 1000, IDLen: 8}
 	full := cost.AccountOf(p, in).Down
-	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
-	p.StepDecay, p.Horizon = wire.Cosine, 2000
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
+	p.StepDecay, p.Horizon = plan.Cosine, 2000
 	lean := cost.AccountOf(p, in)
-	p.Precision = wire.Int4
+	p.Precision = plan.Int4
 	few := cost.AccountOf(p, in)
 	var b strings.Builder
 	b.WriteString("| received in a round | in full | lean | least | lean, 4 bits | least |\n" +

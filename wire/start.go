@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // A LogStart says that a log no longer has its first records: it begins with the state after record

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -32,13 +33,13 @@ func TestTails(t *testing.T) {
 			t.Errorf("got %x, want %s", got, want)
 		}
 	}
-	plan := wire.Plan{RunKey: make([]byte, 32)}
-	if got := wire.KeyTip(&plan).String(); got != "25fd35d7c327ccd0" {
+	p := plan.Plan{RunKey: make([]byte, 32)}
+	if got := wire.KeyTip(&p).String(); got != "25fd35d7c327ccd0" {
 		t.Errorf("the key's tip is %s", got)
 	}
-	plan = wire.Plan{KeyCheck: make([]byte, 32)}
-	if !plan.Private() || wire.KeyTip(&plan).String() != "25fd35d7c327ccd0" {
-		t.Errorf("a secret key's tip is %s", wire.KeyTip(&plan))
+	p = plan.Plan{KeyCheck: make([]byte, 32)}
+	if !p.Private() || wire.KeyTip(&p).String() != "25fd35d7c327ccd0" {
+		t.Errorf("a secret key's tip is %s", wire.KeyTip(&p))
 	}
 }
 
@@ -69,8 +70,8 @@ func TestMissing(t *testing.T) {
 			}
 		}
 	}
-	largest, ok := wire.MissingOf([]uint32{wire.MaxMembers - 1})
-	if !ok || !largest.Has(wire.MaxMembers-1) || largest.Has(wire.MaxMembers-2) {
+	largest, ok := wire.MissingOf([]uint32{plan.MaxMembers - 1})
+	if !ok || !largest.Has(plan.MaxMembers-1) || largest.Has(plan.MaxMembers-2) {
 		t.Errorf("the largest slot is %x", []byte(largest))
 	}
 	var many []uint32
@@ -107,7 +108,7 @@ func TestBrokenTails(t *testing.T) {
 		}
 	}
 	for _, m := range []wire.Missing{{0x80}, {0xff, 0xff, 0xff, 0xff, 0x7f}} {
-		if m.Has(0) || m.Has(wire.MaxMembers-1) {
+		if m.Has(0) || m.Has(plan.MaxMembers-1) {
 			t.Errorf("broken slots %x hold one", []byte(m))
 		}
 	}

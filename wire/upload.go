@@ -3,10 +3,11 @@ package wire
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
 )
 
-// An Upload is a piece of a device's contribution to record N with [DenseVectors]: the
+// An Upload is a piece of a device's contribution to record N with [plan.DenseVectors]: the
 // bytes of its vector, float32 little-endian, from Offset on. Every piece has all
 // other fields of a [Contribution], so that any coordinator, also one that has just
 // started, can receive the vector from its beginning or continue in the middle.
@@ -47,12 +48,12 @@ func DecodeUpload(b []byte) (Upload, error) {
 	d.bytes("tip", u.Tip[:])
 	u.Weight = d.weight()
 	u.Loss = d.Float("loss")
-	u.Size = d.Uint("size", 4*MaxDense)
+	u.Size = d.Uint("size", 4*plan.MaxDense)
 	if d.OK() && (u.Size == 0 || u.Size%4 != 0) {
 		d.Fail("size", ErrValue)
 	}
 	d.bytes("digest", u.Digest[:])
-	u.Offset = d.Uint("offset", 4*MaxDense)
+	u.Offset = d.Uint("offset", 4*plan.MaxDense)
 	u.Data = d.Bin("data", MaxPiece)
 	if d.OK() && uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size) {
 		d.Fail("data", ErrValue)
@@ -109,7 +110,7 @@ func DecodeUploadReply(b []byte) (UploadReply, error) {
 	r := UploadReply{N: d.Uint("n", math.MaxInt64)}
 	r.State = UploadState(d.Known("state", uint64(UploadRefused)))
 	d.Positive("state", uint64(r.State))
-	r.Offset = d.Uint("offset", 4*MaxDense)
+	r.Offset = d.Uint("offset", 4*plan.MaxDense)
 	r.Wait = d.Uint("wait", math.MaxUint32)
 	r.Rest = d.Rest()
 	if !d.OK() {

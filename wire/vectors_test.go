@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/leader"
+	"github.com/zofl/zofl/internal/wiretest"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lead"
-	"github.com/zofl/zofl/wire/wiretest"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata instead of comparing them")
@@ -74,7 +74,7 @@ var frames = map[string]func([]byte) ([]byte, error){
 		return again(v.Append, err)
 	},
 	"lead": func(b []byte) ([]byte, error) {
-		v, err := lead.Decode(b)
+		v, err := leader.Decode(b)
 		return again(v.Append, err)
 	},
 }

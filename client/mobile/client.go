@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/mobile/internal/shelf"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // A Client is one device of a run. Any thread may call its methods. Run, RunFor and Load
@@ -82,7 +82,7 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		Accept: c.device.accept,
 	}
 	if name := cfg.About; name != "" {
-		config.About = func() about.Device { return c.policy.about(name) }
+		config.About = func() deviceinfo.Device { return c.policy.about(name) }
 	}
 	if cfg.StateDir != "" {
 		c.shelf = shelf.New(cfg.StateDir)

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -33,8 +34,8 @@ func TestCodes(t *testing.T) {
 		{replica.ErrDim, CodeDim},
 		{replica.ErrInitial, CodeInitial},
 		{replica.ErrForeign, CodeStore},
-		{&wire.PlanError{Field: "Steps"}, CodePlan},
-		{wire.ErrRunKey, CodeRunKey},
+		{&plan.Error{Field: "Steps"}, CodePlan},
+		{plan.ErrRunKey, CodeRunKey},
 		{wire.ErrUpgrade, CodeUpgrade},
 		{client.ErrRunning, CodeRunning},
 		{client.ErrStoreLocked, CodeLocked},

@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client/mobile/internal/creds"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -241,14 +241,14 @@ func (c *Config) check() error {
 	case c.callbacks.whole == nil && c.callbacks.byBlocks == nil && c.callbacks.byBatches == nil:
 		return faultf(CodeConfig,
 			"no objective: call SetObjective or SetBlockObjective; a Config makes one client")
-	case wire.CheckName(c.Device) != nil:
+	case plan.CheckName(c.Device) != nil:
 		return faultf(CodeConfig, "Device: give each device a name of its own: %v",
-			wire.CheckName(c.Device))
+			plan.CheckName(c.Device))
 	case c.Dim < 1:
 		return faultf(CodeConfig, "Dim = %d: give the model's number of parameters", c.Dim)
-	case uint64(c.Dim) > min(wire.MaxDim, math.MaxInt/floatBytes):
+	case uint64(c.Dim) > min(plan.MaxDim, math.MaxInt/floatBytes):
 		return faultf(CodeConfig, "Dim = %d: give at most %d parameters",
-			c.Dim, uint64(min(wire.MaxDim, math.MaxInt/floatBytes)))
+			c.Dim, uint64(min(plan.MaxDim, math.MaxInt/floatBytes)))
 	case c.initial != nil && len(c.initial) != c.Dim:
 		return faultf(CodeConfig, "SetInitial: %d parameters, and Dim = %d: give Dim of them",
 			len(c.initial), c.Dim)
@@ -262,8 +262,8 @@ func (c *Config) check() error {
 			c.MemoryLimit)
 	case c.MaxBatch < 0:
 		return faultf(CodeConfig, "MaxBatch = %d: give the number of samples, or 0", c.MaxBatch)
-	case (&about.Device{Program: c.About}).Check() != nil:
-		return faultf(CodeConfig, "About: %v", (&about.Device{Program: c.About}).Check())
+	case (&deviceinfo.Device{Program: c.About}).Check() != nil:
+		return faultf(CodeConfig, "About: %v", (&deviceinfo.Device{Program: c.About}).Check())
 	case c.MinBattery < 0 || c.MinBattery > 100:
 		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
 	case len(c.servers) == 0:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // bowl is a loss in simple mode: the squared norm.
@@ -277,7 +277,7 @@ func TestConfigCopies(t *testing.T) {
 		math.Float32bits(cfg.initial[1]) != math.Float32bits(2) {
 		t.Error("the Config shares the app's memory")
 	}
-	if err := wire.CheckName(strings.Repeat("d", 32)); err != nil {
+	if err := plan.CheckName(strings.Repeat("d", 32)); err != nil {
 		t.Errorf("the documented 32 letters of Device: %v", err)
 	}
 }

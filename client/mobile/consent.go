@@ -3,8 +3,8 @@ package mobile
 import (
 	"runtime"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/footprint"
+	"github.com/zofl/zofl/internal/footprint"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Consent says whether this device takes part in a plan that fits MemoryLimit.
@@ -20,7 +20,7 @@ type Consent interface {
 
 // A Plan is what a run asks of a device.
 type Plan struct {
-	plan    wire.Plan
+	plan    plan.Plan
 	flat    bool // the objective is in simple mode
 	workers int
 }
@@ -62,7 +62,7 @@ func (c *Config) SetConsent(consent Consent) {
 }
 
 // accept asks the app about a plan.
-func (d *device) accept(p *wire.Plan) error {
+func (d *device) accept(p *plan.Plan) error {
 	flat := held(d.callbacks, func() bool { return d.whole != nil })
 	workers := d.workers
 	if workers == 0 {

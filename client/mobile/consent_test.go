@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A consenter is a Consent that is a function.
@@ -15,10 +15,10 @@ func (f consenter) Accept(p *Plan) error { return f(p) }
 
 // The app is shown what a plan asks of this device, and its refusal is the client's.
 func TestConsent(t *testing.T) {
-	plan := &wire.Plan{
-		Dim: 1 << 20, Scheme: prng.Scheme, KeyCheck: make(wire.Bytes, 32),
-		PlanProbe:  wire.PlanProbe{Batch: 64, Steps: 3, Perturbations: 5, Difference: wire.Central},
-		PlanRounds: wire.PlanRounds{Deadline: 30_000},
+	plan := &plan.Plan{
+		Dim: 1 << 20, Scheme: prng.Scheme, KeyCheck: make(plan.Bytes, 32),
+		ProbeFields:  plan.ProbeFields{Batch: 64, Steps: 3, Perturbations: 5, Difference: plan.Central},
+		RoundsFields: plan.RoundsFields{Deadline: 30_000},
 	}
 	refusal, memory := errors.New("on a phone?"), map[bool]int64{}
 	for _, blocks := range []bool{false, true} {

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -65,7 +66,7 @@ var marks = []struct {
 	{replica.ErrDim, CodeDim},
 	{replica.ErrInitial, CodeInitial},
 	{replica.ErrForeign, CodeStore}, // of another run
-	{wire.ErrRunKey, CodeRunKey},
+	{plan.ErrRunKey, CodeRunKey},
 	{wire.ErrUpgrade, CodeUpgrade},
 	{client.ErrRunning, CodeRunning},
 	{client.ErrStoreLocked, CodeLocked},
@@ -85,7 +86,7 @@ func codeOf(err error) string {
 			return m.code
 		}
 	}
-	if plan := (*wire.PlanError)(nil); errors.As(err, &plan) {
+	if plan := (*plan.Error)(nil); errors.As(err, &plan) {
 		return CodePlan
 	}
 	return CodeFault

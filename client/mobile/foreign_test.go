@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A StateDir with the model of another run, or with another number of parameters, is refused with
@@ -49,14 +50,14 @@ func TestForeignStateDir(t *testing.T) {
 // checkpointOf returns the state file of a run after its first record.
 func checkpointOf(t *testing.T, run string, dim uint64) []byte {
 	t.Helper()
-	plan, err := preset.Unbound("decomfl", run, dim)
+	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	r := replica.New(replica.Config{Run: run})
 	first := wire.Record{
-		N: 1, Prev: wire.Genesis(run), Epoch: 1, Kind: wire.KindPlan, Plan: plan,
+		N: 1, Prev: wire.Genesis(run), Epoch: 1, Kind: wire.KindPlan, Plan: p,
 	}
 	if err := r.Apply(first.Append(nil)); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // A policy decides whether the device may work, from the Config's requirements and from
@@ -66,21 +66,21 @@ func (p *policy) setPower(charging bool, percent int) {
 }
 
 // about is what the device tells the operator: of what the app did not report, nothing.
-func (p *policy) about(program string) about.Device {
-	d := about.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func (p *policy) about(program string) deviceinfo.Device {
+	d := deviceinfo.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.power.known {
 		d.Battery = uint8(min(max(p.power.percent, 0), 100))
-		d.Power = about.OnBattery
+		d.Power = deviceinfo.OnBattery
 		if p.power.charging {
-			d.Power = about.Charging
+			d.Power = deviceinfo.Charging
 		}
 	}
 	if p.network.known && p.network.connected {
-		d.Network = about.Unmetered
+		d.Network = deviceinfo.Unmetered
 		if p.network.metered {
-			d.Network = about.Metered
+			d.Network = deviceinfo.Metered
 		}
 	}
 	return d

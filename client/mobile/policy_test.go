@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // A device works if every requirement is known to be met.
@@ -66,22 +66,22 @@ func TestNetworkChanges(t *testing.T) {
 
 // A device tells what the app reported, and nothing that it did not.
 func TestPolicyTells(t *testing.T) {
-	here := about.Device{Program: "pantry 1.4", Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	here := deviceinfo.Device{Program: "pantry 1.4", Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	for name, tt := range map[string]struct {
 		report func(*policy)
-		want   func(*about.Device)
+		want   func(*deviceinfo.Device)
 	}{
-		"nothing": {func(*policy) {}, func(*about.Device) {}},
+		"nothing": {func(*policy) {}, func(*deviceinfo.Device) {}},
 		"battery": {func(p *policy) { p.setPower(false, 57) },
-			func(d *about.Device) { d.Battery, d.Power = 57, about.OnBattery }},
+			func(d *deviceinfo.Device) { d.Battery, d.Power = 57, deviceinfo.OnBattery }},
 		"no charge": {func(p *policy) { p.setPower(true, -1) },
-			func(d *about.Device) { d.Power = about.Charging }},
+			func(d *deviceinfo.Device) { d.Power = deviceinfo.Charging }},
 		"metered": {func(p *policy) { p.setNetwork(true, true) },
-			func(d *about.Device) { d.Network = about.Metered }},
-		"offline": {func(p *policy) { p.setNetwork(false, true) }, func(*about.Device) {}},
+			func(d *deviceinfo.Device) { d.Network = deviceinfo.Metered }},
+		"offline": {func(p *policy) { p.setNetwork(false, true) }, func(*deviceinfo.Device) {}},
 		"both": {func(p *policy) { p.setNetwork(true, false); p.setPower(true, 120) },
-			func(d *about.Device) {
-				d.Battery, d.Power, d.Network = 100, about.Charging, about.Unmetered
+			func(d *deviceinfo.Device) {
+				d.Battery, d.Power, d.Network = 100, deviceinfo.Charging, deviceinfo.Unmetered
 			}},
 	} {
 		var p policy

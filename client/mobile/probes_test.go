@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A batcher is a BatchObjective that is a function.
@@ -134,9 +134,9 @@ func TestPlanAndPlace(t *testing.T) {
 	cfg.SetBlockObjective(&app)
 	cfg.SetEvaluator(&app)
 	c := made(t, cfg)
-	if err := c.device.accept(&wire.Plan{
-		Dim:       10,
-		PlanProbe: wire.PlanProbe{Batch: 12},
+	if err := c.device.accept(&plan.Plan{
+		Dim:         10,
+		ProbeFields: plan.ProbeFields{Batch: 12},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +174,11 @@ func TestSegments(t *testing.T) {
 	if c.Plan() != nil {
 		t.Error("a plan before the device was asked")
 	}
-	plan := &wire.Plan{
-		Dim:       10,
-		PlanModel: wire.PlanModel{Segments: []wire.Segment{{Name: "w", Len: 7}, {Name: "b", Len: 3}}},
+	p := &plan.Plan{
+		Dim:         10,
+		ModelFields: plan.ModelFields{Segments: []plan.Segment{{Name: "w", Len: 7}, {Name: "b", Len: 3}}},
 	}
-	if err := c.device.accept(plan); err != nil {
+	if err := c.device.accept(p); err != nil {
 		t.Fatal(err)
 	}
 	b := c.Plan().SegmentNamed("b")
@@ -190,7 +190,7 @@ func TestSegments(t *testing.T) {
 		c.Plan().SegmentNamed("B") != nil {
 		t.Error("a segment that the plan does not have")
 	}
-	whole := &Plan{plan: wire.Plan{Dim: 10}}
+	whole := &Plan{plan: plan.Plan{Dim: 10}}
 	if s := whole.SegmentNamed("all"); whole.Segments() != 1 || s.Length() != 10 {
 		t.Errorf("a plan without segments has %+v", s)
 	}

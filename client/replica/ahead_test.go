@@ -4,12 +4,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // aheadReplica returns a replica of the rule normalized after some rounds.
-func aheadReplica(t *testing.T, workers int, edit func(p *wire.Plan)) *Replica {
+func aheadReplica(t *testing.T, workers int, edit func(p *plan.Plan)) *Replica {
 	t.Helper()
 	p := planOf(t, hostilePlans["normalized"])
 	edit(p)
@@ -26,11 +26,11 @@ func aheadReplica(t *testing.T, workers int, edit func(p *wire.Plan)) *Replica {
 
 // TestAhead: the ends of moves are those of the definition, in float64, whichever part is read.
 func TestAhead(t *testing.T) {
-	for _, edit := range []func(p *wire.Plan){
-		func(*wire.Plan) {},
-		func(p *wire.Plan) {
+	for _, edit := range []func(p *plan.Plan){
+		func(*plan.Plan) {},
+		func(p *plan.Plan) {
 			p.Dim = 5000
-			p.Segments = []wire.Segment{{Name: "a", Len: 4200, StepScale: 3}, {Name: "b", Len: 800}}
+			p.Segments = []plan.Segment{{Name: "a", Len: 4200, StepScale: 3}, {Name: "b", Len: 800}}
 		},
 	} {
 		r := aheadReplica(t, 1, edit)
@@ -62,7 +62,7 @@ func TestAhead(t *testing.T) {
 
 // Where there is no momentum, a move stays at x and has no slope.
 func TestAheadWithoutMomentum(t *testing.T) {
-	for name, plan := range map[string]*wire.Plan{
+	for name, plan := range map[string]*plan.Plan{
 		"another rule": planOf(t, hostilePlans["relay"]),
 		"no round":     planOf(t, hostilePlans["normalized"]),
 	} {
@@ -83,11 +83,11 @@ func TestAheadWithoutMomentum(t *testing.T) {
 // TestSlope: a slope is that of the definition, of directions generated one by one.
 func TestSlope(t *testing.T) {
 	g := []float32{0.5, -2, 3}
-	for name, edit := range map[string]func(p *wire.Plan){
-		"normal": func(*wire.Plan) {},
-		"long":   func(p *wire.Plan) { p.Dim = 9000; p.Segments = nil },
-		"sphere": func(p *wire.Plan) { p.Distribution = wire.Sphere },
-		"signs":  func(p *wire.Plan) { p.Distribution = wire.Rademacher },
+	for name, edit := range map[string]func(p *plan.Plan){
+		"normal": func(*plan.Plan) {},
+		"long":   func(p *plan.Plan) { p.Dim = 9000; p.Segments = nil },
+		"sphere": func(p *plan.Plan) { p.Distribution = plan.Sphere },
+		"signs":  func(p *plan.Plan) { p.Distribution = plan.Rademacher },
 	} {
 		r := aheadReplica(t, 2, edit)
 		want, square := 0.0, 0.0
@@ -98,7 +98,7 @@ func TestSlope(t *testing.T) {
 				prng.Fill(block(element, at), z.z, uint32(at/prng.BlockLen))
 			}
 			scale := float64(v) / float64(len(g))
-			if r.plan.Distribution == wire.Sphere {
+			if r.plan.Distribution == plan.Sphere {
 				scale *= float64(r.plan.Dim) / math.Sqrt(z.norm)
 			}
 			for i, e := range element {
@@ -118,7 +118,7 @@ func TestSlope(t *testing.T) {
 		}
 		before := r.Digest()
 		if n := testing.AllocsPerRun(5, func() { r.Slope(9, g, prng.Slot(1)) }); n != 0 &&
-			r.plan.Distribution != wire.Sphere {
+			r.plan.Distribution != plan.Sphere {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 		if r.Digest() != before {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +27,7 @@ func newWorker(t *testing.T, s *script) *worker {
 	w := &worker{t: t, s: s, r: New(s.cfg), records: s.records}
 	w.apply()
 	w.local = Local{X: slices.Clone(w.r.Params()), M: slices.Clone(w.r.Momentum())}
-	if s.plan.Control != wire.NoControl {
+	if s.plan.Control != plan.NoControl {
 		w.local.Correction = make([]float32, s.plan.Dim)
 	}
 	w.own = make(wire.Scalars, s.plan.Precision.Bytes(int(s.plan.Perturbations)))
@@ -48,10 +49,10 @@ func (w *worker) apply() {
 func (w *worker) round() {
 	for r, before := w.r, w.r.Rounds(); r.Rounds() == before; w.apply() {
 		var own wire.ControlVariate
-		if r.Phase() == 2 && r.plan.Control == wire.ScaffoldPoint {
+		if r.Phase() == 2 && r.plan.Control == plan.ScaffoldPoint {
 			own = wire.ControlVariate{N: r.pending.n, Scalars: w.own}
 		}
-		if r.plan.Control != wire.NoControl && r.Phase() != 1 && !r.dense() {
+		if r.plan.Control != plan.NoControl && r.Phase() != 1 && !r.dense() {
 			if err := r.Correct(w.local.Correction, own); err != nil {
 				w.t.Fatal(err)
 			}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/zofl/zofl/prng"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // history returns the records of a run in which every kind follows others: long stretches
 // of rounds, another P, changes, a rollback, the end.
-func history(t *testing.T, p *wire.Plan) [][]byte {
+func history(t *testing.T, p *plan.Plan) [][]byte {
 	t.Helper()
 	c, random, n := newChain(p.Run), lcg(5), uint64(0)
 	records := [][]byte{c.plan(p)}
@@ -25,7 +26,7 @@ func history(t *testing.T, p *wire.Plan) [][]byte {
 		}
 	}
 	change := func(field, value string) {
-		var ch wire.Change
+		var ch plan.Change
 		if err := planfile.SetChange(&ch, field, value); err != nil {
 			t.Fatal(err)
 		}
@@ -43,14 +44,14 @@ func history(t *testing.T, p *wire.Plan) [][]byte {
 }
 
 // variants calls f with plans that cover everything a step depends on.
-func variants(f func(name string, p *wire.Plan)) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
-		for _, rule := range []wire.Rule{wire.SGD, wire.Momentum, wire.TorchMomentum} {
+func variants(f func(name string, p *plan.Plan)) {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
+		for _, rule := range []plan.Rule{plan.SGD, plan.Momentum, plan.TorchMomentum} {
 			for _, dim := range []uint64{1, 4095, 4096, 4097, 9000} {
 				p := basePlan()
 				p.Distribution, p.Rule, p.Dim = dist, rule, dim
 				p.Steps, p.Perturbations = 1+uint32(dim%2), 1+uint32(dim%5)
-				if rule != wire.SGD {
+				if rule != plan.SGD {
 					p.Beta = 0.9
 				}
 				if dim == 9000 {
@@ -65,7 +66,7 @@ func variants(f func(name string, p *wire.Plan)) {
 // ApplyAll has the result of applying one record after another, for any number of workers
 // and however the records are divided among calls.
 func TestApplyAll(t *testing.T) {
-	variants(func(name string, p *wire.Plan) {
+	variants(func(name string, p *plan.Plan) {
 		t.Run(name, func(t *testing.T) {
 			records := history(t, p)
 			one := New(Config{Run: p.Run})
@@ -135,7 +136,7 @@ func TestApplyAllStopsAtFault(t *testing.T) {
 		bad["rollback elsewhere"] = next(wire.Record{Kind: wire.KindRollback, To: here.n - 1})
 		bad["step 0"] = next(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
 			Round: 1, Perturbations: 1, Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 2)}}}})
-		var tooMany wire.Change
+		var tooMany plan.Change
 		if err := planfile.SetChange(&tooMany, "quorum", "7"); err != nil { // above the target
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		for name, segments := range layouts {
 			p := basePlan()
-			p.Dim, p.Rule, p.Beta = 9000, wire.TorchMomentum, 0.9
+			p.Dim, p.Rule, p.Beta = 9000, plan.TorchMomentum, 0.9
 			if p.Segments = segments; segments == nil {
 				p.Dim = workFor + 4096 // enough to share out
 			}

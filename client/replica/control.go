@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -37,7 +38,7 @@ type pending struct {
 // estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
-// Draw returns the record for which the cohorts of record n are drawn, see [wire.Plan.Draw], as
+// Draw returns the record for which the cohorts of record n are drawn, see [plan.Plan.Draw], as
 // far as is known after record N: of n > N+1 it is n.
 func (r *Replica) Draw(n uint64) uint64 {
 	if n > r.N()+1 {
@@ -64,16 +65,16 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	switch {
 	case t.Source != prng.Shared || t.Back == 0 || scalars <= 0:
 		return false
-	case r.plan.Control == wire.ScaffoldPoint:
+	case r.plan.Control == plan.ScaffoldPoint:
 		return t.Back == n-r.pending.n && scalars == len(r.pending.scalars)
 	}
-	return r.plan.Control == wire.ScaffoldMean && scalars%int(r.plan.Steps) == 0
+	return r.plan.Control == plan.ScaffoldMean && scalars%int(r.plan.Steps) == 0
 }
 
 // olderPerturbations returns P of the older record along whose directions scalars are.
 func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 	count := r.plan.Precision.Len(scalars)
-	if r.plan.Control == wire.ScaffoldPoint {
+	if r.plan.Control == plan.ScaffoldPoint {
 		return count
 	}
 	return count / int(r.plan.Steps)
@@ -81,7 +82,7 @@ func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 
 // addOlder adds the terms of a round's correction, which apply to all of its steps.
 func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
-	if r.plan.Control == wire.NoControl {
+	if r.plan.Control == plan.NoControl {
 		return
 	}
 	before := len(r.terms)
@@ -93,9 +94,9 @@ func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 	}
 	mv.older = len(r.terms) - before
 	switch r.plan.Control {
-	case wire.ScaffoldPoint, wire.SVRG:
+	case plan.ScaffoldPoint, plan.SVRG:
 		r.pending.n, r.pending.scalars = 0, r.pending.scalars[:0]
-	case wire.ScaffoldMean:
+	case plan.ScaffoldMean:
 		mv.inverse, mv.contributors = inverse(r.population), float32(round.Contributors)
 		r.population = round.Population
 	}
@@ -111,7 +112,7 @@ func inverse(population uint32) float32 {
 
 // addPoint adds the terms of c with SVRG, c_p/P.
 func (r *Replica) addPoint() {
-	if r.plan.Control == wire.SVRG {
+	if r.plan.Control == plan.SVRG {
 		r.addMean(r.pending.n, r.pending.scalars, len(r.pending.scalars))
 	}
 }
@@ -126,7 +127,7 @@ func (r *Replica) addMean(n uint64, scalars []float32, p int) {
 // addVariate adds the terms of a control variate of record n. With ScaffoldPoint these are
 // the correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
 func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
-	if r.decode(scalars, r.plan.Precision.Len(scalars), 0); r.plan.Control == wire.ScaffoldPoint {
+	if r.decode(scalars, r.plan.Precision.Len(scalars), 0); r.plan.Control == plan.ScaffoldPoint {
 		mathx.Sub(r.values, r.pending.scalars, r.values)
 	}
 	r.addMean(n, r.values, r.olderPerturbations(scalars))
@@ -147,10 +148,10 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	case r.dense():
 		return fmt.Errorf("replica: Correct with transport=dense: %w: subtract c_i from Control instead",
 			wire.ErrValue)
-	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n &&
+	case r.plan.Control == plan.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n &&
 		count == len(r.pending.scalars):
-	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count),
-		r.plan.Control == wire.SVRG && r.Phase() == 2 && own.N == 0 && count == 0:
+	case r.plan.Control == plan.ScaffoldMean && r.hasVariate(own.N, count),
+		r.plan.Control == plan.SVRG && r.Phase() == 2 && own.N == 0 && count == 0:
 	default:
 		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w",
 			count, own.N, wire.ErrValue)
@@ -172,7 +173,7 @@ func (r *Replica) hasVariate(n uint64, scalars int) bool {
 	if scalars == 0 {
 		return n <= r.n
 	}
-	return n >= 2 && n <= r.n && scalars > 0 && scalars <= wire.MaxScalars &&
+	return n >= 2 && n <= r.n && scalars > 0 && scalars <= plan.MaxScalars &&
 		scalars%int(r.plan.Steps) == 0
 }
 
@@ -186,7 +187,7 @@ func (r *Replica) correctBlock(worker, i int) {
 // older to the mean of c_i; control is the block of S.
 func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.Term,
 	coefs []float32, i int) {
-	if r.plan.Control != wire.ScaffoldMean {
+	if r.plan.Control != plan.ScaffoldMean {
 		r.sum(dst, terms[:mv.older], coefs, mv.hasBasis, i)
 		return
 	}

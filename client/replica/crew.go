@@ -4,8 +4,8 @@ import (
 	"sync"
 
 	"github.com/zofl/zofl/internal/parallel"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A crew is the worker team and scratch memory of a replica's operations. The result for a
@@ -64,7 +64,7 @@ const signsFor = 8
 // teamFor returns the team for this many direction elements, or nil if they are too few to
 // share out.
 func (r *Replica) teamFor(elements uint64) *parallel.Team {
-	if r.plan.Distribution == wire.Rademacher {
+	if r.plan.Distribution == plan.Rademacher {
 		elements /= signsFor
 	}
 	if elements < workFor {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -268,7 +269,7 @@ func TestSupplyRefusesNumbers(t *testing.T) {
 func TestSupplyOfZeros(t *testing.T) {
 	s := hostileScript(t, "dense", 0)
 	s.add(wire.Round{Round: 1, StepSize: 1, Perturbations: 1, Contributors: 1,
-		Object: make(wire.Bytes, wire.ObjectLen)})
+		Object: make(plan.Bytes, wire.ObjectLen)})
 	r := New(s.cfg)
 	for _, record := range s.records {
 		mustApply(t, r, record)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/client/replica/internal/packed"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Digest returns the digest of the whole state. It reads only the state and Config.Workers,
@@ -48,12 +48,12 @@ func Digest(vectors ...[]float32) [32]byte {
 }
 
 // InitialDigest returns the InitialDigest of a plan that starts from parameters x.
-func InitialDigest(x []float32) wire.Bytes {
+func InitialDigest(x []float32) plan.Bytes {
 	d := Digest(x)
 	return d[:]
 }
 
-func checkGiven(p *wire.Plan, given []float32) error {
+func checkGiven(p *plan.Plan, given []float32) error {
 	if uint64(len(given)) != p.Dim {
 		return fmt.Errorf("%w: the plan's run starts from %d given parameters, this device gives %d",
 			ErrInitial, p.Dim, len(given))

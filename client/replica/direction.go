@@ -4,25 +4,25 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Direction is the vector z of one perturbation, with the values that its distribution
 // needs besides. It is a value, valid until the next record is applied.
 type Direction struct {
 	z     prng.Direction
-	kind  wire.Distribution
+	kind  plan.Distribution
 	norm  float64 // sphere: squared norm of z
 	root  float32 // subspace: sqrt(1-alpha)
-	coefs [wire.MaxSubspace]float32
+	coefs [plan.MaxSubspace]float32
 	tau   int // used elements of span: sqrt(alpha) v2[j] for column j of the basis
 }
 
 // along returns the factor that z gets in a step of length a along the direction.
 func (d *Direction) along(a float32) float32 {
 	switch {
-	case d.kind == wire.Sphere:
+	case d.kind == plan.Sphere:
 		return prng.SphereScale(a, d.norm)
 	case d.tau > 0:
 		return float32(a * d.root)
@@ -42,7 +42,7 @@ func (r *Replica) Parts(d *Direction) (prng.Direction, float32, []float32, [][]f
 // slope returns the factor of the estimate g*z. A sphere's is multiplied by d, because the
 // mean of its estimates is only 1/d of the gradient.
 func (r *Replica) slope(g float32) float32 {
-	if r.plan.Distribution == wire.Sphere {
+	if r.plan.Distribution == plan.Sphere {
 		return float32(g * float32(r.plan.Dim))
 	}
 	return g
@@ -66,9 +66,9 @@ func (r *Replica) tempDirection(n uint64, k, p int, source uint32) *Direction {
 func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) {
 	d.z, d.kind, d.tau = r.address(n, k, p, source), r.plan.Distribution, 0
 	switch {
-	case d.kind == wire.Sphere:
+	case d.kind == plan.Sphere:
 		d.norm = r.squaredNorm(d.z)
-	case d.kind == wire.Subspace && r.hasBasis():
+	case d.kind == plan.Subspace && r.hasBasis():
 		d.tau, d.root = len(r.basis), root(1-float64(r.plan.SubspaceShare))
 		r.coordinates(d)
 	}
@@ -78,7 +78,7 @@ func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) 
 // share the passes that measure the norms of a sphere's directions.
 func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int,
 	source uint32) []Direction {
-	if r.plan.Distribution == wire.Sphere {
+	if r.plan.Distribution == plan.Sphere {
 		r.wanted = r.wanted[:0]
 		for p := from; p < to; p++ {
 			r.wantNorm(r.address(n, k, p, source))

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // An estimate is the mean of g z in the written order, for every distribution and any
@@ -43,7 +43,7 @@ func TestEstimate(t *testing.T) {
 
 // Any number of workers gives the same estimate, which is the direction of Advance.
 func TestEstimateIsAdvance(t *testing.T) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher, wire.Sphere} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher, plan.Sphere} {
 		p := basePlan()
 		p.Dim, p.Distribution = workFor+99, dist
 		g := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}
@@ -112,7 +112,7 @@ func TestFeatures(t *testing.T) {
 }
 
 // boxedPlan returns a plan with five segments, each with its own box.
-func boxedPlan(t testing.TB) *wire.Plan {
+func boxedPlan(t testing.TB) *plan.Plan {
 	return planOf(t, `{"dim":9000,"segments":[{"name":"a","len":1},{"name":"b","len":4094,`+
 		`"fill":"normal","scale":1,"mu_scale":2},`+
 		`{"name":"c","len":2},{"name":"d","len":4200},{"name":"e","len":703,"mu_scale":4}],`+
@@ -170,7 +170,7 @@ func TestBoxedStart(t *testing.T) {
 	if clipped < 1000 || clipped > 3000 { // 62 % of normals are beyond half a sigma
 		t.Errorf("%d of 4094 normals are clipped, want 1000 to 3000", clipped)
 	}
-	p.Segments, p.Boxes, p.Dim = nil, []wire.Box{{Low: -1, High: 1}}, 3
+	p.Segments, p.Boxes, p.Dim = nil, []plan.Box{{Low: -1, High: 1}}, 3
 	for name, tt := range map[string]struct {
 		given []float32
 		says  string
@@ -180,7 +180,7 @@ func TestBoxedStart(t *testing.T) {
 		"above":     {[]float32{0, 0, 2}, "parameter 2 is 2"},
 		"no number": {[]float32{float32(math.NaN()), 0, 0}, "parameter 0 is NaN"},
 	} {
-		p.Initial, p.InitialDigest = wire.Given, InitialDigest(tt.given)
+		p.Initial, p.InitialDigest = plan.Given, InitialDigest(tt.given)
 		err := New(Config{Run: p.Run, Initial: tt.given}).Apply(newChain(p.Run).plan(p))
 		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.says)
@@ -194,7 +194,7 @@ func TestBoxedPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher, wire.Sphere} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher, plan.Sphere} {
 		p := boxedPlan(t)
 		p.Distribution = dist
 		for workers := 1; workers <= 2; workers++ {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -130,15 +131,15 @@ func mustApply(t testing.TB, r *Replica, record []byte) {
 	}
 }
 
-func basePlan() *wire.Plan {
-	return &wire.Plan{
+func basePlan() *plan.Plan {
+	return &plan.Plan{
 		Run: "golden", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: 1,
-		PlanProbe: wire.PlanProbe{
-			Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
+		ProbeFields: plan.ProbeFields{
+			Distribution: plan.Normal, Difference: plan.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
 		},
-		PlanLocal:     wire.PlanLocal{Rule: wire.SGD, StepSize: 0.01},
-		PlanAggregate: wire.PlanAggregate{MaxWeight: 1, MaxScalar: 1e6},
-		PlanRounds: wire.PlanRounds{
+		LocalFields:     plan.LocalFields{Rule: plan.SGD, StepSize: 0.01},
+		AggregateFields: plan.AggregateFields{MaxWeight: 1, MaxScalar: 1e6},
+		RoundsFields: plan.RoundsFields{
 			Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 1000, MaxAttempts: 1,
 			Reannounce: 1000, Shards: 1,
 		},
@@ -161,7 +162,7 @@ func (c *chain) add(r wire.Record) []byte {
 	return b
 }
 
-func (c *chain) plan(p *wire.Plan) []byte {
+func (c *chain) plan(p *plan.Plan) []byte {
 	return c.add(wire.Record{Kind: wire.KindPlan, Plan: p})
 }
 
@@ -180,10 +181,10 @@ func (g *lcg) float() float32 {
 	return float32(int32(*g>>32)) / (1 << 28) // in [-8, 8), exact to 24 bits
 }
 
-func (g *lcg) scalars(n int) wire.Scalars { return g.travel(wire.Single, n) }
+func (g *lcg) scalars(n int) wire.Scalars { return g.travel(plan.Single, n) }
 
 // travel returns a block of n scalars.
-func (g *lcg) travel(precision wire.Precision, n int) wire.Scalars {
+func (g *lcg) travel(precision plan.Precision, n int) wire.Scalars {
 	block := make([]float32, n)
 	for i := range block {
 		block[i] = g.float()

@@ -10,8 +10,9 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/replica/internal/packed"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // A Head is the part of a state file that precedes the vectors.
@@ -21,7 +22,7 @@ type Head struct {
 	Epoch   uint64    // of record N
 	Rounds  uint64
 	First   []byte     // record 1
-	Plan    *wire.Plan // with the changes up to record N
+	Plan    *plan.Plan // with the changes up to record N
 	Ended   *wire.End  // nil while the run goes on
 	Vectors int        // of Plan.Dim float32 each
 	History

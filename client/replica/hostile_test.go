@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -56,7 +57,7 @@ func hostileScript(t testing.TB, name string, rounds int) *script {
 	t.Helper()
 	p := planOf(t, hostilePlans[name])
 	if p.Private() {
-		p.KeyCheck = wire.KeyCheck(secret)
+		p.KeyCheck = plan.KeyCheck(secret)
 	}
 	s := newScript(p)
 	for n := range uint64(rounds) {
@@ -166,8 +167,8 @@ func TestHostileRounds(t *testing.T) {
 		{"bits", "late work", func(r *wire.Round) {
 			r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: r.Terms[0].Scalars})
 		}},
-		{"mean", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
-		{"point", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
+		{"mean", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
+		{"point", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
 		{"dense", "no object", func(r *wire.Round) { r.Object = nil }},
 		{"dense", "a term", func(r *wire.Round) { r.Terms = []wire.Term{{Scalars: one(1)}} }},
 		{"dense", "an empty term", func(r *wire.Round) { r.Terms = []wire.Term{{}} }},
@@ -285,7 +286,7 @@ func TestHostileScalars(t *testing.T) {
 	for name := range hostilePlans {
 		for _, bad := range []float32{nan, float32(math.Inf(-1)), math.MaxFloat32, 1e-45} {
 			s := hostileScript(t, name, 1)
-			if s.plan.Transport == wire.DenseVectors {
+			if s.plan.Transport == plan.DenseVectors {
 				continue // it has no scalars
 			}
 			r := after(t, s, len(s.records))
@@ -341,8 +342,8 @@ func FuzzRound(f *testing.F) {
 			f.Add(uint8(i), uint8(n+1), record[bodyAt:])
 		}
 	}
-	f.Fuzz(func(t *testing.T, plan, records uint8, body []byte) {
-		s := hostileScript(t, names[int(plan)%len(names)], 5)
+	f.Fuzz(func(t *testing.T, p, records uint8, body []byte) {
+		s := hostileScript(t, names[int(p)%len(names)], 5)
 		n := 1 + int(records)%(len(s.records)-1)
 		r := after(t, s, n)
 		if n+1 > 127 || len(s.records[n]) < bodyAt {
@@ -352,7 +353,7 @@ func FuzzRound(f *testing.F) {
 		before := stateOf(r)
 		err := r.Apply(append(bytes.Clone(head), body...))
 		var decode *wire.DecodeError
-		var plans *wire.PlanError
+		var plans *plan.Error
 		switch {
 		case err == nil:
 			for _, o := range r.Missing() {

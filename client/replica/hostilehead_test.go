@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A NaN in the registers has one form, whatever bits the machine gave it.
@@ -71,7 +71,7 @@ func TestHostileRegisters(t *testing.T) {
 		{"normalized", "no number", 3, func(b []byte) {
 			le.PutUint64(b[4+16:], math.Float64bits(math.NaN()))
 		}},
-		{"variates", "more than members", 3, func(b []byte) { le.PutUint64(b[4:], wire.MaxMembers+1) }},
+		{"variates", "more than members", 3, func(b []byte) { le.PutUint64(b[4:], plan.MaxMembers+1) }},
 		{"variates", "2^32 and one", 3, func(b []byte) { le.PutUint64(b[4:], 1<<32+1) }},
 		{"variates", "none", 3, func(b []byte) { le.PutUint32(b, 0) }},
 	} {

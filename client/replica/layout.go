@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/replica/internal/layout"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // maxDim keeps 4*d within an int, on 32-bit devices too.
@@ -14,9 +14,9 @@ const maxDim = math.MaxInt / 8
 
 // initial returns the parameters of record 1, inside their boxes: a copy of the given ones,
 // or those that the plan's segments seed.
-func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
+func initial(p *plan.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
-	if p.Initial == wire.Given {
+	if p.Initial == plan.Given {
 		if err := checkGiven(p, given); err != nil {
 			return nil, err
 		}
@@ -40,12 +40,12 @@ func (r *Replica) Clip(dst []float32, off int) {
 
 // box clips seeded parameters to their boxes. Given parameters outside a box are refused
 // instead, because the app that gave them can correct them.
-func box(p *wire.Plan, x []float32) error {
+func box(p *plan.Plan, x []float32) error {
 	if len(p.Boxes) == 0 {
 		return nil
 	}
 	spans := layout.Of(p)
-	if p.Initial != wire.Given {
+	if p.Initial != plan.Given {
 		spans.Clip(x, 0)
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Load reads a state file of size bytes and returns its replica. It allocates little more
@@ -158,13 +158,13 @@ func (l *Loader) fits(h *Head, headLen int) error {
 }
 
 // owns reports an error unless a state of a plan is of this run and model.
-func (c *Config) owns(p *wire.Plan) error {
+func (c *Config) owns(p *plan.Plan) error {
 	switch {
 	case p.Run != c.Run:
 		return fmt.Errorf("the file is of run %q, this replica of %q", p.Run, c.Run)
 	case c.Dim != 0 && p.Dim != c.Dim:
 		return fmt.Errorf("%w: the file has %d, this model %d", ErrDim, p.Dim, c.Dim)
-	case p.Pool > 0 && p.Initial == wire.Given && c.Initial == nil:
+	case p.Pool > 0 && p.Initial == plan.Given && c.Initial == nil:
 		return fmt.Errorf("%w: a pool's coefficients are of the given parameters: give "+
 			"Config.Initial", ErrInitial)
 	case len(p.InitialDigest) > 0 && c.Initial != nil:

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 const logsFile = "testdata/logs.txt"
@@ -54,7 +55,7 @@ func TestGoldenLogs(t *testing.T) {
 
 // presetPlans are the plans of presets in the file, whatever their defaults are now, and
 // those of presets that the file lacks.
-func presetPlans(t *testing.T) (plans []*wire.Plan) {
+func presetPlans(t *testing.T) (plans []*plan.Plan) {
 	t.Helper()
 	text, err := os.ReadFile(logsFile)
 	if err != nil && !*update {
@@ -79,7 +80,7 @@ func presetPlans(t *testing.T) (plans []*wire.Plan) {
 }
 
 // presetPlan is the plan of a run of a preset over few parameters.
-func presetPlan(t *testing.T, name string) *wire.Plan {
+func presetPlan(t *testing.T, name string) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "preset-"+name, 4099)
 	if err != nil {
@@ -96,7 +97,7 @@ func presetPlan(t *testing.T, name string) *wire.Plan {
 }
 
 // presetScript is a run of such a plan.
-func presetScript(p *wire.Plan) *script {
+func presetScript(p *plan.Plan) *script {
 	s := newScript(p)
 	for i := range 2 + 2*p.SubspaceMoves {
 		s.round(uint64(i + 1))
@@ -133,7 +134,7 @@ func operatedScript(t *testing.T) *script {
 func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
 	t.Helper()
 	fmt.Fprintf(out, "run: %s\n", name)
-	if s.plan.Initial == wire.Given {
+	if s.plan.Initial == plan.Given {
 		fmt.Fprintf(out, "given: %d from 1\n", s.plan.Dim)
 	}
 	if s.plan.Private() {

@@ -10,9 +10,10 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/internal/isa/isatest"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // eventfulScript returns a golden run with changes, a rollback and an end.
@@ -20,7 +21,7 @@ func eventfulScript(t testing.TB, g golden) *script {
 	t.Helper()
 	s := newScript(planOf(t, g.settings))
 	field := "weight_decay"
-	if s.plan.ServerRule == wire.ServerNormalized {
+	if s.plan.ServerRule == plan.ServerNormalized {
 		field = "server_decay"
 	}
 	for n := range uint64(g.rounds) {
@@ -40,10 +41,10 @@ func eventfulScript(t testing.TB, g golden) *script {
 }
 
 // changeable reports whether the plan is valid after eventfulScript's changes.
-func changeable(p *wire.Plan) bool {
+func changeable(p *plan.Plan) bool {
 	q := *p
 	q.WeightDecay = 1
-	return valid.Plan(&q) == nil || p.ServerRule == wire.ServerNormalized
+	return valid.Plan(&q) == nil || p.ServerRule == plan.ServerNormalized
 }
 
 // However the records are divided, ApplyAll equals Apply of each, for every method.
@@ -126,7 +127,7 @@ type device struct {
 func (d *device) work(scalars wire.Scalars, count int, eta float32) {
 	r, p := d.r, d.r.Plan()
 	d.local.X, d.local.M = slices.Clone(r.Params()), slices.Clone(r.Momentum())
-	if p.Control != wire.NoControl {
+	if p.Control != plan.NoControl {
 		d.local.Correction = make([]float32, p.Dim)
 		if err := r.Correct(d.local.Correction, d.own); err != nil {
 			panic(err)
@@ -145,20 +146,20 @@ func (d *device) work(scalars wire.Scalars, count int, eta float32) {
 func TestMethodsDevice(t *testing.T) {
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
-		if p.ServerRule != wire.ServerMean || p.Pool > 0 && p.Rebase == 1 ||
-			p.Transport == wire.DenseVectors {
+		if p.ServerRule != plan.ServerMean || p.Pool > 0 && p.Rebase == 1 ||
+			p.Transport == plan.DenseVectors {
 			continue
 		}
 		s := newScript(p)
 		d := &device{r: New(s.cfg)}
 		mustApply(t, d.r, s.records[0])
-		if p.Sharing != wire.SharedDirections {
+		if p.Sharing != plan.SharedDirections {
 			d.local.Source = prng.Slot(3)
 		}
 		for n := range uint64(g.rounds) {
 			round := wire.Round{Round: n + 1, StepSize: p.StepSizeAt(n + 1),
 				Perturbations: p.PerturbationsAt(n + 1), Contributors: 1}
-			if p.Control == wire.ScaffoldMean {
+			if p.Control == plan.ScaffoldMean {
 				round.Population = 2 + uint32(n)
 			}
 			if p.Phases() == 2 {
@@ -167,7 +168,7 @@ func TestMethodsDevice(t *testing.T) {
 				first.Terms = []wire.Term{{Scalars: s.random.travel(p.Precision, int(round.Perturbations))}}
 				s.add(first)
 				mustApply(t, d.r, s.records[len(s.records)-1])
-				if p.Control == wire.ScaffoldPoint {
+				if p.Control == plan.ScaffoldPoint {
 					d.own = wire.ControlVariate{N: d.r.N(),
 						Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
 				}
@@ -180,12 +181,12 @@ func TestMethodsDevice(t *testing.T) {
 				round.Terms = append(round.Terms,
 					wire.Term{Back: d.r.N() + 1 - d.own.N, Scalars: d.own.Scalars})
 			}
-			if p.Weights == wire.BySamples {
+			if p.Weights == plan.BySamples {
 				round.Weights = []uint32{777_777}
 			}
 			s.add(round)
 			mustApply(t, d.r, s.records[len(s.records)-1])
-			if p.Control == wire.ScaffoldMean {
+			if p.Control == plan.ScaffoldMean {
 				d.own = wire.ControlVariate{N: d.r.N(), Scalars: term.Scalars}
 			}
 			if p.Pool > 0 && (n+1)%uint64(p.Rebase) == 0 {
@@ -251,7 +252,7 @@ func (f *naive) probe(mu float32, n uint64, k, q int, source uint32) []float32 {
 		}
 		along := a
 		switch {
-		case f.p.Distribution == wire.Sphere:
+		case f.p.Distribution == plan.Sphere:
 			along = float32(float64(a) / math.Sqrt(squares(t.z)))
 		case t.coefs != nil:
 			along = a * float32(math.Sqrt(1-float64(f.p.SubspaceShare)))
@@ -267,7 +268,7 @@ func (f *naive) probe(mu float32, n uint64, k, q int, source uint32) []float32 {
 }
 
 // segment returns the segment of element i.
-func (f *naive) segment(i int) wire.Segment {
+func (f *naive) segment(i int) plan.Segment {
 	for _, s := range f.p.Layout() {
 		if i < int(s.Len) {
 			return s
@@ -324,7 +325,7 @@ func TestPoolFileOfGiven(t *testing.T) {
 // A private run's state needs the run key, and its digest is keyed.
 func TestPrivate(t *testing.T) {
 	p := basePlan()
-	p.Dim, p.RunKey, p.KeyCheck = 5000, nil, wire.KeyCheck(secret)
+	p.Dim, p.RunKey, p.KeyCheck = 5000, nil, plan.KeyCheck(secret)
 	s := newScript(p)
 	s.round(1)
 	r := New(s.cfg)
@@ -337,12 +338,12 @@ func TestPrivate(t *testing.T) {
 	file := fileOf(t, r, History{})
 	for _, key := range [][]byte{nil, []byte("another"), slices.Repeat([]byte{8}, 32)} {
 		if _, _, err := load(Config{Run: p.Run, RunKey: key}, file); !errors.Is(err, ErrState) ||
-			!errors.Is(err, wire.ErrRunKey) {
-			t.Errorf("key %x: got %v, want %v", key, err, wire.ErrRunKey)
+			!errors.Is(err, plan.ErrRunKey) {
+			t.Errorf("key %x: got %v, want %v", key, err, plan.ErrRunKey)
 		}
 		if err := New(Config{Run: p.Run,
-			RunKey: key}).Apply(s.records[0]); !errors.Is(err, wire.ErrRunKey) {
-			t.Errorf("key %x: record 1: got %v, want %v", key, err, wire.ErrRunKey)
+			RunKey: key}).Apply(s.records[0]); !errors.Is(err, plan.ErrRunKey) {
+			t.Errorf("key %x: record 1: got %v, want %v", key, err, plan.ErrRunKey)
 		}
 	}
 }

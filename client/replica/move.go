@@ -4,8 +4,8 @@ import (
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/client/replica/internal/server"
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A move is one round of DeComFL's Algorithm 4, lines 3-10: a number of local steps, each
@@ -56,7 +56,7 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 // owns reports whether a device's own model has the vectors of the plan.
 func (r *Replica) owns(l *Local) bool {
 	corrected := len(l.Correction) == len(r.x)
-	if r.plan.Control == wire.NoControl {
+	if r.plan.Control == plan.NoControl {
 		corrected = len(l.Correction) == 0
 	}
 	return corrected && len(l.X) == len(r.x) && len(l.M) == len(r.m)
@@ -125,7 +125,7 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 		copy(b.start, b.x)
 		b.base = b.start
 	}
-	if r.plan.Control != wire.NoControl {
+	if r.plan.Control != plan.NoControl {
 		b.correction = b.corrected
 		r.correct(b.corrected, b.older, b.control, mv, terms, coefs, b.i)
 		if terms = terms[mv.older:]; mv.older > 0 {
@@ -169,11 +169,11 @@ func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 		mathx.Axpy(v, r.plan.WeightDecay, b.x)
 	}
 	gain := float32(1)
-	if r.plan.Rule == wire.Momentum {
+	if r.plan.Rule == plan.Momentum {
 		gain -= r.plan.Beta
 	}
 	r.segments.Each(b.i*prng.BlockLen, len(v), func(lo, hi int, span layout.Span) {
-		if eta := float32(mv.eta * span.Step); r.plan.Rule == wire.SGD {
+		if eta := float32(mv.eta * span.Step); r.plan.Rule == plan.SGD {
 			mathx.Descend(b.x[lo:hi], eta, v[lo:hi])
 		} else {
 			mathx.MomentumStep(b.x[lo:hi], b.m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -15,7 +16,7 @@ import (
 // A naive replica follows the written order of rounding, on whole vectors and one element
 // at a time. Of the package's code it uses only prng.Fill's elements.
 type naive struct {
-	p      *wire.Plan
+	p      *plan.Plan
 	runKey []byte
 
 	x0, x, m             []float32
@@ -52,30 +53,30 @@ func naiveReplay(t testing.TB, g golden) []byte {
 func newNaive(s *script) *naive {
 	p := s.plan
 	f := &naive{p: p, runKey: p.RunKey, objects: s.objects}
-	dense := p.Transport == wire.DenseVectors
+	dense := p.Transport == plan.DenseVectors
 	if p.Private() {
 		f.runKey = secret
 	}
 	f.x0 = f.first(s.cfg.Initial)
 	f.x = slices.Clone(f.x0)
 	vector := func(v float32) []float32 { return slices.Repeat([]float32{v}, int(p.Dim)) }
-	if p.Rule != wire.SGD && !dense {
+	if p.Rule != plan.SGD && !dense {
 		f.m = vector(0)
 	}
-	if p.Control == wire.ScaffoldMean || p.Control != wire.NoControl && dense {
+	if p.Control == plan.ScaffoldMean || p.Control != plan.NoControl && dense {
 		f.control = vector(0)
 	}
-	if p.Estimator == wire.Surrogate {
+	if p.Estimator == plan.Surrogate {
 		f.w = make([]float32, p.Features)
 	}
 	switch p.ServerRule {
-	case wire.ServerMomentum:
+	case plan.ServerMomentum:
 		f.moment = vector(0)
-	case wire.ServerNormalized:
+	case plan.ServerNormalized:
 		f.moment, f.products = vector(0), []float64{0, 1, 1}
-	case wire.ServerAdam, wire.ServerYogi, wire.ServerAdaGrad:
+	case plan.ServerAdam, plan.ServerYogi, plan.ServerAdaGrad:
 		f.moment, f.second = vector(0), vector(p.ServerV0)
-	case wire.ServerAMSGrad:
+	case plan.ServerAMSGrad:
 		f.moment, f.second, f.peak = vector(0), vector(p.ServerV0), vector(p.ServerV0)
 	}
 	for range p.SubspaceMoves {
@@ -84,7 +85,7 @@ func newNaive(s *script) *naive {
 	if p.Pool > 0 {
 		f.a = make([]float64, p.Pool+1)
 		f.a[p.Pool] = 1
-		if p.Rule != wire.SGD {
+		if p.Rule != plan.SGD {
 			f.b = make([]float64, p.Pool+1)
 		}
 	}
@@ -93,7 +94,7 @@ func newNaive(s *script) *naive {
 
 // first returns the parameters of record 1.
 func (f *naive) first(given []float32) []float32 {
-	if f.p.Initial == wire.Given {
+	if f.p.Initial == plan.Given {
 		return slices.Clone(given)
 	}
 	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Domain: prng.Initial, Dist: prng.Normal}
@@ -104,9 +105,9 @@ func (f *naive) first(given []float32) []float32 {
 	for _, s := range f.p.Segments {
 		for range s.Len {
 			switch s.Fill {
-			case wire.UniformFill:
+			case plan.UniformFill:
 				x[i] = s.Scale * u[i]
-			case wire.NormalFill:
+			case plan.NormalFill:
 				x[i] = s.Scale * z[i]
 			}
 			i++
@@ -119,9 +120,9 @@ func (f *naive) first(given []float32) []float32 {
 }
 
 // box returns the box of element i.
-func (f *naive) box(i int) (wire.Box, bool) {
+func (f *naive) box(i int) (plan.Box, bool) {
 	if len(f.p.Boxes) < 2 {
-		return append(f.p.Boxes, wire.Box{})[0], len(f.p.Boxes) == 1
+		return append(f.p.Boxes, plan.Box{})[0], len(f.p.Boxes) == 1
 	}
 	for j, s := range f.p.Segments {
 		if i < int(s.Len) {
@@ -168,7 +169,7 @@ type naiveTerm struct {
 func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
 	d := prng.Direction{Key: prng.RecordKey(f.runKey, n), Step: uint16(k), Perturbation: uint16(q),
 		Source: source, Dist: prng.Normal}
-	if f.p.Distribution == wire.Rademacher {
+	if f.p.Distribution == plan.Rademacher {
 		d.Dist = prng.Rademacher
 	}
 	if f.p.Pool > 0 {
@@ -177,7 +178,7 @@ func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
 	t := naiveTerm{z: make([]float32, f.p.Dim), along: a, a: a}
 	prng.Fill(t.z, d, 0)
 	switch {
-	case f.p.Distribution == wire.Sphere:
+	case f.p.Distribution == plan.Sphere:
 		t.a = a * float32(f.p.Dim)
 		t.along = float32(float64(t.a) / math.Sqrt(squares(t.z)))
 	case f.hasBasis():
@@ -205,7 +206,7 @@ func (f *naive) index(n uint64, k, q int) uint32 {
 func (f *naive) poolDirection(s uint32) prng.Direction {
 	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Step: uint16(s / 65536),
 		Perturbation: uint16(s % 65536), Domain: 3, Dist: prng.Normal}
-	if f.p.Distribution == wire.Rademacher {
+	if f.p.Distribution == plan.Rademacher {
 		d.Dist = prng.Rademacher
 	}
 	return d
@@ -229,7 +230,7 @@ func inner(a, b []float32) (s float64) {
 func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
 	for j := 0; j < len(terms); {
 		group := 1
-		if f.p.Distribution == wire.Rademacher && len(terms)-j >= 8 {
+		if f.p.Distribution == plan.Rademacher && len(terms)-j >= 8 {
 			group = 8
 		}
 		s := float32(terms[j].along * terms[j].z[i])
@@ -275,7 +276,7 @@ func (f *naive) digest() []byte {
 			root = append(root, sum(b)...)
 		}
 	}
-	if f.p.Control != wire.NoControl || f.p.Pool > 0 || f.w != nil || f.products != nil {
+	if f.p.Control != plan.NoControl || f.p.Pool > 0 || f.w != nil || f.products != nil {
 		registers := f.registers()
 		root = binary.LittleEndian.AppendUint32(root, uint32(len(registers)))
 		for _, v := range registers {
@@ -298,10 +299,10 @@ func (f *naive) registers() (list []uint64) {
 		for _, v := range f.w {
 			list = append(list, uint64(math.Float32bits(v)))
 		}
-	case f.p.Transport == wire.DenseVectors && f.pendingN > 0:
+	case f.p.Transport == plan.DenseVectors && f.pendingN > 0:
 		list = append(list, f.pendingN)
-	case f.p.Transport == wire.DenseVectors:
-	case f.p.Control == wire.ScaffoldMean:
+	case f.p.Transport == plan.DenseVectors:
+	case f.p.Control == plan.ScaffoldMean:
 		list = append(list, uint64(f.population))
 	case f.pendingN > 0:
 		list = append(list, f.pendingN)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -12,7 +13,7 @@ import (
 // round applies a round.
 func (f *naive) round(n uint64, r *wire.Round) {
 	p := int(r.Perturbations)
-	if f.p.Transport == wire.DenseVectors {
+	if f.p.Transport == plan.DenseVectors {
 		f.dense(n, r)
 		return
 	}
@@ -30,7 +31,7 @@ func (f *naive) round(n uint64, r *wire.Round) {
 	correction, variates := make([]float32, len(f.x)), make([]float32, len(f.x))
 	for i := range f.x {
 		variates[i] = f.sum(older, i)
-		if correction[i] = variates[i]; f.p.Control == wire.ScaffoldMean {
+		if correction[i] = variates[i]; f.p.Control == plan.ScaffoldMean {
 			inverse := float32(0)
 			if f.population > 0 {
 				inverse = 1 / float32(f.population)
@@ -44,7 +45,7 @@ func (f *naive) round(n uint64, r *wire.Round) {
 			f.step(i, f.sum(terms, i), correction[i], base[i], r)
 		}
 	}
-	if f.p.Control == wire.ScaffoldMean {
+	if f.p.Control == plan.ScaffoldMean {
 		for i := range f.control {
 			f.control[i] += float32(-float32(r.Contributors) * variates[i])
 		}
@@ -86,10 +87,10 @@ func (f *naive) dense(n uint64, r *wire.Round) {
 // step makes a local step of element i along v.
 func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	p := f.p
-	if p.Control == wire.ScaffoldMean {
+	if p.Control == plan.ScaffoldMean {
 		f.control[i] += float32(float32(r.Contributors) / float32(p.Steps) * v)
 	}
-	if p.Control != wire.NoControl {
+	if p.Control != plan.NoControl {
 		v += correction
 	}
 	if p.Prox > 0 {
@@ -101,10 +102,10 @@ func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	}
 	eta := r.StepSize * f.scale(i)
 	switch p.Rule {
-	case wire.Momentum:
+	case plan.Momentum:
 		f.m[i] = float32(p.Beta*f.m[i]) + float32((1-p.Beta)*v)
 		v = f.m[i]
-	case wire.TorchMomentum:
+	case plan.TorchMomentum:
 		f.m[i] = float32(p.Beta*f.m[i]) + v
 		v = f.m[i]
 	}
@@ -131,7 +132,7 @@ func (f *naive) normalized(n uint64, r *wire.Round) {
 		squares += float64(w * s)
 	}
 	u := squares / count
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		u *= float64(p.Dim)
 	}
 	v[1] *= float64(p.ServerBeta1)
@@ -163,13 +164,13 @@ func (f *naive) serve(i int, base float32, r *wire.Round) {
 		alpha = float32(alpha * r.Factor)
 	}
 	switch p.ServerRule {
-	case wire.ServerMean:
-	case wire.ServerSGD:
+	case plan.ServerMean:
+	case plan.ServerSGD:
 		f.x[i] = base + float32(alpha*d)
-	case wire.ServerMomentum:
+	case plan.ServerMomentum:
 		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + d
 		f.x[i] = base + float32(alpha*f.moment[i])
-	case wire.ServerSign:
+	case plan.ServerSign:
 		switch f.x[i] = base; {
 		case d > 0:
 			f.x[i] = base + alpha
@@ -180,9 +181,9 @@ func (f *naive) serve(i int, base float32, r *wire.Round) {
 		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + float32((1-p.ServerBeta1)*d)
 		square := float32(d * d)
 		switch {
-		case p.ServerRule == wire.ServerAdaGrad:
+		case p.ServerRule == plan.ServerAdaGrad:
 			f.second[i] += square
-		case p.ServerRule != wire.ServerYogi:
+		case p.ServerRule != plan.ServerYogi:
 			f.second[i] = float32(p.ServerBeta2*f.second[i]) + float32((1-p.ServerBeta2)*square)
 		case f.second[i] > square:
 			f.second[i] -= float32((1 - p.ServerBeta2) * square)
@@ -190,7 +191,7 @@ func (f *naive) serve(i int, base float32, r *wire.Round) {
 			f.second[i] += float32((1 - p.ServerBeta2) * square)
 		}
 		v := f.second[i]
-		if p.ServerRule == wire.ServerAMSGrad {
+		if p.ServerRule == plan.ServerAMSGrad {
 			f.peak[i] = max(f.peak[i], v)
 			v = f.peak[i]
 		}
@@ -220,7 +221,7 @@ func (f *naive) factor() {
 	columns := slices.Clone(f.trail)
 	slices.Reverse(columns) // newest first
 	n, largest := len(columns), 0.0
-	var g, r [wire.MaxSubspace][wire.MaxSubspace]float64
+	var g, r [plan.MaxSubspace][plan.MaxSubspace]float64
 	for j := range n {
 		for i := range j + 1 {
 			g[i][j] = inner(columns[i], columns[j])
@@ -249,7 +250,7 @@ func (f *naive) factor() {
 		}
 	}
 	for e := range f.x {
-		var q [wire.MaxSubspace]float64
+		var q [plan.MaxSubspace]float64
 		for j := range n {
 			if r[j][j] != 0 {
 				t := float64(columns[j][e])
@@ -272,7 +273,7 @@ func (f *naive) expand() {
 			t := &terms[s]
 			t.z, t.along = make([]float32, f.p.Dim), float32(c[s])
 			prng.Fill(t.z, f.poolDirection(uint32(s)), 0)
-			if f.p.Distribution == wire.Sphere {
+			if f.p.Distribution == plan.Sphere {
 				t.along = float32(float64(t.along) / math.Sqrt(squares(t.z)))
 			}
 		}

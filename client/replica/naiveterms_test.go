@@ -3,23 +3,24 @@ package replica
 import (
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // older returns the terms of a round's correction.
 func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
-	if f.p.Control == wire.SVRG {
+	if f.p.Control == plan.SVRG {
 		for i, c := range f.pending {
 			terms = append(terms, f.term(c/float32(len(f.pending)), f.pendingN, 0, i, 0))
 		}
 	}
 	for _, t := range r.Terms {
-		if t.Back == 0 || f.p.Control == wire.NoControl {
+		if t.Back == 0 || f.p.Control == plan.NoControl {
 			continue
 		}
 		count := f.p.TermPrecision().Len(t.Scalars)
 		for i, s := range f.p.TermPrecision().Values(t.Scalars, 1, count) {
-			if f.p.Control == wire.ScaffoldPoint {
+			if f.p.Control == plan.ScaffoldPoint {
 				terms = append(terms, f.term((f.pending[i]-s)/float32(count), n-t.Back, 0, i, 0))
 				continue
 			}
@@ -34,7 +35,7 @@ func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 // terms returns the terms of local step k.
 func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 	p := int(r.Perturbations)
-	if f.p.Transport == wire.Mean {
+	if f.p.Transport == plan.Mean {
 		for q, g := range f.block(r, r.Terms[0], k) {
 			terms = append(terms, f.term(g/float32(p), n, k, q, 0))
 		}
@@ -97,7 +98,7 @@ func (f *naive) coefficients(n uint64, r *wire.Round) {
 			block := f.block(r, t, k)
 			for q, g := range block {
 				g /= float32(len(block))
-				if f.p.Distribution == wire.Sphere {
+				if f.p.Distribution == plan.Sphere {
 					g *= float32(f.p.Dim)
 				}
 				v[f.index(n-t.Back, k, q)] += float64(g)
@@ -117,10 +118,10 @@ func (f *naive) coefficient(s int, v, start float64, eta float32) {
 		v += float64(float64(f.p.WeightDecay) * f.a[s])
 	}
 	switch f.p.Rule {
-	case wire.Momentum:
+	case plan.Momentum:
 		f.b[s] = float64(float64(f.p.Beta)*f.b[s]) + float64(float64(1-f.p.Beta)*v)
 		v = f.b[s]
-	case wire.TorchMomentum:
+	case plan.TorchMomentum:
 		f.b[s] = float64(float64(f.p.Beta)*f.b[s]) + v
 		v = f.b[s]
 	}

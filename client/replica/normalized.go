@@ -3,12 +3,13 @@ package replica
 import (
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/client/replica/internal/server"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
 // normalizes reports whether the plan's server rule is ServerNormalized.
-func (r *Replica) normalizes() bool { return r.plan.ServerRule == wire.ServerNormalized }
+func (r *Replica) normalizes() bool { return r.plan.ServerRule == plan.ServerNormalized }
 
 // countScalars counts a round's own scalars for the server rule, and returns by what its step
 // multiplies m.
@@ -51,7 +52,7 @@ func (r *Replica) meanSquare(round *wire.Round) float64 {
 	switch {
 	case n == 0:
 		return 0
-	case r.plan.Distribution == wire.Sphere:
+	case r.plan.Distribution == plan.Sphere:
 		return float64(float64(r.plan.Dim) * (sum / float64(n)))
 	}
 	return sum / float64(n)

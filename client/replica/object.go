@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,7 +15,7 @@ var ErrObject = errors.New("replica: wrong or missing object")
 type Object struct {
 	N        uint64 // the record
 	Digest   [wire.ObjectLen]byte
-	Elements uint64 // float32, [wire.Plan.Object]
+	Elements uint64 // float32, [plan.Plan.Object]
 }
 
 // An objectState is the part of the state that one kind of object replaces: x (for scaffold-2
@@ -36,8 +37,8 @@ const (
 )
 
 // kindOf returns which kind of object a phase's record names.
-func kindOf(p *wire.Plan, phase uint8) int {
-	if (p.Estimator == wire.Surrogate) == (phase == 2) && phase > 0 {
+func kindOf(p *plan.Plan, phase uint8) int {
+	if (p.Estimator == plan.Surrogate) == (phase == 2) && phase > 0 {
 		return ofOther
 	}
 	return ofParams
@@ -96,7 +97,7 @@ func (r *Replica) Missing() []Object {
 // Supply brought them before the other missing object.
 func (r *Replica) Whole() uint64 { return r.whole }
 
-// Weights returns the surrogate's w after the last record: [wire.Plan.Features] elements,
+// Weights returns the surrogate's w after the last record: [plan.Plan.Features] elements,
 // zeros before the first, and nothing for other estimators. It is valid as long as Params.
 func (r *Replica) Weights() []float32 { return r.w }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // pointsAt returns the points of perturbations 0 to 2 of a step of r, at an iterate with
@@ -68,7 +68,7 @@ func checkAll(t *testing.T, r *Replica, p *Points, want [][]float32, off, n int,
 func TestPerturbAll(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
-		for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 			for _, central := range []bool{false, true} {
 				t.Run(fmt.Sprint(name, dist, central), func(t *testing.T) {
 					plan := basePlan()
@@ -98,7 +98,7 @@ func TestPerturbAll(t *testing.T) {
 
 // Any number of workers gives the same points, for few blocks and for many.
 func TestPerturbAllWorkers(t *testing.T) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, central := range []bool{false, true} {
 			plan := bigPlan(dist, true)
 			alone, _ := begun(t, plan, 0)

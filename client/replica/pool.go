@@ -3,6 +3,7 @@ package replica
 import (
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -19,18 +20,18 @@ type pool struct {
 	v     []float64      // gradient estimate of a step
 	start []float64      // a at the start of the round, for prox
 	given []float32      // x0 if the app gives it
-	seeds []wire.Segment // the segments that seed x0 otherwise
+	seeds []plan.Segment // the segments that seed x0 otherwise
 	norms []float64      // squared, for a sphere's directions; 0: not measured yet
 }
 
-func newPool(p *wire.Plan) *pool {
+func newPool(p *plan.Plan) *pool {
 	n := int(p.Pool) + 1
 	c := &pool{a: make([]float64, n), v: make([]float64, n), seeds: p.Layout()}
 	c.a[n-1] = 1
-	if p.Rule != wire.SGD {
+	if p.Rule != plan.SGD {
 		c.b = make([]float64, n)
 	}
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		c.norms = make([]float64, p.Pool)
 	}
 	return c
@@ -81,10 +82,10 @@ func (r *Replica) addPooled(n uint64, round *wire.Round) {
 }
 
 // step makes one local step on the coefficients, as Advance does on a model.
-func (c *pool) step(p *wire.Plan, eta float32) {
+func (c *pool) step(p *plan.Plan, eta float32) {
 	prox, decay, beta, rate := float64(p.Prox), float64(p.WeightDecay), float64(p.Beta), float64(eta)
 	gain := 1.0
-	if p.Rule == wire.Momentum {
+	if p.Rule == plan.Momentum {
 		gain = float64(1 - p.Beta)
 	}
 	for s, v := range c.v {
@@ -120,7 +121,7 @@ func (r *Replica) expand() {
 
 // measurePool computes the norms of all directions of a sphere's pool.
 func (r *Replica) measurePool() {
-	if r.plan.Distribution != wire.Sphere {
+	if r.plan.Distribution != plan.Sphere {
 		return
 	}
 	r.wanted = r.wanted[:0]
@@ -170,7 +171,7 @@ const poolTerms = 64
 // firstBlock sets dst to block i of the initial parameters.
 func (r *Replica) firstBlock(dst []float32, i int) {
 	at := i * prng.BlockLen
-	if r.plan.Initial == wire.Given {
+	if r.plan.Initial == plan.Given {
 		copy(dst, r.pool.given[at:])
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -22,12 +23,12 @@ func direction(r *Replica, n uint64, k, p int) []float32 {
 	return z
 }
 
-var layouts = map[string][]wire.Segment{
+var layouts = map[string][]plan.Segment{
 	"one": nil,
 	"several": {
 		{Name: "a", Len: 1, MuScale: 3}, {Name: "b", Len: 4094, StepScale: 2},
 		{Name: "c", Len: 2, MuScale: 0.5},
-		{Name: "d", Len: 4200, Fill: wire.NormalFill, Scale: 1},
+		{Name: "d", Len: 4200, Fill: plan.NormalFill, Scale: 1},
 		{Name: "e", Len: 703, MuScale: 7, StepScale: 0.25},
 	},
 }
@@ -36,7 +37,7 @@ var layouts = map[string][]wire.Segment{
 func TestProbe(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
-		for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 			p := basePlan()
 			p.Dim, p.Segments, p.Distribution = dim, segments, dist
 			r, _ := begun(t, p, 0)
@@ -80,13 +81,13 @@ func TestProbe(t *testing.T) {
 // Advance by every step with the record's scalars equals Apply.
 func TestAdvanceIsApply(t *testing.T) {
 	for name, segments := range layouts {
-		for _, rule := range []wire.Rule{wire.SGD, wire.Momentum, wire.TorchMomentum} {
-			for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, rule := range []plan.Rule{plan.SGD, plan.Momentum, plan.TorchMomentum} {
+			for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 				t.Run(fmt.Sprint(name, rule, dist), func(t *testing.T) {
 					p := basePlan()
 					p.Dim, p.Segments, p.Steps, p.Rule, p.WeightDecay, p.Distribution = 9000,
 						segments, 3, rule, 0.01, dist
-					if rule != wire.SGD {
+					if rule != plan.SGD {
 						p.Beta = 0.9
 					}
 					r, c := begun(t, p, 0)
@@ -117,7 +118,7 @@ func TestAdvanceIsApply(t *testing.T) {
 func TestStepByHand(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.WeightDecay = 5000, 0.5
-	p.Segments = []wire.Segment{{Name: "a", Len: 4999, Fill: wire.UniformFill, Scale: 1},
+	p.Segments = []plan.Segment{{Name: "a", Len: 4999, Fill: plan.UniformFill, Scale: 1},
 		{Name: "b", Len: 1, StepScale: 4}}
 	r, c := begun(t, p, 0)
 	x := slices.Clone(r.Params())
@@ -142,7 +143,7 @@ func TestSeededSegments(t *testing.T) {
 		p := basePlan()
 		for i, n := range lengths {
 			p.Segments = append(p.Segments,
-				wire.Segment{Name: fmt.Sprint("s", i), Len: n, Fill: wire.NormalFill, Scale: 2})
+				plan.Segment{Name: fmt.Sprint("s", i), Len: n, Fill: plan.NormalFill, Scale: 2})
 		}
 		p.Dim = 9000
 		r, _ := begun(t, p, 0)

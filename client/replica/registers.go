@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // hasRegisters reports whether the plan's state has registers at any time.
-func hasRegisters(p *wire.Plan) bool {
-	return p.Control != wire.NoControl || p.Pool > 0 || p.Estimator == wire.Surrogate ||
-		p.ServerRule == wire.ServerNormalized
+func hasRegisters(p *plan.Plan) bool {
+	return p.Control != plan.NoControl || p.Pool > 0 || p.Estimator == plan.Surrogate ||
+		p.ServerRule == plan.ServerNormalized
 }
 
 // registers returns the numbers of the state that are in no vector, in the order of its
@@ -23,9 +23,9 @@ func hasRegisters(p *wire.Plan) bool {
 //   - ServerNormalized: the bits of V, p1 and p2.
 func (r *Replica) registers() []uint64 {
 	switch {
-	case r.plan.Estimator == wire.Surrogate:
+	case r.plan.Estimator == plan.Surrogate:
 		return appendBits([]uint64{r.pending.n}, r.w)
-	case r.plan.Control == wire.ScaffoldMean && !r.dense():
+	case r.plan.Control == plan.ScaffoldMean && !r.dense():
 		return []uint64{uint64(r.population)}
 	case r.pending.n > 0:
 		return appendBits([]uint64{r.pending.n}, r.pending.scalars)
@@ -54,22 +54,22 @@ func appendBits(list []uint64, v []float32) []uint64 {
 }
 
 // canHave reports whether a plan's state can have that many registers.
-func canHave(p *wire.Plan, registers int) bool {
+func canHave(p *plan.Plan, registers int) bool {
 	_, dense := transportOf(p).(denseTransport)
 	switch {
-	case p.Estimator == wire.Surrogate:
+	case p.Estimator == plan.Surrogate:
 		return registers == 1+int(p.Features)
 	case dense:
 		return registers == 0 || registers == 1 && p.Phases() == 2
-	case p.Control == wire.ScaffoldMean:
+	case p.Control == plan.ScaffoldMean:
 		return registers == 1
 	case p.Phases() == 2:
-		return registers == 0 || registers >= 2 && registers <= 1+wire.MaxScalars
-	case p.Pool > 0 && p.Rule == wire.SGD:
+		return registers == 0 || registers >= 2 && registers <= 1+plan.MaxScalars
+	case p.Pool > 0 && p.Rule == plan.SGD:
 		return registers == int(p.Pool)+1
 	case p.Pool > 0:
 		return registers == 2*(int(p.Pool)+1)
-	case p.ServerRule == wire.ServerNormalized:
+	case p.ServerRule == plan.ServerNormalized:
 		return registers == 3
 	}
 	return registers == 0
@@ -79,15 +79,15 @@ func canHave(p *wire.Plan, registers int) bool {
 // values that the plan cannot have.
 func (r *Replica) restore(list []uint64) bool {
 	switch {
-	case r.plan.Estimator == wire.Surrogate:
+	case r.plan.Estimator == plan.Surrogate:
 		r.pending.n = list[0]
 		for i, bits := range list[1:] {
 			r.w[i] = math.Float32frombits(uint32(bits))
 		}
 		return list[0] != 1 && list[0] <= r.n
-	case r.plan.Control == wire.ScaffoldMean && len(list) > 0:
+	case r.plan.Control == plan.ScaffoldMean && len(list) > 0:
 		r.population = uint32(min(list[0], math.MaxUint32))
-		return list[0] <= wire.MaxMembers
+		return list[0] <= plan.MaxMembers
 	case r.plan.Phases() == 2 && len(list) > 0:
 		r.pending.n = list[0]
 		for _, bits := range list[1:] {

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
 // BenchmarkReplay applies records of P=10, one at a time and many at once.
 func BenchmarkReplay(b *testing.B) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, dim := range []uint64{28_938, 10_000_000} {
 			for _, workers := range []int{1, 2} {
 				for _, atOnce := range []int{1, 64} {
@@ -22,7 +23,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-func benchmarkReplay(b *testing.B, dist wire.Distribution, dim uint64, workers, atOnce int) {
+func benchmarkReplay(b *testing.B, dist plan.Distribution, dim uint64, workers, atOnce int) {
 	const perturbations = 10
 	p := basePlan()
 	p.Dim, p.Distribution = dim, dist

@@ -7,9 +7,10 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/client/replica/internal/server"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // Errors that a caller branches on. None of them changes the state.
@@ -56,7 +57,7 @@ type Config struct {
 	RunKey []byte
 	// Check judges each plan before memory is allocated for it: that of record 1, that after a
 	// change, that of a state file. Its error is Apply's or Load's. Nil: all plans will do.
-	Check func(*wire.Plan) error
+	Check func(*plan.Plan) error
 	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large
 	// model; with 0 or 1 only the caller's. The bits are the same for any number. Each
 	// worker takes a few blocks of memory.
@@ -64,7 +65,7 @@ type Config struct {
 }
 
 // judge calls Check.
-func (c *Config) judge(p *wire.Plan) error {
+func (c *Config) judge(p *plan.Plan) error {
 	if c.Check == nil {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (c *Config) judge(p *wire.Plan) error {
 //     Config.Initial.
 //  2. A method that returns an error has changed nothing. ApplyAll has applied the records
 //     before the faulty one.
-//  3. A vector is empty unless the plan has it; [wire.Plan.StateVectors] counts the others.
+//  3. A vector is empty unless the plan has it; [plan.Plan.StateVectors] counts the others.
 //  4. Every record that was applied or passed names the hash of the record before it in
 //     the log.
 type Replica struct {
@@ -87,7 +88,7 @@ type Replica struct {
 	hash      wire.Hash
 	passed    link      // last record passed since n
 	first     []byte    // record 1
-	plan      wire.Plan // with all changes so far
+	plan      plan.Plan // with all changes so far
 	transport transport // the plan's
 	rounds    uint64    // rounds applied
 	epoch     uint64
@@ -150,7 +151,7 @@ func (r *Replica) Ended() *wire.End { return r.ended }
 
 // Plan returns the plan as changed so far, nil before record 1. The caller
 // must not change it.
-func (r *Replica) Plan() *wire.Plan {
+func (r *Replica) Plan() *plan.Plan {
 	if r.n == 0 {
 		return nil
 	}
@@ -176,7 +177,7 @@ func (r *Replica) Momentum() []float32 { return r.m }
 // the round is missing afterwards: [Replica.Supply] it, or that of a later round.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
-// [ErrDim], [ErrInitial], wire.ErrRunKey, a *wire.PlanError and that of Config.Check;
+// [ErrDim], [ErrInitial], plan.ErrRunKey, a *plan.Error and that of Config.Check;
 // wire.ErrUpgrade and the other faults of a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
 	if err := r.add(record); err != nil {
@@ -289,13 +290,13 @@ func (r *Replica) follows(rec *wire.Record) error {
 	return nil
 }
 
-func (r *Replica) otherRun(p *wire.Plan) error {
-	return &wire.PlanError{Field: "run", Value: p.Run,
+func (r *Replica) otherRun(p *plan.Plan) error {
+	return &plan.Error{Field: "run", Value: p.Run,
 		Remedy: fmt.Sprintf("this replica is of run %q: join the run that the plan is of", r.cfg.Run)}
 }
 
 // begin applies record 1.
-func (r *Replica) begin(p *wire.Plan) error {
+func (r *Replica) begin(p *plan.Plan) error {
 	switch err := valid.Plan(p); {
 	case err != nil:
 		return err
@@ -319,7 +320,7 @@ func (r *Replica) begin(p *wire.Plan) error {
 	return nil
 }
 
-func (r *Replica) change(c *wire.Change) error {
+func (r *Replica) change(c *plan.Change) error {
 	p := r.plan
 	c.Apply(&p)
 	if err := valid.Plan(&p); err != nil {

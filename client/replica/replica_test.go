@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A state is everything that a replica's methods return.
@@ -41,7 +42,7 @@ func refuses(t *testing.T, r *Replica, record []byte, want error) {
 }
 
 // begun returns a replica after record 1 and a few rounds, and its chain.
-func begun(t *testing.T, p *wire.Plan, rounds int) (*Replica, *chain) {
+func begun(t *testing.T, p *plan.Plan, rounds int) (*Replica, *chain) {
 	t.Helper()
 	r, c := New(Config{Run: p.Run}), newChain(p.Run)
 	mustApply(t, r, c.plan(p))
@@ -56,9 +57,9 @@ func (c *chain) simple(n uint64) []byte {
 	return c.round(n, 0.5, 1, wire.AppendScalars(nil, float32(n)))
 }
 
-func smallPlan() *wire.Plan {
+func smallPlan() *plan.Plan {
 	p := basePlan()
-	p.Dim, p.Rule, p.Beta = 10, wire.TorchMomentum, 0.5
+	p.Dim, p.Rule, p.Beta = 10, plan.TorchMomentum, 0.5
 	return p
 }
 
@@ -157,21 +158,21 @@ func TestPlanRefused(t *testing.T) {
 	tests := []struct {
 		name   string
 		config Config
-		edit   func(*wire.Plan)
+		edit   func(*plan.Plan)
 		want   error
 		says   string
 	}{
-		{"dim", Config{Dim: 11}, func(*wire.Plan) {}, ErrDim, "the plan has 10, this model 11"},
-		{"no given parameters", Config{}, func(p *wire.Plan) {
-			p.Initial, p.InitialDigest = wire.Given, InitialDigest(given)
+		{"dim", Config{Dim: 11}, func(*plan.Plan) {}, ErrDim, "the plan has 10, this model 11"},
+		{"no given parameters", Config{}, func(p *plan.Plan) {
+			p.Initial, p.InitialDigest = plan.Given, InitialDigest(given)
 		},
 			ErrInitial, "starts from 10 given parameters, this device gives 0"},
 		{"other given parameters", Config{Initial: make([]float32, 10)},
-			func(p *wire.Plan) {
-				p.Initial, p.InitialDigest = wire.Given, InitialDigest(given)
+			func(p *plan.Plan) {
+				p.Initial, p.InitialDigest = plan.Given, InitialDigest(given)
 			}, ErrInitial, "load the file"},
-		{"invalid", Config{}, func(p *wire.Plan) { p.Mu = 0 }, nil, "mu = 0"},
-		{"another run", Config{Run: "else"}, func(*wire.Plan) {}, nil, `this replica is of run "else"`},
+		{"invalid", Config{}, func(p *plan.Plan) { p.Mu = 0 }, nil, "mu = 0"},
+		{"another run", Config{Run: "else"}, func(*plan.Plan) {}, nil, `this replica is of run "else"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,7 +184,7 @@ func TestPlanRefused(t *testing.T) {
 			r := New(tt.config)
 			before := stateOf(r)
 			err := r.Apply(newChain(p.Run).plan(p))
-			var plan *wire.PlanError
+			var plan *plan.Error
 			if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil &&
 				!errors.As(err, &plan) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %v that says %q", err, tt.want, tt.says)
@@ -199,7 +200,7 @@ func TestPlanRefused(t *testing.T) {
 func TestGivenIsCopied(t *testing.T) {
 	given := []float32{1, 2, 3}
 	p := basePlan()
-	p.Dim, p.Initial, p.InitialDigest = 3, wire.Given, InitialDigest(given)
+	p.Dim, p.Initial, p.InitialDigest = 3, plan.Given, InitialDigest(given)
 	r, c := New(Config{Run: p.Run, Initial: given}), newChain(p.Run)
 	mustApply(t, r, c.plan(p))
 	mustApply(t, r, c.simple(1))
@@ -237,7 +238,7 @@ func TestChange(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	change := func(settings ...string) []byte {
 		t.Helper()
-		var ch wire.Change
+		var ch plan.Change
 		for i := 0; i < len(settings); i += 2 {
 			if err := planfile.SetChange(&ch, settings[i], settings[i+1]); err != nil {
 				t.Fatal(err)
@@ -248,8 +249,8 @@ func TestChange(t *testing.T) {
 	was := *c
 	before := stateOf(r)
 	err := r.Apply(change("beta", "0.25", "quorum", "7")) // above the target
-	var plan *wire.PlanError
-	if !errors.As(err, &plan) || plan.Field != "quorum" || stateOf(r) != before {
+	var pl *plan.Error
+	if !errors.As(err, &pl) || plan.Field != "quorum" || stateOf(r) != before {
 		t.Errorf("got %v and %+v, want an error about the quorum and no change", err, stateOf(r))
 	}
 	*c = was

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -101,11 +102,11 @@ func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 	}
 }
 
-var zeroCoefs [wire.MaxSubspace]float32
+var zeroCoefs [plan.MaxSubspace]float32
 
 // measureRound computes the norms of all of a round's sphere directions at once.
 func (r *Replica) measureRound(n uint64, round *wire.Round) {
-	if r.plan.Distribution != wire.Sphere {
+	if r.plan.Distribution != plan.Sphere {
 		return
 	}
 	r.wanted = r.wanted[:0]
@@ -138,7 +139,7 @@ func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 		return fmt.Errorf("perturbations 0: %w", wire.ErrValue)
 	case round.Phase != r.Phase():
 		return fmt.Errorf("phase %d, want %d: %w", round.Phase, r.Phase(), wire.ErrValue)
-	case r.plan.Distribution == wire.Subspace && round.Round != r.rounds+1:
+	case r.plan.Distribution == plan.Subspace && round.Round != r.rounds+1:
 		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
 	case r.pool != nil && round.Round != r.rounds+1:
 		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
@@ -189,8 +190,8 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 
 // checkParts checks the fields that only some plans' rounds have.
 func (r *Replica) checkParts(round *wire.Round, relayed bool) error {
-	weighted := relayed && r.plan.Weights != wire.Equal
-	corrected := r.plan.Control == wire.ScaffoldMean
+	weighted := relayed && r.plan.Weights != plan.Equal
+	corrected := r.plan.Control == plan.ScaffoldMean
 	switch {
 	case weighted && len(round.Weights) != len(round.Terms), !weighted && len(round.Weights) > 0:
 		return fmt.Errorf("%d weights for %d terms: %w",

@@ -1,8 +1,8 @@
 package replica
 
 import (
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // scratch is the memory for the blocks that a worker computes.
@@ -25,7 +25,7 @@ func (r *Replica) allocateScratch() {
 	p := &r.plan
 	r.scratch = make([]scratch, r.team.Workers())
 	n := min(prng.BlockLen, len(r.x))
-	r.needsBase = p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == wire.Subspace
+	r.needsBase = p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == plan.Subspace
 	for i := range r.scratch {
 		s := &r.scratch[i]
 		s.v = make([]float32, n)
@@ -35,7 +35,7 @@ func (r *Replica) allocateScratch() {
 		if p.Prox != 0 {
 			s.drift = make([]float32, n)
 		}
-		if p.Control != wire.NoControl {
+		if p.Control != plan.NoControl {
 			s.corrected, s.older = make([]float32, n), make([]float32, n)
 		}
 	}

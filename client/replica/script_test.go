@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // secret is the run key of private runs.
@@ -20,7 +21,7 @@ var secret = bytes.Repeat([]byte{9}, 32)
 // the script's own generator.
 type script struct {
 	cfg     Config
-	plan    *wire.Plan
+	plan    *plan.Plan
 	records [][]byte
 	chain   *chain
 	random  lcg
@@ -31,7 +32,7 @@ type script struct {
 }
 
 // planOf returns basePlan with the settings of a golden run.
-func planOf(t testing.TB, settings string) *wire.Plan {
+func planOf(t testing.TB, settings string) *plan.Plan {
 	t.Helper()
 	p := basePlan()
 	if err := json.Unmarshal([]byte(settings), (*planfile.Plan)(p)); err != nil {
@@ -53,7 +54,7 @@ func scriptOf(t testing.TB, g golden) *script {
 }
 
 // newScript begins a run with its plan record.
-func newScript(p *wire.Plan) *script {
+func newScript(p *plan.Plan) *script {
 	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{},
 		counts: map[uint64]int{}}
 	s.objects = map[[wire.ObjectLen]byte][]byte{}
@@ -62,7 +63,7 @@ func newScript(p *wire.Plan) *script {
 	for i := range given {
 		given[i] = s.random.float()
 	}
-	if p.Initial == wire.Given {
+	if p.Initial == plan.Given {
 		p.InitialDigest = InitialDigest(given)
 	}
 	s.cfg = Config{Run: p.Run, Dim: p.Dim, Initial: given}
@@ -79,7 +80,7 @@ func (s *script) add(r wire.Round) {
 
 // change adds a change record.
 func (s *script) change(field, value string) {
-	var c wire.Change
+	var c plan.Change
 	if err := planfile.SetChange(&c, field, value); err != nil {
 		panic(err)
 	}
@@ -94,12 +95,12 @@ func (s *script) round(n uint64) {
 	r := wire.Round{Round: n, StepSize: p.StepSizeAt(n), Perturbations: perturbations, Contributors: 1,
 		Factor: p.FactorAt(n)}
 	switch {
-	case p.Transport == wire.DenseVectors:
+	case p.Transport == plan.DenseVectors:
 		s.dense(r)
 		return
-	case p.Transport == wire.Relay:
+	case p.Transport == plan.Relay:
 		s.relay(&r, scalars)
-	case p.Control == wire.ScaffoldPoint, p.Control == wire.SVRG:
+	case p.Control == plan.ScaffoldPoint, p.Control == plan.SVRG:
 		first, back := r, uint64(1)
 		first.Phase, first.Terms = 1, []wire.Term{{Scalars: scalars(1)}}
 		s.add(first)
@@ -108,10 +109,10 @@ func (s *script) round(n uint64) {
 			back++
 		}
 		r.Phase, r.Terms = 2, []wire.Term{{Scalars: scalars(p.Steps)}, {Back: back, Scalars: scalars(1)}}
-		if p.Control == wire.SVRG {
+		if p.Control == plan.SVRG {
 			r.Terms = r.Terms[:1]
 		}
-	case p.Control == wire.ScaffoldMean:
+	case p.Control == plan.ScaffoldMean:
 		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
 		s.variates(&r)
 	default:
@@ -143,16 +144,16 @@ func (s *script) late(r *wire.Round) {
 			}
 			t := wire.Term{Back: back,
 				Scalars: s.random.travel(s.plan.Precision, s.counts[n-back])}
-			if s.plan.Transport == wire.Relay {
+			if s.plan.Transport == plan.Relay {
 				slot += 1 + s.random.below(3)
 				t.Source = prng.Slot(slot)
 			}
 			r.Terms = append(r.Terms, t)
 			r.Contributors++
 			if s.plan.RelaysWeights() {
-				r.Weights = append(r.Weights, 1+s.random.below(wire.MaxWeight))
+				r.Weights = append(r.Weights, 1+s.random.below(plan.MaxWeight))
 			}
-			if s.plan.Transport == wire.Mean {
+			if s.plan.Transport == plan.Mean {
 				break
 			}
 		}
@@ -174,7 +175,7 @@ func (s *script) dense(r wire.Round) {
 }
 
 // object makes a vector and returns its digest.
-func (s *script) object(elements uint64) wire.Bytes {
+func (s *script) object(elements uint64) plan.Bytes {
 	var data []byte
 	seed := s.random
 	for range elements {
@@ -210,8 +211,8 @@ func (s *script) relay(r *wire.Round, scalars func(uint32) wire.Scalars) {
 		slot += s.random.below(3)
 		r.Slots = append(r.Slots, slot)
 		r.Terms = append(r.Terms, wire.Term{Source: prng.Slot(slot), Scalars: scalars(s.plan.Steps)})
-		if slot++; s.plan.Weights == wire.BySamples {
-			r.Weights = append(r.Weights, 1+s.random.below(wire.MaxWeight))
+		if slot++; s.plan.Weights == plan.BySamples {
+			r.Weights = append(r.Weights, 1+s.random.below(plan.MaxWeight))
 		}
 	}
 }

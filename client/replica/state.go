@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/client/replica/internal/packed"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -160,7 +161,7 @@ func (r *Replica) changes() []byte {
 	was, is := changeOf(first.Plan), changeOf(&r.plan)
 	var fields []uint64
 	var old, now []byte
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if !f.Changeable {
 			continue
 		}
@@ -179,8 +180,8 @@ func (r *Replica) changes() []byte {
 
 // changeOf returns a change to the values of p. Its fields are for the caller to name: one
 // change serves for all of them, because each has room for a whole plan.
-func changeOf(p *wire.Plan) *wire.Record {
-	return &wire.Record{N: 2, Kind: wire.KindChange, Change: &wire.Change{Values: *p}}
+func changeOf(p *plan.Plan) *wire.Record {
+	return &wire.Record{N: 2, Kind: wire.KindChange, Change: &plan.Change{Values: *p}}
 }
 
 // end returns the record of the run's end, with prev and epoch 0; empty before the end.

@@ -5,14 +5,14 @@ import (
 	"io"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // BenchmarkState saves and loads a model of 1.2 million parameters with momentum, in
 // memory.
 func BenchmarkState(b *testing.B) {
 	p := basePlan()
-	p.Dim, p.Rule, p.Beta = 1_206_590, wire.Momentum, 0.9
+	p.Dim, p.Rule, p.Beta = 1_206_590, plan.Momentum, 0.9
 	r := New(Config{Run: p.Run})
 	if err := r.Apply(newChain(p.Run).plan(p)); err != nil {
 		b.Fatal(err)

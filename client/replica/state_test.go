@@ -16,8 +16,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 const stateFile = "testdata/state-1.bin"
@@ -69,7 +70,7 @@ func eventful(t testing.TB) (*Replica, *chain, History) {
 	}
 	apply(c.plan(p))
 	apply(c.simple(1))
-	var change wire.Change
+	var change plan.Change
 	for _, field := range [][2]string{{"beta", "0.25"}, {"quorum", "1"},
 		{"step_schedule", `[{"round":3,"factor":0.5}]`}} {
 		if err := planfile.SetChange(&change, field[0], field[1]); err != nil {
@@ -189,7 +190,7 @@ func TestForeignState(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
 	given := basePlan()
-	given.Dim, given.Initial, given.InitialDigest = 3, wire.Given, InitialDigest([]float32{1, 2, 3})
+	given.Dim, given.Initial, given.InitialDigest = 3, plan.Given, InitialDigest([]float32{1, 2, 3})
 	g := New(Config{Run: "golden", Initial: []float32{1, 2, 3}})
 	mustApply(t, g, newChain("golden").plan(given))
 	givenFile := fileOf(t, g, History{})
@@ -359,7 +360,7 @@ func FuzzLoad(f *testing.F) {
 // Loading and saving allocate little more than the replica.
 func TestStateMemory(t *testing.T) {
 	p := basePlan()
-	p.Dim, p.Rule, p.Beta = 1<<20, wire.Momentum, 0.5
+	p.Dim, p.Rule, p.Beta = 1<<20, plan.Momentum, 0.5
 	r := New(Config{Run: p.Run})
 	mustApply(t, r, newChain(p.Run).plan(p))
 	file := fileOf(t, r, History{})

@@ -2,8 +2,8 @@ package replica
 
 import (
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau moves: that of
@@ -43,18 +43,18 @@ func (r *Replica) updateBasis() {
 
 func (r *Replica) gramBlock(_, i int) {
 	size := mathx.GramLen(len(r.columns))
-	var columns [wire.MaxSubspace][]float32
+	var columns [plan.MaxSubspace][]float32
 	mathx.Gram(r.grams[i*size:(i+1)*size], blocksAt(&columns, r.columns, i))
 }
 
 func (r *Replica) basisBlock(_, i int) {
-	var from, to [wire.MaxSubspace][]float32
+	var from, to [plan.MaxSubspace][]float32
 	mathx.Orthonormalize(blocksAt(&to, r.basis, i), blocksAt(&from, r.columns, i),
 		r.grams[:mathx.GramLen(len(r.columns))])
 }
 
 // blocksAt returns block i of every vector, in the memory of dst.
-func blocksAt(dst *[wire.MaxSubspace][]float32, vectors [][]float32, i int) [][]float32 {
+func blocksAt(dst *[plan.MaxSubspace][]float32, vectors [][]float32, i int) [][]float32 {
 	for j, v := range vectors {
 		dst[j] = block(v, i*prng.BlockLen)
 	}

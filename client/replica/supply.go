@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -79,9 +80,9 @@ func (r *Replica) replace(kind int, data []byte) {
 	*h = objectState{from: h.want.N}
 	dst := [][]float32{r.x, nil}
 	switch {
-	case kind == ofParams && r.plan.Control == wire.ScaffoldMean:
+	case kind == ofParams && r.plan.Control == plan.ScaffoldMean:
 		dst[1] = r.control
-	case kind == ofOther && r.plan.Estimator == wire.Surrogate:
+	case kind == ofOther && r.plan.Estimator == plan.Surrogate:
 		dst[0] = r.w
 	case kind == ofOther:
 		dst[0] = r.control

@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,11 +22,11 @@ type scalarTransport interface {
 	addTerms(r *Replica, n uint64, round *wire.Round) int
 }
 
-func transportOf(p *wire.Plan) transport {
+func transportOf(p *plan.Plan) transport {
 	switch p.Transport {
-	case wire.Relay:
+	case plan.Relay:
 		return relayTransport{}
-	case wire.DenseVectors:
+	case plan.DenseVectors:
 		return denseTransport{}
 	}
 	return meanTransport{}
@@ -75,11 +76,11 @@ func (denseTransport) check(r *Replica, _ uint64, round *wire.Round) error {
 			len(round.Object), wire.ObjectLen, wire.ErrValue)
 	case len(round.Terms) > 0:
 		return fmt.Errorf("%d terms with transport=%v: %w",
-			len(round.Terms), wire.DenseVectors, wire.ErrValue)
+			len(round.Terms), plan.DenseVectors, wire.ErrValue)
 	case len(round.Slots) > 0 || len(round.Weights) > 0 || round.Population > 0:
 		return fmt.Errorf("%d slots, %d weights, a population of %d with transport=%v: %w",
 			len(round.Slots), len(round.Weights), round.Population,
-			wire.DenseVectors, wire.ErrValue)
+			plan.DenseVectors, wire.ErrValue)
 	}
 	return nil
 }

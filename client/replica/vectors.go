@@ -5,12 +5,12 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/client/replica/internal/server"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // allocate makes the state of a plan around its parameters, all else zero.
-func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
+func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
 	r.transport = transportOf(p)
 	vector := func(wanted bool) []float32 {
@@ -19,9 +19,9 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 		}
 		return make([]float32, len(x))
 	}
-	r.m = vector(p.Rule != wire.SGD && !r.dense())
-	r.control = vector(p.Control == wire.ScaffoldMean || p.Control != wire.NoControl && r.dense())
-	if p.Estimator == wire.Surrogate {
+	r.m = vector(p.Rule != plan.SGD && !r.dense())
+	r.control = vector(p.Control == plan.ScaffoldMean || p.Control != plan.NoControl && r.dense())
+	if p.Estimator == plan.Surrogate {
 		r.w = make([]float32, p.Features)
 	}
 	r.server, r.running = server.New(p), server.NewRunning()
@@ -31,7 +31,7 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	r.columns = make([][]float32, len(r.trail))
 	if p.Pool > 0 {
 		r.pool, r.poolKey = newPool(p), r.keys.Key(0)
-		if p.Initial == wire.Given {
+		if p.Initial == plan.Given {
 			r.pool.given = append([]float32(nil), r.cfg.Initial...)
 		}
 	}

@@ -5,27 +5,28 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
 // bigPlan has just enough parameters to share out the work for one direction.
-func bigPlan(dist wire.Distribution, several bool) *wire.Plan {
+func bigPlan(dist plan.Distribution, several bool) *plan.Plan {
 	p, big := basePlan(), uint64(workFor+3*prng.BlockLen+17)
-	if dist == wire.Rademacher {
+	if dist == plan.Rademacher {
 		big += (signsFor - 1) * workFor
 	}
-	p.Dim, p.Distribution, p.Rule, p.Beta, p.WeightDecay = big, dist, wire.Momentum, 0.9, 0.01
+	p.Dim, p.Distribution, p.Rule, p.Beta, p.WeightDecay = big, dist, plan.Momentum, 0.9, 0.01
 	if several {
 		p.Segments = append(slices.Clone(layouts["several"]),
-			wire.Segment{Name: "z", Len: big - 9000, MuScale: 0.25, StepScale: 3})
+			plan.Segment{Name: "z", Len: big - 9000, MuScale: 0.25, StepScale: 3})
 	}
 	return p
 }
 
 // Any number of workers gives the bits of one.
 func TestWorkers(t *testing.T) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, several := range []bool{false, true} {
 			t.Run(fmt.Sprint(dist, several), func(t *testing.T) {
 				p := bigPlan(dist, several)

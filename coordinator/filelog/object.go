@@ -12,7 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 var _ runlog.Objects = (*Log)(nil)
@@ -80,7 +80,7 @@ func (f *Log) readObject(name runlog.ObjectName) (data []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if size > 4*wire.MaxDense {
+	if size > 4*plan.MaxDense {
 		return nil, fmt.Errorf("%w: it has %d bytes", runlog.ErrCorrupt, size)
 	}
 	data = make([]byte, size)

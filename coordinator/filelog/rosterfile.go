@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/roster"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -91,7 +92,7 @@ func (r *rosterFile) readOld(text []byte) error {
 			break
 		}
 		id := string(line)
-		if err := wire.CheckName(id); err != nil {
+		if err := plan.CheckName(id); err != nil {
 			return fmt.Errorf("line %d: %w: %w", len(r.members)+2, runlog.ErrCorrupt, err)
 		}
 		r.members = append(r.members, id)

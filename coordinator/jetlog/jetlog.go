@@ -12,8 +12,9 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/roster"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Defaults of a [Config].
@@ -71,7 +72,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Timeout < 0:
 		return c, fmt.Errorf("%w: Timeout must be positive, got %v", runlog.ErrConfig, c.Timeout)
 	}
-	if err := wire.CheckName(c.Run); err != nil {
+	if err := plan.CheckName(c.Run); err != nil {
 		return c, fmt.Errorf("%w: Run: %w", runlog.ErrConfig, err)
 	}
 	if got := c.Conn.MaxPayload(); got > 0 && got < wire.MaxFrame {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/roster"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -39,7 +40,7 @@ func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err er
 		return batch, sum, err
 	}
 	for id := range strings.SplitSeq(string(text), "\n") {
-		if err := wire.CheckName(id); err != nil {
+		if err := plan.CheckName(id); err != nil {
 			return batch, sum, fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
 		}
 		batch.Entries = append(batch.Entries, roster.Entry{ID: id})
@@ -68,7 +69,7 @@ func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 
 func (l *Log) addBatch(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		if err := wire.CheckName(id); err != nil {
+		if err := plan.CheckName(id); err != nil {
 			return err
 		}
 	}

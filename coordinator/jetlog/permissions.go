@@ -1,6 +1,6 @@
 package jetlog
 
-import "github.com/zofl/zofl/wire/subjects"
+import "github.com/zofl/zofl/internal/subjects"
 
 // Subjects returns the subjects to which the log of a run publishes, for permissions of the broker;
 // with dense, also those of its vectors. The log answers flow control of the server besides

@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // A DeviceState says where a member of a listed roster is.
@@ -29,18 +29,18 @@ type Device struct {
 	ID       string
 	Slot     uint32
 	State    DeviceState
-	LastSeen time.Time     // zero: not heard of since this coordinator began
-	Latency  time.Duration // from an announcement to its answer, smoothed; 0: none yet
-	Declines uint32        // since this coordinator began
-	Missed   uint32        // rounds in a row that waited for it in vain
-	Until    time.Time     // DeviceAway: when it is asked for again
-	Awaited  bool          // the open round waits for it
-	Cut      uint32        // contributions and control variates that Plan.Bound cut
-	Doubt    float64       // share of its weight that it lost, with Plan.Trust
-	Refused  uint64        // messages that were not looked at, because it sent too many
-	Faulty   uint64        // messages that no honest device sends
-	SameID   bool          // two devices send as this one, each with its own answers
-	Record   uint64        // the last one that it contributed to, 0 if none since this one began
-	Behind   uint64        // records of the log since that one
-	About    about.Device  // what it tells about itself; it may be wrong
+	LastSeen time.Time         // zero: not heard of since this coordinator began
+	Latency  time.Duration     // from an announcement to its answer, smoothed; 0: none yet
+	Declines uint32            // since this coordinator began
+	Missed   uint32            // rounds in a row that waited for it in vain
+	Until    time.Time         // DeviceAway: when it is asked for again
+	Awaited  bool              // the open round waits for it
+	Cut      uint32            // contributions and control variates that Plan.Bound cut
+	Doubt    float64           // share of its weight that it lost, with Plan.Trust
+	Refused  uint64            // messages that were not looked at, because it sent too many
+	Faulty   uint64            // messages that no honest device sends
+	SameID   bool              // two devices send as this one, each with its own answers
+	Record   uint64            // the last one that it contributed to, 0 if none since this one began
+	Behind   uint64            // records of the log since that one
+	About    deviceinfo.Device // what it tells about itself; it may be wrong
 }

@@ -3,8 +3,8 @@ package report
 import (
 	"encoding/hex"
 
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 

@@ -1,8 +1,8 @@
 package report
 
 import (
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 

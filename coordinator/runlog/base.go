@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // A Base is where a log begins whose first records are lost: with the state of a device after
@@ -71,9 +72,9 @@ func (b *Base) Position() (p Position, err error) {
 	if err != nil {
 		return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
 	}
-	plan := *first.Plan
-	p = Position{Chain: b.Tip(), Begins: b.N, LastEpoch: b.Epoch, Plan: plan, Rounds: b.Rounds}
-	p.history.plans = []wire.Plan{plan}
+	pl := *first.Plan
+	p = Position{Chain: b.Tip(), Begins: b.N, LastEpoch: b.Epoch, Plan: pl, Rounds: b.Rounds}
+	p.history.plans = []plan.Plan{pl}
 	p.history.stretches = []stretch{{n: b.N, rounds: b.Rounds}}
 	return p, nil
 }

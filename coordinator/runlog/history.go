@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 //     turn.
 //  2. Stretches ascend by n; the first begins with record 1.
 type history struct {
-	plans     []wire.Plan // after each record that changed the plan
+	plans     []plan.Plan // after each record that changed the plan
 	stretches []stretch
 }
 
@@ -80,7 +81,7 @@ func (h *history) after(s *stretch, n uint64) (rounds uint64, at Point) {
 }
 
 // at returns the plan, the number of the last round and the point after record n.
-func (h *history) at(n uint64) (plan wire.Plan, rounds uint64, at Point) {
+func (h *history) at(n uint64) (plan plan.Plan, rounds uint64, at Point) {
 	s := &h.stretches[h.find(n)]
 	rounds, at = h.after(s, n)
 	return h.plans[s.plan], rounds, at
@@ -136,4 +137,4 @@ func (p *Position) Round(n uint64) (perturbations uint32, ok bool) {
 }
 
 // At returns the plan, the number of the last round and the point after record n, which is in 1..N.
-func (p *Position) At(n uint64) (plan wire.Plan, rounds uint64, at Point) { return p.history.at(n) }
+func (p *Position) At(n uint64) (plan plan.Plan, rounds uint64, at Point) { return p.history.at(n) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -59,7 +60,7 @@ type Log interface {
 }
 
 // MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit a record.
-const MemberBatch = (wire.MaxRecord - 256) / (wire.MaxName + 2)
+const MemberBatch = (wire.MaxRecord - 256) / (plan.MaxName + 2)
 
 // Errors of a Log.
 var (

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 const continueOrNew = "leave the plan out to continue the log's run, or take another log"
@@ -18,7 +19,7 @@ type Position struct {
 	Chain
 	Begins    uint64    // record after which the log begins, see [Base]; 0: with record 1
 	LastEpoch uint64    // of the last record
-	Plan      wire.Plan // with all changes so far
+	Plan      plan.Plan // with all changes so far
 	Rounds    uint64    // the number of the last round
 	Point     Point     // of a round whose second phase is due
 	LastStep  LastStep
@@ -35,7 +36,7 @@ type LastStep struct {
 	Round uint64
 }
 
-// A Point is the first phase of a round that has two, see [wire.Plan.Phases].
+// A Point is the first phase of a round that has two, see [plan.Plan.Phases].
 type Point struct {
 	N             uint64 // its record; 0: the next record begins a round
 	Perturbations uint32 // P, the number of its scalars
@@ -96,7 +97,7 @@ func (p *Position) step(r *wire.Record, before float32) {
 	}
 }
 
-// fieldStep is the number of step among [wire.Fields].
+// fieldStep is the number of step among [plan.Fields].
 const fieldStep = 18
 
 // afterRound returns the number of the last round and the point after a round record.
@@ -115,7 +116,7 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 }
 
 // Changed returns the plan after a change, or why that plan is invalid.
-func Changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
+func Changed(p *plan.Plan, change *plan.Change) (plan.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
 	return plan, plancheck.Validate(&plan)
@@ -151,7 +152,7 @@ func Replay(ctx context.Context, log Log, last uint64, each func(record []byte))
 
 // SamePlan returns nil if the plans are equal, and otherwise an error that matches [ErrPlan] and
 // names the first field that differs.
-func SamePlan(logged, configured *wire.Plan) error {
+func SamePlan(logged, configured *plan.Plan) error {
 	a, err := planValues(logged)
 	if err != nil {
 		return err
@@ -160,7 +161,7 @@ func SamePlan(logged, configured *wire.Plan) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		switch {
 		case a[f.Name] == b[f.Name]:
 		case f.Name == "run_key":
@@ -174,7 +175,7 @@ func SamePlan(logged, configured *wire.Plan) error {
 }
 
 // planValues returns the fields of a plan by name, as a plan file spells them.
-func planValues(p *wire.Plan) (map[string]string, error) {
+func planValues(p *plan.Plan) (map[string]string, error) {
 	list, err := planfile.Values(p)
 	values := map[string]string{}
 	for _, v := range list {

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // continueLog replays a log of three records. It returns the position, and a function that moves
@@ -44,8 +45,8 @@ func TestLastStep(t *testing.T) {
 	}
 	add(round(3, 0.5))                               // 4
 	add(wire.Record{Kind: wire.KindRollback, To: 3}) // 5
-	add(wire.Record{Kind: wire.KindChange, Change: &wire.Change{Fields: []uint64{fieldStep},
-		Values: wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 9}}}}) // 6
+	add(wire.Record{Kind: wire.KindChange, Change: &plan.Change{Fields: []uint64{fieldStep},
+		Values: plan.Plan{LocalFields: plan.LocalFields{StepSize: 9}}}}) // 6
 	add(round(3, 0.25))                              // 7
 	add(wire.Record{Kind: wire.KindRollback, To: 6}) // 8
 	add(wire.Record{Kind: wire.KindRollback, To: 4}) // 9
@@ -96,8 +97,8 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
 	_, add := continueLog(t, log)
 	const step = 18 // the field's number
-	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{
-		PlanLocal: wire.PlanLocal{StepSize: 9},
+	change := plan.Change{Fields: []uint64{step}, Values: plan.Plan{
+		LocalFields: plan.LocalFields{StepSize: 9},
 	}}
 	add(wire.Record{Kind: wire.KindChange, Change: &change})
 	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, StepSize: 9,
@@ -184,7 +185,7 @@ func (h *historian) add(r wire.Record) {
 func (h *historian) addAny() {
 	switch k := h.rng.IntN(50); k {
 	case 0:
-		change := &wire.Change{}
+		change := &plan.Change{}
 		if err := planfile.SetChange(change, "mu", strconv.Itoa(1+h.rng.IntN(1000))); err != nil {
 			h.t.Fatal(err)
 		}
@@ -271,13 +272,13 @@ func TestPhasesTakeTurns(t *testing.T) {
 
 // Rounds of two phases that are all alike, as with a surrogate, take one stretch.
 func TestPhasesExtendAStretch(t *testing.T) {
-	plan, err := preset.Unbound("fzoos", "r", 6)
+	pl, err := preset.Unbound("fzoos", "r", 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.RunKey = make(wire.Bytes, 32)
+	pl.RunKey = make(plan.Bytes, 32)
 	h := &historian{t: t}
-	h.add(wire.Record{Kind: wire.KindPlan, Plan: plan})
+	h.add(wire.Record{Kind: wire.KindPlan, Plan: pl})
 	for n := uint64(2); n < 9; n++ {
 		h.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
 			Phase: h.p.Due(), Round: h.p.Rounds + 1, StepSize: 1, Contributors: 1,

@@ -3,8 +3,9 @@ package runlog
 import (
 	"math"
 
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // Squares are running means of the squares of a log's scalars, with groups=auto: V of the rule
@@ -33,7 +34,7 @@ func (r *running) take(square, keep float64) {
 }
 
 // After returns the means after a record.
-func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
+func (s Squares) After(p *plan.Plan, round uint64, terms []wire.Term) Squares {
 	if p.Groups != grouping.Auto {
 		return s
 	}
@@ -54,7 +55,7 @@ func (s Squares) After(p *wire.Plan, round uint64, terms []wire.Term) Squares {
 }
 
 // Factor returns what a record multiplies sqrt(V/W) by, 1 without own directions before it.
-func (s Squares) Factor(p *wire.Plan, round uint64, terms []wire.Term) float64 {
+func (s Squares) Factor(p *plan.Plan, round uint64, terms []wire.Term) float64 {
 	if s.own.weight == 0 {
 		return 1
 	}
@@ -68,7 +69,7 @@ func (s Squares) root() float64 {
 
 // MeanSquare returns the mean of the squares of the scalars in a round's terms, without late ones,
 // and how many scalars these are.
-func MeanSquare(p *wire.Plan, round uint64, terms []wire.Term) (square float64, n int) {
+func MeanSquare(p *plan.Plan, round uint64, terms []wire.Term) (square float64, n int) {
 	for i := range terms {
 		if terms[i].Back > 0 {
 			break // terms ascend by Back; late ones lie along other directions

@@ -4,8 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // A phase is rounds whose scalars have a mean square, along devices' own directions or shared ones.
@@ -27,16 +28,16 @@ func (ph phase) terms() (terms []wire.Term) {
 }
 
 // squaresPlan returns a plan of two scalars a device.
-func squaresPlan(groups uint8) *wire.Plan {
-	return &wire.Plan{
-		Dim:        9,
-		PlanProbe:  wire.PlanProbe{Steps: 1, Perturbations: 2},
-		PlanGroups: wire.PlanGroups{Groups: groups}, PlanServer: wire.PlanServer{ServerBeta2: 0.9},
+func squaresPlan(groups uint8) *plan.Plan {
+	return &plan.Plan{
+		Dim:          9,
+		ProbeFields:  plan.ProbeFields{Steps: 1, Perturbations: 2},
+		GroupsFields: plan.GroupsFields{Groups: groups}, ServerFields: plan.ServerFields{ServerBeta2: 0.9},
 	}
 }
 
 // factorsOf returns the products of all factors up to each round of phases.
-func factorsOf(p *wire.Plan, phases ...phase) (list []float64) {
+func factorsOf(p *plan.Plan, phases ...phase) (list []float64) {
 	var s Squares
 	product, round := 1.0, uint64(1)
 	for _, ph := range phases {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -63,7 +64,7 @@ func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 }
 
 // hasVectors says whether the rounds of a plan make vectors, which the log has to store.
-func hasVectors(plan *wire.Plan) bool { return plan.Transport == wire.DenseVectors }
+func hasVectors(p *plan.Plan) bool { return p.Transport == plan.DenseVectors }
 
 // retain follows a record: a round adds a vector, a rollback returns to older ones.
 func (p *Position) retain(r *wire.Record) {

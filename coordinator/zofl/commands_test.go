@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestIgnoredFlags: a flag or argument that would do nothing is refused by name.
@@ -152,7 +152,7 @@ func TestPlanFieldsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %.80q", err, out)
 	}
-	for i, f := range wire.Fields() {
+	for i, f := range plan.Fields() {
 		if i >= len(got.Fields) || got.Fields[i].Name != f.Name || got.Fields[i].Doc != f.Doc ||
 			got.Fields[i].Values == "" || got.Fields[i].Changeable != f.Changeable {
 			t.Errorf("field %d is not %s in %+v", i, f.Name, got.Fields)

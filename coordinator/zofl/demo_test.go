@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestDemoMethods: the demo of each method runs as typed, but for fewer rounds and devices, and

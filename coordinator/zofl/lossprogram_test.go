@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A parent is a program that starts zofl and computes losses for it: those of a bowl around 1.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // zofl runs the program with arguments and returns what it printed.
@@ -168,7 +168,7 @@ func TestPlanExplains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if !strings.Contains(fields, f.Name) {
 			t.Errorf("--fields leaves out %s", f.Name)
 		}

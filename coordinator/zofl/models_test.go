@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // The models of golden are by numpy, safetensors and onnx: see make.py there. Their heads are the
@@ -193,8 +193,8 @@ func wrongModel(t *testing.T) string {
 func TestPlanFromAModel(t *testing.T) {
 	begin := []string{"--run", "kitchen", "--initial", modelFile("model.onnx"), "--train", "head.*"}
 	p := readPlan(t, begin...)
-	want := []wire.Segment{{Name: "head_bias", Len: 2}, {Name: "head_weight", Len: 6}}
-	if p.Dim != headDim || p.Initial != wire.Given || fmt.Sprint(p.Segments) != fmt.Sprint(want) {
+	want := []plan.Segment{{Name: "head_bias", Len: 2}, {Name: "head_weight", Len: 6}}
+	if p.Dim != headDim || p.Initial != plan.Given || fmt.Sprint(p.Segments) != fmt.Sprint(want) {
 		t.Errorf("dim %d, initial=%v, segments %+v", p.Dim, p.Initial, p.Segments)
 	}
 	text, err := zofl(t, append([]string{"plan"}, begin...)...)
@@ -213,7 +213,7 @@ func TestPlanFromAModel(t *testing.T) {
 	}
 	var got struct {
 		Begins struct {
-			Digest  wire.Bytes
+			Digest  plan.Bytes
 			SHA256  string
 			Tensors []struct{ Segment string }
 		}

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // readPlan runs `zofl plan --json` and returns the plan.
-func readPlan(t *testing.T, args ...string) *wire.Plan {
+func readPlan(t *testing.T, args ...string) *plan.Plan {
 	t.Helper()
 	out, err := zofl(t, append([]string{"plan", "--json"}, args...)...)
 	if err != nil {
@@ -29,7 +29,7 @@ func readPlan(t *testing.T, args ...string) *wire.Plan {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	return (*wire.Plan)(got.Plan)
+	return (*plan.Plan)(got.Plan)
 }
 
 // TestPlanExplainsPresets: every preset with its source, equations, defaults, and
@@ -208,7 +208,7 @@ func TestPlanSecret(t *testing.T) {
 		t.Errorf("the run key is %x, %v", key, err)
 	}
 	stored, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(stored), wire.Bytes(secret).String()) ||
+	if err != nil || strings.Contains(string(stored), plan.Bytes(secret).String()) ||
 		strings.Contains(string(stored), "run_key") {
 		t.Errorf("%v: the stored plan has its secret:\n%s", err, stored)
 	}

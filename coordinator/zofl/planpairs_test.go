@@ -17,11 +17,11 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
-	"github.com/zofl/zofl/wire/wiretest"
+	"github.com/zofl/zofl/internal/wiretest"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // TestPairsRun: whatever two choices a plan can have, a coordinator leads rounds of
@@ -56,7 +56,7 @@ func pairName(pair wiretest.Pair) string {
 }
 
 // planOfPair is a plan of 3 devices and 3 rounds, and its secret if it has one.
-func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) {
+func planOfPair(t *testing.T, pair wiretest.Pair) (p *plan.Plan, secret []byte) {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "pair", 40)
 	if err != nil {
@@ -70,7 +70,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) 
 	}
 	if p.Private() {
 		secret = bytes.Repeat([]byte{5}, cli.SecretLen)
-		p.KeyCheck = wire.KeyCheck(secret)
+		p.KeyCheck = plan.KeyCheck(secret)
 	}
 	p.Members, p.Target, p.Quorum, p.Rounds, p.StepSize, p.Diverge = 3, 3, 3, 3, 1e-3, 0
 	p.GroupSize = min(p.GroupSize, 3)
@@ -78,7 +78,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) 
 }
 
 // runPair leads the run and follows it.
-func runPair(t *testing.T, p *wire.Plan, secret []byte) {
+func runPair(t *testing.T, p *plan.Plan, secret []byte) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := bus.NewMemory()
@@ -123,7 +123,7 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 }
 
 // replay is the state that the log makes, after 3 rounds that moved it.
-func replay(t *testing.T, p *wire.Plan, secret []byte, log runlog.Log) *replica.Replica {
+func replay(t *testing.T, p *plan.Plan, secret []byte, log runlog.Log) *replica.Replica {
 	t.Helper()
 	r, err := source.Replay(t.Context(), source.Stored(log, nil),
 		source.Config{Replica: replica.Config{RunKey: secret}})

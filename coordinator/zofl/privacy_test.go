@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 )
 
 // noisy has the settings of a run with differential privacy.

@@ -13,22 +13,22 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/logs"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestPrivateRun: devices and a witness that have the run key train; the
 // coordinator, which has not, leads them; export needs it, and verify for digests.
 func TestPrivateRun(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
-	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"),
+	p, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"),
 		filepath.Join(dir, "log"), "nats://"+address
-	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", plan, "--secret", key,
+	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", p, "--secret", key,
 		"--set", "members=2", "--set", "target=2",
 		"--set", "quorum=2", "--set", "rounds=5", "--set", "reannounce=100", "--set",
 		"digest_every=1"); err != nil {
 		t.Fatal(err)
 	}
-	lead := background(t, "serve", plan, "--store", log, "--listen", address, "--json",
+	lead := background(t, "serve", p, "--store", log, "--listen", address, "--json",
 		"--witness", "w")
 	join := func(command, id string, args ...string) *service {
 		return background(t, append([]string{command, "--url", url, "--run", "quiet", "--id", id,
@@ -88,7 +88,7 @@ func TestPrivateRun(t *testing.T) {
 	for _, args := range [][]string{{"verify", "--secret", other}, {"export", "--out", none},
 		{"export", "--out", none, "--secret", other}} {
 		_, err := zofl(t, append(args, "--store", log)...)
-		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &cli.UsageError{}) ||
+		if !errors.Is(err, plan.ErrRunKey) || !errors.As(err, &cli.UsageError{}) ||
 			!strings.Contains(err.Error(), "--secret") {
 			t.Errorf("%v without the run key: %v", args, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // planFile stores a plan and returns its name.
@@ -70,7 +70,7 @@ func TestTune(t *testing.T) {
 }
 
 // makes runs the command that a tuning without --out prints, and compares the plan that it stores.
-func makes(t *testing.T, text, name string, want *wire.Plan) {
+func makes(t *testing.T, text, name string, want *plan.Plan) {
 	t.Helper()
 	_, command, _ := strings.Cut(text, "  zofl ")
 	words := strings.Fields(strings.Replace(command, "tuned.json", name, 1))

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A liveResult is what `zofl tune --run --json` prints.

@@ -19,10 +19,10 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/examples/browser/digits"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A lead is a broker for browsers and others, a coordinator, and neighbors for the first tab.
@@ -91,7 +91,7 @@ func (l *lead) openLog(dir string) error {
 
 // planOf returns the plan of a new run. It starts when one tab has joined beside the neighbors, and
 // takes in more at any time. Its name is a new one: devices know an earlier run by its name.
-func planOf(o Options) (*wire.Plan, error) {
+func planOf(o Options) (*plan.Plan, error) {
 	p, err := preset.New("zofl", "digits-"+rand.Text()[:6], digits.Dim)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (l *lead) grow() {
 	l.growing.Lock() // in order: the last change has all
 	defer l.growing.Unlock()
 	devices := l.wanted.Load()
-	change := &wire.Change{}
+	change := &plan.Change{}
 	for _, field := range []string{"members", "target"} {
 		if err := planfile.SetChange(change, field, fmt.Sprint(devices)); err != nil {
 			l.cancel(err)

@@ -14,20 +14,20 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A fleet is a broker, a coordinator and devices in one process. In the field each would be
 // a machine of its own.
 type fleet struct {
-	plan    *wire.Plan
+	plan    *plan.Plan
 	broker  *broker.Broker
 	devices []*device
 	joined  chan struct{}
 }
 
 // Tune leads a run of a plan, with a device for each plate, until the plan is done.
-func Tune(ctx context.Context, plan *wire.Plan, plates []Plate, seed uint64) (*Outcome, error) {
+func Tune(ctx context.Context, plan *plan.Plan, plates []Plate, seed uint64) (*Outcome, error) {
 	began := time.Now()
 	f := &fleet{plan: plan, joined: make(chan struct{}, len(plates))}
 	dir, err := os.MkdirTemp("", "zofl-pid-")

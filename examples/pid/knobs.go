@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A knob is a parameter that the fleet tunes: a segment of the plan with its box.
@@ -59,25 +59,25 @@ func GainsOf(x []float32) (g Gains, err error) {
 }
 
 // Boxes returns the range of each parameter.
-func Boxes() []wire.Box {
+func Boxes() []plan.Box {
 	g := SIMC(Nominal)
-	boxes := make([]wire.Box, len(knobs))
+	boxes := make([]plan.Box, len(knobs))
 	for i, k := range knobs {
 		low, high := k.low, k.high
 		if k.log {
 			v := *k.of(&g)
 			low, high = math.Log2(k.low*v), math.Log2(k.high*v)
 		}
-		boxes[i] = wire.Box{Low: float32(low), High: float32(high)}
+		boxes[i] = plan.Box{Low: float32(low), High: float32(high)}
 	}
 	return boxes
 }
 
 // segments names each parameter in the plan.
-func segments() []wire.Segment {
-	list := make([]wire.Segment, len(knobs))
+func segments() []plan.Segment {
+	list := make([]plan.Segment, len(knobs))
 	for i, k := range knobs {
-		list[i] = wire.Segment{Name: k.name, Len: 1}
+		list[i] = plan.Segment{Name: k.name, Len: 1}
 	}
 	return list
 }

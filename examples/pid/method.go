@@ -6,23 +6,23 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A Method is a preset of the library and the example's changes to it.
 type Method struct {
 	Name   string
 	preset string
-	change func(*wire.Plan)
+	change func(*plan.Plan)
 }
 
 // methods are compared at the same number of experiments per device. Lengths are in units
 // of the boxes: 0.1 is a tenth of a box.
 var methods = []Method{
-	{"FZooS", "fzoos", func(p *wire.Plan) {
+	{"FZooS", "fzoos", func(p *plan.Plan) {
 		// 3 steps of 1 + 2 experiments, then 1 + 3: 13 a round. The preset's 10 steps
 		// of 6 are for losses that cost less than ten minutes.
 		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
@@ -30,16 +30,16 @@ var methods = []Method{
 		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so losses are too
 		p.Features, p.Window = 1000, 400
 	}},
-	{"FedZO", "fedzo-dense", func(p *wire.Plan) {
+	{"FedZO", "fedzo-dense", func(p *plan.Plan) {
 		// 4 steps of 1 + 2 experiments: 12 a round. Closer probes drown in the noise.
 		p.Steps, p.Perturbations, p.Mu, p.Batch = 4, 2, 0.05, 0
-		p.Rule, p.StepSize, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.03, 0.9, 0.999, 1e-8
+		p.Rule, p.StepSize, p.Beta, p.Beta2, p.Epsilon = plan.LocalAdam, 0.03, 0.9, 0.999, 1e-8
 	}},
 }
 
 // Plan returns the plan of a run of n devices, which ends with the round in which each
 // device has made this many experiments.
-func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error) {
+func (m Method) Plan(n int, experiments uint64, seed uint64) (*plan.Plan, error) {
 	start := Vector(SIMC(Nominal))
 	p, err := preset.Unbound(m.preset, m.preset, uint64(len(start)))
 	if err != nil {
@@ -47,7 +47,7 @@ func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error)
 	}
 	m.change(p)
 	p.Segments, p.Boxes = segments(), Boxes()
-	p.Initial, p.InitialDigest = wire.Given, replica.InitialDigest(start)
+	p.Initial, p.InitialDigest = plan.Given, replica.InitialDigest(start)
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl pid"), seed))
 	p.RunKey = slices.Clone(key[:])
 	p.Members, p.Target, p.Quorum = uint32(n), uint32(n), uint32(n)
@@ -56,6 +56,6 @@ func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error)
 }
 
 // perRound returns the number of experiments of a device in a round.
-func perRound(p *wire.Plan) uint64 {
+func perRound(p *plan.Plan) uint64 {
 	return cost.Of(p, cost.Input{}).Queries
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // tune runs a method on a small fleet.
@@ -68,15 +68,15 @@ func TestRefusesOutside(t *testing.T) {
 			}
 		}
 	}
-	plan, err := methods[0].Plan(1, 13, 1)
+	p, err := methods[0].Plan(1, 13, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range plan.Boxes {
-		plan.Boxes[i] = wire.Box{Low: -20, High: 20}
+	for i := range p.Boxes {
+		p.Boxes[i] = plan.Box{Low: -20, High: 20}
 	}
-	plan.Radius = 1
-	if o, err := Tune(t.Context(), plan, Plates(1, 1), 1); err == nil ||
+	p.Radius = 1
+	if o, err := Tune(t.Context(), p, Plates(1, 1), 1); err == nil ||
 		!strings.Contains(err.Error(), "outside its box") {
 		t.Errorf("a plan with other boxes than the device's: got %v, error %v, want an error "+
 			"about a box", o, err)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // newAgent returns an agent with a source and the readings of four days, on a bus without a
@@ -72,8 +72,8 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 		err    error
 		ends   bool
 	}{
-		{"csv none", wire.ErrRunKey, false}, {"sysfs none", bus.ErrPermission, false},
-		{"replay none", wire.ErrRunKey, true}, {"csv none", bus.ErrClosed, true},
+		{"csv none", plan.ErrRunKey, false}, {"sysfs none", bus.ErrPermission, false},
+		{"replay none", plan.ErrRunKey, true}, {"csv none", bus.ErrClosed, true},
 	} {
 		log, told := listen()
 		a := newAgent(t, log, nil, "source = "+c.source)
@@ -121,7 +121,7 @@ func TestRefusalIsToldDaily(t *testing.T) {
 	l := &loop{agent: newAgent(t, log, nil)}
 	begun := time.Now()
 	for hours := range 49 {
-		l.refuse(wire.ErrRunKey, begun.Add(time.Duration(hours)*time.Hour))
+		l.refuse(plan.ErrRunKey, begun.Add(time.Duration(hours)*time.Hour))
 	}
 	if n := strings.Count(told.String(), "not taking part"); n != 3 {
 		t.Errorf("logged %d times in 48 hours, want 3", n)

@@ -25,7 +25,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/examples/sensor/internal/config"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Exit codes besides 0. The unit file does not restart the agent after exitUsage, which is
@@ -63,9 +63,9 @@ var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor
 // exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {
 	if errors.Is(err, errUsage) || errors.As(err, new(*config.FieldError)) ||
-		errors.As(err, new(*wire.PlanError)) ||
+		errors.As(err, new(*plan.Error)) ||
 		errors.Is(err, replica.ErrDim) || errors.Is(err, replica.ErrForeign) ||
-		errors.Is(err, wire.ErrRunKey) {
+		errors.Is(err, plan.ErrRunKey) {
 		return exitUsage
 	}
 	return exitFailure

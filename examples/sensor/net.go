@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/examples/sensor/internal/config"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A shape describes the model. It must be the same on every device of a run.
@@ -35,11 +35,11 @@ func (s shape) dim() int {
 }
 
 // segments returns the layers in the order of the parameters, for the plan.
-func (s shape) segments() []wire.Segment {
+func (s shape) segments() []plan.Segment {
 	in, hidden, out := uint64(s.inputs()), uint64(s.hidden), uint64(s.channels)
-	return []wire.Segment{
+	return []plan.Segment{
 		{Name: "skip", Len: out * in},
-		{Name: "hidden", Len: hidden * in, Fill: wire.UniformFill,
+		{Name: "hidden", Len: hidden * in, Fill: plan.UniformFill,
 			Scale: float32(1 / math.Sqrt(float64(in)))},
 		{Name: "bias", Len: hidden},
 		{Name: "out", Len: out * hidden},

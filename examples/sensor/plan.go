@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/examples/sensor/internal/config"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // makePlan returns a plan for devices with this configuration, with which a coordinator
 // begins a run. Settings are fields of the plan, such as members=5.
-func makePlan(cfg *config.Config, settings []string) (*wire.Plan, error) {
+func makePlan(cfg *config.Config, settings []string) (*plan.Plan, error) {
 	s := shapeOf(cfg)
 	// The README says why it is not zofl-shared.
 	p, err := preset.UnboundDecomflAdam(cfg.Run, uint64(s.dim()))
@@ -29,7 +29,7 @@ func makePlan(cfg *config.Config, settings []string) (*wire.Plan, error) {
 	for _, set := range settings {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok {
-			return nil, &wire.PlanError{Field: set, Value: "nothing",
+			return nil, &plan.Error{Field: set, Value: "nothing",
 				Remedy: "write it as field=value, such as rounds=3000"}
 		}
 		if err := planfile.Set(p, name, value); err != nil {
@@ -44,7 +44,7 @@ func makePlan(cfg *config.Config, settings []string) (*wire.Plan, error) {
 
 // complete derives from members what the settings left out: a round waits for all devices,
 // and succeeds with more than half.
-func complete(p *wire.Plan) {
+func complete(p *plan.Plan) {
 	for _, f := range []struct {
 		at    *uint32
 		value uint32
@@ -55,7 +55,7 @@ func complete(p *wire.Plan) {
 	}
 }
 
-func writePlan(w io.Writer, p *wire.Plan) error {
+func writePlan(w io.Writer, p *plan.Plan) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode((*planfile.Plan)(p))

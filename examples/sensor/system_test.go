@@ -16,8 +16,9 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 func TestJournalHasPriorities(t *testing.T) {
@@ -189,7 +190,7 @@ func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want int
-	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {wire.ErrRunKey, exitUsage},
+	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {plan.ErrRunKey, exitUsage},
 		{replica.ErrDim, exitUsage}, {replica.ErrForeign, exitUsage},
 		{errUsage, exitUsage}} {
 		if got := exitCode(fmt.Errorf("because of %w", c.err)); got != c.want {

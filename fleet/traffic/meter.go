@@ -7,8 +7,9 @@ import (
 	"sync"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A Sum is the traffic in one direction.
@@ -37,7 +38,7 @@ type Totals struct {
 // A Meter is the coordinator's bus, which counts traffic.
 type Meter struct {
 	bus.Bus
-	plan    *wire.Plan
+	plan    *plan.Plan
 	clients uint64
 
 	mu     sync.Mutex // guards what follows
@@ -48,7 +49,7 @@ type Meter struct {
 }
 
 // New returns a coordinator's bus that counts for a number of clients of a plan.
-func New(b bus.Bus, clients int, plan *wire.Plan) *Meter {
+func New(b bus.Bus, clients int, plan *plan.Plan) *Meter {
 	return &Meter{Bus: b, plan: plan, clients: uint64(clients), last: make(map[string]string),
 		steps: make(map[string]bool)}
 }
@@ -63,7 +64,7 @@ func (m *Meter) Totals() Totals {
 // Publish implements [bus.Bus].
 func (m *Meter) Publish(subject string, frame []byte) error {
 	m.mu.Lock()
-	a, err := lean.Decode(frame)
+	a, err := compact.Decode(frame)
 	if err == nil && isAnnounce(subject) {
 		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
 		m.totals.Down.Scalars += m.clients * m.announced(&a)

@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := New(b, 2, &wire.Plan{Run: "run", PlanProbe: wire.PlanProbe{Steps: 1}})
+	m := New(b, 2, &plan.Plan{Run: "run", ProbeFields: plan.ProbeFields{Steps: 1}})
 	heard := make(chan struct{})
 	sub, err := m.Subscribe("zo.run.p.>", func(bus.Message) { heard <- struct{}{} })
 	if err != nil {
@@ -23,7 +24,7 @@ func TestMeterRepeatedReply(t *testing.T) {
 	defer sub.Unsubscribe()
 	reply := func(id string, n uint64) {
 		t.Helper()
-		values := wire.Single.Append(nil, 1, 2, 3)
+		values := plan.Single.Append(nil, 1, 2, 3)
 		r := wire.Reply{Kind: wire.Contribution, N: n, Weight: 1, Values: values}
 		if err := b.Publish(subjects.Reply("run", 0, id), r.Append(nil)); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,7 @@ func TestMeterRepeatedReply(t *testing.T) {
 func TestMeterCountsSteps(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := New(b, 2, &wire.Plan{Run: "run", PlanProbe: wire.PlanProbe{Steps: 1}})
+	m := New(b, 2, &plan.Plan{Run: "run", ProbeFields: plan.ProbeFields{Steps: 1}})
 	for subject, inbox := range map[string]string{
 		subjects.Step("run", "a"): "_INBOX.a", subjects.CatchUp("run", "b"): "_INBOX.b"} {
 		m.arrived(&bus.Message{Subject: subject, Reply: inbox, Data: []byte("part")})
@@ -79,12 +80,12 @@ func TestMeterCountsSteps(t *testing.T) {
 // variates, of answers to surveys, and of announced and fetched records.
 func TestMeterCountsScalars(t *testing.T) {
 	const devices, steps, perturbations = 3, 2, 5
-	for _, v := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4, wire.Int2} {
+	for _, v := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 		b := bus.NewMemory()
 		defer b.Close()
-		m := New(b, devices, &wire.Plan{
-			Run:       "run",
-			PlanProbe: wire.PlanProbe{Steps: steps}, PlanAggregate: wire.PlanAggregate{Precision: v},
+		m := New(b, devices, &plan.Plan{
+			Run:         "run",
+			ProbeFields: plan.ProbeFields{Steps: steps}, AggregateFields: plan.AggregateFields{Precision: v},
 		})
 		var blocks wire.Scalars
 		for range steps {
@@ -117,7 +118,7 @@ func TestMeterCountsScalars(t *testing.T) {
 			{wire.Reply{Values: blocks}, 10},
 			{wire.Reply{Values: one}, 5},
 			{wire.Reply{Values: blocks, Rest: control.Append(nil)}, 15},
-			{wire.Reply{Values: wire.Single.Append(nil, 1, 2, 3), Rest: survey.Answer(survey.Mu)}, 3},
+			{wire.Reply{Values: plan.Single.Append(nil, 1, 2, 3), Rest: survey.Answer(survey.Mu)}, 3},
 		} {
 			c.reply.Kind, c.reply.N, c.reply.Weight = wire.Contribution, 3, 1
 			before := m.Totals().Up.Scalars

@@ -1,15 +1,16 @@
 package traffic
 
 import (
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // scalars counts those of a contribution or a term, of precision p. Where scalars share a scale,
 // their number does not follow from their bytes, but from the P that they were made with: a first
 // phase has one block of P, anything else one for each local step.
-func (m *Meter) scalars(p wire.Precision, s wire.Scalars, perturbations uint32) uint64 {
+func (m *Meter) scalars(p plan.Precision, s wire.Scalars, perturbations uint32) uint64 {
 	if !p.Quantized() {
 		return uint64(max(p.Len(s), 0))
 	}
@@ -25,7 +26,7 @@ func (m *Meter) scalars(p wire.Precision, s wire.Scalars, perturbations uint32) 
 // has single precision in any plan.
 func (m *Meter) contributed(r *wire.Reply) uint64 {
 	if survey.Answered(r.Rest) != survey.None {
-		return uint64(wire.Single.Len(r.Values))
+		return uint64(plan.Single.Len(r.Values))
 	}
 	n := m.scalars(m.plan.Precision, r.Values, m.asked)
 	if v, ok := r.Control(); ok {
@@ -35,7 +36,7 @@ func (m *Meter) contributed(r *wire.Reply) uint64 {
 }
 
 // announced counts the scalars of the rounds that an announcement brings.
-func (m *Meter) announced(a *lean.Announcement) uint64 {
+func (m *Meter) announced(a *compact.Announcement) uint64 {
 	if !a.Lean() {
 		return m.records(a.Records)
 	}

@@ -7,19 +7,19 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An attempt is a trial of some rounds.
 type attempt struct {
 	trial  Trial
-	plan   *wire.Plan
+	plan   *plan.Plan
 	curve  []float64 // training losses by round
 	failed error     // why it ended early; nil: it did not fail
 }
 
 // cost returns the most evaluations of an attempt, with those that judge it.
-func (t *tuning) cost(p *wire.Plan, rounds uint64) uint64 {
+func (t *tuning) cost(p *plan.Plan, rounds uint64) uint64 {
 	sum := t.budget.judge
 	for round := range rounds {
 		sum += fleet.RoundQueries(p, round+1, len(t.cfg.Devices))
@@ -29,7 +29,7 @@ func (t *tuning) cost(p *wire.Plan, rounds uint64) uint64 {
 
 // try runs a plan for some rounds, which the budget must have, and judges where it ended. It is
 // dropped when it does far worse than its rival, unless that is nil.
-func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uint64,
+func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uint64,
 	rival *attempt) (*attempt, error) {
 	a := &attempt{plan: p, trial: t.settings(stage, p)}
 	result, err := rehearse(ctx, p, t.cfg.Devices, fleet.Options{
@@ -75,7 +75,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 }
 
 // rehearse is [fleet.Run] without the prefix of its errors: [Run] puts its own there.
-func rehearse(ctx context.Context, p *wire.Plan, devices []objective.Objective,
+func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o fleet.Options) (*fleet.Result, error) {
 	result, err := fleet.Run(ctx, p, devices, o)
 	if inner := errors.Unwrap(err); inner != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -41,19 +41,19 @@ func (b *budget) take(n uint64) {
 }
 
 // Budget returns the default budget for a plan on so many devices: the brackets, and 400 rounds.
-func Budget(p *wire.Plan, devices int) uint64 {
+func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
 
 // roundQueries returns the most evaluations that a round takes, with the largest P of a schedule.
-func roundQueries(p *wire.Plan, devices int) uint64 {
+func roundQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
 	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey is before it
 }
 
 // firstQueries returns the evaluations of each trial before its first round.
-func firstQueries(p *wire.Plan, devices int) uint64 {
+func firstQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds it for all trials
 	most.PerturbationSchedule = nil
@@ -61,7 +61,7 @@ func firstQueries(p *wire.Plan, devices int) uint64 {
 }
 
 // brackets returns the evaluations of the start and of stages mu and line.
-func brackets(p *wire.Plan, devices int) uint64 {
+func brackets(p *plan.Plan, devices int) uint64 {
 	n := uint64(devices)
 	sum := judgeQueries(p, devices) + n*uint64(1+2*len(decades))
 	if p.StepAuto > 0 && p.StepSize == 0 {
@@ -75,7 +75,7 @@ func brackets(p *wire.Plan, devices int) uint64 {
 }
 
 // judgeQueries returns the evaluations that judge a trial. All data need no second look.
-func judgeQueries(p *wire.Plan, devices int) uint64 {
+func judgeQueries(p *plan.Plan, devices int) uint64 {
 	if p.Batch == 0 {
 		return uint64(devices)
 	}

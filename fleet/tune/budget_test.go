@@ -8,8 +8,8 @@ import (
 
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
@@ -31,7 +31,7 @@ func TestBudget(t *testing.T) {
 		Queries: least - 1}); err == nil || r != nil || asked(devices) > 0 {
 		t.Errorf("one too few: %v", err)
 	}
-	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 15}}
+	p.PerturbationSchedule = []plan.PerturbationPoint{{Round: 2, Perturbations: 15}}
 	for _, queries := range []uint64{900, 2000} {
 		devices := task(5)
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
@@ -58,7 +58,7 @@ func TestBudget(t *testing.T) {
 // budget is exceeded.
 func TestBudgetOfSketches(t *testing.T) {
 	for _, auto := range []bool{true, false} {
-		p := testPlan(t, "zofl", func(p *wire.Plan) {
+		p := testPlan(t, "zofl", func(p *plan.Plan) {
 			p.Groups, p.GroupSize, p.Regroup, p.Target = grouping.Sketch, 3, 5, 6
 			if !auto {
 				p.StepAuto, p.StepSize, p.MuAuto, p.Mu = 0, 0.1, 0, 1e-3
@@ -89,9 +89,9 @@ func TestBudgetOfSketches(t *testing.T) {
 
 // TestTuneNoise: a plan with noise is tuned without diverge, which it excludes.
 func TestTuneNoise(t *testing.T) {
-	p := testPlan(t, "decomfl", func(p *wire.Plan) {
+	p := testPlan(t, "decomfl", func(p *plan.Plan) {
 		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.Rounds = 5, 0.01, 1e-5, 0, 60
-		p.Weights, p.Bound, p.ClaimBound = wire.Equal, 0, 0
+		p.Weights, p.Bound, p.ClaimBound = plan.Equal, 0, 0
 	})
 	devices := task(5)
 	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices)})

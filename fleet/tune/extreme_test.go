@@ -10,13 +10,13 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestTooLarge: where the plan's step diverges at once, and so do those around it, a smaller one is
 // found; if all losses that are not the first one fail, that is the error.
 func TestTooLarge(t *testing.T) {
-	p := testPlan(t, "decomfl", func(p *wire.Plan) { p.StepSize, p.Steps = 1e9, 3 })
+	p := testPlan(t, "decomfl", func(p *plan.Plan) { p.StepSize, p.Steps = 1e9, 3 })
 	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)),
 		Fields: []string{"step"}})
 	if err != nil || !(r.Loss < 0.3) || r.Plan.StepSize > 10 {
@@ -38,7 +38,7 @@ func TestTooLarge(t *testing.T) {
 		}
 		return 1 - 1e-3*float64(x[0]), nil
 	})
-	p = testPlan(t, "decomfl", func(p *wire.Plan) { p.Mu, p.StepSize = 1, 1e9 })
+	p = testPlan(t, "decomfl", func(p *plan.Plan) { p.Mu, p.StepSize = 1, 1e9 })
 	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: []objective.Objective{only, only},
 		Fields: []string{"step"}})
 	if err == nil || !strings.Contains(err.Error(), "every step from") ||
@@ -51,7 +51,7 @@ func TestTooLarge(t *testing.T) {
 // tuned plan where its mu is no longer left to the devices.
 func TestLargeLosses(t *testing.T) {
 	for _, auto := range []uint8{1, 0} {
-		p := testPlan(t, "zofl", func(p *wire.Plan) { p.MuAuto, p.Mu = auto, 1e-3*float32(1-auto) })
+		p := testPlan(t, "zofl", func(p *plan.Plan) { p.MuAuto, p.Mu = auto, 1e-3*float32(1-auto) })
 		large := func(_ context.Context, x []float32, _ objective.Batch) (sum float64, _ error) {
 			for _, v := range x {
 				sum += 1e20 * (float64(v) - 1) * (float64(v) - 1) / dim
@@ -85,7 +85,7 @@ func TestSaddle(t *testing.T) {
 		e := 1 - float64(x[0])*float64(x[1])
 		return e * e, nil
 	})
-	p := testPlan(t, "zofl", func(p *wire.Plan) { p.Dim, p.Initial = 2, wire.Given })
+	p := testPlan(t, "zofl", func(p *plan.Plan) { p.Dim, p.Initial = 2, plan.Given })
 	for _, c := range []struct {
 		initial []float32
 		refused bool
@@ -94,7 +94,7 @@ func TestSaddle(t *testing.T) {
 		p.InitialDigest = digest[:]
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Initial: c.initial,
 			Devices: []objective.Objective{o, o, o}})
-		fault := (*wire.PlanError)(nil)
+		fault := (*plan.Error)(nil)
 		if errors.As(err, &fault) != c.refused || c.refused && (fault.Field != "mu" ||
 			!strings.Contains(err.Error(), "random weights")) {
 			t.Errorf("from %v: %v", c.initial, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A doubled objective has twice the gradient of its loss, a tenth of the sum of squares.
@@ -33,7 +33,7 @@ func (d doubled) Gradient(ctx context.Context, x []float32, b objective.Batch, g
 // TestGradientIsCompared: a wrong gradient is among the reasons, unless it was compared elsewhere.
 func TestGradientIsCompared(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
-		p := testPlan(t, "decomfl", func(*wire.Plan) {})
+		p := testPlan(t, "decomfl", func(*plan.Plan) {})
 		devices := []objective.Objective{doubled{int(p.Dim)}, doubled{int(p.Dim)}}
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: devices, Checked: elsewhere})
 		if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -21,7 +21,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	switch {
 	case !t.tunes("mu") && !auto:
 		return nil
-	case t.plan.Estimator == wire.Surrogate:
+	case t.plan.Estimator == plan.Surrogate:
 		t.because("mu stays: a surrogate has none.")
 		return nil
 	}
@@ -50,7 +50,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	}
 	switch {
 	case least < 0 && auto: // a run finds none either, and pauses
-		return &wire.PlanError{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
+		return &plan.Error{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
 			"across the first parameters is other than 0, from 1e-6 to 100 away: begin at random " +
 			"weights where parameters multiply each other, as in matrix factors, or give a number"}
 	case least < 0:
@@ -93,9 +93,9 @@ func slopeAt(parts [][]float64, k int) float64 {
 
 // muValues returns the values of mu. A direction on the sphere has length 1, so its mu is longer by
 // the length of a normal one, sqrt(d).
-func muValues(p *wire.Plan) []float32 {
+func muValues(p *plan.Plan) []float32 {
 	shift := 0
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		shift = int(math.Round(math.Log10(float64(p.Dim)) / 2))
 	}
 	values := make([]float32, len(decades))

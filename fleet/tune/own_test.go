@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // steep is a square loss whose first parameter counts more than the others, on three devices.
@@ -47,7 +47,7 @@ func TestOwnStep(t *testing.T) {
 		{"a number, a little worse", 1, 100, true, "step=1: 1 stays"},
 		{"a number, far worse", 0.01, 100, false, "is the least"},
 	} {
-		p := testPlan(t, "zofl", func(p *wire.Plan) { p.StepSize = c.step })
+		p := testPlan(t, "zofl", func(p *plan.Plan) { p.StepSize = c.step })
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: steep(c.times),
 			Fields: []string{"step"}})
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 const (
@@ -25,7 +25,7 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 	switch before := t.best; {
 	case !t.tunes("perturbations"):
 		return nil
-	case t.plan.Estimator == wire.Surrogate || len(t.plan.PerturbationSchedule) > 0:
+	case t.plan.Estimator == plan.Surrogate || len(t.plan.PerturbationSchedule) > 0:
 		t.because("perturbations stays: the plan has no single P.")
 		return nil
 	default:
@@ -51,7 +51,7 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 // fitRounds gives the tuned plan as many rounds as take the evaluations that its rounds took
 // before: so P was compared. It only says how many these are if the plan names other rounds
 // besides, or if they are fewer than a trial had.
-func (t *tuning) fitRounds(before, after *wire.Plan) {
+func (t *tuning) fitRounds(before, after *plan.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
 	p := t.cfg.Plan
 	if p.Rounds == 0 || p.Rounds >= math.MaxUint32 || now == old {
@@ -93,7 +93,7 @@ func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 // in d dimensions, a step of 1/(1 + (d+1)/n) of the gradient's best one brings the loss down most
 // where the curvature is the same in all directions. Rules of second moments divide by the noise
 // already, half of it.
-func (t *tuning) withPerturbations(n uint32) *wire.Plan {
+func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	p := *t.plan
 	factor := share(&p, n) / share(&p, p.Perturbations)
 	if t.step.adaptive {
@@ -106,12 +106,12 @@ func (t *tuning) withPerturbations(n uint32) *wire.Plan {
 
 // share returns 1/(1 + (d+1)/n) for the n directions of a round together: P of each device, of each
 // group, or of all.
-func share(p *wire.Plan, perturbations uint32) float64 {
+func share(p *plan.Plan, perturbations uint32) float64 {
 	n := float64(perturbations)
 	switch p.Sharing {
-	case wire.PerClient:
+	case plan.PerClient:
 		n *= float64(p.Target)
-	case wire.GroupDirections:
+	case plan.GroupDirections:
 		n *= float64(grouping.Count(p))
 	}
 	return n / (n + float64(p.Dim) + 1)
@@ -178,11 +178,11 @@ func (t *tuning) samples() (most uint32) {
 
 // trySize tries a plan at as many evaluations as the best attempt's rounds take by its plan. It
 // returns nil if the plan cannot run or the budget has no room.
-func (t *tuning) trySize(ctx context.Context, stage string, p *wire.Plan) (*attempt, error) {
+func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*attempt, error) {
 	if p.Perturbations == 0 || p.Batch == 0 || plancheck.Validate(p) != nil {
 		return nil, nil
 	}
-	round := func(p *wire.Plan) uint64 {
+	round := func(p *plan.Plan) uint64 {
 		return fleet.RoundQueries(p, surveyRounds+1, len(t.cfg.Devices))
 	}
 	rounds := t.best.trial.Rounds * round(t.best.plan) / round(p)

@@ -6,27 +6,27 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestShare: the directions of a round are P for all devices, for each group, or for each device.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
-		sharing wire.Sharing
+		sharing plan.Sharing
 		want    float64
 	}{
-		{wire.SharedDirections, 4. / (4 + 100)},
-		{wire.GroupDirections, 8. / (8 + 100)},
-		{wire.PerClient, 40. / (40 + 100)},
+		{plan.SharedDirections, 4. / (4 + 100)},
+		{plan.GroupDirections, 8. / (8 + 100)},
+		{plan.PerClient, 40. / (40 + 100)},
 	} {
-		p := &wire.Plan{
-			Dim:        99,
-			PlanProbe:  wire.PlanProbe{Sharing: c.sharing},
-			PlanRounds: wire.PlanRounds{Target: 10, OverSample: 1},
+		p := &plan.Plan{
+			Dim:          99,
+			ProbeFields:  plan.ProbeFields{Sharing: c.sharing},
+			RoundsFields: plan.RoundsFields{Target: 10, OverSample: 1},
 		}
-		if c.sharing == wire.GroupDirections {
+		if c.sharing == plan.GroupDirections {
 			p.Groups, p.GroupSize, p.Regroup = grouping.Random, 5, 10
 		}
 		if got := share(p, 4); got != c.want {
@@ -87,22 +87,22 @@ func TestFitRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Steps, p.Perturbations, p.Difference, p.Rounds = 1, 10, wire.Forward, 200
+	p.Steps, p.Perturbations, p.Difference, p.Rounds = 1, 10, plan.Forward, 200
 	half := *p
 	half.Perturbations = 5
 	for _, c := range []struct {
-		change func(*wire.Plan)
+		change func(*plan.Plan)
 		rounds uint64
 		why    string
 	}{
-		{func(*wire.Plan) {}, 367, "rounds=367: a round takes 12 evaluations in place of 22, so these " +
+		{func(*plan.Plan) {}, 367, "rounds=367: a round takes 12 evaluations in place of 22, so these " +
 			"rounds take as many as 200 rounds took before."},
-		{func(p *wire.Plan) { p.Rounds = 0 }, 0, ""},
-		{func(p *wire.Plan) { p.Rounds = 20 }, 20, "The plan keeps its 20 rounds; rounds=37 would take " +
+		{func(p *plan.Plan) { p.Rounds = 0 }, 0, ""},
+		{func(p *plan.Plan) { p.Rounds = 20 }, 20, "The plan keeps its 20 rounds; rounds=37 would take " +
 			"as many evaluations as these took before."},
-		{func(p *wire.Plan) { p.Warmup = 9 }, 200, "rounds=367 would take"},
-		{func(p *wire.Plan) { p.StepDecay, p.Horizon = wire.Cosine, 200 }, 200, "rounds=367 would take"},
-		{func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{Round: 9, Factor: 2}} }, 200,
+		{func(p *plan.Plan) { p.Warmup = 9 }, 200, "rounds=367 would take"},
+		{func(p *plan.Plan) { p.StepDecay, p.Horizon = plan.Cosine, 200 }, 200, "rounds=367 would take"},
+		{func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{Round: 9, Factor: 2}} }, 200,
 			"rounds=367 would take"},
 	} {
 		given := *p

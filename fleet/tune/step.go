@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // deepest is how far stage bracket goes down from a step that diverges, as an exponent of 4.
@@ -56,7 +56,7 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 }
 
 // withStep returns the plan with another step.
-func (t *tuning) withStep(exponent int) *wire.Plan {
+func (t *tuning) withStep(exponent int) *plan.Plan {
 	p := *t.plan
 	*t.step.of(&p) = t.stepAt(exponent)
 	return &p

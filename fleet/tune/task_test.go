@@ -11,8 +11,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 const (
@@ -102,13 +102,13 @@ func asked(list []*softmax) (n uint64) {
 	return n
 }
 
-func testPlan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
+func testPlan(t testing.TB, name string, settings func(*plan.Plan)) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "run", dim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Batch = slices.Repeat(wire.Bytes{7}, 32), 16
+	p.RunKey, p.Batch = slices.Repeat(plan.Bytes{7}, 32), 16
 	if p.Steps > 1 {
 		p.Steps, p.Perturbations = 3, 10
 	}
@@ -119,7 +119,7 @@ func testPlan(t testing.TB, name string, settings func(*wire.Plan)) *wire.Plan {
 }
 
 // lossAfter returns the mean loss on all data after some rounds, +Inf if they diverge.
-func lossAfter(t *testing.T, p *wire.Plan, rounds uint64) float64 {
+func lossAfter(t *testing.T, p *plan.Plan, rounds uint64) float64 {
 	t.Helper()
 	devices := task(5)
 	r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Rounds: rounds})
@@ -136,7 +136,7 @@ func lossAfter(t *testing.T, p *wire.Plan, rounds uint64) float64 {
 	return sum
 }
 
-func stepOf(p *wire.Plan, field string) *float32 {
+func stepOf(p *plan.Plan, field string) *float32 {
 	if field == "server_step" {
 		return &p.ServerStep
 	}

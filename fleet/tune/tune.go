@@ -14,8 +14,9 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // Fields are what Run can tune, in its order.
@@ -23,7 +24,7 @@ func Fields() []string { return []string{"mu", "step", "perturbations", "batch"}
 
 // Config says what to tune, and on what.
 type Config struct {
-	Plan *wire.Plan // it is not changed
+	Plan *plan.Plan // it is not changed
 	// Devices are the losses of the run's devices, or of some like them. A loss must depend on its
 	// parameters and its minibatch only, because trials share the devices.
 	Devices []objective.Objective
@@ -62,7 +63,7 @@ type Trial struct {
 
 // A Result is what was found.
 type Result struct {
-	Plan    *wire.Plan // the tuned plan
+	Plan    *plan.Plan // the tuned plan
 	Field   string     // the step's: "step" or "server_step"
 	Loss    float64    // of the best trial
 	Start   float64    // loss of the first parameters
@@ -71,7 +72,7 @@ type Result struct {
 	Queries uint64     // loss evaluations
 }
 
-// Run tunes a plan. The error is a [*wire.PlanError] or a [*fleet.OptionError], or the cause of ctx
+// Run tunes a plan. The error is a [*plan.Error] or a [*fleet.OptionError], or the cause of ctx
 // if that ends. Other errors say what Config lacks, that every step diverged, or that no device
 // could compute its loss. Once the trials have begun there is a result even with an error, with the
 // best plan so far.
@@ -89,7 +90,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // A tuning is a Run in progress.
 type tuning struct {
 	cfg     *Config
-	plan    *wire.Plan // what trials begin with: the best so far, with the key of the trials
+	plan    *plan.Plan // what trials begin with: the best so far, with the key of the trials
 	budget  budget
 	step    stepField
 	base    float32   // the step that others are powers of 4 of
@@ -140,7 +141,7 @@ func begin(c *Config) (*tuning, error) {
 }
 
 // trialKey returns the run key of a seed.
-func trialKey(seed uint64) wire.Bytes {
+func trialKey(seed uint64) plan.Bytes {
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl tune"), seed))
 	return key[:]
 }
@@ -191,20 +192,20 @@ func (t *tuning) because(format string, values ...any) {
 }
 
 // settings returns a trial with the settings of a plan.
-func (t *tuning) settings(stage string, p *wire.Plan) Trial {
+func (t *tuning) settings(stage string, p *plan.Plan) Trial {
 	return Trial{Stage: stage, Mu: p.Mu, Step: *t.step.of(p), Perturbations: p.Perturbations,
 		Batch: p.Batch, Loss: math.NaN()}
 }
 
 // StepField returns the name and the value of the field that is the length of a plan's step:
 // "step", or "server_step" where the server rule undoes the length of the mean move.
-func StepField(p *wire.Plan) (name string, value float32) {
+func StepField(p *plan.Plan) (name string, value float32) {
 	f := stepOf(p)
 	return f.name, *f.of(p)
 }
 
 // SetStep sets the field that [StepField] names.
-func SetStep(p *wire.Plan, value float32) { *stepOf(p).of(p) = value }
+func SetStep(p *plan.Plan, value float32) { *stepOf(p).of(p) = value }
 
 // A stepField is the field of a plan that is the length of a step.
 type stepField struct {
@@ -214,16 +215,16 @@ type stepField struct {
 
 // stepOf returns the step's field: rules of second moments, and sign, undo the length of the mean
 // move, so that only theirs counts.
-func stepOf(p *wire.Plan) stepField {
+func stepOf(p *plan.Plan) stepField {
 	switch p.ServerRule {
-	case wire.ServerAdam, wire.ServerAMSGrad, wire.ServerYogi, wire.ServerAdaGrad, wire.ServerSign:
+	case plan.ServerAdam, plan.ServerAMSGrad, plan.ServerYogi, plan.ServerAdaGrad, plan.ServerSign:
 		return stepField{"server_step", true}
 	}
 	return stepField{"step", false}
 }
 
 // of returns where the field is.
-func (s stepField) of(p *wire.Plan) *float32 {
+func (s stepField) of(p *plan.Plan) *float32 {
 	if s.adaptive {
 		return &p.ServerStep
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestStep: whatever step the plan has, the one found is within a factor of 4 of the best of a
@@ -32,7 +32,7 @@ func TestStep(t *testing.T) {
 			}
 		}
 		for _, start := range []float32{1e-6, 1e3} {
-			p := testPlan(t, c.name, func(p *wire.Plan) { *stepOf(p, c.field) = start })
+			p := testPlan(t, c.name, func(p *plan.Plan) { *stepOf(p, c.field) = start })
 			before, devices := *p, task(5)
 			r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
 				Fields: []string{"step"}, Seed: 3})
@@ -71,9 +71,9 @@ func TestPresets(t *testing.T) {
 		if testing.Short() && i%5 != 0 {
 			continue // the race detector sees the same in a few
 		}
-		p := testPlan(t, name, func(p *wire.Plan) {
+		p := testPlan(t, name, func(p *plan.Plan) {
 			p.Steps, p.Perturbations = min(p.Steps, 2), min(p.Perturbations, 5)
-			if p.Estimator == wire.Surrogate {
+			if p.Estimator == plan.Surrogate {
 				p.Perturbations = 1
 				p.Features, p.Window, p.Candidates, p.Around, p.Active = 40, 10, 6, 3, 1
 			}
@@ -114,7 +114,7 @@ func TestPresets(t *testing.T) {
 // TestFields: only what is to be tuned changes, and all of it is tried.
 func TestFields(t *testing.T) {
 	for _, field := range tune.Fields() {
-		p := testPlan(t, "decomfl", func(p *wire.Plan) {
+		p := testPlan(t, "decomfl", func(p *plan.Plan) {
 			p.Mu, p.StepSize, p.Perturbations, p.Batch = 1e-5, 0.01, 1, 1
 		})
 		if field == "perturbations" || field == "batch" {
@@ -160,7 +160,7 @@ func TestMu(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Distribution = wire.Rademacher // of length 1
+		p.Distribution = plan.Rademacher // of length 1
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: []objective.Objective{o, o},
 			Fields: []string{"mu"}})
 		if err != nil || r.Plan.Mu != c.want {
@@ -235,8 +235,8 @@ func TestForms(t *testing.T) {
 // TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
 // and both are left to them.
 func TestAuto(t *testing.T) {
-	p := testPlan(t, "decomfl", func(p *wire.Plan) {
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p := testPlan(t, "decomfl", func(p *plan.Plan) {
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 		p.Mu, p.MuAuto, p.StepSize, p.StepAuto, p.Rounds = 0, 1, 0, 1, 300
 	})
 	for _, queries := range []uint64{0, 3000} {

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/papers/attack"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // tinyAttack is an attack on drawn digits that takes seconds.

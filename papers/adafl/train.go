@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/papers/attack"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,7 +30,7 @@ func (x *trial) fleet(s *set, m method, k uint32, asked int,
 		Name: fmt.Sprintf("%s-%s-k%d-m%d", s.tag, m.tag, k, asked), Preset: preset,
 		Clients: clients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return s.shares(seed), nil },
-		Set: func(p *wire.Plan) {
+		Set: func(p *plan.Plan) {
 			p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, mu, batch
 		},
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/models"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Channels of the network: with 4 and 8 it stays below 98.5 % on MNIST.
@@ -59,7 +59,7 @@ func (m *Net) Dim() int { return m.dim }
 func (m *Net) Len() int { return m.images.Len() }
 
 // Segments returns the layers, uniform in +-1/sqrt(fan_in).
-func (m *Net) Segments() (s []wire.Segment) {
+func (m *Net) Segments() (s []plan.Segment) {
 	for _, l := range []struct {
 		name     string
 		len, fan int
@@ -68,7 +68,7 @@ func (m *Net) Segments() (s []wire.Segment) {
 		{"conv2", m.dense - m.two.weight, channelsOne * taps},
 		{"fc", m.dim - m.dense, m.features()},
 	} {
-		s = append(s, wire.Segment{Name: l.name, Len: uint64(l.len), Fill: wire.UniformFill,
+		s = append(s, plan.Segment{Name: l.name, Len: uint64(l.len), Fill: plan.UniformFill,
 			Scale: float32(1 / math.Sqrt(float64(l.fan)))})
 	}
 	return s

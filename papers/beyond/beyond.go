@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Experiment compares combinations that no paper has with DeComFL as its authors run it.
@@ -67,7 +67,7 @@ func (l *league) contest(s *lab.Set) *contest.Rules {
 			Clients: l.clients, Asked: 10, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), l.clients, seed) },
 		},
-		Base:    func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		Base:    func(p *plan.Plan) { p.Segments, p.Batch = segments, l.batch },
 		Queries: l.queries, Times: l.times,
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // TestRecipes: each recipe is a valid plan with a unique name, and takes as many queries a
@@ -49,7 +49,7 @@ func TestRecipes(t *testing.T) {
 func TestPresetIsARecipe(t *testing.T) {
 	list := cnnRecipes()
 	own := list[len(list)-1]
-	plan := func(c contest.Method) *wire.Plan {
+	plan := func(c contest.Method) *plan.Plan {
 		if c.Preset == "" {
 			c.Preset = "decomfl"
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/papers/models"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // widths are the units of the MLP by layer: features, hidden, hidden, classes.
@@ -84,11 +84,11 @@ func rectify(x []float32) {
 }
 
 // segments returns the layers, uniform in +-1/sqrt(fan_in).
-func segments() (s []wire.Segment) {
+func segments() (s []plan.Segment) {
 	for l := 1; l < len(widths); l++ {
 		in, out := widths[l-1], widths[l]
-		s = append(s, wire.Segment{Name: "fc" + strconv.Itoa(l), Len: uint64(out * (in + 1)),
-			Fill: wire.UniformFill, Scale: float32(1 / math.Sqrt(float64(in)))})
+		s = append(s, plan.Segment{Name: "fc" + strconv.Itoa(l), Len: uint64(out * (in + 1)),
+			Fill: plan.UniformFill, Scale: float32(1 / math.Sqrt(float64(in)))})
 	}
 	return s
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An mlp is the mean cross-entropy of the MLP over rows of a table, for training. Any
@@ -16,7 +16,7 @@ type mlp struct {
 
 func (m *mlp) Dim() int                 { return mlpDim }
 func (m *mlp) Len() int                 { return len(m.labels) }
-func (m *mlp) Segments() []wire.Segment { return segments() }
+func (m *mlp) Segments() []plan.Segment { return segments() }
 
 // Loss is the mean cross-entropy, in nats.
 func (m *mlp) Loss(params []float32, batch []int) float64 {

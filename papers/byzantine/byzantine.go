@@ -7,8 +7,8 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // Experiment has a fifth of the devices lie.
@@ -170,9 +170,9 @@ func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
 		Clients: clients, Asked: clients, Rounds: x.rounds, Order: run.Draws,
 		Task: task, Every: max(x.rounds/10, 1),
 		Shares: func(seed uint64) ([][]int, error) { return sp.Deal(labels, clients, seed) },
-		Set: func(p *wire.Plan) {
+		Set: func(p *plan.Plan) {
 			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
-			p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
+			p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
 			for _, field := range strings.Fields(s.settings) {
 				name, value, _ := strings.Cut(field, "=")
 				if err := planfile.Set(p, name, value); err != nil {

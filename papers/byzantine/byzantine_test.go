@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // TestByzantine is the short form, too short for its claim to mean anything.

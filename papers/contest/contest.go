@@ -10,9 +10,9 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A Method is one of several that an experiment compares: a plan's fields, and a few steps to
@@ -51,7 +51,7 @@ func (c *Method) StepName() string {
 
 // Fields applies the method to a plan, with one of its steps. Tests check that its settings are
 // fields of plans.
-func (c *Method) Fields(p *wire.Plan, step float32) {
+func (c *Method) Fields(p *plan.Plan, step float32) {
 	set := slices.Clone(c.Set)
 	if step != 0 {
 		set = append(set, fmt.Sprintf("%s=%v", c.StepName(), step))
@@ -71,14 +71,14 @@ func (c *Method) Fields(p *wire.Plan, step float32) {
 type Rules struct {
 	Name     string // short, for names of runs
 	Training lab.Training
-	Base     func(*wire.Plan) // applied before the methods' fields
+	Base     func(*plan.Plan) // applied before the methods' fields
 	Queries  uint64           // of a client that takes part in every round
 	Times    uint64           // least number of measurements of a model
 	Rounds   uint64           // most of a run; 0: as the queries allow
 }
 
 // plan applies the rules and the method to a plan.
-func (t *Rules) plan(p *wire.Plan, c *Method, step float32) {
+func (t *Rules) plan(p *plan.Plan, c *Method, step float32) {
 	t.Base(p)
 	c.Fields(p, step)
 }
@@ -91,7 +91,7 @@ func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	if one.Preset = c.Preset; one.Preset == "" {
 		one.Preset = "decomfl"
 	}
-	one.Set = func(p *wire.Plan) { t.plan(p, &c, step) }
+	one.Set = func(p *plan.Plan) { t.plan(p, &c, step) }
 	p, err := run.Plan(one.Preset, one.Name, 1, one.Task.Dim, one.Clients, one.Asked)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 
 // StepOf returns the field that sets the length of a plan's steps, and its value: with a
 // server rule that has a step, that one. The value is 0 if devices find it.
-func StepOf(p *wire.Plan) (string, float32) {
+func StepOf(p *plan.Plan) (string, float32) {
 	if p.ServerStep > 0 {
 		return "server_step", p.ServerStep
 	}
@@ -124,7 +124,7 @@ func Padded(name string) string {
 // Affordable returns the number of rounds, at least one, for which a client's queries
 // suffice. With scaffold-1 a round's first phase counts twice, because most clients in the second
 // were not in the first.
-func Affordable(p *wire.Plan, queries uint64) uint64 {
+func Affordable(p *plan.Plan, queries uint64) uint64 {
 	spent, rounds := uint64(0), uint64(0)
 	for {
 		perturbations := p.PerturbationsAt(rounds + 1)
@@ -132,7 +132,7 @@ func Affordable(p *wire.Plan, queries uint64) uint64 {
 		if p.Phases() == 2 {
 			spent += p.PhaseQueries(1, perturbations)
 		}
-		if p.Control == wire.ScaffoldPoint {
+		if p.Control == plan.ScaffoldPoint {
 			spent += p.PhaseQueries(1, perturbations)
 		}
 		if spent > queries {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // The DeComFL experiments on MNIST: 100 clients with 600 samples each, IID, 10 a
@@ -38,18 +38,18 @@ type setting struct {
 
 // official sets what all official runs have in common: central differences with mu 1e-3,
 // and torch's momentum of 0.9 on gradients with weight decay 1e-5.
-func (d *setting) official(p *wire.Plan, segments []wire.Segment) {
+func (d *setting) official(p *plan.Plan, segments []plan.Segment) {
 	p.Segments = segments
-	p.Difference, p.Mu = wire.Central, 1e-3
+	p.Difference, p.Mu = plan.Central, 1e-3
 	p.Steps, p.Perturbations, p.Batch, p.StepSize = d.k, d.p, d.batch, d.step
-	p.Rule, p.Beta, p.WeightDecay = wire.TorchMomentum, 0.9, 1e-5
+	p.Rule, p.Beta, p.WeightDecay = plan.TorchMomentum, 0.9, 1e-5
 }
 
 // training returns the training of the setting on a data set.
 func (d *setting) training(s *lab.Set) *lab.Training {
 	var train, test models.Model = softmax.New(s.Train, s.Mean, s.Std),
 		softmax.New(s.Test, s.Mean, s.Std)
-	segments := []wire.Segment(nil) // zero start
+	segments := []plan.Segment(nil) // zero start
 	if d.cnn {
 		train, test = models.NewCNNMNIST(s.Train, s.Mean, s.Std),
 			models.NewCNNMNIST(s.Test, s.Mean, s.Std)
@@ -62,7 +62,7 @@ func (d *setting) training(s *lab.Set) *lab.Training {
 			error) {
 			return data.IID(s.Train.Len(), clients, seed)
 		},
-		Set: func(p *wire.Plan) { d.official(p, segments) },
+		Set: func(p *plan.Plan) { d.official(p, segments) },
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/papers/tasks"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // fashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
@@ -85,9 +85,9 @@ func (s *fashionSize) doubled(round uint64) uint32 {
 	return p
 }
 
-func (s *fashionSize) schedule() []wire.PerturbationPoint {
+func (s *fashionSize) schedule() []plan.PerturbationPoint {
 	at := s.rounds / 6
-	return []wire.PerturbationPoint{{Round: at + 1, Perturbations: 2 * s.p},
+	return []plan.PerturbationPoint{{Round: at + 1, Perturbations: 2 * s.p},
 		{Round: 2*at + 1, Perturbations: 4 * s.p}, {Round: 4*at + 1, Perturbations: 8 * s.p}}
 }
 
@@ -100,7 +100,7 @@ func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training
 		Clients: clients, Asked: asked, Rounds: s.rounds,
 		Task: run.Classifier(d.train, d.test, 2), Order: run.Walk, Every: max(s.rounds/30, 1),
 		Shares: d.shares,
-		Set: func(p *wire.Plan) {
+		Set: func(p *plan.Plan) {
 			settings.official(p, segments)
 			p.Beta = 0.8
 			if doubled {

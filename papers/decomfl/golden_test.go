@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files")

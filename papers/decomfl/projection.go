@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // projection is figure 8 of DeComFL: its Algorithm 5, by which clients send the inner
@@ -85,9 +85,9 @@ func (t *projectionTask) training(s *lab.Set, kind *scalarKind, step float32) *l
 	d.step = step
 	train := d.training(s)
 	set := train.Set
-	train.Set = func(p *wire.Plan) {
+	train.Set = func(p *plan.Plan) {
 		set(p)
-		p.Difference, p.Mu = wire.Forward, kind.mu
+		p.Difference, p.Mu = plan.Forward, kind.mu
 	}
 	train.Run = fmt.Sprintf("%s-%s", d.name, lab.Token(step))
 	train.Name = fmt.Sprintf("%s-%s", train.Run, kind.name)

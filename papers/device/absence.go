@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // here is the number of records a client has before it leaves.
@@ -70,7 +71,7 @@ func (a *absentee) record(p client.Progress) error {
 
 // visit runs a coordinator on a log, and the client until it has record n.
 func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log,
-	plan *wire.Plan, n uint64) (run.Totals, error) {
+	plan *plan.Plan, n uint64) (run.Totals, error) {
 	a.until = n
 	meter := traffic.New(memory, 1, plan)
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: meter, Plan: plan, Log: log, Linger: -1})
@@ -108,7 +109,7 @@ func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log
 }
 
 // firstPlan returns the plan in a log.
-func firstPlan(ctx context.Context, log runlog.Log) (plan *wire.Plan, err error) {
+func firstPlan(ctx context.Context, log runlog.Log) (plan *plan.Plan, err error) {
 	fault := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var r wire.Record
 		r, err = wire.DecodeRecord(record)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Lag is Table 1 of DeComFL, measured: M = 100 clients, m = 10 a round.
@@ -70,7 +70,7 @@ func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
 		Name: "lag", Preset: "decomfl", Clients: lagClients, Asked: lagAsked, Rounds: rounds,
 		Task:   quadratic(d),
 		Shares: func(uint64) ([][]int, error) { return lagShares(), nil },
-		Set: func(plan *wire.Plan) {
+		Set: func(plan *plan.Plan) {
 			plan.Steps, plan.Perturbations = k, p
 			plan.Diverge = 0 // the course of the loss does not matter
 		},

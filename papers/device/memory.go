@@ -9,8 +9,8 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	plancost "github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/plan"
+	plancost "github.com/zofl/zofl/plan/cost"
 )
 
 // A memoryCase is a kind of device: how it evaluates the loss, and how it moves.
@@ -33,7 +33,7 @@ func (m memoryCase) String() string {
 
 // vectors returns how many vectors of d floats the device holds, according to the plan's
 // cost.
-func (m memoryCase) vectors(p *wire.Plan) float64 {
+func (m memoryCase) vectors(p *plan.Plan) float64 {
 	round := plancost.Of(p, plancost.Input{})
 	bytes := round.Flat
 	if m.streaming {
@@ -107,7 +107,7 @@ func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
 	}
 	p.Rounds, p.Steps, p.Perturbations, p.Diverge = 3, m.k, 2, 0
 	if m.momentum {
-		p.Rule, p.Beta = wire.TorchMomentum, 0.9
+		p.Rule, p.Beta = plan.TorchMomentum, 0.9
 	}
 	h.priced = m.vectors(p)
 	c, lead, err := pair(ctx, m, p)

@@ -11,11 +11,11 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // pair runs a coordinator and a client until the end.
-func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client,
+func pair(ctx context.Context, m memoryCase, p *plan.Plan) (*client.Client,
 	*coordinator.Coordinator, error) {
 	memory := bus.NewMemory()
 	defer memory.Close()

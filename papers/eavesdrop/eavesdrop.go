@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // Experiment attacks what devices send.
@@ -126,7 +126,7 @@ func (x *trial) tell(a arm, seed uint64, s *score) {
 }
 
 // plan returns the plan of an arm, and the secret of a private one.
-func (x *trial) plan(a arm, seed uint64, task run.Task) (*wire.Plan, []byte, error) {
+func (x *trial) plan(a arm, seed uint64, task run.Task) (*plan.Plan, []byte, error) {
 	devices := x.size(a)
 	p, err := run.Plan("decomfl", "leak-"+a.name, seed, task.Dim, devices,
 		devices/max(a.part, 1))
@@ -134,7 +134,7 @@ func (x *trial) plan(a arm, seed uint64, task run.Task) (*wire.Plan, []byte, err
 		return nil, nil, err
 	}
 	p.Rounds, p.Batch, p.Perturbations, p.Diverge, p.MaxScalar = x.rounds, 32, 10, 0, 65504
-	p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
+	p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
 	for _, field := range strings.Fields(a.settings) {
 		name, value, _ := strings.Cut(field, "=")
 		if err := planfile.Set(p, name, value); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/leak"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // TestLeak is the short form: single scalars tell labels within few rounds, those with much noise

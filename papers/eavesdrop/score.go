@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/leak"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -50,7 +51,7 @@ func (x *trial) score(a arm, seed uint64) (*score, error) {
 }
 
 // train trains an arm and attacks it.
-func (x *trial) train(a arm, p *wire.Plan, secret []byte, seed uint64, task run.Task) (*score,
+func (x *trial) train(a arm, p *plan.Plan, secret []byte, seed uint64, task run.Task) (*score,
 	error) {
 	shares, err := x.deal(a, seed)
 	if err != nil {

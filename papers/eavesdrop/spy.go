@@ -7,17 +7,18 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/leak"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // A spy keeps what the coordinator hears.
 type spy struct {
-	plan *wire.Plan
+	plan *plan.Plan
 	mu   sync.Mutex
 	sent map[uint64]map[int]sentScalars // by record and slot
 }
@@ -29,7 +30,7 @@ type sentScalars struct {
 	group  uint32
 }
 
-func newSpy(p *wire.Plan) *spy {
+func newSpy(p *plan.Plan) *spy {
 	return &spy{plan: p, sent: map[uint64]map[int]sentScalars{}}
 }
 
@@ -49,7 +50,7 @@ func (s *spy) heard(slot int, frame []byte) {
 	s.sent[r.N][slot] = one
 }
 
-func decoded(p *wire.Plan, scalars wire.Scalars) []float32 {
+func decoded(p *plan.Plan, scalars wire.Scalars) []float32 {
 	values := make([]float32, p.Perturbations)
 	p.Precision.Decode(values, scalars, 0)
 	return values
@@ -58,9 +59,9 @@ func decoded(p *wire.Plan, scalars wire.Scalars) []float32 {
 // source returns whose directions a device's scalars are along.
 func (s *spy) source(slot int, one *sentScalars) uint32 {
 	switch s.plan.Sharing {
-	case wire.SharedDirections:
+	case plan.SharedDirections:
 		return prng.Shared
-	case wire.GroupDirections:
+	case plan.GroupDirections:
 		return prng.Slot(one.group)
 	}
 	return prng.Slot(uint32(slot))

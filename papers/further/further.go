@@ -13,9 +13,9 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/tasks"
-	"github.com/zofl/zofl/wire"
-	prices "github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	prices "github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Experiment asks which ideas would make the recipe better: each alone, against the recipe at equal
@@ -231,7 +231,7 @@ func (x *trial) price(dim, scalars int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.Sharing, p.Members, p.Target, p.Perturbations = wire.PerClient, 100, 10, uint32(scalars)
+	p.Sharing, p.Members, p.Target, p.Perturbations = plan.PerClient, 100, 10, uint32(scalars)
 	preset.Fit(p) // to the recipe's 4 bits
 	c := prices.Of(p, prices.Input{Round: 1000, IDLen: 8})
 	return float64(c.Down.Socket) + float64(c.Up.Socket)/10, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/papers/tables"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // tinyBoxes is an experiment with few points and features.
@@ -160,7 +160,7 @@ func TestFzoosPlans(t *testing.T) {
 						t.Errorf("%s: T=%d, step %v, want %d, %v", one.Name, p.Steps, p.StepSize, steps,
 							step)
 					}
-					if p.Rule == wire.LocalAdam != (m.Steps[0] == 0.01) {
+					if p.Rule == plan.LocalAdam != (m.Steps[0] == 0.01) {
 						t.Errorf("%s: rule %v", m.Title, p.Rule)
 					}
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A boxTask is a problem for each seed, and a metric of it to be minimized.
@@ -39,18 +39,18 @@ func (t *boxTask) training(c *contest.Method, step float32, seed uint64) (*lab.T
 		Asked: p.Clients(), Rounds: t.rounds,
 		Every: 1, Task: boxed(p, append([]string{t.metric}, t.metrics...), measure),
 		Shares: func(uint64) ([][]int, error) { return numbered(p.Clients()), nil },
-		Set: func(plan *wire.Plan) {
+		Set: func(pl *plan.Plan) {
 			key := sha256.Sum256(
 				binary.LittleEndian.AppendUint64([]byte("zofl black box\x00"+t.draws+"\x00"), seed))
 			low, high := p.Box()
-			plan.RunKey, plan.Boxes = key[:], []wire.Box{{Low: low, High: high}}
+			pl.RunKey, pl.Boxes = key[:], []plan.Box{{Low: low, High: high}}
 			if t.random {
-				plan.Segments = []wire.Segment{
-					{Name: "all", Len: plan.Dim, Fill: wire.UniformFill, Scale: high}}
+				pl.Segments = []plan.Segment{
+					{Name: "all", Len: pl.Dim, Fill: plan.UniformFill, Scale: high}}
 			}
-			c.Fields(plan, step)
-			plan.Steps, plan.Batch, plan.Diverge = t.steps, 0, 0
-			plan.DenseKeep = uint32(2*t.rounds) + 2 // a measurement may be rounds behind
+			c.Fields(pl, step)
+			pl.Steps, pl.Batch, pl.Diverge = t.steps, 0, 0
+			pl.DenseKeep = uint32(2*t.rounds) + 2 // a measurement may be rounds behind
 		},
 	}, nil
 }

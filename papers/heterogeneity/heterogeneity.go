@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Experiment asks what the DeComFL paper leaves open: what unlike clients cost, and
@@ -100,7 +100,7 @@ func (d *drift) contest(s *lab.Set, sp lab.Split, size *size) *contest.Rules {
 			Clients: d.clients, Asked: d.asked, Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) { return sp.Deal(s.Train.Labels, d.clients, seed) },
 		},
-		Base:    func(p *wire.Plan) { p.Segments, p.Steps = segments, d.k },
+		Base:    func(p *plan.Plan) { p.Segments, p.Steps = segments, d.k },
 		Queries: size.queries, Times: size.times,
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A diagonal shapes directions.
@@ -166,7 +166,7 @@ func (t *trial) hessian(rng *rand.Rand, rows []int) []float64 {
 const most = 16
 
 // layersOf returns factors of elements, of mean 1: (|g|^2 / trace h) of their layer to a power.
-func layersOf(layers []wire.Segment, g []float32, h []float64, power float64) []float32 {
+func layersOf(layers []plan.Segment, g []float32, h []float64, power float64) []float32 {
 	var by []float64
 	from, top := 0, 0.0
 	for _, s := range layers {
@@ -194,7 +194,7 @@ func layersOf(layers []wire.Segment, g []float32, h []float64, power float64) []
 }
 
 // lastLayer returns factors of elements: those of the last weights and biases, and 1; nil: 1.
-func lastLayer(layers []wire.Segment, factor float64) []float32 {
+func lastLayer(layers []plan.Segment, factor float64) []float32 {
 	if factor == 0 {
 		return nil
 	}

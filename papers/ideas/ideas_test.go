@@ -8,8 +8,8 @@ import (
 
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/reference"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A bowl is the loss sum_i h[i] (x[i] - 1)^2 / 2 in two layers, the same for every sample. Its
@@ -22,9 +22,9 @@ type bowl struct {
 func (b *bowl) Dim() int { return len(b.h) }
 func (b *bowl) Len() int { return 100 }
 
-func (b *bowl) Segments() []wire.Segment {
+func (b *bowl) Segments() []plan.Segment {
 	n := uint64(len(b.h))
-	return []wire.Segment{{Name: "one", Len: n / 4}, {Name: "two", Len: n - n/4}}
+	return []plan.Segment{{Name: "one", Len: n / 4}, {Name: "two", Len: n - n/4}}
 }
 
 func (b *bowl) Gradient(grad, params []float32, batch []int) float64 {
@@ -136,7 +136,7 @@ func TestRecipe(t *testing.T) {
 					c[p] += grad[i] * z[i]
 				}
 			}
-			wire.Int4.Round(c)
+			plan.Int4.Round(c)
 			for p := range c {
 				prng.Fill(z, f.direction(device, 0, p), 0)
 				u += float64(c[p]) * float64(c[p]) / 40
@@ -304,7 +304,7 @@ func TestLayers(t *testing.T) {
 	if math.Abs(float64(got[0]/got[7])-4) > 0.1 || math.Abs(float64(got[0]*2+got[7]*6)-8) > 1e-3 {
 		t.Errorf("factors %v", got)
 	}
-	segments := []wire.Segment{{Len: 1}, {Len: 1}, {Len: 2}, {Len: 1}}
+	segments := []plan.Segment{{Len: 1}, {Len: 1}, {Len: 2}, {Len: 1}}
 	if got := lastLayer(segments, 3); distance(got, []float32{1, 1, 3, 3, 3}) != 0 {
 		t.Errorf("last layer: %v", got)
 	}

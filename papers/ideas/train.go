@@ -7,8 +7,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Config is a run.
@@ -143,7 +143,7 @@ func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
 			t.diagonal.see(g)
 		}
 		c := f.project(t.diagonal.shaped(g), i, k)
-		wire.Int4.Round(c)
+		plan.Int4.Round(c)
 		list = append(list, summand{f, i, k, c})
 		if k+1 < f.steps && t.v > 0 {
 			own := sum(len(x), t.Local*a/t.root()/float64(f.p), list[k:])

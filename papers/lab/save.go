@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // File returns where a run of a plan is kept: NAME-DIGEST.json in dir below Env.Dir, "" without
 // that. The digest is of the plan, and of what else the run depends on.
-func (e *Env) File(dir, name string, p *wire.Plan, more string) (string, error) {
+func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) {
 	if e.Dir == "" {
 		return "", nil
 	}

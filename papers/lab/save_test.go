@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestKept: what a run reached is not made again, unless the plan or what else it depends on is

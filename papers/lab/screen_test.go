@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // screening is a small experiment: softmax on drawn digits, with a claim about queries.
@@ -24,7 +24,7 @@ func screening(e *Env) (*Report, error) {
 		one := &Training{Name: "softmax", Preset: "decomfl", Clients: 4, Asked: 2, Rounds: 11, Every: 5,
 			Task: task, Order: run.Draws,
 			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), 4, seed) },
-			Set:    func(p *wire.Plan) { p.Perturbations, p.Batch, p.StepSize = 10, 8, 1e-3 },
+			Set:    func(p *plan.Plan) { p.Perturbations, p.Batch, p.StepSize = 10, 8, 1e-3 },
 		}
 		results, err := e.Train(ctx, "screening", one, 1)
 		if err != nil {

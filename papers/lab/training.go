@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Training is one curve of an experiment, for every seed.
@@ -30,7 +30,7 @@ type Training struct {
 	// Shares deals the samples for a seed.
 	Shares func(seed uint64) ([][]int, error)
 	// Set applies the experiment's settings to the plan.
-	Set func(*wire.Plan)
+	Set func(*plan.Plan)
 	// Every is the number of rounds between measurements of the model; 0: only after the
 	// last round, which is always measured.
 	Every uint64

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A cell is a preset on a task: untouched, and with fixed steps.
@@ -116,7 +116,7 @@ func (t *trial) cell(task *task, preset string) (*cell, error) {
 }
 
 // plan returns a preset's plan for a task; a step that is not 0 is a fixed one.
-func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*wire.Plan, error) {
+func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*plan.Plan, error) {
 	p, err := run.Plan(preset, task.name, seed, task.dim, task.devices, task.devices)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (t *trial) score(task *task, preset string, step float32, seed uint64) (*sc
 }
 
 // train trains a task, and measures the loss before and after.
-func (t *trial) train(task *task, p *wire.Plan, seed uint64) (*score, error) {
+func (t *trial) train(task *task, p *plan.Plan, seed uint64) (*score, error) {
 	shares, err := task.deal(seed)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (t *trial) train(task *task, p *wire.Plan, seed uint64) (*score, error) {
 }
 
 // initial returns the parameters before round 1. The first record of a log has the plan.
-func initial(ctx context.Context, log *runlog.Memory, p *wire.Plan) ([]float32, error) {
+func initial(ctx context.Context, log *runlog.Memory, p *plan.Plan) ([]float32, error) {
 	m, failed := replica.New(replica.Config{Run: p.Run}), error(nil)
 	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		failed = m.Apply(record)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
-	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 func small(dir string) *lab.Env {

@@ -3,7 +3,7 @@ package losses
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // others have parameters that do not form layers.
@@ -61,8 +61,8 @@ func adapter() task {
 		}
 	}
 	return task{name: "adapter", what: "a change of rank 4 of a frozen layer", devices: 8,
-		samples: samples, segments: []wire.Segment{
-			{Name: "near", Len: rank * inputs, Fill: wire.UniformFill, Scale: 0.27},
+		samples: samples, segments: []plan.Segment{
+			{Name: "near", Len: rank * inputs, Fill: plan.UniformFill, Scale: 0.27},
 			{Name: "far", Len: outputs * rank},
 		},
 		loss: mean(func(x []float32, n int) float64 {
@@ -105,8 +105,8 @@ func factors() task {
 		}
 	}
 	return task{name: "factors", what: "the factors of a table of ratings", devices: 6,
-		samples: len(seen), segments: []wire.Segment{{Name: "factors", Len: (people + things) * rank,
-			Fill: wire.UniformFill, Scale: 0.3}},
+		samples: len(seen), segments: []plan.Segment{{Name: "factors", Len: (people + things) * rank,
+			Fill: plan.UniformFill, Scale: 0.3}},
 		loss: mean(func(x []float32, i int) float64 {
 			value := seen[i].value
 			for r := range rank {
@@ -129,8 +129,8 @@ func mixture() task {
 		}
 	}
 	return task{name: "mixture", what: "the likelihood of four normal distributions", devices: 5,
-		samples: samples, segments: []wire.Segment{
-			{Name: "centers", Len: 2 * parts, Fill: wire.UniformFill, Scale: 1.5},
+		samples: samples, segments: []plan.Segment{
+			{Name: "centers", Len: 2 * parts, Fill: plan.UniformFill, Scale: 1.5},
 			{Name: "rest", Len: 2 * parts},
 		},
 		loss: mean(func(x []float32, i int) float64 {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A task is a loss that a fleet trains. Everything about it is drawn from its name's seed, and is
@@ -15,7 +15,7 @@ import (
 type task struct {
 	name, what string
 	layers     string         // as for zofl plan --segments
-	segments   []wire.Segment // where no layers say them; nil: all parameters start at zero
+	segments   []plan.Segment // where no layers say them; nil: all parameters start at zero
 	dim        int            // where neither does
 	devices    int
 	labels     []uint8 // of the samples: dealt by Dirichlet 0.3; nil: dealt IID

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Experiment trains one model with clients that only have losses and clients that have gradients.
@@ -104,9 +104,9 @@ func (t *task) training(s *lab.Set, fleet int) *lab.Training {
 		Shares: func(seed uint64) ([][]int, error) {
 			return data.IID(s.Train.Len(), 10, seed)
 		},
-		Set: func(p *wire.Plan) {
-			p.Segments, p.Difference, p.Perturbations, p.Batch = segments, wire.Central, 10, 32
-			p.StepSize, p.Mu, p.Rule = t.step, 1e-3, wire.SGD
+		Set: func(p *plan.Plan) {
+			p.Segments, p.Difference, p.Perturbations, p.Batch = segments, plan.Central, 10, 32
+			p.StepSize, p.Mu, p.Rule = t.step, 1e-3, plan.SGD
 			// One name and one key for a seed: the fleets have the same directions,
 			// minibatches and bytes.
 			p.Run = t.model() + strings.TrimPrefix(p.Run, name)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/tables"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 var (
@@ -187,9 +187,9 @@ func TestSegments(t *testing.T) {
 				most = max(most, v, -v)
 				sum += v / float32(s.Len)
 			}
-			filled := s.Fill == wire.UniformFill && s.Scale > 0
+			filled := s.Fill == plan.UniformFill && s.Scale > 0
 			if filled && (most == 0 || most > s.Scale) || !filled &&
-				(s.Fill != wire.ZeroFill || most != 0) {
+				(s.Fill != plan.ZeroFill || most != 0) {
 				t.Errorf("%s: segment %+v has an element of %v", name, s, most)
 			}
 			if filled && s.Len > 1000 && (most < 0.95*s.Scale || max(sum, -sum) > 0.1*s.Scale) {

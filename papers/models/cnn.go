@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A CNN is a convolutional network on a set of images, with the mean
@@ -116,7 +116,7 @@ func (m *CNN) Outputs() int { return m.dense[len(m.dense)-1].out }
 
 // Segments returns the layers with PyTorch's default initialization: weights
 // and biases uniform in +-1/sqrt(fan_in).
-func (m *CNN) Segments() []wire.Segment {
+func (m *CNN) Segments() []plan.Segment {
 	s := uniform(nil, "conv1", m.one.out*m.one.fan(), m.one.out, m.one.fan())
 	s = uniform(s, "conv2", m.two.out*m.two.fan(), m.two.out, m.two.fan())
 	for i, l := range m.dense {
@@ -126,15 +126,15 @@ func (m *CNN) Segments() []wire.Segment {
 }
 
 // uniform appends a layer's weights and biases.
-func uniform(s []wire.Segment, name string, weights, biases, fan int) []wire.Segment {
+func uniform(s []plan.Segment, name string, weights, biases, fan int) []plan.Segment {
 	scale := float32(1 / math.Sqrt(float64(fan)))
 	for _, part := range []struct {
 		name string
 		n    int
 	}{{".weight", weights}, {".bias", biases}} {
 		if part.n > 0 {
-			s = append(s, wire.Segment{Name: name + part.name, Len: uint64(part.n),
-				Fill: wire.UniformFill, Scale: scale})
+			s = append(s, plan.Segment{Name: name + part.name, Len: uint64(part.n),
+				Fill: plan.UniformFill, Scale: scale})
 		}
 	}
 	return s

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // direct is the network from its definition: direct convolutions in float64.
@@ -120,7 +120,7 @@ func TestCNNShapes(t *testing.T) {
 		layers := ""
 		for _, s := range models[name].Segments() {
 			layers += fmt.Sprintf("%s %d %.6g, ", s.Name, s.Len, s.Scale)
-			if s.Fill != wire.UniformFill {
+			if s.Fill != plan.UniformFill {
 				t.Errorf("%s: %s is filled with %v", name, s.Name, s.Fill)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Linear is a linear classifier of two classes: with x a sample, y its class +1
@@ -46,10 +46,10 @@ func (l *Linear) Dim() int {
 
 // Segments returns the weights and the bias, zero at first: both losses are
 // convex.
-func (l *Linear) Segments() []wire.Segment {
-	s := []wire.Segment{{Name: "weight", Len: uint64(l.features)}}
+func (l *Linear) Segments() []plan.Segment {
+	s := []plan.Segment{{Name: "weight", Len: uint64(l.features)}}
 	if l.bias {
-		s = append(s, wire.Segment{Name: "bias", Len: 1})
+		s = append(s, plan.Segment{Name: "bias", Len: 1})
 	}
 	return s
 }

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An MLP is a classifier of two classes with one hidden layer and sigmoids at both
@@ -45,7 +45,7 @@ func (m *MLP) Dim() int { return m.hidden*(m.features+2) + 1 }
 
 // Segments returns the layers with PyTorch's default initialization: uniform in
 // +-1/sqrt(fan_in). The paper does not name its own.
-func (m *MLP) Segments() []wire.Segment {
+func (m *MLP) Segments() []plan.Segment {
 	s := uniform(nil, "fc1", m.hidden*m.features, m.hidden, m.features)
 	return uniform(s, "fc2", m.hidden, 1, m.hidden)
 }

@@ -3,7 +3,7 @@ package models
 import (
 	"math/rand/v2"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // initialStream is the second word of the generator's seed.
@@ -21,7 +21,7 @@ type Model interface {
 	Len() int
 	// Segments returns the layers in the order of the parameters, with the
 	// initialization that is usual for the model: what a plan's Segments are.
-	Segments() []wire.Segment
+	Segments() []plan.Segment
 	// Loss returns the mean loss over the samples named by batch.
 	Loss(params []float32, batch []int) float64
 	// Metrics returns the mean loss, as Loss does, and the part of the samples
@@ -48,7 +48,7 @@ func Initial(m Model, seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(seed, initialStream))
 	for _, s := range m.Segments() {
 		for range s.Len {
-			if s.Fill == wire.UniformFill {
+			if s.Fill == plan.UniformFill {
 				out = append(out, s.Scale*(2*rng.Float32()-1))
 			} else {
 				out = append(out, 0)

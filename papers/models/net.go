@@ -7,7 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/tables"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Net classifies the rows of a table by dense layers with rectifiers between them; without
@@ -56,9 +56,9 @@ func (m *Net) Len() int { return m.table.Len() }
 
 // Segments returns the layers: softmax regression begins at zero, others with PyTorch's
 // default initialization, uniform in +-1/sqrt(fan_in).
-func (m *Net) Segments() (list []wire.Segment) {
+func (m *Net) Segments() (list []plan.Segment) {
 	if len(m.layers) == 1 {
-		return []wire.Segment{{Name: "fc1.weight", Len: uint64(m.layers[0].bias())},
+		return []plan.Segment{{Name: "fc1.weight", Len: uint64(m.layers[0].bias())},
 			{Name: "fc1.bias", Len: uint64(m.layers[0].out)}}
 	}
 	for i, l := range m.layers {

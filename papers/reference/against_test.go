@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 const presetPlans = 3 // for each preset
@@ -66,12 +66,12 @@ func TestBitsAgainstReference(t *testing.T) {
 	var compared, clipped atomic.Int64
 	t.Run("plans", func(t *testing.T) {
 		for seed := range small(96) {
-			p := bitsPlan(t, rand.New(rand.NewPCG(seed, 7)), wire.Int8+wire.Precision(seed%3))
+			p := bitsPlan(t, rand.New(rand.NewPCG(seed, 7)), plan.Int8+plan.Precision(seed%3))
 			t.Run(fmt.Sprint(seed, " ", p.Precision), func(t *testing.T) {
 				t.Parallel()
 				rounds := int64(against(t, p))
 				compared.Add(rounds)
-				if p.Aggregator == wire.ClippedMean {
+				if p.Aggregator == plan.ClippedMean {
 					clipped.Add(rounds)
 				}
 			})
@@ -122,7 +122,7 @@ func TestHalvesAgainstReference(t *testing.T) {
 			t.Parallel()
 			p := presetPlan(t, "decomfl", rand.New(rand.NewPCG(seed, 4)))
 			p.Dim, p.Steps, p.Perturbations, p.StepSize = 1, 4, 1, 2
-			p.Distribution, p.Precision, p.MaxScalar = wire.Rademacher, wire.Half, 6e4
+			p.Distribution, p.Precision, p.MaxScalar = plan.Rademacher, plan.Half, 6e4
 			against(t, p)
 		})
 	}
@@ -133,10 +133,10 @@ func TestHalvesAgainstReference(t *testing.T) {
 func TestSignAgainstReference(t *testing.T) {
 	for seed := range uint64(12) {
 		p := denseCombination(t, rand.New(rand.NewPCG(seed, 9)))
-		if p.Estimator == wire.Surrogate {
+		if p.Estimator == plan.Surrogate {
 			continue
 		}
-		p.Rule, p.Beta, p.Beta2, p.Epsilon, p.StepSize = wire.LocalSign, 0, 0, 0, 0.01
+		p.Rule, p.Beta, p.Beta2, p.Epsilon, p.StepSize = plan.LocalSign, 0, 0, 0, 0.01
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			against(t, p)

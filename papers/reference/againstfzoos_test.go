@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -61,7 +62,7 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	f := &FZooS{
 		Posterior: Posterior{L: l, Noise: noise, Mean: p.Prior == 0},
 		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window), FitsL: p.LengthFit > 0,
-		Domain: frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
+		Domain: frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == plan.AtRound,
 		Decay: float64(p.WeightDecay), Prox: float64(p.Prox), Origin: frame.origin,
 		StepScale: frame.step, Travel: func(v float64) float64 { return float64(float32(v)) },
 	}
@@ -71,11 +72,11 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 		f.V = append(f.V, widen(row))
 	}
 	switch p.Correction {
-	case wire.CorrectionInverse:
+	case plan.CorrectionInverse:
 		f.Gamma = Inverse
-	case wire.CorrectionOne:
+	case plan.CorrectionOne:
 		f.Gamma = Always
-	case wire.CorrectionTheory:
+	case plan.CorrectionTheory:
 		f.Gamma = Theory(float64(p.Heterogeneity), f.Posterior, int(p.Members), int(p.Features))
 	}
 	return f

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // against runs a plan with the production code, and compares its replicas with each other and
 // with the reference. It returns how many rounds were compared.
-func against(t *testing.T, p *wire.Plan) (compared int) {
+func against(t *testing.T, p *plan.Plan) (compared int) {
 	r := produce(t, p)
 	if t.Failed() {
 		return 0
 	}
 	r.agree(t)
 	r.restore(t)
-	if p.Estimator == wire.Surrogate {
+	if p.Estimator == plan.Surrogate {
 		r.followSurrogate(t)
 		return 0
 	}
@@ -122,10 +123,10 @@ func (r *run) follow(t *testing.T) {
 			}
 			r.compared++
 			tolerance := single
-			if d.doubtful || p.Precision == wire.Half && p.Control == wire.ScaffoldMean {
+			if d.doubtful || p.Precision == plan.Half && p.Control == plan.ScaffoldMean {
 				tolerance = half
 			}
-			if p.Precision.Quantized() && p.Aggregator == wire.ClippedMean {
+			if p.Precision.Quantized() && p.Aggregator == plan.ClippedMean {
 				tolerance = half // the scale, a half, is rounded down
 			}
 			r.doubt(s, second, tolerance)
@@ -138,17 +139,17 @@ func (r *run) follow(t *testing.T) {
 }
 
 // schedule sets what the plan schedules for a round, counted from 1.
-func schedule(p *wire.Plan, r *Round, number uint64) {
+func schedule(p *plan.Plan, r *Round, number uint64) {
 	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.StepSize)
 	for _, point := range p.StepSchedule {
 		if point.Round <= number {
 			r.Eta = float64(p.StepSize) * float64(point.Factor)
 		}
 	}
-	if p.StepDecay == wire.InverseSqrt {
+	if p.StepDecay == plan.InverseSqrt {
 		r.Eta /= math.Sqrt(float64(number))
 	}
-	if r.Factor = 1; p.ServerRule == wire.ServerMean || p.ServerRule == wire.ServerNormalized {
+	if r.Factor = 1; p.ServerRule == plan.ServerMean || p.ServerRule == plan.ServerNormalized {
 		r.Eta *= share(p, float64(number))
 	} else {
 		r.Factor = share(p, float64(number))
@@ -161,18 +162,18 @@ func schedule(p *wire.Plan, r *Round, number uint64) {
 }
 
 // share is the part of a step that the plan's decay and warm-up leave in a round.
-func share(p *wire.Plan, number float64) float64 {
+func share(p *plan.Plan, number float64) float64 {
 	end, floor := float64(p.Horizon), float64(p.Floor)
 	if end == 0 {
 		end = float64(p.Rounds)
 	}
 	left := 1.0
 	switch t := math.Min((number-1)/end, 1); p.StepDecay {
-	case wire.Cosine:
+	case plan.Cosine:
 		left = floor + (1-floor)*math.Pow(math.Cos(math.Pi*t/2), 2)
-	case wire.Linear:
+	case plan.Linear:
 		left = floor*t + 1 - t
-	case wire.SlowSqrt:
+	case plan.SlowSqrt:
 		left = math.Pow(1+(number-1)/30, -0.5)
 	}
 	if p.Warmup > 0 {
@@ -213,11 +214,11 @@ func (r *run) gain() float64 {
 	p := r.plan
 	alpha := float64(p.ServerStep)
 	switch p.ServerRule {
-	case wire.ServerMean, wire.ServerSign, wire.ServerNormalized:
+	case plan.ServerMean, plan.ServerSign, plan.ServerNormalized:
 		return 1
-	case wire.ServerSGD:
+	case plan.ServerSGD:
 		return max(1, alpha)
-	case wire.ServerMomentum:
+	case plan.ServerMomentum:
 		return max(1, alpha/(1-float64(p.ServerBeta1)))
 	}
 	return max(1, alpha/math.Sqrt(float64(p.ServerEpsilon)))
@@ -251,7 +252,7 @@ func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []f
 // the move, or for Yogi of the difference between the second moment and the square.
 func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	rule := r.plan.ServerRule
-	if rule == wire.ServerSign {
+	if rule == plan.ServerSign {
 		clear(r.doubts) // doubts are not kept from round to round
 	}
 	longest := 0.0
@@ -261,8 +262,8 @@ func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	for i, d := range s.Delta {
 		off := ulps*math.Abs(s.X[i]) + tolerance*longest
 		switch {
-		case rule == wire.ServerSign && math.Abs(d) <= off,
-			rule == wire.ServerYogi && math.Abs(second[i]-d*d) <= 2*math.Abs(d)*off:
+		case rule == plan.ServerSign && math.Abs(d) <= off,
+			rule == plan.ServerYogi && math.Abs(second[i]-d*d) <= 2*math.Abs(d)*off:
 			r.doubts[i] = true
 		}
 	}
@@ -271,7 +272,7 @@ func (r *run) doubt(s *State, second []float64, tolerance float64) {
 // jump is how far an element in doubt may be off: the sign's step there and back, or the
 // effect that a fraction of the second moment has on the way.
 func (r *run) jump(way float64) float64 {
-	if r.plan.ServerRule == wire.ServerSign {
+	if r.plan.ServerRule == plan.ServerSign {
 		return 2.001 * float64(r.plan.ServerStep)
 	}
 	return way / 10

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // denseCombination returns a random plan with transport=dense.
-func denseCombination(t *testing.T, random *rand.Rand) *wire.Plan {
+func denseCombination(t *testing.T, random *rand.Rand) *plan.Plan {
 	t.Helper()
 	for range 10000 {
 		p := presetPlan(t, []string{"fedzo-dense", "fzoos"}[random.UintN(2)], random)
@@ -26,10 +26,10 @@ func denseCombination(t *testing.T, random *rand.Rand) *wire.Plan {
 }
 
 // drawDense sets fields that combine with transport=dense.
-func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+func drawDense(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
 	p.Dim = 1 + random.Uint64N(40)
 	p.Steps = 1 + random.Uint32N(4)
-	surrogate := p.Estimator == wire.Surrogate
+	surrogate := p.Estimator == plan.Surrogate
 	if surrogate {
 		drawSurrogate(p, random)
 	} else {
@@ -37,11 +37,11 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 			p.Dim, p.Rounds = blocks, 4
 		}
 		p.Perturbations = 1 + random.Uint32N(6)
-		p.Distribution, p.Difference = wire.Distribution(1+random.UintN(3)),
-			wire.Difference(1+random.UintN(2))
-		p.Sharing = wire.Sharing(random.UintN(2))
-		p.Control = wire.Control(random.UintN(3))
-		if p.Control == wire.ScaffoldPoint {
+		p.Distribution, p.Difference = plan.Distribution(1+random.UintN(3)),
+			plan.Difference(1+random.UintN(2))
+		p.Sharing = plan.Sharing(random.UintN(2))
+		p.Control = plan.Control(random.UintN(3))
+		if p.Control == plan.ScaffoldPoint {
 			p.Cohort = uint8(p.Dim % 2)
 		}
 	}
@@ -50,12 +50,12 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 		p.PerturbationSchedule = nil
 	}
 	if p.Beta, p.Beta2, p.Epsilon = 0, 0, 0; one(3) {
-		p.Rule, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.9, 0.99, 1 // see size
-	} else if p.Rule != wire.SGD {
+		p.Rule, p.Beta, p.Beta2, p.Epsilon = plan.LocalAdam, 0.9, 0.99, 1 // see size
+	} else if p.Rule != plan.SGD {
 		p.Beta = 0.3 + 0.6*random.Float32()
 	}
 	if one(2) {
-		p.Weights, p.MaxWeight = wire.BySamples, []uint32{wire.MaxWeight, 5}[random.UintN(2)]
+		p.Weights, p.MaxWeight = plan.BySamples, []uint32{plan.MaxWeight, 5}[random.UintN(2)]
 	}
 	if one(3) {
 		drawSegments(p, random)
@@ -66,9 +66,9 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 }
 
 // drawSurrogate sets the fields of a surrogate.
-func drawSurrogate(p *wire.Plan, random *rand.Rand) {
-	p.Correction, p.CorrectionAt = wire.Correction(random.UintN(4)), wire.CorrectionAt(random.UintN(2))
-	if p.Correction == wire.CorrectionTheory {
+func drawSurrogate(p *plan.Plan, random *rand.Rand) {
+	p.Correction, p.CorrectionAt = plan.Correction(random.UintN(4)), plan.CorrectionAt(random.UintN(2))
+	if p.Correction == plan.CorrectionTheory {
 		p.Heterogeneity = 10
 	}
 	p.LengthScale = []float32{0.5, 1, 3}[random.UintN(3)]
@@ -81,10 +81,10 @@ func drawSurrogate(p *wire.Plan, random *rand.Rand) {
 }
 
 // drawBoxes bounds the parameters; some losses are lower outside the boxes.
-func drawBoxes(p *wire.Plan, random *rand.Rand) {
+func drawBoxes(p *plan.Plan, random *rand.Rand) {
 	for range max(1, len(p.Segments)) {
 		low := -0.5 * random.Float32()
-		p.Boxes = append(p.Boxes, wire.Box{Low: low, High: low + 0.6 + 2*random.Float32()})
+		p.Boxes = append(p.Boxes, plan.Box{Low: low, High: low + 0.6 + 2*random.Float32()})
 	}
 }
 
@@ -104,10 +104,10 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 			"schedule of P":      len(p.PerturbationSchedule) > 0,
 			"prior of mean 0":    p.Prior > 0,
 			"fitted length":      p.LengthFit > 0,
-			"no queries around":  p.Estimator == wire.Surrogate && p.Active == 0,
-			"partial scaffold-1": p.Control == wire.ScaffoldPoint && p.Target < clients,
+			"no queries around":  p.Estimator == plan.Surrogate && p.Active == 0,
+			"partial scaffold-1": p.Control == plan.ScaffoldPoint && p.Target < clients,
 			"one cohort":         p.Cohort > 0 && p.Target < clients,
-			"partial scaffold-2": p.Control == wire.ScaffoldMean && p.Target < clients} {
+			"partial scaffold-2": p.Control == plan.ScaffoldMean && p.Target < clients} {
 			if has {
 				seen[name]++
 			}

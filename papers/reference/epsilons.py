@@ -1,8 +1,8 @@
-"""Prints wire/dp/testdata/epsilons.txt: what public accountants say of Gaussian noise.
+"""Prints plan/dp/testdata/epsilons.txt: what public accountants say of Gaussian noise.
 
     pip install dp-accounting numpy scipy
     pip download --no-deps opacus==1.6.0     # unzip it: opacus itself would install torch
-    python epsilons.py opacus/accountants/analysis/rdp.py > ../../wire/dp/testdata/epsilons.txt
+    python epsilons.py opacus/accountants/analysis/rdp.py > ../../plan/dp/testdata/epsilons.txt
 
 dp-accounting has one accountant of Renyi orders, and one of privacy loss distributions, which is
 exact up to its grid and so below every other. Both are pessimistic.

@@ -4,13 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
 // fleetOf returns the fleet that a plan describes, and its directions and precision. Client
 // i has slots[i].
-func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
+func fleetOf(p *plan.Plan, slots []uint32) (*Fleet, *planned) {
 	d := &planned{p: p, slots: slots, key: p.RunKey}
 	if p.Private() {
 		d.key = secret
@@ -18,8 +19,8 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	f := &Fleet{
 		Problem: Problem{Dim: int(p.Dim), Loss: loss, Direction: d.of},
 		Clients: clients, K: int(p.Steps), Mu: float64(p.Mu),
-		Central: p.Difference == wire.Central, Gain: 1,
-		Beta: float64(p.Beta), Torch: p.Rule == wire.TorchMomentum, Decay: float64(p.WeightDecay),
+		Central: p.Difference == plan.Central, Gain: 1,
+		Beta: float64(p.Beta), Torch: p.Rule == plan.TorchMomentum, Decay: float64(p.WeightDecay),
 		Prox:    float64(p.Prox),
 		Control: Control(p.Control),
 		Server: Server{
@@ -29,29 +30,29 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 			Decay: float64(p.ServerDecay),
 		},
 		Tau: int(p.SubspaceMoves), Alpha: float64(p.SubspaceShare), Coordinates: d.coordinates,
-		Clip: float64(p.Clip), Relayed: p.Transport == wire.Relay,
+		Clip: float64(p.Clip), Relayed: p.Transport == plan.Relay,
 	}
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		f.Gain = float64(p.Dim)
 	}
 	for _, s := range p.Layout() {
 		f.MuScale = append(f.MuScale, slices.Repeat([]float64{float64(s.MuScale)}, int(s.Len))...)
 		f.StepScale = append(f.StepScale, slices.Repeat([]float64{float64(s.StepScale)}, int(s.Len))...)
 	}
-	if p.Precision == wire.Half {
+	if p.Precision == plan.Half {
 		f.Travel = d.halves
 	}
 	if p.Precision.Quantized() {
 		f.Block = d.quantize
 	}
-	if p.Transport == wire.DenseVectors {
+	if p.Transport == plan.DenseVectors {
 		frameOf(p).in(f)
 		f.Dense, f.Beta, f.Local = true, 0, localOf(p)
 	}
 	switch p.Aggregator {
-	case wire.Median:
+	case plan.Median:
 		f.Aggregate = Median
-	case wire.TrimmedMean:
+	case plan.TrimmedMean:
 		f.Aggregate = func(g []float64) float64 { return TrimmedMean(g, float64(p.Trim)) }
 	}
 	return f, d
@@ -59,7 +60,7 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 
 // planned has the directions of a plan, by production's addresses, and its precision.
 type planned struct {
-	p     *wire.Plan
+	p     *plan.Plan
 	slots []uint32
 	key   []byte
 
@@ -77,7 +78,7 @@ func (d *planned) halves(g float64) float64 {
 	d.longest = max(d.longest, math.Abs(g))
 	off := doubt * d.longest
 	v := []float32{float32(g - off), float32(g), float32(g + off)}
-	wire.Half.Round(v)
+	plan.Half.Round(v)
 	d.doubtful = d.doubtful || float64(v[2]-v[0]) > 4*off
 	return float64(v[1])
 }
@@ -86,9 +87,9 @@ func (d *planned) halves(g float64) float64 {
 func (d *planned) quantize(g []float64) {
 	bits, step := 8, 1.0/32
 	switch d.p.Precision {
-	case wire.Int4:
+	case plan.Int4:
 		bits, step = 4, 5.0/16
-	case wire.Int2:
+	case plan.Int2:
 		bits, step = 2, 255.0/256
 	}
 	most := math.Ldexp(1, bits-1)
@@ -117,7 +118,7 @@ func (d *planned) address(client int, at At, q int) prng.Direction {
 		Key: prng.RecordKey(d.key, at.N), Step: uint16(at.K), Perturbation: uint16(q),
 		Source: prng.Shared, Domain: prng.Directions, Dist: d.p.Distribution.Elements(),
 	}
-	if d.p.Sharing == wire.PerClient {
+	if d.p.Sharing == plan.PerClient {
 		z.Source = prng.Slot(d.slots[client])
 	}
 	if d.p.Pool > 0 {
@@ -132,7 +133,7 @@ func (d *planned) address(client int, at At, q int) prng.Direction {
 // of returns v1 of a subspace, and z of other distributions.
 func (d *planned) of(client int, at At, q int) []float64 {
 	z := fill(d.address(client, at, q), int(d.p.Dim))
-	if d.p.Distribution == wire.Sphere {
+	if d.p.Distribution == plan.Sphere {
 		return along(make([]float64, len(z)), 1/math.Sqrt(dot(z, z)), z)
 	}
 	return z
@@ -161,7 +162,7 @@ func widen(x []float32) []float64 {
 
 // contributors returns the clients that a plan asks for record n, drawn for record draw, and their
 // weights, restricted to the named slots if there are any.
-func contributors(p *wire.Plan, slots []uint32, n, draw uint64, named []uint32) *Round {
+func contributors(p *plan.Plan, slots []uint32, n, draw uint64, named []uint32) *Round {
 	cohort := wire.Cohort{Sampled: uint64(p.Sampled(clients)), Members: clients}
 	r := &Round{N: n}
 	for i := range clients {
@@ -170,7 +171,7 @@ func contributors(p *wire.Plan, slots []uint32, n, draw uint64, named []uint32) 
 			continue
 		}
 		r.Clients = append(r.Clients, i)
-		if p.Weights == wire.BySamples {
+		if p.Weights == plan.BySamples {
 			r.Weights = append(r.Weights, float64(min(samples(i), p.MaxWeight)))
 		}
 	}
@@ -178,8 +179,8 @@ func contributors(p *wire.Plan, slots []uint32, n, draw uint64, named []uint32) 
 }
 
 // named returns the slots in a record.
-func named(p *wire.Plan, r *wire.Round) (slots []uint32) {
-	if p.Transport != wire.Relay {
+func named(p *plan.Plan, r *wire.Round) (slots []uint32) {
+	if p.Transport != plan.Relay {
 		return r.Slots
 	}
 	for _, term := range r.Terms {

@@ -3,7 +3,7 @@ package reference
 import (
 	"slices"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A frame is the coordinates that a plan's boxes define: FZooS maps each box to [0, 1].
@@ -15,7 +15,7 @@ type frame struct {
 	step      []float64 // factors on the step size
 }
 
-func frameOf(p *wire.Plan) *frame {
+func frameOf(p *plan.Plan) *frame {
 	f := &frame{}
 	for i, s := range p.Layout() {
 		low, side := 0.0, 1.0
@@ -59,9 +59,9 @@ func (f *frame) in(fleet *Fleet) {
 }
 
 // localOf returns the optimizer of the clients of a dense plan.
-func localOf(p *wire.Plan) Optimizer {
-	kind := Kind(p.Rule - wire.SGD)
-	if p.Rule == wire.LocalSign {
+func localOf(p *plan.Plan) Optimizer {
+	kind := Kind(p.Rule - plan.SGD)
+	if p.Rule == plan.LocalSign {
 		kind = SignDescent
 	}
 	return Optimizer{

@@ -16,11 +16,12 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // lateRounds is how many rounds the runs of this file have.
@@ -92,7 +93,7 @@ func (r *lateRun) slow(i int) objective.Objective {
 }
 
 // produceLate runs a plan with late work.
-func produceLate(t *testing.T, p *wire.Plan) *lateRun {
+func produceLate(t *testing.T, p *plan.Plan) *lateRun {
 	r := &lateRun{stored: map[uint64]time.Time{}}
 	r.plan, r.digests = p, make([][32]byte, clients)
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +158,7 @@ func (r *lateRun) counted(n uint64, states map[uint64]*State) (
 		round := &Round{N: a.n}
 		schedule(r.plan, round, a.n-1)
 		u := Update{Client: a.client, State: states[a.n], Round: round, Age: int(n - a.n), Weight: 1}
-		if r.plan.Weights == wire.BySamples {
+		if r.plan.Weights == plan.BySamples {
 			u.Weight = float64(samples(a.client))
 		}
 		if u.Age > 0 {
@@ -191,7 +192,7 @@ func TestLateAgainstReference(t *testing.T) {
 				states[n] = f.NewState(before)
 				updates, older := r.counted(n, states)
 				if terms := len(record.Round.Terms); int(record.Round.Contributors) != len(updates) ||
-					p.Transport == wire.Mean && terms != 1+len(older) {
+					p.Transport == plan.Mean && terms != 1+len(older) {
 					t.Fatalf("record %d has %d contributors and %d terms, want %d, late on %v", n,
 						record.Round.Contributors, terms, len(updates), older)
 				}
@@ -228,7 +229,7 @@ func (r *lateRun) near(t *testing.T, n uint64, before, got, want []float64) {
 	}
 }
 
-func latePlan(t *testing.T, settings map[string]string) *wire.Plan {
+func latePlan(t *testing.T, settings map[string]string) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "late", 40)
 	if err != nil {

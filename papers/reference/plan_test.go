@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 // presetPlan returns the plan of a preset, at a size that a test can run.
-func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
+func presetPlan(t *testing.T, name string, random *rand.Rand) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
 	if err != nil {
@@ -41,10 +41,10 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 		p.SubspaceMoves = 2 + random.Uint32N(2)
 	}
 	p.Quorum = p.Target
-	if p.Transport == wire.DenseVectors {
+	if p.Transport == plan.DenseVectors {
 		p.DenseKeep = 1000 // keep all, to be checked afterwards
 	}
-	if p.Estimator == wire.Surrogate {
+	if p.Estimator == plan.Surrogate {
 		shrink(p)
 	}
 	size(p)
@@ -53,38 +53,38 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 
 // shrink makes a surrogate small enough to refit at every step, with a window that drops
 // points.
-func shrink(p *wire.Plan) {
+func shrink(p *plan.Plan) {
 	p.Features, p.Window, p.Candidates, p.Active, p.Around, p.Radius = 48, 25, 30, 3, 4, 0.05
 }
 
 // size sets mu and eta to values that suit the bowl of these tests, for the dimension of p.
-func size(p *wire.Plan) {
+func size(p *plan.Plan) {
 	p.Mu, p.StepSize = 1e-2, float32(1/float64(p.Dim+1))
 	p.MuAuto, p.StepAuto = 0, 0 // the reference has steps, not how a run finds them
 	// Nor does it have how a run finds whether to share directions. Packages gather and grouping
 	// compare groups with float64.
 	if p.Groups == grouping.Auto {
-		p.Sharing = wire.PerClient
+		p.Sharing = plan.PerClient
 		preset.Fit(p)
 	}
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}
-	if p.Rule == wire.LocalAdam {
+	if p.Rule == plan.LocalAdam {
 		p.StepSize = 0.02
 		if p.Preset == "" { // otherwise the sign of a rounding error would count
 			p.Epsilon = 0.05 * float32(math.Sqrt(float64(p.Dim)))
 		}
 	}
-	if p.Rule == wire.TorchMomentum {
+	if p.Rule == plan.TorchMomentum {
 		p.StepSize *= 1 - p.Beta
 	}
-	if p.Control != wire.NoControl {
+	if p.Control != plan.NoControl {
 		p.StepSize /= 2
 	}
 	if p.Clip > 0 { // slopes are about 0.2 at the start
 		scalars := float64(p.Steps * p.Perturbations)
-		if p.Distribution != wire.Sphere {
+		if p.Distribution != plan.Sphere {
 			scalars *= float64(p.Dim)
 		}
 		p.Clip *= float32(0.2 * math.Sqrt(scalars))
@@ -92,7 +92,7 @@ func size(p *wire.Plan) {
 }
 
 // combination returns a random valid plan, with combinations of fields that no preset has.
-func combination(t *testing.T, random *rand.Rand) *wire.Plan {
+func combination(t *testing.T, random *rand.Rand) *plan.Plan {
 	t.Helper()
 	for range 10000 {
 		p := presetPlan(t, "decomfl", random)
@@ -108,12 +108,12 @@ func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 }
 
 // normalizedPlan returns a random valid plan of the rule normalized.
-func normalizedPlan(t *testing.T, random *rand.Rand) *wire.Plan {
+func normalizedPlan(t *testing.T, random *rand.Rand) *plan.Plan {
 	t.Helper()
 	for range 10000 {
 		p := combination(t, random)
-		p.Steps, p.Rule, p.Beta, p.WeightDecay, p.Prox = 1, wire.SGD, 0, 0, 0
-		p.ServerRule, p.ServerStep, p.ServerEpsilon, p.ServerV0 = wire.ServerNormalized, 0, 0, 0
+		p.Steps, p.Rule, p.Beta, p.WeightDecay, p.Prox = 1, plan.SGD, 0, 0, 0
+		p.ServerRule, p.ServerStep, p.ServerEpsilon, p.ServerV0 = plan.ServerNormalized, 0, 0, 0
 		p.ServerBeta1, p.ServerBeta2 = 0.9*random.Float32(), 0.99*random.Float32()
 		p.ServerDecay, p.StepSize = 2*random.Float32(), 0.02
 		drawSchedule(p, random)
@@ -126,17 +126,17 @@ func normalizedPlan(t *testing.T, random *rand.Rand) *wire.Plan {
 }
 
 // svrgPlan returns a random valid plan of ZO-SVRG.
-func svrgPlan(t *testing.T, random *rand.Rand, dense bool) *wire.Plan {
+func svrgPlan(t *testing.T, random *rand.Rand, dense bool) *plan.Plan {
 	t.Helper()
 	for range 10000 {
 		p := combination(t, random)
-		if p.Sharing, p.Transport = wire.SharedDirections, wire.Mean; dense {
-			if p = denseCombination(t, random); p.Estimator == wire.Surrogate {
+		if p.Sharing, p.Transport = plan.SharedDirections, plan.Mean; dense {
+			if p = denseCombination(t, random); p.Estimator == plan.Surrogate {
 				continue
 			}
 		}
-		p.Control, p.Cohort, p.Batch, p.OverSample = wire.SVRG, uint8(random.UintN(2)), 2, 1
-		p.Aggregator, p.Trim, p.Clip = wire.WeightedMean, 0, 0
+		p.Control, p.Cohort, p.Batch, p.OverSample = plan.SVRG, uint8(random.UintN(2)), 2, 1
+		p.Aggregator, p.Trim, p.Clip = plan.WeightedMean, 0, 0
 		p.Steps += 1 // two at the least
 		size(p)
 		if valid.Plan(p) == nil {
@@ -148,11 +148,11 @@ func svrgPlan(t *testing.T, random *rand.Rand, dense bool) *wire.Plan {
 }
 
 // bitsPlan draws a plan of relayed scalars of a precision.
-func bitsPlan(t *testing.T, random *rand.Rand, precision wire.Precision) *wire.Plan {
+func bitsPlan(t *testing.T, random *rand.Rand, precision plan.Precision) *plan.Plan {
 	t.Helper()
 	for range 10000 {
 		p := combination(t, random)
-		p.Sharing, p.Transport, p.Late = wire.PerClient, wire.Relay, 0
+		p.Sharing, p.Transport, p.Late = plan.PerClient, plan.Relay, 0
 		p.Precision, p.MaxScalar = precision, 6e4
 		if valid.Plan(p) == nil {
 			return p
@@ -163,15 +163,15 @@ func bitsPlan(t *testing.T, random *rand.Rand, precision wire.Precision) *wire.P
 }
 
 // drawSchedule sets how the step changes.
-func drawSchedule(p *wire.Plan, random *rand.Rand) {
-	p.StepDecay, p.Warmup = wire.StepDecay(random.UintN(5)), random.Uint64N(4)
+func drawSchedule(p *plan.Plan, random *rand.Rand) {
+	p.StepDecay, p.Warmup = plan.StepDecay(random.UintN(5)), random.Uint64N(4)
 	if p.StepDecay.HasEnd() {
 		p.Horizon, p.Floor = random.Uint64N(8), 0.1+0.9*random.Float32()
 	}
 }
 
 // draw sets fields at random, without regard to each other.
-func draw(p *wire.Plan, random *rand.Rand) {
+func draw(p *plan.Plan, random *rand.Rand) {
 	one := func(n uint) bool { return random.UintN(n) == 0 }
 	p.Dim = 1 + random.Uint64N(100)
 	switch random.UintN(8) {
@@ -186,34 +186,34 @@ func draw(p *wire.Plan, random *rand.Rand) {
 	drawServer(p, random, one)
 	drawAggregation(p, random, one)
 	theme(p, random)
-	if p.Target < clients && (p.Transport == wire.Relay || p.Control == wire.ScaffoldMean) && one(2) {
+	if p.Target < clients && (p.Transport == plan.Relay || p.Control == plan.ScaffoldMean) && one(2) {
 		p.OverSample = 1.5 // the record says who was in time
 	}
 	if one(3) {
 		drawSegments(p, random)
 	}
 	if one(5) {
-		p.KeyCheck, p.RunKey = wire.KeyCheck(secret), nil
+		p.KeyCheck, p.RunKey = plan.KeyCheck(secret), nil
 	}
 }
 
 // secret is the run key of private runs.
 var secret = []byte("a secret that only devices know!")
 
-func drawEstimator(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
-	p.Distribution = wire.Distribution(1 + random.UintN(4))
-	p.Difference = wire.Difference(1 + random.UintN(2))
-	if p.Distribution == wire.Subspace {
+func drawEstimator(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
+	p.Distribution = plan.Distribution(1 + random.UintN(4))
+	p.Difference = plan.Difference(1 + random.UintN(2))
+	if p.Distribution == plan.Subspace {
 		p.SubspaceMoves, p.SubspaceShare = 1+random.Uint32N(4), 0.1+0.8*random.Float32()
 	}
 	if one(2) {
-		p.Sharing, p.Transport = wire.PerClient, wire.Relay
+		p.Sharing, p.Transport = plan.PerClient, plan.Relay
 	}
 }
 
-func drawUpdate(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
-	switch p.Rule = wire.Rule(1 + random.UintN(3)); p.Rule {
-	case wire.Momentum, wire.TorchMomentum:
+func drawUpdate(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
+	switch p.Rule = plan.Rule(1 + random.UintN(3)); p.Rule {
+	case plan.Momentum, plan.TorchMomentum:
 		p.Beta = 0.3 + 0.6*random.Float32()
 	}
 	if one(2) {
@@ -222,27 +222,27 @@ func drawUpdate(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	if one(3) {
 		p.Prox = random.Float32()
 	}
-	p.StepDecay = wire.StepDecay(random.UintN(2))
+	p.StepDecay = plan.StepDecay(random.UintN(2))
 	if one(4) {
-		p.StepSchedule = []wire.StepPoint{{Round: 3, Factor: 0.5}, {Round: 6, Factor: 0.25}}
+		p.StepSchedule = []plan.StepPoint{{Round: 3, Factor: 0.5}, {Round: 6, Factor: 0.25}}
 	}
 	if one(4) {
-		p.PerturbationSchedule = []wire.PerturbationPoint{
+		p.PerturbationSchedule = []plan.PerturbationPoint{
 			{Round: 2, Perturbations: 1 + random.Uint32N(6)}, {Round: 5, Perturbations: 3}}
 	}
 }
 
-func drawServer(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+func drawServer(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
 	if one(2) {
 		return
 	}
-	p.ServerRule = wire.ServerRule(1 + random.UintN(6))
+	p.ServerRule = plan.ServerRule(1 + random.UintN(6))
 	switch p.ServerRule {
-	case wire.ServerSGD:
+	case plan.ServerSGD:
 		p.ServerStep = 0.5 + random.Float32()
-	case wire.ServerMomentum:
+	case plan.ServerMomentum:
 		p.ServerStep, p.ServerBeta1 = 0.5, 0.5
-	case wire.ServerSign:
+	case plan.ServerSign:
 		p.ServerStep = 0.002
 	default:
 		p.ServerStep, p.ServerBeta1, p.ServerBeta2 = 0.02, 0.9*random.Float32(), 0.9+0.09*random.Float32()
@@ -250,28 +250,28 @@ func drawServer(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	}
 }
 
-func drawAggregation(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+func drawAggregation(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
 	if one(3) {
-		p.Precision, p.MaxScalar = wire.Half, 6e4
+		p.Precision, p.MaxScalar = plan.Half, 6e4
 	}
 	if one(2) {
-		p.Weights = wire.BySamples
-		p.MaxWeight = []uint32{wire.MaxWeight, 5}[random.UintN(2)]
+		p.Weights = plan.BySamples
+		p.MaxWeight = []uint32{plan.MaxWeight, 5}[random.UintN(2)]
 	}
 	if one(2) {
 		return
 	}
-	switch p.Aggregator = wire.Aggregator(1 + random.UintN(3)); p.Aggregator {
-	case wire.TrimmedMean:
+	switch p.Aggregator = plan.Aggregator(1 + random.UintN(3)); p.Aggregator {
+	case plan.TrimmedMean:
 		p.Trim = []float32{0.2, 0.35, 0.45}[random.UintN(3)]
-	case wire.ClippedMean:
+	case plan.ClippedMean:
 		p.Clip = 0.5 + random.Float32() // of the length of scalars at the start: see size
 	}
 }
 
 // theme sets fields that combine with little else, so that they are not always refused.
-func theme(p *wire.Plan, random *rand.Rand) {
-	shared := func() { p.Sharing, p.Transport = wire.SharedDirections, wire.Mean }
+func theme(p *plan.Plan, random *rand.Rand) {
+	shared := func() { p.Sharing, p.Transport = plan.SharedDirections, plan.Mean }
 	switch random.UintN(6) {
 	case 0:
 		shared()
@@ -280,29 +280,29 @@ func theme(p *wire.Plan, random *rand.Rand) {
 			0, 0, 0, 0, 0
 	case 1:
 		shared()
-		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldPoint, wire.WeightedMean, 0, 0
+		p.Control, p.Aggregator, p.Trim, p.Clip = plan.ScaffoldPoint, plan.WeightedMean, 0, 0
 		p.Cohort = uint8(p.Dim % 2)
 	case 2:
 		shared()
-		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldMean, wire.WeightedMean, 0, 0
-		p.Weights = wire.Equal
+		p.Control, p.Aggregator, p.Trim, p.Clip = plan.ScaffoldMean, plan.WeightedMean, 0, 0
+		p.Weights = plan.Equal
 	case 3:
 		shared()
-		p.Weights, p.Target = wire.Equal, max(p.Target, 3)
+		p.Weights, p.Target = plan.Equal, max(p.Target, 3)
 		p.Quorum = p.Target
 	}
 }
 
 // drawSegments divides the model into three different parts.
-func drawSegments(p *wire.Plan, random *rand.Rand) {
+func drawSegments(p *plan.Plan, random *rand.Rand) {
 	if p.Dim < 3 {
 		return
 	}
 	first := 1 + random.Uint64N(p.Dim-2)
 	second := 1 + random.Uint64N(p.Dim-first-1)
-	p.Segments = []wire.Segment{
-		{Name: "a", Len: first, Fill: wire.NormalFill, Scale: 0.5, MuScale: 2},
-		{Name: "b", Len: second, Fill: wire.UniformFill, Scale: 1},
+	p.Segments = []plan.Segment{
+		{Name: "a", Len: first, Fill: plan.NormalFill, Scale: 0.5, MuScale: 2},
+		{Name: "b", Len: second, Fill: plan.UniformFill, Scale: 1},
 		{Name: "c", Len: p.Dim - first - second, StepScale: 0.5},
 	}
 	if random.UintN(2) == 0 {
@@ -326,7 +326,7 @@ func TestCombinationsHaveEverything(t *testing.T) {
 			"schedule of P": len(p.PerturbationSchedule) > 0,
 			"one cohort":    p.Cohort > 0 && p.Target < clients,
 			"partial":       p.Target < clients, "pool with momentum": p.Pool > 0 &&
-				p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == wire.Sphere} {
+				p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == plan.Sphere} {
 			if has {
 				seen[name]++
 			}

@@ -16,12 +16,13 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // A run is the result of a plan in production.
 type run struct {
-	plan     *wire.Plan
+	plan     *plan.Plan
 	records  [][]byte
 	slots    []uint32 // of each client
 	digests  [][32]byte
@@ -54,12 +55,12 @@ type (
 type device struct {
 	objective.Flat
 	index int
-	plan  *wire.Plan
+	plan  *plan.Plan
 }
 
 // minibatch names a minibatch, or all data in the first phase of ZO-SVRG.
 func (d device) minibatch(b objective.Batch) At {
-	if d.plan.Control == wire.SVRG && b.N%2 == 0 { // record 1 is the plan
+	if d.plan.Control == plan.SVRG && b.N%2 == 0 { // record 1 is the plan
 		return At{}
 	}
 	return At{b.N, b.Step}
@@ -90,11 +91,11 @@ func (r *run) objective(i int) device {
 			if at == (At{}) {
 				size = 0
 			}
-			if b.Size != size || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
+			if b.Size != size || b.Seed != plan.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
 				return 0, fmt.Errorf("minibatch %+v", b)
 			}
 			y := loss(i, at, widen(x))
-			if p.Estimator == wire.Surrogate {
+			if p.Estimator == plan.Surrogate {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				r.queries[query{i, at}] = append(r.queries[query{i, at}], queried{slices.Clone(x), y})
@@ -108,13 +109,13 @@ func id(i int) string { return fmt.Sprint("c", i) }
 
 // produce runs a plan over the in-memory bus. After the end another device joins; its
 // digest is the last of run.digests.
-func produce(t *testing.T, p *wire.Plan) *run {
+func produce(t *testing.T, p *plan.Plan) *run {
 	t.Helper()
 	return produceBy(t, p, false)
 }
 
 // produceBy is produce with clients that give gradients, or losses.
-func produceBy(t *testing.T, p *wire.Plan, differentiate bool) *run {
+func produceBy(t *testing.T, p *plan.Plan, differentiate bool) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // vectors is a small training with transport=dense: 8 clients, 3 a phase.
@@ -19,7 +19,7 @@ func vectors(t *testing.T, preset string, rounds uint64) Config {
 		t.Fatal(err)
 	}
 	p.Rounds, p.Batch, p.Steps, p.DenseKeep, p.Diverge = rounds, 16, 2, 2*uint32(rounds), 0
-	if p.Estimator == wire.Surrogate {
+	if p.Estimator == plan.Surrogate {
 		p.Features, p.Window, p.Candidates, p.Around = 30, 10, 6, 5
 	} else {
 		p.Perturbations, p.StepSize = 3, 1e-2

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/internal/memstore"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // patience limits requests. It is long, because clients join while others train on the same
@@ -73,7 +73,7 @@ func (d countedGradientDevice) Samples() int { return len(d.share) }
 func (c *Config) objective(slot int, taken uint64) objective.Objective {
 	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken), c.Shares[slot]}
 	gradients := c.Differentiates != nil && c.Differentiates(slot)
-	switch counts := c.Plan.Weights == wire.BySamples; {
+	switch counts := c.Plan.Weights == plan.BySamples; {
 	case gradients && counts:
 		return countedGradientDevice{gradientDevice{d}}
 	case gradients:

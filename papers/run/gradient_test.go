@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // half says that every second client differentiates.
@@ -64,7 +64,7 @@ func TestGradients(t *testing.T) {
 // TestGradientsOfPhases: what is counted is what was computed, with two phases and with control
 // variates too.
 func TestGradientsOfPhases(t *testing.T) {
-	for _, control := range []wire.Control{wire.ScaffoldPoint, wire.ScaffoldMean} {
+	for _, control := range []plan.Control{plan.ScaffoldPoint, plan.ScaffoldMean} {
 		cfg := phased(t, control, 9)
 		cfg.Differentiates = half
 		cfg, losses, gradients := counted(cfg)

@@ -5,8 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/noise"
 )
 
 // TestHeard: what the coordinator hears is what its records have: with own directions each device's
@@ -27,7 +28,7 @@ func TestHeard(t *testing.T) {
 		}
 		heard[r.N][uint32(slot)] = bytes.Clone(r.Values)
 	}
-	cfg.Plan.Sharing, cfg.Plan.Transport = wire.PerClient, wire.Relay
+	cfg.Plan.Sharing, cfg.Plan.Transport = plan.PerClient, plan.Relay
 	r := mustTrain(t, cfg)
 	rounds := 0
 	if err := r.Log.Read(t.Context(), 1, func(n uint64, record []byte) bool {
@@ -64,8 +65,8 @@ func TestSecretAndNoise(t *testing.T) {
 	}
 	noisy := digits(t, 5)
 	p := noisy.Plan
-	p.Sharing, p.Transport, p.Weights = wire.SharedDirections, wire.Mean, wire.Equal
-	p.DPClip, p.DPNoise, p.DPBy, p.DPDelta, p.Diverge = 1, 1, noise.ByDevice, 1e-5, 0
+	p.Sharing, p.Transport, p.Weights = plan.SharedDirections, plan.Mean, plan.Equal
+	p.DPClip, p.DPNoise, p.DPBy, p.DPDelta, p.Diverge = 1, 1, dpnoise.ByDevice, 1e-5, 0
 	if got := mustTrain(t, noisy).Curve.Last(); got != 5 {
 		t.Errorf("the run with noise ended after round %d", got)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/tables"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // corners are points of a square. Those near two opposite corners are of one class, so that no
@@ -42,7 +42,7 @@ func TestLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Difference, p.Rule, p.Beta, p.StepSize = wire.Central, wire.TorchMomentum, 0.9, 0.05
+		p.Difference, p.Rule, p.Beta, p.StepSize = plan.Central, plan.TorchMomentum, 0.9, 0.05
 		p.Rounds = 150
 		r := mustTrain(t, Config{Task: Classifier(train, test, 1), Plan: p, Shares: shares,
 			Measure: func(round uint64) bool { return round == p.Rounds }})

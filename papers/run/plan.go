@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Plan returns a preset's plan for a number of clients, of which asked take part in a
@@ -16,7 +16,7 @@ import (
 // an hour. Only the harness evaluates.
 //
 // The caller may change the rest of the preset: estimator, update, schedules.
-func Plan(method, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
+func Plan(method, name string, seed uint64, dim, clients, asked int) (*plan.Plan, error) {
 	p, err := preset.Unbound(method, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 // Config says what to train.
@@ -15,7 +15,7 @@ type Config struct {
 	Name string // of the curve
 	Seed uint64 // of the curve; see [Plan]
 	Task Task
-	Plan *wire.Plan
+	Plan *plan.Plan
 	// Shares are the samples of each client by slot; there are as many as the plan's
 	// Members.
 	Shares [][]int
@@ -83,10 +83,10 @@ func (c *Config) check() error {
 	}
 	switch {
 	case len(c.Shares) != int(c.Plan.Members):
-		return &wire.PlanError{Field: "members", Value: c.Plan.Members,
+		return &plan.Error{Field: "members", Value: c.Plan.Members,
 			Remedy: fmt.Sprintf("there are %d shares: make them as many", len(c.Shares))}
 	case uint64(c.Task.Dim) != c.Plan.Dim:
-		return &wire.PlanError{Field: "dim", Value: c.Plan.Dim,
+		return &plan.Error{Field: "dim", Value: c.Plan.Dim,
 			Remedy: fmt.Sprintf("the model has %d parameters: set it to that", c.Task.Dim)}
 	case c.Differentiates != nil && c.Task.Gradient == nil:
 		return errNoGradient

@@ -12,7 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // digits is a small training: 8 clients, 3 a round.
@@ -29,7 +29,7 @@ func digits(t *testing.T, rounds uint64) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Rounds, p.Batch, p.Perturbations, p.Difference, p.StepSize = rounds, 16, 4, wire.Central, 1e-3
+	p.Rounds, p.Batch, p.Perturbations, p.Difference, p.StepSize = rounds, 16, 4, plan.Central, 1e-3
 	return Config{
 		Name: "digits", Seed: 7, Task: Classifier(model, softmax.New(test, mean, std), 2),
 		Plan: p, Shares: shares, Order: Walk,
@@ -230,7 +230,7 @@ func TestRefused(t *testing.T) {
 		cfg := digits(t, 1)
 		test.change(&cfg)
 		_, err := Train(t.Context(), cfg)
-		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Field != test.field {
+		if fault := (*plan.Error)(nil); !errors.As(err, &fault) || fault.Field != test.field {
 			t.Errorf("%s: got %v", test.field, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A training is a running Train.
@@ -94,8 +94,8 @@ func (t *training) train(ctx context.Context) error {
 // corrections that nobody makes, or the points of surrogates.
 func (t *training) anew(ctx context.Context) error {
 	p := t.cfg.Plan
-	variates := p.Control != wire.NoControl && p.Control != wire.SVRG
-	if !variates && p.Estimator != wire.Surrogate || t.watch.replica.N() == 0 {
+	variates := p.Control != plan.NoControl && p.Control != plan.SVRG
+	if !variates && p.Estimator != plan.Surrogate || t.watch.replica.N() == 0 {
 		return nil
 	}
 	t.close()

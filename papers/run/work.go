@@ -5,8 +5,9 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -16,7 +17,7 @@ import (
 // makes the first phase's estimate, on a minibatch of that record. With a surrogate it does
 // not, because its phases do different things.
 type work struct {
-	plan    *wire.Plan
+	plan    *plan.Plan
 	ids     []string
 	queries uint64   // loss evaluations of all clients
 	batches []uint64 // minibatches of each client
@@ -32,7 +33,7 @@ type work struct {
 func newWork(cfg *Config) work {
 	p := cfg.Plan
 	w := work{plan: p, ids: ids(int(p.Members)), batches: make([]uint64, p.Members)}
-	if cfg.Differentiates != nil && p.Estimator == wire.Differences && p.Classes == 0 {
+	if cfg.Differentiates != nil && p.Estimator == plan.Differences && p.Classes == 0 {
 		for slot := range w.ids {
 			w.slopes = append(w.slopes, cfg.Differentiates(slot))
 		}
@@ -88,7 +89,7 @@ func (w *work) add(r *wire.Record) {
 		w.queries += uint64(r.Round.Contributors) * queries
 		queries = 0 // of each client
 	}
-	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == wire.Surrogate
+	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == plan.Surrogate
 	w.first, w.point = nil, 0
 	switch {
 	case r.Round.Phase == 1 && !surrogate:

@@ -7,20 +7,20 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // phased is a small training with two phases a round: 8 clients, 3 a phase.
-func phased(t *testing.T, control wire.Control, rounds uint64) Config {
+func phased(t *testing.T, control plan.Control, rounds uint64) Config {
 	cfg := digits(t, rounds)
-	cfg.Plan.Difference, cfg.Plan.Steps, cfg.Plan.Control = wire.Forward, 2, control
+	cfg.Plan.Difference, cfg.Plan.Steps, cfg.Plan.Control = plan.Forward, 2, control
 	return cfg
 }
 
 // TestWork counts the losses that clients compute and the minibatches that they take.
 func TestWork(t *testing.T) {
-	for _, control := range []wire.Control{wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean} {
+	for _, control := range []plan.Control{plan.NoControl, plan.ScaffoldPoint, plan.ScaffoldMean} {
 		cfg := phased(t, control, 9)
 		asked := make(chan int, 1<<16)
 		loss := cfg.Task.Loss
@@ -53,7 +53,7 @@ func TestWork(t *testing.T) {
 // TestAnew: a run with control variates that was stopped has the same curve as one that was
 // not, and an ended one is not run again.
 func TestAnew(t *testing.T) {
-	for _, control := range []wire.Control{wire.ScaffoldPoint, wire.ScaffoldMean} {
+	for _, control := range []plan.Control{plan.ScaffoldPoint, plan.ScaffoldMean} {
 		whole := mustTrain(t, phased(t, control, 12))
 		cfg := phased(t, control, 12)
 		cfg.Dir = t.TempDir()
@@ -80,8 +80,8 @@ func TestAnew(t *testing.T) {
 
 // TestWorkOfSurveys counts the losses of a survey, and its minibatch.
 func TestWorkOfSurveys(t *testing.T) {
-	cfg := phased(t, wire.NoControl, 5)
-	cfg.Plan.Control, cfg.Plan.Steps, cfg.Order = wire.NoControl, 1, Walk
+	cfg := phased(t, plan.NoControl, 5)
+	cfg.Plan.Control, cfg.Plan.Steps, cfg.Order = plan.NoControl, 1, Walk
 	if err := planfile.Set(cfg.Plan, "mu", "auto"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Experiment asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away
@@ -157,11 +157,11 @@ func (a *arm) training(q *leastSquares, step float32, rounds uint64) *lab.Traini
 	return &lab.Training{
 		Name: fmt.Sprintf("%s-%s", a.name, lab.Token(step)), Preset: a.preset, Clients: clients,
 		Asked: clients, Rounds: rounds, Every: rounds / 20, Task: q.task(), Shares: q.shares,
-		Set: func(p *wire.Plan) {
-			p.Difference, p.Mu, p.Batch, p.Diverge = wire.Central, 1e-2, batch, 0
+		Set: func(p *plan.Plan) {
+			p.Difference, p.Mu, p.Batch, p.Diverge = plan.Central, 1e-2, batch, 0
 			p.Steps, p.Perturbations, p.StepSize = steps, perturbations, step
 			if a.decays {
-				p.StepDecay, p.Floor = wire.Cosine, 1e-3
+				p.StepDecay, p.Floor = plan.Cosine, 1e-3
 			}
 		},
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A cell is a preset on a task.
@@ -163,7 +163,7 @@ func (x *trial) cell(b *bench, name string) (*cell, error) {
 
 // trials returns the steps to try. A preset that finds its step is untouched beside them, and
 // they decay as its own does.
-func (x *trial) trials(p *wire.Plan) (list []*variant) {
+func (x *trial) trials(p *plan.Plan) (list []*variant) {
 	field, value := contest.StepOf(p)
 	finds, with := value == 0, []string(nil)
 	if finds {
@@ -179,7 +179,7 @@ func (x *trial) trials(p *wire.Plan) (list []*variant) {
 
 // plan returns a preset's plan for a task, untouched but for the model, the fleet and the
 // rounds, and the number of its devices.
-func (x *trial) plan(b *bench, name string, seed uint64) (*wire.Plan, int, error) {
+func (x *trial) plan(b *bench, name string, seed uint64) (*plan.Plan, int, error) {
 	devices := b.Devices
 	probe, err := preset.Unbound(name, "probe", uint64(b.task.Dim))
 	if err != nil {
@@ -201,9 +201,9 @@ func (x *trial) plan(b *bench, name string, seed uint64) (*wire.Plan, int, error
 }
 
 // tooMuch says why a method is not for a model of a plan's size; empty if it is.
-func tooMuch(p *wire.Plan) string {
+func tooMuch(p *plan.Plan) string {
 	const most = 64 << 20
-	if p.Estimator != wire.Surrogate {
+	if p.Estimator != plan.Surrogate {
 		return ""
 	}
 	if need := 4 * uint64(p.Features) * p.Dim; need > most {
@@ -213,7 +213,7 @@ func tooMuch(p *wire.Plan) string {
 }
 
 // set applies a trial to a plan.
-func (t *variant) set(p *wire.Plan) error {
+func (t *variant) set(p *plan.Plan) error {
 	if t.untouched {
 		return nil
 	}

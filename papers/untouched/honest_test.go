@@ -8,8 +8,9 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
@@ -45,11 +46,11 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Transport == wire.DenseVectors {
+			if p.Transport == plan.DenseVectors {
 				continue
 			}
-			without := x.honest(t, b, name, func(*wire.Plan) {})
-			with := x.honest(t, b, name, func(p *wire.Plan) { preset.Guard(p) })
+			without := x.honest(t, b, name, func(*plan.Plan) {})
+			with := x.honest(t, b, name, func(p *plan.Plan) { preset.Guard(p) })
 			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
 				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.Name)
 			}
@@ -68,7 +69,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 
 // honest trains a preset on a task.
 func (x *trial) honest(t *testing.T, b *bench, name string,
-	edit func(*wire.Plan)) *run.Result {
+	edit func(*plan.Plan)) *run.Result {
 	t.Helper()
 	p, devices, err := x.plan(b, name, 1)
 	if err != nil {

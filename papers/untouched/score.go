@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // score trains a trial with a seed, or returns what an earlier run saved.
@@ -32,7 +32,7 @@ func (x *trial) score(b *bench, name string, t *variant,
 }
 
 // train trains a plan. A run is too short to be worth a log: one that is stopped begins again.
-func (x *trial) train(b *bench, p *wire.Plan, devices int, seed uint64) (*score, error) {
+func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score, error) {
 	shares, err := b.deal(devices, seed)
 	if err != nil {
 		return nil, err

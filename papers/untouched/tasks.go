@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/papers/tasks"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // eightTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
@@ -40,7 +40,7 @@ type bench struct {
 	drawn    bool // the data
 	labels   []uint8
 	task     run.Task
-	segments []wire.Segment // of an MLP
+	segments []plan.Segment // of an MLP
 }
 
 func newBench(e *lab.Env, t tasks.Task) (*bench, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/tasks"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Experiment asks whether presets train untouched: what each reaches on tasks unlike those that

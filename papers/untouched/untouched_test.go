@@ -13,9 +13,9 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // small is the experiment on two tasks of drawn data, for a few rounds.
@@ -202,17 +202,17 @@ func TestDefaultsFinds(t *testing.T) {
 			t.Fatalf("step %v: %d trials, want %d", step, len(list), want)
 		}
 		for i, trial := range list {
-			plan := *p
-			if err := trial.set(&plan); err != nil {
+			pl := *p
+			if err := trial.set(&pl); err != nil {
 				t.Fatal(err)
 			}
 			if trial.untouched != (i == want-3+1 && want == 3 || i == 0 && want == 4) {
 				t.Errorf("step %v: trial %d is untouched: %v", step, i, trial.untouched)
 			}
-			if trial.untouched && plan.StepSize != step || !trial.untouched &&
-				(plan.StepSize != trial.step || plan.StepDecay != wire.SlowSqrt && want == 4) {
-				t.Errorf("step %v: trial %d has step %v and decay %v", step, i, plan.StepSize,
-					plan.StepDecay)
+			if trial.untouched && pl.StepSize != step || !trial.untouched &&
+				(pl.StepSize != trial.step || pl.StepDecay != plan.SlowSqrt && want == 4) {
+				t.Errorf("step %v: trial %d has step %v and decay %v", step, i, pl.StepSize,
+					pl.StepDecay)
 			}
 		}
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/tasks"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // TestDefaultsLayers trains a network with the layers that zofl plan --segments makes, and one
@@ -17,7 +17,7 @@ func TestDefaultsLayers(t *testing.T) {
 	e := &lab.Env{Generated: 1000, Rounds: 120}
 	x, b := zeroBench(t, e, tasks.Task{Name: "digits-mlp", Data: tasks.Drawn, Shrink: 7,
 		Scale: tasks.Standardized, Hidden: []int{16}, Devices: 3, Train: 1000, Test: 1000})
-	step := func(p *wire.Plan) { p.StepSize = 0.1 }
+	step := func(p *plan.Plan) { p.StepSize = 0.1 }
 	layers := x.layered(t, b, "decomfl", step, "relu:16x16,16x10", 1)
 	zero := x.layered(t, b, "decomfl", step, "", 1)
 	if layers < 0.4 || zero > 0.25 {
@@ -43,11 +43,11 @@ func TestZeroStarts(t *testing.T) {
 		x, b := zeroBench(t, e, task)
 		for _, m := range []struct {
 			preset string
-			set    func(*wire.Plan)
+			set    func(*plan.Plan)
 		}{
-			{"zofl", func(*wire.Plan) {}},
-			{"decomfl", func(p *wire.Plan) { p.StepSize = 0.016 }},
-			{"decomfl-adam", func(p *wire.Plan) { p.ServerStep = 0.008 }},
+			{"zofl", func(*plan.Plan) {}},
+			{"decomfl", func(p *plan.Plan) { p.StepSize = 0.016 }},
+			{"decomfl-adam", func(p *plan.Plan) { p.ServerStep = 0.008 }},
 		} {
 			for seed := uint64(1); seed <= 3; seed++ {
 				zero := x.layered(t, b, m.preset, m.set, "", seed)
@@ -78,7 +78,7 @@ func zeroBench(t *testing.T, e *lab.Env, task tasks.Task) (*trial, *bench) {
 }
 
 // layered returns the accuracy of a network whose plan has layers, if any.
-func (x *trial) layered(t *testing.T, b *bench, name string, set func(*wire.Plan),
+func (x *trial) layered(t *testing.T, b *bench, name string, set func(*plan.Plan),
 	layers string, seed uint64) float64 {
 	t.Helper()
 	p, devices, err := x.plan(b, name, seed)

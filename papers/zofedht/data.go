@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/papers/tables"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Metrics over all training samples, as in the paper's curves.
@@ -33,7 +33,7 @@ type set struct {
 	tag      string // in names of runs
 	labels   []uint8
 	model    models.Model
-	segments []wire.Segment
+	segments []plan.Segment
 	tuned    map[key]*tuned
 	smaller  *tuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/papers/reference"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -94,7 +95,7 @@ func simulate(t *testing.T, x *trial, s *set,
 func id(client int) string { return fmt.Sprint("c", client) }
 
 // directionOf returns a client's normal vector by its address.
-func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain,
+func directionOf(p *plan.Plan, client int, at reference.At, q int, domain prng.Domain,
 	n int) []float64 {
 	v := make([]float32, n)
 	prng.Fill(v, prng.Direction{
@@ -110,7 +111,7 @@ func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.D
 
 // logisticOf returns the logistic loss of a client's minibatch in float64, for pixels from
 // 0 to 1 and two classes of digits.
-func logisticOf(t *testing.T, x *trial, s *set, p *wire.Plan) func(int, reference.At,
+func logisticOf(t *testing.T, x *trial, s *set, p *plan.Plan) func(int, reference.At,
 	[]float64) float64 {
 	t.Helper()
 	shares, err := x.shares(s, 1)
@@ -123,7 +124,7 @@ func logisticOf(t *testing.T, x *trial, s *set, p *wire.Plan) func(int, referenc
 	}
 	return func(client int, at reference.At, w []float64) float64 {
 		batch := data.NewBatcher(shares[client]).Pick(int(p.Batch),
-			wire.BatchSeed(p.Run, id(client), at.N, uint32(at.K)))
+			plan.BatchSeed(p.Run, id(client), at.N, uint32(at.K)))
 		sum := 0.0
 		for _, i := range batch {
 			margin := 0.0

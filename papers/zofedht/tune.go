@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A method is a method that the paper compares.
@@ -158,7 +158,7 @@ func (x *trial) training(s *set, z setting) *lab.Training {
 		Rounds: x.size.rounds,
 		Task:   s.task(), Order: run.Draws, Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return x.shares(s, seed) },
-		Set: func(p *wire.Plan) {
+		Set: func(p *plan.Plan) {
 			p.Segments, p.StepSize = s.segments, float32(z.eta)
 			if z.subspace {
 				p.SubspaceShare = float32(z.alpha)

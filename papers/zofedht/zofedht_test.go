@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // tinyZOFedHT is an experiment on drawn digits: 10 clients, 3 a round.

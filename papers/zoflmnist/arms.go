@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/papers/contest"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // arms returns the arms of a split, DeComFL first.

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/contest/contesttest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestGroups is the short form, too short for its claims.
@@ -54,14 +54,14 @@ func TestGroupsArms(t *testing.T) {
 			one, p := planOf(t, s, &l, c)
 			// All devices' queries: a sketch is 65 of each.
 			all := one.Rounds * uint64(p.Sampled(p.Members)) * p.Queries(p.Perturbations)
-			want := wire.Half
+			want := plan.Half
 			switch c.Name {
 			case "own":
-				want = wire.Int4 // the recipe's
+				want = plan.Int4 // the recipe's
 			case "bits":
-				all, want = all+65*uint64(p.Members), wire.Int8
+				all, want = all+65*uint64(p.Members), plan.Int8
 			case "classes":
-				want = wire.Int8 // its sketches are no queries
+				want = plan.Int8 // its sketches are no queries
 			case "sketch":
 				all += 65 * uint64(p.Members)
 			case "v1":

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Experiment compares the recipe of this repository with DeComFL where DeComFL's authors
@@ -108,7 +108,7 @@ func (l *league) contest(s *lab.Set) *contest.Rules {
 			},
 			Everything: true,
 		},
-		Base: func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		Base: func(p *plan.Plan) { p.Segments, p.Batch = segments, l.batch },
 		// Measurements are equally many for arms that take other numbers of queries a round.
 		Queries: l.queries, Times: l.times, Rounds: l.rounds,
 	}

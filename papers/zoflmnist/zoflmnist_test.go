@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // TestMNISTShort is the short form: resumable, and the same from its logs.
@@ -79,7 +79,7 @@ func TestMNISTScreened(t *testing.T) {
 }
 
 // planOf returns what a league trains with an arm, and its plan, which has to be able to run.
-func planOf(t *testing.T, s *lab.Set, l *league, c contest.Method) (*lab.Training, *wire.Plan) {
+func planOf(t *testing.T, s *lab.Set, l *league, c contest.Method) (*lab.Training, *plan.Plan) {
 	t.Helper()
 	one, err := l.contest(s).Enter(c, c.Steps[0])
 	if err != nil {
@@ -130,7 +130,7 @@ func TestPickArms(t *testing.T) {
 	if err != nil || len(got) != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	plan := func(i int) *wire.Plan {
+	pl := func(i int) *plan.Plan {
 		c := got[i]
 		p, err := run.Plan(max(c.Preset, "decomfl"), "arm", 1, 10, 10, 3)
 		if err != nil {
@@ -139,17 +139,17 @@ func TestPickArms(t *testing.T) {
 		c.Fields(p, c.Steps[0])
 		return p
 	}
-	if p := plan(1); got[1].Name != "slow" || p.StepSize != 0.06 || p.ServerDecay != 0 ||
-		p.ServerRule != wire.ServerNormalized {
+	if p := pl(1); got[1].Name != "slow" || p.StepSize != 0.06 || p.ServerDecay != 0 ||
+		p.ServerRule != plan.ServerNormalized {
 		t.Errorf("the second is %+v", got[1])
 	}
-	if p := plan(2); got[2].Step != "server_step" || p.ServerStep != 2e-3 {
+	if p := pl(2); got[2].Step != "server_step" || p.ServerStep != 2e-3 {
 		t.Errorf("the third is %+v", got[2])
 	}
-	if p := plan(3); got[3].Name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
+	if p := pl(3); got[3].Name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
 		t.Errorf("the last is %+v", got[3])
 	}
-	if p := plan(5); got[5].Name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
+	if p := pl(5); got[5].Name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
 		t.Errorf("the one that finds its step is %+v", got[5])
 	}
 	for text, want := range map[string]string{"": "--arm : ", "nonsense": "--arm nonsense: choose ",

@@ -12,21 +12,22 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // Plan returns the plan of a run of simulated devices on a listed roster, of which each round asks
 // target.
-func Plan(devices, target int, rounds uint64) (*wire.Plan, error) {
+func Plan(devices, target int, rounds uint64) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", "fleet", 16)
 	if err != nil {
 		return nil, err
 	}
-	p.RunKey, p.Steps, p.Perturbations = make(wire.Bytes, 32), 1, 10
+	p.RunKey, p.Steps, p.Perturbations = make(plan.Bytes, 32), 1, 10
 	p.StepSize, p.Diverge, p.Batch = 1e-6, 0, 0
 	p.Members, p.Target, p.Quorum = uint32(devices), uint32(target), uint32(max(1, target/2))
 	p.Deadline, p.Reannounce, p.Rounds = 60_000, 60_000, rounds
@@ -37,7 +38,7 @@ func Plan(devices, target int, rounds uint64) (*wire.Plan, error) {
 // A Fleet is simulated devices of a run: ids that join, and send random scalars when they are
 // asked. None evaluates a loss or keeps a model.
 type Fleet struct {
-	Plan *wire.Plan
+	Plan *plan.Plan
 
 	think atomic.Int64 // see Think
 	nc    *nats.Conn
@@ -126,7 +127,7 @@ func (f *Fleet) join(ctx context.Context, id string) error {
 
 // hear answers an announcement for all devices that it asks. It ignores a repetition.
 func (f *Fleet) hear(m *nats.Msg) {
-	a, err := lean.Decode(m.Data)
+	a, err := compact.Decode(m.Data)
 	if err != nil || a.State != wire.Open || a.N == f.n && a.Attempt == f.again {
 		return
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // pictures is where the screenshots of the documentation go, if anywhere.
@@ -24,13 +24,13 @@ var pictures = flag.String("pictures", "", "directory for screenshots of the pag
 
 // classifier is the plan of a run that trains the classifier of `zofl client`, and tells of silent
 // devices soon.
-func classifier(t *testing.T, devices int) *wire.Plan {
+func classifier(t *testing.T, devices int) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("zofl", "kitchen", 7850)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	p.Members, p.Target, p.Quorum = uint32(devices), uint32(devices), 2
 	p.Deadline, p.Reannounce = 1000, 500
 	p.Metrics, p.EvalEvery, p.EvalCount, p.DigestEvery = []string{"loss", "accuracy"}, 20, 2, 16
@@ -38,7 +38,7 @@ func classifier(t *testing.T, devices int) *wire.Plan {
 }
 
 // start builds and starts the program with a plan.
-func start(t *testing.T, p *wire.Plan) (zofl string, s *Serve) {
+func start(t *testing.T, p *plan.Plan) (zofl string, s *Serve) {
 	t.Helper()
 	if os.Getenv("ZOFL_CHROMIUM") == "" {
 		t.Skip("ZOFL_CHROMIUM is not set: give it the name of a Chromium, such as chromium")

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // Build compiles the program into a directory. The working directory must be in the source, with
@@ -43,7 +43,7 @@ type Serve struct {
 }
 
 // Start runs the program with a plan, in a directory, and waits until it leads.
-func Start(ctx context.Context, zofl, dir string, plan *wire.Plan, more ...string) (*Serve, error) {
+func Start(ctx context.Context, zofl, dir string, plan *plan.Plan, more ...string) (*Serve, error) {
 	file := filepath.Join(dir, "plan.json")
 	b, err := planfile.Plan(*plan).MarshalJSON()
 	if err == nil {

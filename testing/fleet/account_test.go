@@ -9,27 +9,27 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // relayPlan relays 19 scalars of each of 10 devices, which all contribute. With the rule normalized
 // or few bits its announcements are lean.
-func relayPlan(t *testing.T, rounds uint64, rule wire.ServerRule, bits wire.Precision) *wire.Plan {
+func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Precision) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo", "relay", 30)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Members, p.Target, p.Quorum, p.Rounds = 10, 10, 10, rounds
-	p.Steps, p.Perturbations, p.StepSize, p.Distribution = 1, 19, 1e-3, wire.Rademacher
+	p.Steps, p.Perturbations, p.StepSize, p.Distribution = 1, 19, 1e-3, plan.Rademacher
 	p.Precision, p.MaxScalar = bits, 65504
 	p.DigestEvery, p.EvalEvery, p.Diverge = 0, 0, 0
-	if p.ServerRule = rule; rule == wire.ServerNormalized {
-		p.ServerBeta1, p.ServerBeta2, p.StepDecay = 0.9, 0.99, wire.Cosine
+	if p.ServerRule = rule; rule == plan.ServerNormalized {
+		p.ServerBeta1, p.ServerBeta2, p.StepDecay = 0.9, 0.99, plan.Cosine
 		p.Horizon = 1000 // in each run the same
 	}
 	if err := valid.Plan(p); err != nil {
@@ -39,7 +39,7 @@ func relayPlan(t *testing.T, rounds uint64, rule wire.ServerRule, bits wire.Prec
 }
 
 // socketBytes runs a plan over a broker and returns what the devices' sockets carried.
-func socketBytes(t *testing.T, p *wire.Plan, edits ...func(*client.Config)) (up, down float64) {
+func socketBytes(t *testing.T, p *plan.Plan, edits ...func(*client.Config)) (up, down float64) {
 	l := startLead(t, p, broker.Config{})
 	conns := make([]*nats.Conn, p.Members)
 	traffic := make([]*broker.Traffic, p.Members)
@@ -65,18 +65,18 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 	}
 	const short, long = 100, 500
 	for _, run := range []struct {
-		rule wire.ServerRule
-		bits wire.Precision
+		rule plan.ServerRule
+		bits plan.Precision
 		auto bool
 	}{
-		{wire.ServerMean, wire.Half, false}, {wire.ServerNormalized, wire.Half, false},
-		{wire.ServerNormalized, wire.Int4, false}, {wire.ServerNormalized, wire.Int8, true},
+		{plan.ServerMean, plan.Half, false}, {plan.ServerNormalized, plan.Half, false},
+		{plan.ServerNormalized, plan.Int4, false}, {plan.ServerNormalized, plan.Int8, true},
 	} {
 		rule := run.rule
-		planOf := func(rounds uint64) *wire.Plan {
+		planOf := func(rounds uint64) *plan.Plan {
 			p := relayPlan(t, rounds, rule, run.bits)
 			if run.auto {
-				p.StepSize, p.StepAuto, p.StepDecay, p.Horizon = 0, 1, wire.Constant, 0
+				p.StepSize, p.StepAuto, p.StepDecay, p.Horizon = 0, 1, plan.Constant, 0
 			}
 			return p
 		}
@@ -97,7 +97,7 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 			t.Errorf("%v, %v: %.2f bytes up and %.2f down a round, want %.2f and %.2f", rule, run.bits,
 				up, down, wantUp, wantDown)
 		}
-		if lean.For(p) && down > 1.15*least {
+		if compact.For(p) && down > 1.15*least {
 			t.Errorf("%.1f bytes down a round, and the least is %.1f", down, least)
 		}
 	}
@@ -111,13 +111,13 @@ func TestSecureAccount(t *testing.T) {
 		short, long = 5, 15
 	}
 	for _, agree := range []uint8{0, 1} {
-		planOf := func(rounds uint64) *wire.Plan {
+		planOf := func(rounds uint64) *plan.Plan {
 			p, err := preset.Unbound("decomfl", "masks", 30)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Members, p.Target, p.Quorum, p.Rounds = 4, 4, 3, rounds
-			p.Secure, p.SecureLists, p.MaxScalar, p.Weights = 1, agree, 1000, wire.Equal
+			p.Secure, p.SecureLists, p.MaxScalar, p.Weights = 1, agree, 1000, plan.Equal
 			p.DigestEvery, p.EvalEvery, p.EvalCount, p.Metrics, p.Bound = 0, 0, 0, nil, 0
 			p.Deadline = 600_000 // ms: a busy machine would begin attempts anew
 			if agree > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
 )
@@ -32,7 +33,7 @@ var (
 // rounds while devices are away.
 type awayRun struct {
 	*lead
-	p    *wire.Plan
+	p    *plan.Plan
 	prev wire.Hash
 	mem  *runlog.Memory
 }

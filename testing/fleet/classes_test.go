@@ -8,10 +8,10 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A classed is a flat objective with two of a plan's classes, which differ by device.
@@ -21,7 +21,7 @@ type classed struct {
 }
 
 // byClass returns an objective that also has what a plan's classes need.
-func byClass(o objective.Flat, p *wire.Plan, id string) objective.Objective {
+func byClass(o objective.Flat, p *plan.Plan, id string) objective.Objective {
 	if p.Classes == 0 {
 		return o
 	}
@@ -45,7 +45,7 @@ func (o classed) ClassLosses(ctx context.Context, x []float32, b objective.Batch
 }
 
 // groupsByClass has devices share directions by the classes that they have.
-func groupsByClass(p *wire.Plan) {
+func groupsByClass(p *plan.Plan) {
 	byGroups(p)
 	p.Groups, p.Classes, p.Steps, p.Batch = grouping.Sketch, 3, 1, 400
 }

@@ -12,9 +12,10 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A crowd is many devices on one connection. All answer an announcement at once, by scalars that
@@ -22,7 +23,7 @@ import (
 type crowd struct {
 	t    *testing.T
 	nc   *nats.Conn
-	plan *wire.Plan
+	plan *plan.Plan
 	ids  []string
 	sent atomic.Uint64 // messages to the coordinator
 }
@@ -77,7 +78,7 @@ func (c *crowd) await() {
 func (c *crowd) listen() {
 	c.t.Helper()
 	_, err := c.nc.Subscribe(subjects.Announce(c.plan.Run, 0), func(m *nats.Msg) {
-		a, err := lean.Decode(m.Data)
+		a, err := compact.Decode(m.Data)
 		if err != nil || a.State != wire.Open {
 			return
 		}

@@ -18,17 +18,18 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // A denseRun is a run with transport=dense, a real broker and a log on disk.
 type denseRun struct {
 	t      *testing.T
-	plan   *wire.Plan
+	plan   *plan.Plan
 	dir    string
 	broker *broker.Broker
 	all    sync.WaitGroup
@@ -43,14 +44,14 @@ type denseRun struct {
 
 // densePlan returns a plan of two phases, in which not every device takes part in each
 // phase.
-func densePlan(t *testing.T, method string) *wire.Plan {
+func densePlan(t *testing.T, method string) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(method, "dense", wire.MaxPiece/4+500) // two pieces
 	if err != nil {
 		t.Fatal(err)
 	}
 	if method == "fedzo-dense" {
-		p.Control = wire.ScaffoldPoint
+		p.Control = plan.ScaffoldPoint
 	} else {
 		p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 4, 1, 1
 	}
@@ -68,7 +69,7 @@ func densePlan(t *testing.T, method string) *wire.Plan {
 }
 
 // lead runs a coordinator over the log until stop is called, which returns its counters.
-func (r *denseRun) lead(p *wire.Plan) (stop func() report.Counters) {
+func (r *denseRun) lead(p *plan.Plan) (stop func() report.Counters) {
 	r.t.Helper()
 	log, err := filelog.Open(filepath.Join(r.dir, "log"))
 	if err != nil {

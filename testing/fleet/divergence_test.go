@@ -15,9 +15,10 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A blowUp is a run over a broker whose step is 300 times too large.
@@ -34,7 +35,7 @@ const (
 )
 
 // blowUpPlan is a plan of a preset that trains well with step.
-func blowUpPlan(t *testing.T, name string, step float32) *wire.Plan {
+func blowUpPlan(t *testing.T, name string, step float32) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "blowup", blowUpDim)
 	if err != nil {
@@ -43,14 +44,14 @@ func blowUpPlan(t *testing.T, name string, step float32) *wire.Plan {
 	p.Members, p.Target, p.Quorum, p.Rounds = blowUpDevices, blowUpDevices, 3, 60
 	p.Steps, p.Perturbations, p.Mu, p.Batch = min(p.Steps, 2), 10, 1e-3, 0
 	p.Deadline, p.Reannounce, p.StepSize = 5000, 250, step
-	if p.Estimator == wire.Surrogate {
+	if p.Estimator == plan.Surrogate {
 		p.Features, p.Window, p.Perturbations = 500, 60, 1
 	}
 	return p
 }
 
 // startBlowUp starts a coordinator and devices. The first of them has an objective of its own.
-func startBlowUp(t *testing.T, p *wire.Plan, first objective.Objective) *blowUp {
+func startBlowUp(t *testing.T, p *plan.Plan, first objective.Objective) *blowUp {
 	t.Helper()
 	b := &blowUp{lead: startLead(t, p, broker.Config{})}
 	var ctx context.Context
@@ -116,7 +117,7 @@ func TestBlowUp(t *testing.T) {
 				t.Fatalf("round %d: %v %q after losses %v, want a pause within 3 rounds that "+
 					"names the way out", e.Round, e.Kind, e.Reason, blown)
 			}
-			change := &wire.Change{Fields: []uint64{fieldOf(t, "step")}}
+			change := &plan.Change{Fields: []uint64{fieldOf(t, "step")}}
 			change.Values.StepSize = step
 			if err := errors.Join(b.c.Rollback(to), b.c.Change(change)); err != nil {
 				t.Fatal(err)
@@ -136,7 +137,7 @@ func TestBlowUp(t *testing.T) {
 
 func fieldOf(t *testing.T, name string) uint64 {
 	t.Helper()
-	for i, f := range wire.Fields() {
+	for i, f := range plan.Fields() {
 		if f.Name == name {
 			return uint64(i + 1)
 		}

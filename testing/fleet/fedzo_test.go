@@ -13,12 +13,13 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // fedzoOf20 is the preset fedzo with 20 devices, whose records have 20*400 scalars: 32 KB.
-func fedzoOf20(t *testing.T) *wire.Plan {
+func fedzoOf20(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo", "wide", 40)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // leaderKey is the coordinator's key, and leaderText its public half.

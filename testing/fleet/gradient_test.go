@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // gradientBowl is bowl of a device that has the gradient.
@@ -77,7 +77,7 @@ func TestBlackBoxesAndGradients(t *testing.T) {
 func mixedFleet(t *testing.T, fields string) {
 	const rounds, dim, devices = 60, 40, 4
 	p := testPlan(t, "both", dim, devices, rounds)
-	p.StepSize, p.Rule, p.Mu = 1, wire.SGD, 1e-3
+	p.StepSize, p.Rule, p.Mu = 1, plan.SGD, 1e-3
 	for _, f := range strings.Fields(fields) {
 		name, value, _ := strings.Cut(f, "=")
 		if err := planfile.Set(p, name, value); err != nil {

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/servers"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 var (
@@ -49,14 +49,14 @@ const (
 
 // killPlan writes the plan of a run; each round waits for target devices.
 func killPlan(
-	t *testing.T, dir, run string, target, quorum uint32, edits ...func(*wire.Plan),
+	t *testing.T, dir, run string, target, quorum uint32, edits ...func(*plan.Plan),
 ) string {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, killDim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32) // the same in all runs that are compared
+	p.RunKey = make(plan.Bytes, 32) // the same in all runs that are compared
 	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
 	p.Perturbations, p.StepSize, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
@@ -187,7 +187,7 @@ func (k *killRun) judge(log ...string) string {
 
 // embedded runs a coordinator with its own embedded broker and its log on disk.
 func embedded(
-	t *testing.T, run string, target, quorum uint32, edits ...func(*wire.Plan),
+	t *testing.T, run string, target, quorum uint32, edits ...func(*plan.Plan),
 ) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir(), rounds: killRounds, phases: 1}

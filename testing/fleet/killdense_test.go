@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 const (
@@ -38,13 +39,13 @@ type denseKill struct {
 
 // denseKillPlan is the plan of a run in which every device sends vectors of many pieces. A round
 // has two phases with scaffold-1, and one of twice the length with scaffold-2.
-func denseKillPlan(t *testing.T, control wire.Control) *wire.Plan {
+func denseKillPlan(t *testing.T, control plan.Control) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo-dense", "dense", denseDim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are in the order of joining
+	p.Sharing, p.Distribution = plan.SharedDirections, plan.Normal // slots are in the order of joining
 	p.Control, p.DenseKeep = control, 2
 	p.Steps, p.Perturbations, p.StepSize, p.Batch = 2, 1, 1e-4, 0
 	p.Rounds = denseRounds
@@ -52,7 +53,7 @@ func denseKillPlan(t *testing.T, control wire.Control) *wire.Plan {
 }
 
 // surrogatePlan is the plan of a run whose devices lose points when they are killed.
-func surrogatePlan(t *testing.T) *wire.Plan {
+func surrogatePlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fzoos", "dense", surrogateDim)
 	if err != nil {
@@ -63,9 +64,9 @@ func surrogatePlan(t *testing.T) *wire.Plan {
 }
 
 // write completes a plan and writes it to a file.
-func (k *denseKill) write(p *wire.Plan) (path string) {
+func (k *denseKill) write(p *plan.Plan) (path string) {
 	k.t.Helper()
-	p.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	p.Members, p.Target, p.Quorum = denseDevices, denseDevices, denseDevices
 	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
 	b, err := json.Marshal((*planfile.Plan)(p))
@@ -82,7 +83,7 @@ func (k *denseKill) write(p *wire.Plan) (path string) {
 // denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides,
 // for each line that a process prints, whether to kill that process.
 func denseEmbedded(
-	t *testing.T, plan *wire.Plan, due func(p *party, line map[string]any) bool,
+	t *testing.T, plan *plan.Plan, due func(p *party, line map[string]any) bool,
 ) *denseKill {
 	t.Helper()
 	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: plan.Rounds,
@@ -168,7 +169,7 @@ func TestKillDense(t *testing.T) {
 	t.Parallel()
 	within, between := 0, 0
 	for range killTries {
-		k := killDense(t, wire.ScaffoldPoint, 6, 3)
+		k := killDense(t, plan.ScaffoldPoint, 6, 3)
 		if within, between = within+k.within, between+k.between; within >= 2 && between >= 1 {
 			return
 		}
@@ -183,7 +184,7 @@ func TestKillVariate(t *testing.T) {
 	t.Parallel()
 	within := 0
 	for range killTries {
-		if within += killDense(t, wire.ScaffoldMean, 6, 0).within; within >= 3 {
+		if within += killDense(t, plan.ScaffoldMean, 6, 0).within; within >= 3 {
 			return
 		}
 	}
@@ -192,7 +193,7 @@ func TestKillVariate(t *testing.T) {
 
 // killDense compares a run in which so many devices and coordinators are killed with an
 // undisturbed one.
-func killDense(t *testing.T, control wire.Control, devices, coordinators int) *denseKill {
+func killDense(t *testing.T, control plan.Control, devices, coordinators int) *denseKill {
 	t.Helper()
 	calm := func(*party, map[string]any) bool { return false }
 	want := denseEmbedded(t, denseKillPlan(t, control), calm).finish()

@@ -11,23 +11,23 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestKilledMethods kills a device again and again, in the midst of its losses too, with every
 // preset and every option. The model is bit-identical to that of an undisturbed run, except with a
 // surrogate, see TestKillSurrogate.
 func TestKilledMethods(t *testing.T) {
-	run := func(name, method string, edit func(*wire.Plan)) {
+	run := func(name, method string, edit func(*plan.Plan)) {
 		t.Run(name, func(t *testing.T) {
 			p, err := preset.Unbound(method, "killed", 300)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Estimator == wire.Surrogate {
+			if p.Estimator == plan.Surrogate {
 				return
 			}
 			p.Steps, p.Perturbations, p.Batch = min(p.Steps, 2), min(p.Perturbations, 3), 0
@@ -45,20 +45,20 @@ func TestKilledMethods(t *testing.T) {
 		})
 	}
 	for _, info := range preset.List() {
-		run(info.Name, info.Name, func(p *wire.Plan) { preset.Guard(p) })
+		run(info.Name, info.Name, func(p *plan.Plan) { preset.Guard(p) })
 	}
 	for _, o := range options {
 		run(o.name, o.preset, o.edit)
 	}
-	for _, control := range []wire.Control{wire.ScaffoldPoint, wire.ScaffoldMean} {
-		run(fmt.Sprint("fedzo-dense, ", control), "fedzo-dense", func(p *wire.Plan) {
-			p.Control, p.Sharing, p.Distribution = control, wire.SharedDirections, wire.Normal
+	for _, control := range []plan.Control{plan.ScaffoldPoint, plan.ScaffoldMean} {
+		run(fmt.Sprint("fedzo-dense, ", control), "fedzo-dense", func(p *plan.Plan) {
+			p.Control, p.Sharing, p.Distribution = control, plan.SharedDirections, plan.Normal
 		})
 	}
 }
 
 // killedRun runs two devices, and kills the first so many times. It returns the last digest.
-func killedRun(t *testing.T, p *wire.Plan, kills int) (digest [32]byte) {
+func killedRun(t *testing.T, p *plan.Plan, kills int) (digest [32]byte) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := *p
 		r := newMethodRun(t, &plan)

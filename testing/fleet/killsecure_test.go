@@ -5,7 +5,7 @@ package fleet
 import (
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestKillSecure kills devices and the coordinator of a run with secure aggregation at random
@@ -17,7 +17,7 @@ func TestKillSecure(t *testing.T) {
 	}
 	t.Parallel()
 	const rounds = 40
-	k := embedded(t, "masked", killDevices, killDevices/2+1, func(p *wire.Plan) {
+	k := embedded(t, "masked", killDevices, killDevices/2+1, func(p *plan.Plan) {
 		p.Secure, p.MaxScalar, p.Bound, p.Rounds = 1, 1000, 0, rounds
 		p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
 	})

@@ -16,9 +16,9 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 var siegeRounds = flag.Int("siege", 10, "rounds of TestLineRate, and as many beside attackers")

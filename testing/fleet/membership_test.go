@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A phone is a device whose app decides whether it may work, and whose loss can fail.
@@ -89,7 +89,7 @@ func (l *lead) awaitRounds(n int) {
 }
 
 // longPlan returns a plan whose rounds wait for all, in vain for as long as a test.
-func longPlan(t *testing.T, run string, members, quorum uint32) *wire.Plan {
+func longPlan(t *testing.T, run string, members, quorum uint32) *plan.Plan {
 	p := testPlan(t, run, 10, members, 0)
 	p.Quorum, p.Deadline, p.Reannounce = quorum, uint32(2*patience.Milliseconds()), 200
 	p.Diverge = 0

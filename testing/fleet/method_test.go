@@ -18,106 +18,106 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // options are settings on top of presets that no preset has.
 var options = []struct {
 	name, preset string
-	edit         func(*wire.Plan)
+	edit         func(*plan.Plan)
 }{
 	{"half", "decomfl",
-		func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+		func(p *plan.Plan) { p.Precision, p.MaxScalar, p.Steps = plan.Half, 65504, 2 }},
 	{"groups", "fedzo", byGroups},
-	{"groups by sketch, normalized", "fedzo", func(p *wire.Plan) {
+	{"groups by sketch, normalized", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
 		p.Groups, p.Steps = grouping.Sketch, 1
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 		p.ServerDecay = 0.02
 	}},
-	{"groups by sketch, weights", "fedzo", func(p *wire.Plan) {
+	{"groups by sketch, weights", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
-		p.Groups, p.Weights = grouping.Sketch, wire.BySamples
+		p.Groups, p.Weights = grouping.Sketch, plan.BySamples
 	}},
-	{"groups, 4 bits, two steps", "fedzo", func(p *wire.Plan) {
+	{"groups, 4 bits, two steps", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
 		// A device that is stopped ends its group's attempt, so a round has to be short.
-		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int4, 65504, 2, 3
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = plan.Int4, 65504, 2, 3
 	}},
-	{"groups by sketch, 2 bits, step=auto", "zofl", func(p *wire.Plan) {
+	{"groups by sketch, 2 bits, step=auto", "zofl", func(p *plan.Plan) {
 		byGroups(p)
-		p.Groups, p.Precision = grouping.Sketch, wire.Int2
+		p.Groups, p.Precision = grouping.Sketch, plan.Int2
 	}},
-	{"groups by classes, 8 bits", "fedzo", func(p *wire.Plan) {
+	{"groups by classes, 8 bits", "fedzo", func(p *plan.Plan) {
 		groupsByClass(p)
-		p.Precision, p.MaxScalar = wire.Int8, 65504
+		p.Precision, p.MaxScalar = plan.Int8, 65504
 	}},
-	{"groups by classes, 2 bits, step=auto", "zofl", func(p *wire.Plan) {
+	{"groups by classes, 2 bits, step=auto", "zofl", func(p *plan.Plan) {
 		groupsByClass(p)
-		p.Precision = wire.Int2
+		p.Precision = plan.Int2
 	}},
-	{"groups as devices are, 8 bits", "fedzo", func(p *wire.Plan) {
+	{"groups as devices are, 8 bits", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
-		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, wire.Int8, 65504
-		p.Weights = wire.BySamples
+		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, plan.Int8, 65504
+		p.Weights = plan.BySamples
 	}},
-	{"groups that devices draw", "fedzo", func(p *wire.Plan) {
+	{"groups that devices draw", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
-		p.Roster, p.Weights = wire.OpenRoster, wire.BySamples
+		p.Roster, p.Weights = plan.OpenRoster, plan.BySamples
 	}},
-	{"groups that many devices draw, 8 bits", "zofl", func(p *wire.Plan) {
+	{"groups that many devices draw, 8 bits", "zofl", func(p *plan.Plan) {
 		byGroups(p)
 		p.Target, p.Quorum = grouping.MaxDevices+2, 2 // of whom few are there
 	}},
-	{"groups, half, median", "fedzo", func(p *wire.Plan) {
+	{"groups, half, median", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
-		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504
+		p.Aggregator, p.Precision, p.MaxScalar = plan.Median, plan.Half, 65504
 	}},
-	{"4 bits, two steps", "fedzo", func(p *wire.Plan) {
-		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int4, 65504, 2, 19
+	{"4 bits, two steps", "fedzo", func(p *plan.Plan) {
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = plan.Int4, 65504, 2, 19
 	}},
-	{"2 bits, clipped, momentum", "fedzo", func(p *wire.Plan) {
-		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int2, 65504, 1, 10
-		p.Aggregator, p.Clip, p.Weights, p.Rule, p.Beta = wire.ClippedMean, 0.5, wire.BySamples,
-			wire.Momentum, 0.9
+	{"2 bits, clipped, momentum", "fedzo", func(p *plan.Plan) {
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = plan.Int2, 65504, 1, 10
+		p.Aggregator, p.Clip, p.Weights, p.Rule, p.Beta = plan.ClippedMean, 0.5, plan.BySamples,
+			plan.Momentum, 0.9
 	}},
-	{"8 bits, normalized", "fedzo", func(p *wire.Plan) {
-		p.Precision, p.MaxScalar = wire.Int8, 65504
-		p.Distribution, p.Steps, p.Difference = wire.Rademacher, 1, wire.Forward
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = wire.ServerNormalized, 0.9, 0.99,
+	{"8 bits, normalized", "fedzo", func(p *plan.Plan) {
+		p.Precision, p.MaxScalar = plan.Int8, 65504
+		p.Distribution, p.Steps, p.Difference = plan.Rademacher, 1, plan.Forward
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = plan.ServerNormalized, 0.9, 0.99,
 			0.05
 	}},
-	{"pool", "decomfl", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
-	{"median", "decomfl", func(p *wire.Plan) { p.Aggregator, p.Steps = wire.Median, 2 }},
-	{"private", "decomfl", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
+	{"pool", "decomfl", func(p *plan.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
+	{"median", "decomfl", func(p *plan.Plan) { p.Aggregator, p.Steps = plan.Median, 2 }},
+	{"private", "decomfl", func(p *plan.Plan) { p.RunKey, p.KeyCheck = nil, plan.KeyCheck(secret) }},
 	{"private, scaffold-2", "scaffold-2",
-		func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
+		func(p *plan.Plan) { p.RunKey, p.KeyCheck = nil, plan.KeyCheck(secret) }},
 	{"scaffold-1, half", "scaffold-1",
-		func(p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 }},
-	{"normalized, cosine", "fedzo", func(p *wire.Plan) {
-		p.Distribution, p.Steps, p.Difference = wire.Rademacher, 1, wire.Forward
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = wire.ServerNormalized, 0.9, 0.99,
+		func(p *plan.Plan) { p.Precision, p.MaxScalar = plan.Half, 65504 }},
+	{"normalized, cosine", "fedzo", func(p *plan.Plan) {
+		p.Distribution, p.Steps, p.Difference = plan.Rademacher, 1, plan.Forward
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = plan.ServerNormalized, 0.9, 0.99,
 			0.03
-		p.StepDecay, p.Warmup, p.Floor, p.StepSize = wire.Cosine, 3, 0.05, 0.05
+		p.StepDecay, p.Warmup, p.Floor, p.StepSize = plan.Cosine, 3, 0.05, 0.05
 	}},
-	{"adam, slow root", "decomfl", func(p *wire.Plan) {
-		p.ServerRule, p.ServerStep, p.ServerEpsilon = wire.ServerAdam, 1e-3, 1e-8
-		p.StepDecay, p.Warmup = wire.SlowSqrt, 5
+	{"adam, slow root", "decomfl", func(p *plan.Plan) {
+		p.ServerRule, p.ServerStep, p.ServerEpsilon = plan.ServerAdam, 1e-3, 1e-8
+		p.StepDecay, p.Warmup = plan.SlowSqrt, 5
 	}},
-	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *wire.Plan) {
-		p.Rule, p.Beta = wire.Momentum, 0.9
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.01, 0.9, 0.99
+	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *plan.Plan) {
+		p.Rule, p.Beta = plan.Momentum, 0.9
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = plan.ServerAMSGrad, 0.01, 0.9, 0.99
 		p.ServerEpsilon = 1e-6
 	}},
 }
 
 // byGroups makes the devices of a relayed plan share directions by twos.
-func byGroups(p *wire.Plan) {
-	p.Sharing, p.Groups, p.GroupSize, p.Regroup = wire.GroupDirections, grouping.Random, 2, 3
+func byGroups(p *plan.Plan) {
+	p.Sharing, p.Groups, p.GroupSize, p.Regroup = plan.GroupDirections, grouping.Random, 2, 3
 	p.Target, p.OverSample = 4, 1
 }
 
@@ -133,7 +133,7 @@ func TestMethods(t *testing.T) {
 	if testing.Short() {
 		dim = 500 // the race detector is slow in vectors
 	}
-	run := func(name, method string, edit func(*wire.Plan)) {
+	run := func(name, method string, edit func(*plan.Plan)) {
 		t.Run(name, func(t *testing.T) {
 			p, err := preset.Unbound(method, "methods", dim)
 			if err != nil {
@@ -141,7 +141,7 @@ func TestMethods(t *testing.T) {
 			}
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
 			p.StepSize, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
-			if p.Estimator == wire.Surrogate { // whose numerics have tests of their own
+			if p.Estimator == plan.Surrogate { // whose numerics have tests of their own
 				p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 5, 2, 2
 			}
 			if p.Members > 1 {
@@ -155,7 +155,7 @@ func TestMethods(t *testing.T) {
 		})
 	}
 	for _, info := range preset.List() {
-		run(info.Name, info.Name, func(*wire.Plan) {})
+		run(info.Name, info.Name, func(*plan.Plan) {})
 	}
 	for _, o := range options {
 		run(o.name, o.preset, o.edit)
@@ -165,7 +165,7 @@ func TestMethods(t *testing.T) {
 // A methodRun is a run of a plan over the bus in memory.
 type methodRun struct {
 	t    *testing.T
-	plan *wire.Plan
+	plan *plan.Plan
 	bus  *bus.Memory
 	log  *runlog.Memory
 	lead *coordinator.Coordinator
@@ -178,7 +178,7 @@ type methodRun struct {
 	clients map[string]*client.Client
 }
 
-func newMethodRun(t *testing.T, p *wire.Plan) *methodRun {
+func newMethodRun(t *testing.T, p *plan.Plan) *methodRun {
 	r := &methodRun{
 		t: t, plan: p, bus: bus.NewMemory(), log: &runlog.Memory{}, dir: t.TempDir(),
 		rounds: make(chan uint64, p.Rounds+1), clients: map[string]*client.Client{},

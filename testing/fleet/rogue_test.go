@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/bowl"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A rogue is a coordinator that means harm. It has a log of its own making, lets everybody join and
@@ -22,14 +23,14 @@ import (
 type rogue struct {
 	t    *testing.T
 	nc   *nats.Conn
-	plan *wire.Plan
+	plan *plan.Plan
 
 	mu      sync.Mutex // guards what follows
 	records [][]byte
 	replays int // requests for the log from its beginning
 }
 
-func newRogue(t *testing.T, nc *nats.Conn, p *wire.Plan, rounds int) *rogue {
+func newRogue(t *testing.T, nc *nats.Conn, p *plan.Plan, rounds int) *rogue {
 	r := &rogue{t: t, nc: nc, plan: p}
 	r.append(wire.Record{Kind: wire.KindPlan, Plan: p})
 	for i := range rounds {

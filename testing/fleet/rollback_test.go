@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/servers"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // TestKillAfterRollback: after a rollback and the death of the coordinator at that moment, with

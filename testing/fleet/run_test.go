@@ -18,9 +18,9 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // patience is the time limit of every run of these tests.
@@ -39,7 +39,7 @@ type lead struct {
 }
 
 // startLead starts broker and coordinator for a plan.
-func startLead(t *testing.T, p *wire.Plan, cfg broker.Config,
+func startLead(t *testing.T, p *plan.Plan, cfg broker.Config,
 	edits ...func(*coordinator.Config)) *lead {
 	t.Helper()
 	leads := coordinator.Config{Plan: p}
@@ -119,7 +119,7 @@ func (l *lead) witness(run string) *replica.Replica {
 }
 
 // testPlan returns a plan for n devices in which every round waits for all of them.
-func testPlan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
+func testPlan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/servers"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // TestSecondCoordinator: of two coordinators with copies of one log on one broker, the second ends

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/secagg"
 )
 
@@ -22,8 +22,8 @@ func TestSecureBytes(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	plain, plainTook := secureRun(t, n, rounds, func(p *wire.Plan) { p.Secure = 0 })
-	for agree, edit := range map[bool]func(*wire.Plan){false: nil, true: agrees} {
+	plain, plainTook := secureRun(t, n, rounds, func(p *plan.Plan) { p.Secure = 0 })
+	for agree, edit := range map[bool]func(*plan.Plan){false: nil, true: agrees} {
 		bytes, took := secureRun(t, n, rounds, edit)
 		price := secagg.Price(n, 10+1, agree)
 		sum, steps := 0, 4
@@ -44,7 +44,7 @@ func TestSecureBytes(t *testing.T) {
 }
 
 // agrees has devices share a secret, and agree on lists.
-func agrees(p *wire.Plan) {
+func agrees(p *plan.Plan) {
 	p.SetSecret(secret)
 	p.SecureLists = 1
 }
@@ -62,12 +62,12 @@ func TestSecureSparse(t *testing.T) {
 
 // secureRun runs a fleet, and returns the bytes of a client and round, and how long all rounds
 // took. Its devices agree in the end.
-func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*wire.Plan)) (float64,
+func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*plan.Plan)) (float64,
 	time.Duration) {
 	t.Helper()
 	const dim = 50
 	p := testPlan(t, "masked", dim, n, rounds)
-	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, n/2+1, wire.Equal
+	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, n/2+1, plan.Equal
 	p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
 	p.Deadline = 600_000 // ms: a busy machine would begin attempts anew
 	keyed := func(*client.Config) {}

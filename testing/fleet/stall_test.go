@@ -12,10 +12,11 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // ghost joins as id, and does nothing else.
@@ -85,7 +86,7 @@ func TestSilentMembersCostAGrace(t *testing.T) {
 // A slowPoke begins to upload a vector for every record, and never ends: a KiB every 100 ms.
 type slowPoke struct {
 	nc   *nats.Conn
-	plan *wire.Plan
+	plan *plan.Plan
 	id   string
 	n    atomic.Uint64 // the open record
 	tip  atomic.Pointer[wire.Tip]
@@ -95,7 +96,7 @@ type slowPoke struct {
 // listen notes the open record.
 func (s *slowPoke) listen(t *testing.T) {
 	_, err := s.nc.Subscribe(subjects.Announce(s.plan.Run, 0), func(m *nats.Msg) {
-		a, err := lean.Decode(m.Data)
+		a, err := compact.Decode(m.Data)
 		if err != nil || a.State != wire.Open {
 			return
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -24,7 +24,7 @@ import (
 // lie in surveys.
 type surveyRun struct {
 	*lead
-	plan    *wire.Plan
+	plan    *plan.Plan
 	devices sync.WaitGroup
 	clients []*client.Client
 	asked   chan struct{} // closed when device 0 is asked by the survey that is to be interrupted
@@ -70,7 +70,7 @@ func (o *surveyedDevice) Loss(ctx context.Context, x []float32, b objective.Batc
 func startSurveyRun(t *testing.T, settings ...string) *surveyRun {
 	t.Helper()
 	p := testPlan(t, "survey", surveyDim, surveyDevices, 40)
-	p.RunKey, p.KeyCheck, p.Quorum = nil, wire.KeyCheck(secret), surveyDevices-1
+	p.RunKey, p.KeyCheck, p.Quorum = nil, plan.KeyCheck(secret), surveyDevices-1
 	p.Reannounce = 250
 	for i := 0; i < len(settings); i += 2 {
 		if err := planfile.Set(p, settings[i], settings[i+1]); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // copied starts a device whose data have the mean at.
@@ -55,7 +55,7 @@ func TestTwoDevicesOfOtherTransports(t *testing.T) {
 	masked := longPlan(t, "twins", 3, 3)
 	masked.Secure, masked.MaxScalar, masked.Deadline = 1, 1000, 1000
 	masked.EvalEvery, masked.EvalCount, masked.Metrics = 0, 0, nil
-	for name, p := range map[string]*wire.Plan{"vectors": dense, "keys": masked} {
+	for name, p := range map[string]*plan.Plan{"vectors": dense, "keys": masked} {
 		t.Run(name, func(t *testing.T) {
 			l := startLead(t, p, broker.Config{})
 			l.copied("twins", "a", 0)

@@ -18,9 +18,10 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 var (
@@ -157,12 +158,12 @@ func (c *chain) next(step float32) []byte {
 	n := uint64(len(c.records)) + 1
 	r := wire.Record{N: n, Epoch: c.epoch, Prev: wire.Genesis(c.run)}
 	if n == 1 {
-		plan, err := preset.Unbound("decomfl", c.run, 10)
+		p, err := preset.Unbound("decomfl", c.run, 10)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		plan.RunKey, plan.StepSize = make(wire.Bytes, 32), step
-		r.Kind, r.Plan = wire.KindPlan, plan
+		p.RunKey, p.StepSize = make(plan.Bytes, 32), step
+		r.Kind, r.Plan = wire.KindPlan, p
 		return r.Append(nil)
 	}
 	r.Prev = wire.HashRecord(c.records[n-2])

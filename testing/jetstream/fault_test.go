@@ -19,9 +19,10 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // edit changes a stream of a run.
@@ -87,9 +88,9 @@ func largest(t *testing.T, p place, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Round.Terms[0].Scalars = make(wire.Scalars, 4*wire.MaxScalars)
+	r.Round.Terms[0].Scalars = make(wire.Scalars, 4*plan.MaxScalars)
 	big := c.add(r.Append(nil))
-	if len(big) < 4*wire.MaxScalars {
+	if len(big) < 4*plan.MaxScalars {
 		t.Fatalf("the record has %d bytes", len(big))
 	}
 	for range 2 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
 )
@@ -52,7 +53,7 @@ func TestFullDisk(t *testing.T) {
 		if bad != nil {
 			t.Fatal(bad)
 		}
-		r.Round.Terms[0].Scalars = make(wire.Scalars, 4*wire.MaxScalars)
+		r.Round.Terms[0].Scalars = make(wire.Scalars, 4*plan.MaxScalars)
 		record := r.Append(nil)
 		if err = log.Append(t.Context(), r.N, record); err == nil {
 			records.add(record)

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/bus/bustest"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/jetlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A standby whose connection dies without closing notices that while it waits for the lease, and
@@ -51,7 +51,7 @@ func TestStandbyHalfOpen(t *testing.T) {
 	}
 	took := time.Since(since)
 	t.Logf("the standby leads %v after its connection died", took)
-	if most := 3*wire.DefaultReannounce + leaseTTL; took > most {
+	if most := 3*plan.DefaultReannounce + leaseTTL; took > most {
 		t.Errorf("the standby leads after %v, want at most %v", took, most)
 	}
 }

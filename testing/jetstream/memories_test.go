@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // remake deletes the stream of records and makes it again with the first of them.

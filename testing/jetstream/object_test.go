@@ -18,10 +18,11 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A vector is the vector of a record, and its name.
@@ -289,7 +290,7 @@ type denseDevice struct {
 }
 
 // lead starts a coordinator and joins it.
-func (d *denseDevice) lead(p place, plan *wire.Plan) (log *jetlog.Log, stop func()) {
+func (d *denseDevice) lead(p place, plan *plan.Plan) (log *jetlog.Log, stop func()) {
 	log = p.open(d.t, d.run)
 	c, err := coordinator.New(d.t.Context(),
 		coordinator.Config{Conn: p.connect(d.t), Plan: plan, Log: log})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // digitDim is the number of parameters of the Android example's classifier: ten
@@ -87,7 +87,7 @@ func TestKotlin(t *testing.T) {
 	p := testPlan(t, "digits", digitDim, 2, 2, rounds)
 	p.StepSize, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
 	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
-	p.Segments = []wire.Segment{{Name: "weights", Len: digitDim - 10}, {Name: "biases", Len: 10}}
+	p.Segments = []plan.Segment{{Name: "weights", Len: digitDim - 10}, {Name: "biases", Len: 10}}
 	l := newSite(t).lead(p)
 	finished := l.bystander()
 	settings := l.device("phone", "block", map[string]any{
@@ -162,7 +162,7 @@ func mistrust(t *testing.T, phone *program) {
 
 // inOneCall checks what the loss of a step's points saw: points that differ, however they are
 // read, segments by name, and the time that is left.
-func inOneCall(t *testing.T, saw line, p *wire.Plan) {
+func inOneCall(t *testing.T, saw line, p *plan.Plan) {
 	t.Helper()
 	left, _ := saw["remaining"].(float64)
 	if saw["probes"] != float64(p.Perturbations+1) && saw["probes"] != float64(2*p.Perturbations) {

@@ -17,9 +17,9 @@ import (
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // patience is the time limit of every run of these tests. No test takes that long unless it
@@ -44,7 +44,7 @@ type lead struct {
 }
 
 // testPlan returns a plan for n devices. Each round waits for all of them, and needs quorum.
-func testPlan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
+func testPlan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, uint64(dim))
 	if err != nil {
@@ -59,14 +59,14 @@ func testPlan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64
 var errFinished = errors.New("test is finished")
 
 // lead starts a coordinator, which runs until the test ends.
-func (s *site) lead(p *wire.Plan) *lead {
+func (s *site) lead(p *plan.Plan) *lead {
 	s.t.Helper()
 	l, _ := s.told(p)
 	return l
 }
 
 // told is lead with the coordinator's events, of which some are dropped if nobody reads.
-func (s *site) told(p *wire.Plan) (*lead, <-chan report.Event) {
+func (s *site) told(p *plan.Plan) (*lead, <-chan report.Event) {
 	s.t.Helper()
 	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
 	var err error

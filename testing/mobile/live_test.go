@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestLive trains one model over TLS with clients in both modes and clients of package
@@ -179,10 +179,10 @@ func TestLiveGiven(t *testing.T) {
 		given = binary.LittleEndian.AppendUint32(given, math.Float32bits(initial[i]))
 	}
 	s := newSite(t)
-	private := func(run string) *wire.Plan {
+	private := func(run string) *plan.Plan {
 		p := testPlan(t, run, dim, 2, 2, 10)
-		p.Initial, p.InitialDigest = wire.Given, replica.InitialDigest(initial)
-		p.RunKey, p.KeyCheck = nil, wire.KeyCheck(key)
+		p.Initial, p.InitialDigest = plan.Given, replica.InitialDigest(initial)
+		p.RunKey, p.KeyCheck = nil, plan.KeyCheck(key)
 		return p
 	}
 	with := func(params, key []byte) func(*mobile.Config) {

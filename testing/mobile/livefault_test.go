@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/mobile"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // roughPlan returns a plan for a good device and a bad one: a round needs only one.
-func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
+func roughPlan(t *testing.T, run string, dim int) *plan.Plan {
 	t.Helper()
 	p := testPlan(t, run, dim, 2, 1, 40)
 	p.Deadline = 400

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/zofl/zofl/mathx/surrogate"
+	"github.com/zofl/zofl/internal/surrogate"
 )
 
 // An oracle is a Gaussian process by its definition, with dense matrices.

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/zofl/zofl/mathx/surrogate"
+	"github.com/zofl/zofl/internal/surrogate"
 )
 
 // logLikelihood is that of the values, up to a constant, for the best amplitude of the kernel.

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/zofl/zofl/mathx/surrogate"
+	"github.com/zofl/zofl/internal/surrogate"
 )
 
 // The weights are compared with (3) for a dense Phi.

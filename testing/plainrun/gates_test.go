@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -110,7 +110,7 @@ func among(some, list []string) string {
 }
 
 // foreignTo returns the packages of features that a plan lacks.
-func foreignTo(plan *wire.Plan) (dirs []string) {
+func foreignTo(plan *plan.Plan) (dirs []string) {
 	for _, f := range features {
 		if !f.has(plan) {
 			dirs = append(dirs, f.packages...)

@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/bowl"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 const (
@@ -57,7 +57,7 @@ func run(t *testing.T, name string) {
 	}
 }
 
-func planOf(t *testing.T, name string) *wire.Plan {
+func planOf(t *testing.T, name string) *plan.Plan {
 	plan, err := preset.Unbound(name, "plain", dim)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // TestConnections: what idle devices cost a server's memory, and an announcement to all of

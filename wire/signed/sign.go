@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A Signer signs frames with a coordinator's key. Any goroutine may call its methods.
@@ -29,8 +29,8 @@ func (s *Signer) Key() Key { return s.public }
 // Announcement returns an announcement of a run with its signature, and what it says. Where the
 // signature would make the frame too long, the oldest records are left out: devices fetch them. The
 // error says that the frame is no announcement.
-func (s *Signer) Announcement(run string, frame []byte) ([]byte, lean.Announcement, error) {
-	a, err := lean.Decode(frame)
+func (s *Signer) Announcement(run string, frame []byte) ([]byte, compact.Announcement, error) {
+	a, err := compact.Decode(frame)
 	if err != nil {
 		return nil, a, err
 	}

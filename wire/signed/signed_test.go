@@ -7,9 +7,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -61,7 +61,7 @@ func samples(t testing.TB) []sample {
 	for _, tail := range tails {
 		a := wire.Announcement{N: 10, Attempt: 1, Epoch: 3, Left: 30000, StepSize: 0.25,
 			Cohort: wire.Cohort{Sampled: 4, Members: 9}, Perturbations: 2, Rest: tail.rest}
-		short, ok := lean.Append(nil, &a, r.Append(nil))
+		short, ok := compact.Append(nil, &a, r.Append(nil))
 		if !ok {
 			t.Fatalf("%s: no lean form", tail.name)
 		}
@@ -112,8 +112,8 @@ func TestAnnouncements(t *testing.T) {
 // sameToOlderReaders compares what a reader without a key takes from a frame.
 func sameToOlderReaders(t *testing.T, s sample, frame []byte) {
 	t.Helper()
-	read := func(frame []byte) (a lean.Announcement) {
-		a, err := lean.Decode(frame)
+	read := func(frame []byte) (a compact.Announcement) {
+		a, err := compact.Decode(frame)
 		if err != nil {
 			t.Fatalf("%s: %v", s.name, err)
 		}

@@ -3,20 +3,20 @@ package signed
 import (
 	"crypto/ed25519"
 
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // Announcement reads an announcement of a run. The error is [ErrUnsigned] if none of the keys has
 // signed it; without keys nothing is. Other errors are those of [lean.Decode], which comes first
 // because it costs less than a signature. The result aliases frame.
-func (k Keys) Announcement(run string, frame []byte) (lean.Announcement, error) {
-	a, err := lean.Decode(frame)
+func (k Keys) Announcement(run string, frame []byte) (compact.Announcement, error) {
+	a, err := compact.Decode(frame)
 	if err != nil {
 		return a, err
 	}
 	end := len(frame) - a.After()
 	if len(a.Rest) < Len || !k.signed(subjectOf(run), nil, frame[:end], frame[end:]) {
-		return lean.Announcement{}, ErrUnsigned
+		return compact.Announcement{}, ErrUnsigned
 	}
 	return a, nil
 }

@@ -3,8 +3,8 @@ package signed
 import (
 	"math"
 
+	"github.com/zofl/zofl/internal/codec"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // Vouch appends a reference to what follows a catch-up reply: where the log begins, or an empty

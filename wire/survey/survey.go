@@ -8,7 +8,7 @@ package survey
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire/internal/codec"
+	"github.com/zofl/zofl/internal/codec"
 )
 
 // A Kind says what a survey asks for.
@@ -92,7 +92,7 @@ func (k Kind) Values() int {
 	return 0
 }
 
-// BatchStep is the local step that names the minibatch of a survey, [wire.BatchSeed]. No round has
+// BatchStep is the local step that names the minibatch of a survey, [plan.BatchSeed]. No round has
 // so many steps.
 const BatchStep = math.MaxUint16
 

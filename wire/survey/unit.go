@@ -4,20 +4,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Named returns the kind with a name, [Kind.String], None if there is none.
 func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
 
 // Queries returns the loss evaluations with which a device of the plan answers.
-func (k Kind) Queries(p *wire.Plan) uint64 {
+func (k Kind) Queries(p *plan.Plan) uint64 {
 	switch {
 	case k != Sketch:
 		return uint64(k.Values())
 	case p.Classes > 0: // it counts its samples
 		return 0
-	case p.Difference == wire.Central:
+	case p.Difference == plan.Central:
 		return 2 * Sketched
 	}
 	return 1 + Sketched
@@ -30,8 +30,8 @@ const common = 256
 
 // LossUnit returns what devices should divide slopes of the loss by, before round 1, where they are
 // about so long: 0 where nothing has to be divided, else a power of 2, which costs no bit.
-func LossUnit(p *wire.Plan, slope float64) float32 {
-	if p.ServerRule != wire.ServerNormalized || p.LossUnit > 0 ||
+func LossUnit(p *plan.Plan, slope float64) float32 {
+	if p.ServerRule != plan.ServerNormalized || p.LossUnit > 0 ||
 		!(slope > 0) || slope >= 1.0/common && slope <= common {
 		return 0
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/footprint"
+	"github.com/zofl/zofl/internal/footprint"
+	"github.com/zofl/zofl/plan"
 )
 
 // ErrPlan: this device does not take part in the run's plan.
@@ -39,14 +39,14 @@ type Guard struct {
 }
 
 // Fits reports an error unless a valid plan fits the device's memory. It matches [ErrPlan] and is
-// a *wire.PlanError.
-func (g *Guard) Fits(p *wire.Plan) error {
+// a *plan.Error.
+func (g *Guard) Fits(p *plan.Plan) error {
 	need := footprint.Bytes(p, g.Device)
 	if need <= g.Limit {
 		return nil
 	}
 	field, value := footprint.Cause(p, g.Device)
-	return fmt.Errorf("%w: %w", ErrPlan, &wire.PlanError{Field: field, Value: value,
+	return fmt.Errorf("%w: %w", ErrPlan, &plan.Error{Field: field, Value: value,
 		Remedy: fmt.Sprintf("the plan needs %d bytes on this device, and MemoryLimit is %d: "+
 			"raise MemoryLimit, or have the operator lower %s", need, g.Limit, field)})
 }

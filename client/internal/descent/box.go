@@ -3,7 +3,7 @@ package descent
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Side is a run of adjacent parameters with the same box, or none, and the same factor on the
@@ -18,7 +18,7 @@ type Side struct {
 }
 
 // Sides appends the plan's sides for an iterate in parameters.
-func Sides(dst []Side, p *wire.Plan) []Side {
+func Sides(dst []Side, p *plan.Plan) []Side {
 	end := 0
 	for i, s := range p.Layout() {
 		end += int(s.Len)
@@ -43,7 +43,7 @@ type Frame struct {
 }
 
 // FrameOf returns the frame of a plan.
-func FrameOf(p *wire.Plan) Frame {
+func FrameOf(p *plan.Plan) Frame {
 	f := Frame{boxes: Sides(nil, p)}
 	for _, b := range f.boxes {
 		in := b

@@ -4,27 +4,27 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // planOf returns a plan of two segments of 2 parameters.
-func planOf(boxes ...wire.Box) *wire.Plan {
-	segments := []wire.Segment{{Len: 2, StepScale: 2}, {Len: 2, StepScale: 1}}
-	return &wire.Plan{Dim: 4, PlanModel: wire.PlanModel{Segments: segments, Boxes: boxes}}
+func planOf(boxes ...plan.Box) *plan.Plan {
+	segments := []plan.Segment{{Len: 2, StepScale: 2}, {Len: 2, StepScale: 1}}
+	return &plan.Plan{Dim: 4, ModelFields: plan.ModelFields{Segments: segments, Boxes: boxes}}
 }
 
 // Coordinates run from 0 to 1 over a box, are the parameters where there is none, and lead back.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
-		boxes   []wire.Box
+		boxes   []plan.Box
 		want    [4]float64
 		beyond  [4]float64
 		clipped [4]float32
 	}{
 		{nil, [4]float64{-1, 2, 7, 1}, [4]float64{-9, 2, 9, 0}, [4]float32{-9, 2, 9, 0}},
-		{[]wire.Box{{Low: -1, High: 7}}, [4]float64{0, 0.375, 1, 0.25}, [4]float64{-9, 2, 0.5, 0},
+		{[]plan.Box{{Low: -1, High: 7}}, [4]float64{0, 0.375, 1, 0.25}, [4]float64{-9, 2, 0.5, 0},
 			[4]float32{-1, 7, 3, -1}},
-		{[]wire.Box{{Low: -1, High: 3}, {Low: 0, High: 10}}, [4]float64{0, 0.75, 0.7, 0.1},
+		{[]plan.Box{{Low: -1, High: 3}, {Low: 0, High: 10}}, [4]float64{0, 0.75, 0.7, 0.1},
 			[4]float64{-9, 2, 0.5, -1}, [4]float32{-1, 3, 5, 0}},
 	} {
 		f := FrameOf(planOf(c.boxes...))
@@ -46,13 +46,13 @@ func TestFrame(t *testing.T) {
 
 // The second move of a round by each rule, worked out by hand, and the same in the next round.
 func TestRules(t *testing.T) {
-	for rule, want := range map[wire.Rule]float64{
-		wire.SGD:           3,
-		wire.Momentum:      0.5*0.5*1 + 0.5*3,
-		wire.TorchMomentum: 0.5*1 + 3,
-		wire.LocalSign:     1,
+	for rule, want := range map[plan.Rule]float64{
+		plan.SGD:           3,
+		plan.Momentum:      0.5*0.5*1 + 0.5*3,
+		plan.TorchMomentum: 0.5*1 + 3,
+		plan.LocalSign:     1,
 		// m = (0.25 + 1.5)/0.75, s = (0.75*0.25 + 0.25*9)/(1 - 0.75^2)
-		wire.LocalAdam: 1.75 / 0.75 / (math.Sqrt((0.75*0.25+0.25*9)/(1-0.75*0.75)) + 1),
+		plan.LocalAdam: 1.75 / 0.75 / (math.Sqrt((0.75*0.25+0.25*9)/(1-0.75*0.75)) + 1),
 	} {
 		p := planOf()
 		p.Rule, p.Beta, p.Beta2, p.Epsilon = rule, 0.5, 0.75, 1
@@ -76,7 +76,7 @@ func TestRules(t *testing.T) {
 
 // A move ends at the end of a box, and is in its lengths.
 func TestMoveInBoxes(t *testing.T) {
-	p := planOf(wire.Box{Low: -1, High: 3}, wire.Box{Low: 0, High: 10})
+	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	x, v := [4]float32{0, 0, 5, 5}, [4]float32{1, -1, 0.25, -100}
 	var r Rule[float32]
 	r.Begin(p.Rule, 4)
@@ -88,7 +88,7 @@ func TestMoveInBoxes(t *testing.T) {
 
 // The pull is towards the base and towards 0, in lengths of the boxes.
 func TestPull(t *testing.T) {
-	p := planOf(wire.Box{Low: -1, High: 3}, wire.Box{Low: 0, High: 10})
+	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	v, x, base := [4]float64{1, 1, 1, 1}, [4]float64{2, 0, 5, 10}, [4]float64{1, 1, 5, 5}
 	Pull(v[:], x[:], base[:], p, Sides(nil, p))
 	if want := [4]float64{1, 1, 1, 1}; v != want {

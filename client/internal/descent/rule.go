@@ -5,7 +5,7 @@ package descent
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Rule is the plan's rule for local steps with transport=dense. Each device starts its own rule
@@ -16,12 +16,12 @@ type Rule[T float32 | float64] struct {
 }
 
 // Begin readies the rule for a round of d parameters.
-func (r *Rule[T]) Begin(rule wire.Rule, d int) {
+func (r *Rule[T]) Begin(rule plan.Rule, d int) {
 	r.steps = 0
-	if rule != wire.SGD && rule != wire.LocalSign {
+	if rule != plan.SGD && rule != plan.LocalSign {
 		r.first = cleared(r.first, d)
 	}
-	if rule == wire.LocalAdam {
+	if rule == plan.LocalAdam {
 		r.second = cleared(r.second, d)
 	}
 }
@@ -39,7 +39,7 @@ func cleared[T any](v []T, n int) []T {
 // with the rule's direction. x is in the units of sides, v is per unit.
 //
 //	x[i] -= unit * step * eta * rule(v)[i]
-func (r *Rule[T]) Move(x, v []T, p *wire.Plan, eta float32, sides []Side) {
+func (r *Rule[T]) Move(x, v []T, p *plan.Plan, eta float32, sides []Side) {
 	r.turn(v, p)
 	at := 0
 	for _, s := range sides {
@@ -57,24 +57,24 @@ func (r *Rule[T]) Move(x, v []T, p *wire.Plan, eta float32, sides []Side) {
 //	adam            m = b m + (1-b) v, s = b2 s + (1-b2) v^2
 //	                m/(1-b^t) / (sqrt(s/(1-b2^t)) + epsilon)
 //	sign            1, 0 or -1, as v is
-func (r *Rule[T]) turn(v []T, p *wire.Plan) {
+func (r *Rule[T]) turn(v []T, p *plan.Plan) {
 	beta, beta2 := float64(p.Beta), float64(p.Beta2)
 	gain := 1 - beta
 	r.steps++
 	switch p.Rule {
-	case wire.Momentum, wire.TorchMomentum:
-		if p.Rule == wire.TorchMomentum {
+	case plan.Momentum, plan.TorchMomentum:
+		if p.Rule == plan.TorchMomentum {
 			gain = 1
 		}
 		for i, g := range v {
 			r.first[i] = T(beta*float64(r.first[i]) + gain*float64(g))
 			v[i] = r.first[i]
 		}
-	case wire.LocalSign:
+	case plan.LocalSign:
 		for i, g := range v {
 			v[i] = sign(g)
 		}
-	case wire.LocalAdam:
+	case plan.LocalAdam:
 		part := 1 / (1 - math.Pow(beta, float64(r.steps)))
 		part2 := 1 / (1 - math.Pow(beta2, float64(r.steps)))
 		for i, g := range v {
@@ -100,7 +100,7 @@ func sign[T float32 | float64](v T) T {
 // Pull adds FedProx's pull towards base and the weight decay to the gradient v at x.
 //
 //	v[i] += prox (x[i] - base[i])/unit + decay (x[i] - zero)/unit
-func Pull[T float32 | float64](v, x, base []T, p *wire.Plan, sides []Side) {
+func Pull[T float32 | float64](v, x, base []T, p *plan.Plan, sides []Side) {
 	prox, decay := float64(p.Prox), float64(p.WeightDecay)
 	if prox == 0 && decay == 0 {
 		return

@@ -8,14 +8,14 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A file of a client holds a magic, the lengths of run and id in a byte each, run, id, the
 // content, and the SHA-256 of all that.
 
 // Overhead bounds the bytes of a file besides its magic and its content.
-const Overhead = 2 + 2*wire.MaxName + sha256.Size
+const Overhead = 2 + 2*plan.MaxName + sha256.Size
 
 // Head returns the bytes before the content of a file of this client.
 func (s *Keeper) Head(magic string) []byte {

@@ -7,8 +7,9 @@ import (
 
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A catch-up applies as many records at once as its pace allows, and stops at each state that
@@ -73,18 +74,18 @@ func (e every) Wants(n uint64) bool         { return n%uint64(e) == 0 }
 func (e every) See(*Follower, uint64) error { return nil }
 
 // batchPlan is the plan of a run that compares states every so many records.
-func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *wire.Plan {
+func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "bench", dim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Perturbations, p.DigestEvery = make(wire.Bytes, 32), perturbations, every
+	p.RunKey, p.Perturbations, p.DigestEvery = make(plan.Bytes, 32), perturbations, every
 	return p
 }
 
 // roundsOf returns record 1 of a plan and so many rounds.
-func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
+func roundsOf(p *plan.Plan, rounds int) (first []byte, records [][]byte) {
 	first = (&wire.Record{
 		N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p,
 	}).Append(nil)
@@ -105,7 +106,7 @@ func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
 }
 
 // follower returns a follower that holds record 1.
-func follower(t *testing.T, p *wire.Plan, first []byte) *Follower {
+func follower(t *testing.T, p *plan.Plan, first []byte) *Follower {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
 	f := New(Config{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -91,7 +92,7 @@ func (f *Follower) Keep() error {
 }
 
 // Open loads the checkpoint that an earlier process wrote. It sets a damaged one aside, because
-// the log has everything. The error is that of Report, [wire.ErrRunKey] for a checkpoint made with
+// the log has everything. The error is that of Report, [plan.ErrRunKey] for a checkpoint made with
 // another key, or [replica.ErrForeign] for one of another run or model.
 func (f *Follower) Open() error {
 	if err := f.openBefore(); err != nil {
@@ -101,7 +102,7 @@ func (f *Follower) Open() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case errors.Is(err, wire.ErrRunKey):
+	case errors.Is(err, plan.ErrRunKey):
 		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
 	case retry.Final(err):
 		return fmt.Errorf("checkpoint: %w", err) // good, for a device with more memory
@@ -131,7 +132,7 @@ func (f *Follower) loadCheckpoint() (r *replica.Replica, h replica.History, err 
 		r, h, err = replica.Load(f.cfg.Replica, file, file.Size())
 		return err
 	})
-	if err == nil && r.Plan().Initial == wire.Given && f.cfg.Replica.Initial == nil {
+	if err == nil && r.Plan().Initial == plan.Given && f.cfg.Replica.Initial == nil {
 		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrForeign, replica.ErrInitial)
 	}
 	return r, h, err

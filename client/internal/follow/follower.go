@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -173,7 +174,7 @@ func (f *Follower) Counts() (n, rounds uint64) {
 func (f *Follower) Replica() *replica.Replica { return f.replica }
 
 // Plan is the plan with all changes so far; nil before record 1.
-func (f *Follower) Plan() *wire.Plan { return f.replica.Plan() }
+func (f *Follower) Plan() *plan.Plan { return f.replica.Plan() }
 
 // N is the index of the last record that was applied.
 func (f *Follower) N() uint64 { return f.replica.N() }
@@ -216,10 +217,10 @@ func (f *Follower) Begin(record []byte) error {
 	return nil
 }
 
-// ofPlan says that an error is of the plan, unless it is a *wire.PlanError, which says so itself.
+// ofPlan says that an error is of the plan, unless it is a *plan.Error, which says so itself.
 func ofPlan(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
-		if fault, ok := e.(*wire.PlanError); ok {
+		if fault, ok := e.(*plan.Error); ok {
 			return fault
 		}
 	}
@@ -276,7 +277,7 @@ func (f *Follower) replace(r *replica.Replica) {
 
 // keyed adds the remedy to an error about the run key.
 func (f *Follower) keyed(err error) error {
-	if errors.Is(err, wire.ErrRunKey) {
+	if errors.Is(err, plan.ErrRunKey) {
 		return fmt.Errorf("%w: set Config.RunKey to the 32 bytes "+
 			"that the plan of run %q was made with",
 			err, f.cfg.Run)
@@ -289,7 +290,7 @@ func (f *Follower) keyed(err error) error {
 func (f *Follower) checkPrivate() error {
 	if f.private() && !f.replica.Plan().Private() {
 		return fmt.Errorf("%w: this device has a secret one, and the plan's is public: "+
-			"leave Config.RunKey nil for a run that is not private", wire.ErrRunKey)
+			"leave Config.RunKey nil for a run that is not private", plan.ErrRunKey)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // ignoreFor is how many heads in a row may name an earlier record or epoch than this device knows
@@ -32,12 +32,12 @@ type Head struct {
 
 	// packed has record Last in its lean form, in place of Records, until the replica is at
 	// the record before; tip is then that of record Last, otherwise zero.
-	packed *lean.Announcement
+	packed *compact.Announcement
 	tip    wire.Tip
 }
 
 // HeadOf returns the head that an announcement shows. ok is false if no log can have it.
-func HeadOf(a *lean.Announcement) (h Head, ok bool) {
+func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 	if a.N < 2 || uint64(a.Records.Len()) >= a.N { // there is no record before the plan
 		return h, false
 	}

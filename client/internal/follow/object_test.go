@@ -3,6 +3,7 @@ package follow
 import (
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -10,7 +11,7 @@ import (
 func TestDenseMemoryAsBytesCome(t *testing.T) {
 	var p part
 	for range 5 {
-		p.take(make([]byte, wire.MaxPiece), 4*wire.MaxDense)
+		p.take(make([]byte, wire.MaxPiece), 4*plan.MaxDense)
 		if len(p.data) > cap(p.data) || cap(p.data) > 2*len(p.data) {
 			t.Errorf("%d bytes in a buffer of %d", len(p.data), cap(p.data))
 		}

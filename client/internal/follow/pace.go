@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -88,7 +89,7 @@ func better(snapshot, replay float64) bool {
 
 // elements is the cost of applying a round, in elements: d for each of its scalars. A round that
 // names a vector costs next to nothing.
-func elements(plan *wire.Plan, round *wire.Round) float64 {
+func elements(plan *plan.Plan, round *wire.Round) float64 {
 	if len(round.Object) > 0 {
 		return 1
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -30,7 +31,7 @@ func TestPays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := &wire.Plan{Dim: tt.dim}
+			plan := &plan.Plan{Dim: tt.dim}
 			round := &wire.Round{Terms: []wire.Term{{Scalars: make(wire.Scalars, 4*10)}}}
 			var p pace
 			p.fetched(time.Duration(float64(time.Second)*wire.MaxFrame/float64(tt.rate)),

@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 const (
@@ -305,8 +306,8 @@ func (f *Follower) examine(d *download, r *replica.Replica) error {
 }
 
 // samePlan says whether two plans have the same numbers.
-func samePlan(a, b *wire.Plan) bool {
-	encoded := func(p *wire.Plan) []byte {
+func samePlan(a, b *plan.Plan) bool {
+	encoded := func(p *plan.Plan) []byte {
 		return (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
 	}
 	return bytes.Equal(encoded(a), encoded(b))

@@ -2,7 +2,7 @@ package follow
 
 import (
 	"github.com/zofl/zofl/client/internal/seal"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // snapshotSize estimates the length of a snapshot in bytes. With a seed pool it is the length
@@ -13,17 +13,17 @@ func (f *Follower) snapshotSize() uint64 {
 }
 
 // stateSize bounds the bytes of the vectors and registers in a plan's state file.
-func stateSize(plan *wire.Plan) (least, most uint64) {
-	vectors := 4 * uint64(plan.StateVectors()) * plan.Dim
+func stateSize(p *plan.Plan) (least, most uint64) {
+	vectors := 4 * uint64(p.StateVectors()) * p.Dim
 	switch {
-	case plan.Pool > 0:
-		coefficients := 8 * (uint64(plan.Pool) + 1)
+	case p.Pool > 0:
+		coefficients := 8 * (uint64(p.Pool) + 1)
 		return coefficients, vectors + 2*coefficients
-	case plan.Estimator == wire.Surrogate:
-		vectors += 8 * (1 + uint64(plan.Features))
+	case p.Estimator == plan.Surrogate:
+		vectors += 8 * (1 + uint64(p.Features))
 		return vectors, vectors
-	case plan.Phases() == 2:
-		return vectors, vectors + 8*(wire.MaxScalars+1)
+	case p.Phases() == 2:
+		return vectors, vectors + 8*(plan.MaxScalars+1)
 	}
 	return vectors, vectors
 }

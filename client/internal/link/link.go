@@ -14,10 +14,10 @@ import (
 	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/tell"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ErrQuiet: this device hears no coordinator.
@@ -48,7 +48,7 @@ type Config struct {
 	Run, ID string
 	Timeout time.Duration // of a request
 	Keys    signed.Keys   // the coordinator's; nil: any answer will do
-	About   func() about.Device
+	About   func() deviceinfo.Device
 	Logger  *slog.Logger
 }
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/link"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 const (
@@ -103,7 +103,7 @@ func each(t *testing.T, keys signed.Keys, f func(t *testing.T, d *device)) {
 		defer d.line.Close()
 		d.Link = link.New(link.Config{Bus: d.line, Run: run, ID: id, Timeout: timeout, Keys: keys,
 			Logger: slog.New(slog.NewTextHandler(&d.log, nil)),
-			About:  func() about.Device { return about.Device{Program: "pantry 1.4"} }})
+			About:  func() deviceinfo.Device { return deviceinfo.Device{Program: "pantry 1.4"} }})
 		d.Follow(func() time.Duration { return every }, func() time.Time { return d.heard })
 		f(t, d)
 	})

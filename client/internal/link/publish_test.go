@@ -11,8 +11,8 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/link"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire/signed"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // TestPublish: being offline loses a reply and no more. A denial ends Run. The server drops what it

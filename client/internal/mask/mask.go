@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // ErrOut: the coordinator believed this device to be away when it announced the attempt.
@@ -33,7 +34,7 @@ const patience = 250 * time.Millisecond
 
 // Config is what a session needs.
 type Config struct {
-	Plan    *wire.Plan
+	Plan    *plan.Plan
 	Attempt masked.Attempt
 	Slot    uint32
 	// Secret is what the devices of a private run share; nil: the run is not private.

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // attemptOf returns an attempt that asks n devices.
@@ -18,8 +19,8 @@ func attemptOf(n uint32) masked.Attempt {
 		Cohort: wire.Cohort{Sampled: uint64(n), Members: n}}
 }
 
-var thePlan = &wire.Plan{
-	PlanAggregate: wire.PlanAggregate{MaxScalar: 10}, PlanRounds: wire.PlanRounds{Quorum: 3},
+var thePlan = &plan.Plan{
+	AggregateFields: plan.AggregateFields{MaxScalar: 10}, RoundsFields: plan.RoundsFields{Quorum: 3},
 }
 
 // TestSmallRound: a device takes no part among fewer than the quorum, nor where it is out.

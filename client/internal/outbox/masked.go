@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/client/internal/files"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // itemUnmasked is the last record that this device helped to unmask, with secure aggregation.

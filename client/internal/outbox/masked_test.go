@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/internal/files"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // A memoryStore keeps items in memory.

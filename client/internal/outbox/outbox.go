@@ -10,8 +10,9 @@ import (
 
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -25,7 +26,7 @@ const (
 // A Log is the run's log, as far as this device has followed it.
 type Log interface {
 	// Plan is the plan with all changes so far; nil before record 1.
-	Plan() *wire.Plan
+	Plan() *plan.Plan
 	// N is the index of the last record that was applied.
 	N() uint64
 	// Live says whether record n is part of the state: no rollback undid it.

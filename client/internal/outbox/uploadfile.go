@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -121,13 +122,13 @@ func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 
 // largestVector bounds the length of this device's vector in bytes.
 func (o *Outbox) largestVector() uint64 {
-	plan := o.cfg.Log.Plan()
-	if plan == nil {
-		return 4 * wire.MaxDense
+	p := o.cfg.Log.Plan()
+	if p == nil {
+		return 4 * plan.MaxDense
 	}
 	most := uint64(0)
 	for phase := range uint8(3) {
-		most = max(most, 4*plan.Object(phase))
+		most = max(most, 4*p.Object(phase))
 	}
 	return most
 }

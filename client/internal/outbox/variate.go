@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -110,13 +111,13 @@ func (o *Outbox) Doubt() {
 
 // counted says whether a record counted this device's last contribution. For a first phase it
 // says whether the record may have.
-func (o *Outbox) counted(r *wire.Record, plan *wire.Plan) bool {
+func (o *Outbox) counted(r *wire.Record, pl *plan.Plan) bool {
 	s := &o.reply
 	if !s.final || r.Kind != wire.KindRound || r.Prev.Tip() != s.tip ||
 		r.Round.Perturbations != s.p {
 		return false
 	}
-	if plan.Control == wire.ScaffoldPoint {
+	if pl.Control == plan.ScaffoldPoint {
 		return r.Round.Phase == 1
 	}
 	_, counted := slices.BinarySearch(r.Round.Slots, o.slot)

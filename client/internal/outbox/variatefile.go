@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +19,7 @@ const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
 	variatesFileMax = len(variatesMagic) + files.Overhead +
-		variatesMost*(variateHead+4*wire.MaxScalars)
+		variatesMost*(variateHead+4*plan.MaxScalars)
 )
 
 // saveVariates stores this device's control variates if they changed. It runs before the next
@@ -26,7 +27,7 @@ const (
 // came from.
 func (o *Outbox) saveVariates() error {
 	v, s := &o.variates, o.cfg.Files
-	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != wire.ScaffoldMean {
+	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != plan.ScaffoldMean {
 		return nil
 	}
 	err := s.SaveFile(itemVariates, variatesMagic, appendVariates(nil, v.list))

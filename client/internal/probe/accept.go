@@ -8,19 +8,19 @@ import (
 
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/contain"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An answer is what the app said of a plan.
 type answer struct {
-	plan *wire.Plan // nil: it was not asked
+	plan *plan.Plan // nil: it was not asked
 	err  error
 }
 
 // Accepts asks the app whether it accepts a plan. It asks once: again only of another plan, or
 // after Close. The error matches [consent.ErrPlan] if the app refuses. Otherwise it is [ErrBusy],
 // or the cause of ctx, which may end before the app answers.
-func (p *Prober) Accepts(ctx context.Context, plan *wire.Plan) error {
+func (p *Prober) Accepts(ctx context.Context, plan *plan.Plan) error {
 	if p.cfg.Accept == nil {
 		return nil
 	}

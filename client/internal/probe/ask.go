@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // at returns the loss at x + mu z[p], point i of the step; for mu = 0 it is the loss at x.
@@ -84,7 +84,7 @@ func (e *estimation) askAll(x *objective.Points, p int) error {
 
 // askStep calls a batched objective at all points of a step.
 func (e *estimation) askStep(perturbations int) error {
-	central := e.plan.Difference == wire.Central
+	central := e.plan.Difference == plan.Central
 	step := replica.Points{X: e.local.X, Mu: e.plan.Mu, Central: central}
 	return e.askAll(e.prober.source.all(e.replica, step, e.place, 0, perturbations), 0)
 }
@@ -103,7 +103,7 @@ const lengthsAtOnce = 64
 // computeLengths computes the lengths of a step's directions if they are on a sphere. Together
 // they keep all workers busy; one by one, only one worker.
 func (e *estimation) computeLengths(perturbations int) {
-	if e.plan.Distribution != wire.Sphere {
+	if e.plan.Distribution != plan.Sphere {
 		return
 	}
 	for p := 0; p < perturbations; p += lengthsAtOnce {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -17,10 +17,10 @@ const UntoldBatch = 1 << 16
 // first phase of ZO-SVRG: the plan's, but no more than the samples that the objective tells of, nor
 // than MaxBatch. The plan comes from the coordinator, and what the app allocates for a minibatch is
 // the device's.
-func (p *Prober) batchSize(ctx context.Context, plan *wire.Plan, t *Task) (int, error) {
+func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, error) {
 	most := uint64(p.cfg.MaxBatch)
-	whole := plan.Control == wire.SVRG && t.Phase == 1 && t.Survey == survey.None
-	if plan.Batch == 0 || whole {
+	whole := pl.Control == plan.SVRG && t.Phase == 1 && t.Survey == survey.None
+	if pl.Batch == 0 || whole {
 		return 0, nil
 	}
 	samples, err := p.samples(ctx)
@@ -32,7 +32,7 @@ func (p *Prober) batchSize(ctx context.Context, plan *wire.Plan, t *Task) (int, 
 	case most == 0:
 		most = UntoldBatch
 	}
-	return int(min(uint64(plan.Batch), most)), nil
+	return int(min(uint64(pl.Batch), most)), nil
 }
 
 // samples returns how many samples the objective has; not positive: it does not tell.

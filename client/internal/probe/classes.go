@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
+	"github.com/zofl/zofl/internal/perclass"
+	"github.com/zofl/zofl/plan"
 )
 
 // Faults of an objective whose losses are asked for by class.
@@ -73,7 +73,7 @@ func (e *estimation) classed() error {
 //
 // f_c is the mean loss over the samples of class c.
 func (e *estimation) classScalars() error {
-	s, central := &e.prober.class, e.plan.Difference == wire.Central
+	s, central := &e.prober.class, e.plan.Difference == plan.Central
 	s.counts = s.counts[:0]
 	e.computeLengths(e.Perturbations)
 	base, err := 0.0, error(nil)
@@ -107,7 +107,7 @@ func (e *estimation) classScalars() error {
 // classDifferences sets scalar p of each class that is sent.
 func (e *estimation) classDifferences(p int) {
 	s, span := &e.prober.class, float64(e.plan.Mu)
-	if e.plan.Difference == wire.Central {
+	if e.plan.Difference == plan.Central {
 		span *= 2
 	}
 	for i, c := range s.parts {
@@ -176,7 +176,7 @@ func (e *estimation) countClasses(p int) error {
 // of the most.
 func (s *classStep) choose() {
 	s.parts, s.all = s.parts[:0], 0
-	least := min(byclass.Least, slices.Max(s.counts))
+	least := min(perclass.Least, slices.Max(s.counts))
 	for c, n := range s.counts {
 		if n >= least {
 			s.parts, s.all = append(s.parts, c), s.all+n
@@ -197,8 +197,8 @@ func (e *estimation) classParts() error {
 					e.plan.MaxScalar, c, p)
 			}
 		}
-		part := byclass.Part{Class: uint32(c), Count: uint32(s.counts[c]), Scalars: e.block}
-		e.sent, last = byclass.Append(e.sent, last, part), c
+		part := perclass.Part{Class: uint32(c), Count: uint32(s.counts[c]), Scalars: e.block}
+		e.sent, last = perclass.Append(e.sent, last, part), c
 	}
 	e.scalars = e.scalars[:len(s.parts)*e.Perturbations]
 	return nil
@@ -228,7 +228,7 @@ func (e *estimation) shares() error {
 	if err != nil {
 		return err
 	}
-	copy(e.scalars, byclass.Shares(counts))
+	copy(e.scalars, perclass.Shares(counts))
 	return nil
 }
 

@@ -3,11 +3,11 @@ package probe
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // vectorToSend computes the vector that the device sends with transport=dense, of
-// [wire.Plan.Object] elements, and the loss that goes with it.
+// [plan.Plan.Object] elements, and the loss that goes with it.
 func (e *estimation) vectorToSend() error {
 	b := &e.prober.buffers
 	e.vector = room(b.vector, int(e.plan.Object(e.Phase)))
@@ -28,12 +28,12 @@ func (e *estimation) vectorToSend() error {
 // phaseVector does the work of a phase. own is the part of the vector that the memory keeps: c_i
 // or w_i.
 func (e *estimation) phaseVector() (own []float32, err error) {
-	switch surrogate := e.plan.Estimator == wire.Surrogate; {
+	switch surrogate := e.plan.Estimator == plan.Surrogate; {
 	case surrogate && e.Phase == 2:
 		return e.vector, e.queryAround()
 	case surrogate:
 		return nil, e.surrogateSteps()
-	case e.Phase == 1 && e.plan.Control == wire.SVRG:
+	case e.Phase == 1 && e.plan.Control == plan.SVRG:
 		return nil, e.firstPoint()
 	case e.Phase == 1:
 		return e.vector, e.firstPoint()
@@ -42,7 +42,7 @@ func (e *estimation) phaseVector() (own []float32, err error) {
 }
 
 // sendable checks a vector against the plan's limit, as the coordinator does.
-func sendable(v []float32, plan *wire.Plan) error {
+func sendable(v []float32, plan *plan.Plan) error {
 	for i, e := range v {
 		if !(abs(e) <= plan.MaxScalar) {
 			return fmt.Errorf("%w: element %d of the vector is %v, max_scalar is %v",

@@ -1,6 +1,6 @@
 package probe
 
-import "github.com/zofl/zofl/wire"
+import "github.com/zofl/zofl/plan"
 
 // start returns the loss at x for a step with forward differences or a gradient. It gets all
 // losses of the step from a batched objective.
@@ -8,7 +8,7 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 	if e.prober.slopes.serves(e.plan) {
 		return e.differentiate(perturbations)
 	}
-	forward := e.plan.Difference == wire.Forward
+	forward := e.plan.Difference == plan.Forward
 	if e.points = 2 * perturbations; forward {
 		e.points = 1 + perturbations
 	}
@@ -56,7 +56,7 @@ func (e *estimation) derivative(base float64, p int) (d, mean float64, err error
 	}
 	step := e.plan.Mu
 	mu := float64(step)
-	if e.plan.Difference == wire.Forward {
+	if e.plan.Difference == plan.Forward {
 		f, err := e.at(1+p, step, p)
 		return (f - base) / mu, base, err
 	}

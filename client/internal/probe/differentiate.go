@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/slope"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // errGradient: the app's gradient has an element that is not a number, or its slope is none.
@@ -43,8 +43,8 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 
 // serves says whether the objective computes what a plan asks for. A surrogate is fitted to
 // losses, and there is no gradient of a class.
-func (d *differentiator) serves(plan *wire.Plan) bool {
-	return d.projector != nil && plan.Estimator == wire.Differences && plan.Classes == 0
+func (d *differentiator) serves(p *plan.Plan) bool {
+	return d.projector != nil && p.Estimator == plan.Differences && p.Classes == 0
 }
 
 // calls returns the calls of the app for a step of P perturbations.

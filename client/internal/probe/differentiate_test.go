@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -26,7 +26,7 @@ const tiny = 1e-6
 
 // quotient returns the plan's difference quotient of f at x for a tiny mu, in float64, from
 // its definition.
-func quotient(p *wire.Plan, f *slopes, x []float32, n uint64, k, q int, source uint32) float64 {
+func quotient(p *plan.Plan, f *slopes, x []float32, n uint64, k, q int, source uint32) float64 {
 	ref := newReference(p, f)
 	z, norm := make([]float32, len(x)), 1.0
 	a := prng.Direction{
@@ -34,7 +34,7 @@ func quotient(p *wire.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 		Source: source, Domain: prng.Directions, Dist: p.Distribution.Elements(),
 	}
 	prng.Fill(z, a, 0)
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		norm = math.Sqrt(prng.SquaredNorm(a, uint64(len(x))))
 	}
 	at := func(mu float64) float64 {
@@ -45,7 +45,7 @@ func quotient(p *wire.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 		}
 		return f.value64(probe)
 	}
-	if p.Difference == wire.Central {
+	if p.Difference == plan.Central {
 		return (at(tiny) - at(-tiny)) / (2 * tiny)
 	}
 	return (at(tiny) - at(0)) / tiny
@@ -60,19 +60,19 @@ func isSlope(t *testing.T, got float32, want float64, where string, args ...any)
 }
 
 // slopePlans are plans whose rounds send scalars.
-var slopePlans = map[string]func(*wire.Plan){
-	"normal":     func(*wire.Plan) {},
-	"forward":    func(p *wire.Plan) { p.Difference = wire.Forward },
-	"rademacher": func(p *wire.Plan) { p.Distribution = wire.Rademacher },
-	"sphere":     func(p *wire.Plan) { p.Distribution = wire.Sphere },
+var slopePlans = map[string]func(*plan.Plan){
+	"normal":     func(*plan.Plan) {},
+	"forward":    func(p *plan.Plan) { p.Difference = plan.Forward },
+	"rademacher": func(p *plan.Plan) { p.Distribution = plan.Rademacher },
+	"sphere":     func(p *plan.Plan) { p.Distribution = plan.Sphere },
 	"segments":   segmentsOf,
-	"segments of a sphere, forward": func(p *wire.Plan) {
+	"segments of a sphere, forward": func(p *plan.Plan) {
 		segmentsOf(p)
-		p.Distribution, p.Difference = wire.Sphere, wire.Forward
+		p.Distribution, p.Difference = plan.Sphere, plan.Forward
 	},
-	"own directions": func(p *wire.Plan) { p.Sharing, p.Transport = wire.PerClient, wire.Relay },
-	"local steps":    func(p *wire.Plan) { p.Steps = 3; segmentsOf(p) },
-	"many":           func(p *wire.Plan) { p.Perturbations = 150 },
+	"own directions": func(p *plan.Plan) { p.Sharing, p.Transport = plan.PerClient, plan.Relay },
+	"local steps":    func(p *plan.Plan) { p.Steps = 3; segmentsOf(p) },
+	"many":           func(p *plan.Plan) { p.Perturbations = 150 },
 }
 
 // A device that differentiates sends the limits of the differences that another takes, in
@@ -122,7 +122,7 @@ func TestSlopesInBoxes(t *testing.T) {
 			p := densePlan(t, "fedzo-dense", testDim, "steps=1", "perturbations=9", "rule=sgd",
 				"difference="+difference, "distribution="+distribution)
 			segmentsOf(p)
-			p.Boxes = []wire.Box{{Low: -0.1, High: 0.25}, {Low: -0.2, High: 0.1}}
+			p.Boxes = []plan.Box{{Low: -0.1, High: 0.25}, {Low: -0.2, High: 0.1}}
 			f := newSlopes(testDim, 0, 1)
 			for _, o := range slopesOf(f) {
 				r := newRig(t, p, o)
@@ -138,7 +138,7 @@ func TestSlopesInBoxes(t *testing.T) {
 				c := r.clients[0]
 				r.round(c)
 				source := uint32(prng.Shared)
-				if p.Sharing == wire.PerClient {
+				if p.Sharing == plan.PerClient {
 					source = prng.Slot(0)
 				}
 				for q, got := range c.buffers.scalars {
@@ -153,20 +153,20 @@ func TestSlopesInBoxes(t *testing.T) {
 // With what the reference does not know, a subspace, a pool, control variates, the scalars are
 // those of a black box: a central difference of a quadratic function is its derivative.
 func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
-	for name, edit := range map[string]func(*wire.Plan){
-		"subspace": func(p *wire.Plan) {
-			p.Distribution, p.SubspaceMoves, p.SubspaceShare = wire.Subspace, 2, 0.5
+	for name, edit := range map[string]func(*plan.Plan){
+		"subspace": func(p *plan.Plan) {
+			p.Distribution, p.SubspaceMoves, p.SubspaceShare = plan.Subspace, 2, 0.5
 		},
-		"pool":       func(p *wire.Plan) { p.Pool, p.Rebase = 7, 2 },
-		"scaffold-1": func(p *wire.Plan) { p.Control, p.Steps = wire.ScaffoldPoint, 2 },
-		"blocks":     func(p *wire.Plan) { p.Steps = 2 },
+		"pool":       func(p *plan.Plan) { p.Pool, p.Rebase = 7, 2 },
+		"scaffold-1": func(p *plan.Plan) { p.Control, p.Steps = plan.ScaffoldPoint, 2 },
+		"blocks":     func(p *plan.Plan) { p.Steps = 2 },
 	} {
 		dim := testDim
 		if name == "blocks" || name == "subspace" {
 			dim = 3*prng.BlockLen + 5
 		}
 		f := newSlopes(dim, 0, 1)
-		own := func(p *wire.Plan) { p.Mu = 1. / 16; edit(p) }
+		own := func(p *plan.Plan) { p.Mu = 1. / 16; edit(p) }
 		box := newStepper(t, f, 1, own)
 		for _, o := range slopesOf(f) {
 			s := newStepper(t, o, 2, own)
@@ -217,7 +217,7 @@ func TestSurrogateAsksForLosses(t *testing.T) {
 // A survey, whose answers are losses, is one of losses for a device with gradients too.
 func TestSurveyOfGradients(t *testing.T) {
 	g := &graded{slopes: newSlopes(testDim, 0, 1)}
-	s := newStepper(t, g, 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+	s := newStepper(t, g, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
 	task := s.task()
 	task.Survey = survey.Mu
 	result, err := s.c.Run(t.Context(), s.r, task)

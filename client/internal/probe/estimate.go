@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -23,7 +24,7 @@ type estimation struct {
 	query     // calls the app
 	Task      // what the round asks for
 	replica   *replica.Replica
-	plan      *wire.Plan
+	plan      *plan.Plan
 	transport transport       // the plan's
 	local     replica.Local   // the iterate; for K = 1 it shares the replica's parameters
 	scalars   []float32       // g[k*P+p], as others read them
@@ -141,7 +142,7 @@ func (e *estimation) within(d float64) float32 {
 func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	return objective.Batch{
 		N: n, Step: k, Size: e.size,
-		Seed: wire.BatchSeed(e.plan.Run, e.prober.cfg.ID, n, uint32(k)),
+		Seed: plan.BatchSeed(e.plan.Run, e.prober.cfg.ID, n, uint32(k)),
 	}
 }
 

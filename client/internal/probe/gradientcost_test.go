@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // Gradients have a pace of their own: what a gradient takes says nothing of losses. A device
@@ -18,7 +18,7 @@ import (
 func TestPaceOfGradients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &slowGradient{slopes: newSlopes(3, 0, 1), takes: 20 * time.Second}
-		s := newStepper(t, o, 1, func(*wire.Plan) {})
+		s := newStepper(t, o, 1, func(*plan.Plan) {})
 		s.step(t)
 		if s.c.pace != 0 || s.c.gradients.pace != 20*time.Second {
 			t.Errorf("pace %v of losses, %v of gradients, want 0, 20s", s.c.pace,
@@ -66,7 +66,7 @@ func TestPaceIncludesProjection(t *testing.T) {
 	const tries = 20 // the machine may stop the test at any point
 	f := newSlopes(7*prng.BlockLen, 0, 1)
 	for range tries {
-		s := newStepper(t, quiet{f}, 1, func(p *wire.Plan) { p.Perturbations = 300 })
+		s := newStepper(t, quiet{f}, 1, func(p *plan.Plan) { p.Perturbations = 300 })
 		s.a.Perturbations = 300
 		begun := time.Now()
 		if _, err := s.run(t.Context()); err != nil {
@@ -95,7 +95,7 @@ func TestLasted(t *testing.T) {
 // The policy learns that it is asked for gradients.
 func TestPolicyOfGradients(t *testing.T) {
 	o := &choosy{graded: &graded{slopes: newSlopes(3, 0, 1)}}
-	s := newStepper(t, o, 1, func(p *wire.Plan) { p.Steps = 4 })
+	s := newStepper(t, o, 1, func(p *plan.Plan) { p.Steps = 4 })
 	task := s.task()
 	err := s.c.Ready(t.Context(), task.N, s.c.Calls(s.r.Plan(), &task), time.Now().Add(time.Hour))
 	if err != nil || o.work.Gradients != 4 || o.work.Queries != 0 || o.work.N != task.N {
@@ -113,7 +113,7 @@ func BenchmarkProject(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("d=%d/workers=%d", dim, workers), func(b *testing.B) {
 				f := &slopes{curve: make([]float64, dim), center: make([]float64, dim)}
-				s := newStepper(b, &graded{slopes: f}, workers, func(*wire.Plan) {})
+				s := newStepper(b, &graded{slopes: f}, workers, func(*plan.Plan) {})
 				e := s.c.estimation(s.r, &Task{N: 2, Steps: 1, Perturbations: perturbations})
 				d := &s.c.slopes
 				d.g = make([]float32, dim)
@@ -136,7 +136,7 @@ func BenchmarkProject(b *testing.B) {
 // Once it has its buffers, a step with a gradient allocates little: the layout of the plan.
 func TestGradientStepAllocatesLittle(t *testing.T) {
 	f := newSlopes(9*prng.BlockLen, 0, 1)
-	s := newStepper(t, quiet{f}, 2, func(*wire.Plan) {})
+	s := newStepper(t, quiet{f}, 2, func(*plan.Plan) {})
 	if got := testing.AllocsPerRun(20, func() { s.step(t) }); got > 2 {
 		t.Errorf("%v allocations", got)
 	}

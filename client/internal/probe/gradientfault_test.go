@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A direction cannot be read once its call is over.
 func TestDirectionRevoked(t *testing.T) {
 	o := &streamed{slopes: newSlopes(3, 0, 1), piece: 3}
-	s := newStepper(t, o, 1, func(*wire.Plan) {})
+	s := newStepper(t, o, 1, func(*plan.Plan) {})
 	if _, err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestGradientFaults(t *testing.T) {
 		"too large": {setsTo(0, 1e30), "max_scalar"},
 	} {
 		g := &graded{slopes: newSlopes(testDim, 0, 1), spoil: tt.spoil}
-		s := newStepper(t, g, 1, func(*wire.Plan) {})
+		s := newStepper(t, g, 1, func(*plan.Plan) {})
 		_, err := s.run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
@@ -70,7 +70,7 @@ func TestGradientForgotten(t *testing.T) {
 		"the loss is not finite: +Inf with the slope at step 0, perturbation 0": badSlope{newSlopes(3,
 			0, 1), math.Inf(1), 0},
 	} {
-		s := newStepper(t, o, 1, func(*wire.Plan) {})
+		s := newStepper(t, o, 1, func(*plan.Plan) {})
 		if _, err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%T: got %v, want %q", o, err, want)
 		}

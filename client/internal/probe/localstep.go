@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/descent"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A localStepper holds what local steps with finite differences need with transport=dense, besides
@@ -91,13 +91,13 @@ func (e *estimation) setCorrection() error {
 	s, own := &e.prober.stepper, &e.prober.memory.own
 	s.correction = s.correction[:0]
 	switch e.plan.Control {
-	case wire.NoControl:
+	case plan.NoControl:
 		return nil
-	case wire.SVRG:
+	case plan.SVRG:
 		s.correction = append(s.correction, e.replica.Control()...)
 		return nil
 	}
-	if point, _ := e.replica.Pending(); e.plan.Control == wire.ScaffoldPoint && own.n != point {
+	if point, _ := e.replica.Pending(); e.plan.Control == plan.ScaffoldPoint && own.n != point {
 		v, err := e.gradientAt(point, 0)
 		if err != nil {
 			return fmt.Errorf("first phase, record %d: %w", point, err)
@@ -105,7 +105,7 @@ func (e *estimation) setCorrection() error {
 		own.put(point, v)
 	}
 	all := e.replica.Control()
-	if own.n == 0 || e.plan.Control == wire.ScaffoldMean && allZero(all) {
+	if own.n == 0 || e.plan.Control == plan.ScaffoldMean && allZero(all) {
 		return nil
 	}
 	s.correction = room(s.correction, e.prober.dim)

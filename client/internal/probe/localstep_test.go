@@ -5,20 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A reference computes the local steps of the device with slot 0 from their definitions, in
 // float64 except for what the app sees.
 type reference struct {
-	plan                                *wire.Plan
+	plan                                *plan.Plan
 	f                                   *slopes
 	low, high, side, muScale, stepScale []float64
 	first, second                       []float64
 }
 
-func newReference(p *wire.Plan, f *slopes) *reference {
+func newReference(p *plan.Plan, f *slopes) *reference {
 	r := &reference{plan: p, f: f}
 	for s, segment := range p.Layout() {
 		low, high, side := math.Inf(-1), math.Inf(1), 1.0
@@ -44,11 +44,11 @@ func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 			Key: prng.RecordKey(r.plan.RunKey, n), Step: uint16(k), Perturbation: uint16(q),
 			Domain: prng.Directions, Dist: r.plan.Distribution.Elements(),
 		}
-		if r.plan.Sharing == wire.PerClient {
+		if r.plan.Sharing == plan.PerClient {
 			a.Source = prng.Slot(0)
 		}
 		prng.Fill(z, a, 0)
-		if r.plan.Distribution == wire.Sphere {
+		if r.plan.Distribution == plan.Sphere {
 			scale = 1 / math.Sqrt(prng.SquaredNorm(a, uint64(d)))
 		}
 		at := func(mu float64) float64 {
@@ -59,10 +59,10 @@ func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 			return r.f.value(probe)
 		}
 		g := (at(mu) - at(0)) / mu
-		if r.plan.Difference == wire.Central {
+		if r.plan.Difference == plan.Central {
 			g = (at(mu) - at(-mu)) / (2 * mu)
 		}
-		if r.plan.Distribution == wire.Sphere {
+		if r.plan.Distribution == plan.Sphere {
 			g *= float64(d)
 		}
 		for i := range sum {
@@ -97,18 +97,18 @@ func (r *reference) round(x0 []float32, n uint64, correction []float64) (x, own 
 func (r *reference) rule(i, t int, v float64) float64 {
 	b1, b2 := float64(r.plan.Beta), float64(r.plan.Beta2)
 	switch r.plan.Rule {
-	case wire.Momentum:
+	case plan.Momentum:
 		r.first[i] = b1*r.first[i] + (1-b1)*v
 		return r.first[i]
-	case wire.TorchMomentum:
+	case plan.TorchMomentum:
 		r.first[i] = b1*r.first[i] + v
 		return r.first[i]
-	case wire.LocalAdam:
+	case plan.LocalAdam:
 		r.first[i] = b1*r.first[i] + (1-b1)*v
 		r.second[i] = b2*r.second[i] + (1-b2)*v*v
 		m, s := r.first[i]/(1-math.Pow(b1, float64(t))), r.second[i]/(1-math.Pow(b2, float64(t)))
 		return m / (math.Sqrt(s) + float64(r.plan.Epsilon))
-	case wire.LocalSign:
+	case plan.LocalSign:
 		return math.Copysign(1, v)
 	}
 	return v
@@ -121,14 +121,14 @@ const (
 )
 
 // segmentsOf gives a plan two segments with different scales.
-func segmentsOf(p *wire.Plan) {
-	p.Segments = []wire.Segment{
-		{Name: "a", Len: 5, Fill: wire.NormalFill, Scale: 0.5, StepScale: 0.5},
-		{Name: "b", Len: testDim - 5, Fill: wire.NormalFill, Scale: 0.5, MuScale: 2},
+func segmentsOf(p *plan.Plan) {
+	p.Segments = []plan.Segment{
+		{Name: "a", Len: 5, Fill: plan.NormalFill, Scale: 0.5, StepScale: 0.5},
+		{Name: "b", Len: testDim - 5, Fill: plan.NormalFill, Scale: 0.5, MuScale: 2},
 	}
 }
 
-func boxed(p *wire.Plan) { p.Boxes = []wire.Box{{Low: -1, High: 0.25}, {Low: -0.2, High: 3}} }
+func boxed(p *plan.Plan) { p.Boxes = []plan.Box{{Low: -1, High: 0.25}, {Low: -0.2, High: 3}} }
 
 // Local steps follow their definitions, with every rule, pull, decay, box, direction and
 // control variate.
@@ -136,7 +136,7 @@ func TestDenseLocalSteps(t *testing.T) {
 	tests := []struct {
 		name   string
 		fields string
-		edit   func(*wire.Plan)
+		edit   func(*plan.Plan)
 	}{
 		{"sgd", "", nil},
 		{"one step", "steps=1", nil},
@@ -170,7 +170,7 @@ func TestDenseLocalSteps(t *testing.T) {
 }
 
 // localStepsAgree makes three rounds of two devices, and checks the first device.
-func localStepsAgree(t *testing.T, p *wire.Plan) {
+func localStepsAgree(t *testing.T, p *plan.Plan) {
 	t.Helper()
 	f := newSlopes(testDim, 0, 1)
 	if len(p.Boxes) > 0 {

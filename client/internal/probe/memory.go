@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -43,7 +44,7 @@ func (m *Memory) Variate() uint64 { return m.own.n }
 
 // Recall takes c_i, the second half of the vector that the device computed for record n with
 // control=scaffold-2, float32 little-endian. It takes nothing from a vector of another length.
-func (m *Memory) Recall(n uint64, vector []byte, plan *wire.Plan) {
+func (m *Memory) Recall(n uint64, vector []byte, plan *plan.Plan) {
 	if uint64(len(vector)) != 8*plan.Dim {
 		return
 	}
@@ -64,12 +65,12 @@ func (m *Memory) Plan() wire.Hash { return m.plan }
 // Prepare readies the memory for rounds of a replica's plan. begun says that it belonged to another
 // plan and is empty now, ready for Load.
 func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
-	plan := wire.HashRecord(r.PlanRecord())
-	if p.memory.plan == plan {
+	pl := wire.HashRecord(r.PlanRecord())
+	if p.memory.plan == pl {
 		return false
 	}
-	p.memory = Memory{plan: plan}
-	if r.Plan().Estimator == wire.Surrogate {
+	p.memory = Memory{plan: pl}
+	if r.Plan().Estimator == plan.Surrogate {
 		p.memory.trajectory = newTrajectory(r, p.dim, p.cfg.Workers)
 	}
 	return true
@@ -78,18 +79,18 @@ func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 // Lost says, once, what the device lacks in a run that is under way: [ErrNoTrajectory] or
 // [ErrNoVariate].
 func (p *Prober) Lost(r *replica.Replica) error {
-	m, plan := &p.memory, r.Plan()
+	m, pl := &p.memory, r.Plan()
 	if m.warned {
 		return nil
 	}
 	m.warned = true
 	switch {
-	case plan.Estimator == wire.Surrogate:
+	case pl.Estimator == plan.Surrogate:
 		t := m.trajectory
 		if t.process.Len() == 0 && len(t.stored.y) == 0 && !allZero(r.Weights()) {
 			return ErrNoTrajectory
 		}
-	case plan.Control == wire.ScaffoldMean:
+	case pl.Control == plan.ScaffoldMean:
 		if m.own.n == 0 && !allZero(r.Control()) {
 			return ErrNoVariate
 		}

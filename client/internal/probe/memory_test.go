@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A device that loads its memory continues as one that was never killed: it makes the same
@@ -109,7 +109,7 @@ func farthest(a, b []float32) float64 {
 func TestLost(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		plan *wire.Plan
+		plan *plan.Plan
 		says error
 	}{
 		{"trajectory", smallFZooS(t, 5, ""), ErrNoTrajectory},

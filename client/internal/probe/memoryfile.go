@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // ErrMemory: stored numbers are not ones that this device computed for this plan.
@@ -28,7 +28,7 @@ type storedPoints struct {
 }
 
 // Keeps says whether rounds of a plan leave a memory that must be stored.
-func Keeps(plan *wire.Plan) bool { return transportOf(plan).keeps(plan) }
+func Keeps(plan *plan.Plan) bool { return transportOf(plan).keeps(plan) }
 
 // Unsaved says whether the memory changed since it was stored.
 func (m *Memory) Unsaved() bool {
@@ -54,7 +54,7 @@ func (m *Memory) Save(to io.Writer) {
 
 // Load reads a stored memory of size bytes. The error matches [ErrMemory] if it does not fit the
 // plan. It allocates no more than size bytes.
-func (m *Memory) Load(from io.Reader, size int64, plan *wire.Plan) (err error) {
+func (m *Memory) Load(from io.Reader, size int64, plan *plan.Plan) (err error) {
 	var own ownVector
 	if m.trajectory != nil {
 		var points storedPoints
@@ -84,7 +84,7 @@ func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
 	}
 }
 
-func readControl(from io.Reader, size int64, plan *wire.Plan) (own ownVector, err error) {
+func readControl(from io.Reader, size int64, plan *plan.Plan) (own ownVector, err error) {
 	if size != 8+4*int64(plan.Dim) {
 		return own, fmt.Errorf("%w: %d bytes, want %d", ErrMemory, size, 8+4*plan.Dim)
 	}
@@ -93,7 +93,7 @@ func readControl(from io.Reader, size int64, plan *wire.Plan) (own ownVector, er
 }
 
 func readTrajectory(
-	from io.Reader, size int64, plan *wire.Plan,
+	from io.Reader, size int64, plan *plan.Plan,
 ) (own ownVector, points storedPoints, err error) {
 	var weights, count uint32
 	if size < trajectoryHead {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -46,7 +46,7 @@ func (o *placed) many(dim int) objective.Objective {
 // A streaming objective gets its points in the order in which a batched one gets them together, and
 // each knows its place.
 func TestPointsAreNumbered(t *testing.T) {
-	steps := func(edit func(p *wire.Plan)) func(*testing.T, objective.Objective) {
+	steps := func(edit func(p *plan.Plan)) func(*testing.T, objective.Objective) {
 		return func(t *testing.T, o objective.Objective) {
 			s := newStepper(t, o, 1, edit)
 			if _, err := s.run(t.Context()); err != nil {
@@ -58,15 +58,15 @@ func TestPointsAreNumbered(t *testing.T) {
 		round func(*testing.T, objective.Objective)
 		first [][2]int // what must be seen first
 	}{
-		"forward": {steps(func(p *wire.Plan) { p.Steps, p.Difference = 2, wire.Forward }),
+		"forward": {steps(func(p *plan.Plan) { p.Steps, p.Difference = 2, plan.Forward }),
 			[][2]int{{0, 11}, {1, 11}, {2, 11}}},
-		"central": {steps(func(p *wire.Plan) { p.Difference = wire.Central }),
+		"central": {steps(func(p *plan.Plan) { p.Difference = plan.Central }),
 			[][2]int{{0, 20}, {1, 20}, {2, 20}}},
 		"surrogate": {func(t *testing.T, o objective.Objective) {
 			newRig(t, smallFZooS(t, 40, ""), o).round()
 		}, [][2]int{{0, 1}, {0, 3}, {1, 3}, {2, 3}, {0, 1}}},
 		"survey of mu": {func(t *testing.T, o objective.Objective) {
-			s := newStepper(t, o, 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+			s := newStepper(t, o, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
 			if _, err := s.asks(t, survey.Mu, 0); err != nil {
 				t.Fatal(err)
 			}

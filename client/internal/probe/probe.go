@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Config is what a prober needs.
@@ -22,7 +22,7 @@ type Config struct {
 	Workers   int    // goroutines that a surrogate may use
 	MaxBatch  int    // as in client.Config
 	// Accept judges plans; nil: all will do.
-	Accept func(*wire.Plan) error
+	Accept func(*plan.Plan) error
 	Logger *slog.Logger
 }
 

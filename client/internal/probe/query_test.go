@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An abandoned job in the app's code touches nothing that Run may use by then: neither the pace
@@ -21,7 +21,7 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 			<-release
 			return 0, nil
 		})
-		s := newStepper(t, hangs, 1, func(*wire.Plan) {})
+		s := newStepper(t, hangs, 1, func(*plan.Plan) {})
 		late := errors.New("late")
 		ctx, cancel := context.WithCancelCause(s.ctx)
 		time.AfterFunc(time.Second, func() { cancel(late) })
@@ -56,7 +56,7 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 					cancel(over)
 				}
 				return 0, nil
-			}), 1, func(*wire.Plan) {})
+			}), 1, func(*plan.Plan) {})
 		if _, err := s.run(ctx); err != over || calls > 2 {
 			t.Errorf("got %v after %d calls, want %v after 2", err, calls, over)
 		}
@@ -97,7 +97,7 @@ func (o *slow) LossesAt(
 func TestPaceOfBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &slow{Objective: newNull(3, 1, 1), takes: 20 * time.Second}
-		s := newStepper(t, o, 1, func(*wire.Plan) {})
+		s := newStepper(t, o, 1, func(*plan.Plan) {})
 		est := s.c
 		s.step(t)
 		if est.pace != time.Second || est.queries != 20 {

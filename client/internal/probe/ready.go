@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/contain"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Reasons for declining a task, besides an error of the app's loss.
@@ -73,15 +73,15 @@ func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
 }
 
 // Weight returns this device's weight in the mean.
-func (p *Prober) Weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
-	if plan.Weights != wire.BySamples {
+func (p *Prober) Weight(ctx context.Context, pl *plan.Plan) (uint32, error) {
+	if pl.Weights != plan.BySamples {
 		return 1, nil
 	}
 	n, err := p.samples(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
+	return uint32(max(1, min(uint64(max(n, 0)), uint64(pl.MaxWeight)))), nil
 }
 
 // Metrics are what an evaluation measured.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A sized notes the sizes of the minibatches that it is asked on, by record and step.
@@ -25,10 +25,10 @@ func (o *sized) Loss(ctx context.Context, x []float32, b objective.Batch) (float
 // minibatches at two points of each step but the first in phase 2. The loss is that at the round's
 // x, and the scalars of step 0 are 0.
 func TestReducedQueries(t *testing.T) {
-	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		o := &sized{newSlopes(testDim, 0, 1), map[[2]uint64]int{}}
-		s := newStepper(t, o, 1, func(p *wire.Plan) {
-			p.Control, p.Steps, p.Batch, p.Difference = wire.SVRG, 3, 7, difference
+		s := newStepper(t, o, 1, func(p *plan.Plan) {
+			p.Control, p.Steps, p.Batch, p.Difference = plan.SVRG, 3, 7, difference
 		})
 		s.record.Round.Phase = 1
 		s.step(t)
@@ -61,7 +61,7 @@ func TestReducedQueries(t *testing.T) {
 // A device with a gradient computes it as often as its task says.
 func TestReducedGradients(t *testing.T) {
 	o := &graded{slopes: newSlopes(testDim, 0, 1)}
-	s := newStepper(t, o, 1, func(p *wire.Plan) { p.Control, p.Steps = wire.SVRG, 4 })
+	s := newStepper(t, o, 1, func(p *plan.Plan) { p.Control, p.Steps = plan.SVRG, 4 })
 	s.record.Round.Phase = 1
 	s.step(t)
 	first, task := s.c.Gradients(), s.task()

@@ -13,17 +13,18 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // A rig runs rounds with transport=dense without a network. Its members have replicas of their
 // own, and it averages what they send as a coordinator does.
 type rig struct {
 	t       testing.TB
-	plan    *wire.Plan
+	plan    *plan.Plan
 	log     [][]byte
 	rounds  uint64
 	clients []*member
@@ -38,7 +39,7 @@ type member struct {
 	slot    uint32
 }
 
-func newRig(t testing.TB, p *wire.Plan, objectives ...objective.Objective) *rig {
+func newRig(t testing.TB, p *plan.Plan, objectives ...objective.Objective) *rig {
 	t.Helper()
 	r := &rig{t: t, plan: p}
 	if err := valid.Plan(p); err != nil {
@@ -212,13 +213,13 @@ func newSlopes(d, device int, spread float64) *slopes {
 }
 
 // densePlan returns the plan of a preset, edited, for d parameters.
-func densePlan(t testing.TB, name string, d int, fields ...string) *wire.Plan {
+func densePlan(t testing.TB, name string, d int, fields ...string) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "rig", uint64(d))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.DigestEvery = make(wire.Bytes, 32), 0
+	p.RunKey, p.DigestEvery = make(plan.Bytes, 32), 0
 	for _, f := range fields {
 		name, text, _ := strings.Cut(f, "=")
 		if err := planfile.Set(p, name, text); err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/internal/parallel"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A null is a loss that only reads all parameters. It uses as many threads as the device has
@@ -132,13 +133,13 @@ type stepper struct {
 	frame  []byte
 }
 
-func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wire.Plan)) *stepper {
+func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*plan.Plan)) *stepper {
 	tb.Helper()
 	p, err := preset.Unbound("decomfl", "bench", uint64(o.Dim()))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p.RunKey, p.Difference, p.Perturbations = make(wire.Bytes, 32), wire.Central, 10
+	p.RunKey, p.Difference, p.Perturbations = make(plan.Bytes, 32), plan.Central, 10
 	edit(p)
 	c := New(Config{
 		Objective: o, Dim: o.Dim(), ID: "d0", Workers: workers,
@@ -195,9 +196,9 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	for _, o := range nulls {
 		for _, workers := range []int{1, 2} {
 			for _, steps := range []uint32{1, 2} {
-				for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+				for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 					s := newStepper(t, o.make(dim, workers), workers,
-						func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
+						func(p *plan.Plan) { p.Steps, p.Difference = steps, difference })
 					s.a.Perturbations = 2
 					s.record.Round.Perturbations = 2
 					if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
@@ -214,27 +215,27 @@ func TestStepDoesNotAllocate(t *testing.T) {
 // replica keeps.
 func TestMethodStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 9 * prng.BlockLen, 20
-	for name, edit := range map[string]func(s *stepper, p *wire.Plan){
-		"half": func(_ *stepper, p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 },
-		"per client": func(s *stepper, p *wire.Plan) {
-			p.Sharing, p.Transport = wire.PerClient, wire.Relay
+	for name, edit := range map[string]func(s *stepper, p *plan.Plan){
+		"half": func(_ *stepper, p *plan.Plan) { p.Precision, p.MaxScalar = plan.Half, 65504 },
+		"per client": func(s *stepper, p *plan.Plan) {
+			p.Sharing, p.Transport = plan.PerClient, plan.Relay
 			s.record.Round.Terms[0].Source = prng.Slot(0)
 		},
-		"subspace": func(_ *stepper, p *wire.Plan) {
-			p.Distribution, p.SubspaceMoves, p.SubspaceShare = wire.Subspace, 2, 0.5
+		"subspace": func(_ *stepper, p *plan.Plan) {
+			p.Distribution, p.SubspaceMoves, p.SubspaceShare = plan.Subspace, 2, 0.5
 		},
-		"fedprox, yogi": func(_ *stepper, p *wire.Plan) {
-			p.Prox, p.ServerRule, p.ServerStep, p.ServerEpsilon = 0.5, wire.ServerYogi, 0.1, 1e-3
+		"fedprox, yogi": func(_ *stepper, p *plan.Plan) {
+			p.Prox, p.ServerRule, p.ServerStep, p.ServerEpsilon = 0.5, plan.ServerYogi, 0.1, 1e-3
 		},
-		"scaffold-2": func(s *stepper, p *wire.Plan) {
-			p.Control, s.record.Round.Population = wire.ScaffoldMean, 3
+		"scaffold-2": func(s *stepper, p *plan.Plan) {
+			p.Control, s.record.Round.Population = plan.ScaffoldMean, 3
 		},
 	} {
 		for _, o := range nulls {
 			var round stepper
 			round.record.Round = &wire.Round{Terms: make([]wire.Term, 1)}
 			s := newStepper(t, o.make(dim, 2), 2,
-				func(p *wire.Plan) { p.Steps = 2; edit(&round, p) })
+				func(p *plan.Plan) { p.Steps = 2; edit(&round, p) })
 			r := s.record.Round
 			r.Population, r.Terms[0].Source = round.record.Round.Population,
 				round.record.Round.Terms[0].Source
@@ -252,7 +253,7 @@ func BenchmarkQuery(b *testing.B) {
 	for _, o := range nulls {
 		b.Run(o.name, func(b *testing.B) {
 			s := newStepper(b, o.make(1, 1), 1,
-				func(p *wire.Plan) { p.Distribution = wire.Rademacher })
+				func(p *plan.Plan) { p.Distribution = plan.Rademacher })
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := s.run(s.ctx); err != nil {
@@ -269,14 +270,14 @@ func BenchmarkQuery(b *testing.B) {
 // others read every block, a batched one those of all probes together. seed-elements count each
 // direction once for each probe, however often it is generated, and once for the record.
 func BenchmarkStep(b *testing.B) {
-	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {
 			for _, o := range nulls {
 				for _, workers := range []int{1, 2} {
 					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers),
 						func(b *testing.B) {
 							s := newStepper(b, o.make(dim, workers), workers,
-								func(p *wire.Plan) { p.Distribution = dist })
+								func(p *plan.Plan) { p.Distribution = dist })
 							s.step(b)
 							b.ReportAllocs()
 							for b.Loop() {

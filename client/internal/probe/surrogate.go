@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/mathx/surrogate"
+	"github.com/zofl/zofl/internal/surrogate"
 )
 
 // A trajectory is what a device knows of its loss with estimator=surrogate. It fits a Gaussian

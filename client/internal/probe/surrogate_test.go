@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // smallFZooS returns the plan of the preset for few parameters in a box.
-func smallFZooS(t testing.TB, d int, fields string) *wire.Plan {
+func smallFZooS(t testing.TB, d int, fields string) *plan.Plan {
 	p := densePlan(t, "fzoos", d, strings.Fields("features=400 window=60 steps=4 candidates=40 "+
 		"active=3 around=4 members=3 target=3 quorum=3 "+fields)...)
-	p.Boxes = []wire.Box{{Low: -2, High: 2}}
-	p.Segments = []wire.Segment{{Name: "x", Len: uint64(d), Fill: wire.UniformFill, Scale: 2}}
+	p.Boxes = []plan.Box{{Low: -2, High: 2}}
+	p.Segments = []plan.Segment{{Name: "x", Len: uint64(d), Fill: plan.UniformFill, Scale: 2}}
 	return p
 }
 
@@ -48,7 +48,7 @@ func meanLoss(objectives []objective.Objective, x []float32) float64 {
 
 // roundsTo returns the rounds that a run needs to get within gap of the minimum, and the
 // queries of a device.
-func roundsTo(t *testing.T, p *wire.Plan, gap float64, most int) (rounds, queries int) {
+func roundsTo(t *testing.T, p *plan.Plan, gap float64, most int) (rounds, queries int) {
 	t.Helper()
 	objectives, best := three(int(p.Dim))
 	least := meanLoss(objectives, best)
@@ -77,7 +77,7 @@ func TestSurrogateBeatsDifferences(t *testing.T) {
 	_, queries := roundsTo(t, smallFZooS(t, d, "steps=10 window=100 features=300"), gap, 40)
 	adam := densePlan(t, "fedzo-dense", d,
 		strings.Fields("steps=10 perturbations=20 batch=0"+adamRule+" beta2=0.999 step=0.01")...)
-	adam.Boxes = []wire.Box{{Low: -2, High: 2}}
+	adam.Boxes = []plan.Box{{Low: -2, High: 2}}
 	adam.Segments = smallFZooS(t, d, "").Segments
 	_, baseline := roundsTo(t, adam, gap, 200)
 	t.Logf("to %v above the minimum: %d queries of a device, %d with differences",
@@ -159,7 +159,7 @@ func gammaAt(t *testing.T, fields string) (*estimation, []float64) {
 // Once its window is full, a round allocates next to nothing.
 func TestSurrogateAllocations(t *testing.T) {
 	const d, most = 500, 24 << 10 // bytes: sources of random numbers, views for the app
-	for _, p := range []*wire.Plan{
+	for _, p := range []*plan.Plan{
 		smallFZooS(t, d, "window=20"),
 		densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+adamRule+" control=scaffold-2")...),
 	} {

@@ -3,20 +3,20 @@ package probe
 import (
 	"math"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // setWeights sets the weights to w - w_i, and says whether there is a correction to make: after the
 // first round, on a device that knows its own last w_i.
 func (e *estimation) setWeights() bool {
 	w, own, t := e.replica.Weights(), &e.prober.memory.own, e.prober.memory.trajectory
-	if e.plan.Correction == wire.CorrectionZero || own.n == 0 || allZero(w) {
+	if e.plan.Correction == plan.CorrectionZero || own.n == 0 || allZero(w) {
 		return false
 	}
 	for j, v := range w {
 		t.weights[j] = float64(v) - float64(own.v[j])
 	}
-	if e.plan.CorrectionAt == wire.AtRound {
+	if e.plan.CorrectionAt == plan.AtRound {
 		t.features.Gradient(t.correction, t.first, t.weights)
 	}
 	return true
@@ -25,7 +25,7 @@ func (e *estimation) setWeights() bool {
 // correctGradient adds the correction of FZooS (5) to the gradient of a local step, from 1.
 func (e *estimation) correctGradient(step int) {
 	t, at := e.prober.memory.trajectory, e.prober.memory.trajectory.first
-	if e.plan.CorrectionAt == wire.AtIterate {
+	if e.plan.CorrectionAt == plan.AtIterate {
 		at = t.u
 		t.features.Gradient(t.correction, at, t.weights)
 	}
@@ -38,9 +38,9 @@ func (e *estimation) correctGradient(step int) {
 // gamma is the factor of the correction at v in a local step.
 func (e *estimation) gamma(step int, v []float64) float64 {
 	switch e.plan.Correction {
-	case wire.CorrectionOne:
+	case plan.CorrectionOne:
 		return 1
-	case wire.CorrectionTheory:
+	case plan.CorrectionTheory:
 		return e.theoryGamma(v)
 	}
 	return 1 / float64(step)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/zofl/zofl/client/internal/descent"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/mathx/surrogate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/internal/surrogate"
+	"github.com/zofl/zofl/plan"
 )
 
 // A diary is an objective that records its queries.
@@ -82,7 +82,7 @@ func TestActiveQueries(t *testing.T) {
 
 // mostUncertain returns all candidates around a point, by falling uncertainty.
 func mostUncertain(
-	known *surrogate.Process, center []float64, p *wire.Plan, b objective.Batch,
+	known *surrogate.Process, center []float64, p *plan.Plan, b objective.Batch,
 ) [][]float64 {
 	random := rand.New(rand.NewPCG(b.Seed, candidateStream))
 	type candidate struct {
@@ -127,7 +127,7 @@ type twin struct {
 	first, u, g, c []float64
 }
 
-func newTwin(c *member, p *wire.Plan, o *diary) *twin {
+func newTwin(c *member, p *plan.Plan, o *diary) *twin {
 	d, v := int(p.Dim), make([]float64, 4*p.Dim)
 	rows, b := c.replica.Features()
 	features := surrogate.NewFeatures(d, rows, b, float64(p.LengthScale))

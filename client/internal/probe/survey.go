@@ -7,8 +7,8 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -27,7 +27,7 @@ func (surveys) finish(*estimation) {}
 func (surveys) estimate(e *estimation) error {
 	e.batch = objective.Batch{
 		N: e.N, Step: survey.BatchStep, Size: e.size,
-		Seed: wire.BatchSeed(e.plan.Run, e.prober.cfg.ID, e.N, survey.BatchStep),
+		Seed: plan.BatchSeed(e.plan.Run, e.prober.cfg.ID, e.N, survey.BatchStep),
 	}
 	e.place = place{e.N, 0, e.Source}
 	e.began = time.Now()

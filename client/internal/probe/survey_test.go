@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -95,26 +95,26 @@ func (s *stepper) asks(t *testing.T, k survey.Kind, slot uint32) (Result, error)
 // A survey's answer is what its definition says, along the device's direction of the record, and
 // the same whatever form the objective has.
 func TestSurveyOfMu(t *testing.T) {
-	plans := map[string]func(p *wire.Plan){
-		"shared": func(*wire.Plan) {},
-		"own": func(p *wire.Plan) {
-			p.Sharing, p.Transport = wire.PerClient, wire.Relay
+	plans := map[string]func(p *plan.Plan){
+		"shared": func(*plan.Plan) {},
+		"own": func(p *plan.Plan) {
+			p.Sharing, p.Transport = plan.PerClient, plan.Relay
 		},
-		"sphere, scaled": func(p *wire.Plan) {
-			p.Distribution = wire.Sphere
-			p.Segments = []wire.Segment{{Name: "a", Len: 10, MuScale: 0.01}, {Name: "b", Len: 30}}
+		"sphere, scaled": func(p *plan.Plan) {
+			p.Distribution = plan.Sphere
+			p.Segments = []plan.Segment{{Name: "a", Len: 10, MuScale: 0.01}, {Name: "b", Len: 30}}
 		},
-		"three steps": func(p *wire.Plan) { p.Steps, p.Batch = 3, 7 },
-		"two phases":  func(p *wire.Plan) { p.Steps, p.Control = 3, wire.ScaffoldPoint },
-		"boxes, vectors": func(p *wire.Plan) {
-			p.Transport, p.DenseKeep = wire.DenseVectors, 2
-			p.Boxes = []wire.Box{{Low: -1, High: 3}}
+		"three steps": func(p *plan.Plan) { p.Steps, p.Batch = 3, 7 },
+		"two phases":  func(p *plan.Plan) { p.Steps, p.Control = 3, plan.ScaffoldPoint },
+		"boxes, vectors": func(p *plan.Plan) {
+			p.Transport, p.DenseKeep = plan.DenseVectors, 2
+			p.Boxes = []plan.Box{{Low: -1, High: 3}}
 		},
 	}
 	for name, edit := range plans {
 		for form, make := range surveyForms {
 			o := &surveyed{dim: 40, f: bowl}
-			s := newStepper(t, make(o), 1, func(p *wire.Plan) {
+			s := newStepper(t, make(o), 1, func(p *plan.Plan) {
 				p.MuAuto, p.Mu = 1, 0
 				edit(p)
 			})
@@ -129,7 +129,7 @@ func TestSurveyOfMu(t *testing.T) {
 				t.Errorf("%s, %s: loss %v in %d queries", name, form, result.Loss, o.queries)
 			}
 			want := objective.Batch{N: 2, Step: 65535, Size: int(s.r.Plan().Batch),
-				Seed: wire.BatchSeed("bench", "d0", 2, 65535)}
+				Seed: plan.BatchSeed("bench", "d0", 2, 65535)}
 			if slices.ContainsFunc(o.batches, func(b objective.Batch) bool { return b != want }) {
 				t.Errorf("%s, %s: minibatches %v, want %v", name, form, o.batches, want)
 			}
@@ -160,9 +160,9 @@ func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
 		for slot := range uint32(10) {
 			for _, f := range []func([]float32) float64{square, single, product} {
 				o := &surveyed{dim: 4, f: f}
-				s := newStepper(t, make(o), 1, func(p *wire.Plan) {
-					p.MuAuto, p.Mu, p.Distribution = 1, 0, wire.Rademacher
-					p.Sharing, p.Transport = wire.PerClient, wire.Relay
+				s := newStepper(t, make(o), 1, func(p *plan.Plan) {
+					p.MuAuto, p.Mu, p.Distribution = 1, 0, plan.Rademacher
+					p.Sharing, p.Transport = plan.PerClient, plan.Relay
 				})
 				result, err := s.asks(t, survey.Mu, slot)
 				if err != nil {
@@ -192,7 +192,7 @@ func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
 // muAnswer computes the answer of a slot along its direction p anew.
 func (s *stepper) muAnswer(slot uint32, p int, f func(x []float32) float64) []float32 {
 	source := uint32(0)
-	if s.r.Plan().Sharing == wire.PerClient {
+	if s.r.Plan().Sharing == plan.PerClient {
 		source = slot + 1
 	}
 	z := s.r.Direction(s.r.N()+1, 0, p, source)
@@ -233,7 +233,7 @@ func TestSurveyOfALossThatIsNot(t *testing.T) {
 	} {
 		for form, make := range surveyForms {
 			o := &surveyed{dim: 4, f: func([]float32) float64 { return tt.loss }}
-			s := newStepper(t, make(o), 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+			s := newStepper(t, make(o), 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
 			if _, err := s.asks(t, survey.Mu, 0); err == nil ||
 				!strings.Contains(err.Error(), tt.says) {
 				t.Errorf("%s: got %v, want %q", form, err, tt.says)
@@ -245,10 +245,10 @@ func TestSurveyOfALossThatIsNot(t *testing.T) {
 // normalizedRounds makes a stepper of a plan with step=auto, after so many rounds of no step.
 func normalizedRounds(t *testing.T, o objective.Objective, rounds int) *stepper {
 	t.Helper()
-	s := newStepper(t, o, 1, func(p *wire.Plan) {
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	s := newStepper(t, o, 1, func(p *plan.Plan) {
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 		p.StepAuto, p.StepSize = 1, 0
-		p.Segments = []wire.Segment{{Name: "a", Len: 10, StepScale: 4}, {Name: "b", Len: 30}}
+		p.Segments = []plan.Segment{{Name: "a", Len: 10, StepScale: 4}, {Name: "b", Len: 30}}
 	})
 	s.record.Round.Factor = 1
 	for range rounds {
@@ -275,7 +275,7 @@ func TestSurveyOfStep(t *testing.T) {
 			t.Errorf("%s: loss %v, then %v, in %d queries", form, result.Loss, result.Scalars[1],
 				o.queries)
 		}
-		want := objective.Batch{N: 5, Step: 65535, Seed: wire.BatchSeed("bench", "d0", 5, 65535)}
+		want := objective.Batch{N: 5, Step: 65535, Seed: plan.BatchSeed("bench", "d0", 5, 65535)}
 		want.Size = int(s.r.Plan().Batch)
 		if slices.ContainsFunc(o.batches, func(b objective.Batch) bool { return b != want }) {
 			t.Errorf("%s: minibatches %v, want %v", form, o.batches, want)

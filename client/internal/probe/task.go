@@ -2,16 +2,17 @@ package probe
 
 import (
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // A Task is what a round asks of this device.
 type Task struct {
 	N             uint64 // index of the record that the round makes
-	Phase         uint8  // of the round, see wire.Plan.Phases
+	Phase         uint8  // of the round, see plan.Plan.Phases
 	Steps         int    // K; 1 in a first phase
 	Perturbations int    // P
 	StepSize      float32
@@ -29,7 +30,7 @@ type MissedPhase struct {
 }
 
 // Queries returns how many loss evaluations the task takes.
-func (t *Task) Queries(plan *wire.Plan) uint64 {
+func (t *Task) Queries(plan *plan.Plan) uint64 {
 	if t.Survey != survey.None {
 		return t.Survey.Queries(plan)
 	}
@@ -42,7 +43,7 @@ func (t *Task) Queries(plan *wire.Plan) uint64 {
 
 // Calls returns the calls of the app's objective that a task takes. A survey asks for losses,
 // whatever else the objective has.
-func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
+func (p *Prober) Calls(plan *plan.Plan, t *Task) Calls {
 	if t.Survey != survey.None || !p.slopes.serves(plan) {
 		return Calls{Queries: t.Queries(plan)}
 	}
@@ -55,12 +56,12 @@ func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
 
 // Usual returns the calls that the next round takes with the plan's perturbations.
 func (p *Prober) Usual(r *replica.Replica) Calls {
-	plan := r.Plan()
-	t := Task{Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(plan.Perturbations)}
-	if plan.Estimator == wire.Differences && t.Phase == 1 {
+	pl := r.Plan()
+	t := Task{Phase: r.Phase(), Steps: int(pl.Steps), Perturbations: int(pl.Perturbations)}
+	if pl.Estimator == plan.Differences && t.Phase == 1 {
 		t.Steps = 1
 	}
-	return p.Calls(plan, &t)
+	return p.Calls(pl, &t)
 }
 
 // Corrects sets the device's control variate, if it has one. Then the task does not need the
@@ -74,25 +75,25 @@ func (t *Task) Corrects(own wire.ControlVariate) {
 // Task returns what an announcement asks of the device with a slot, whose model is r.
 // [Task.Corrects] adds the control variate.
 func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Task {
-	plan := r.Plan()
+	pl := r.Plan()
 	t := Task{
-		N: a.N, Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(a.Perturbations),
+		N: a.N, Phase: r.Phase(), Steps: int(pl.Steps), Perturbations: int(a.Perturbations),
 		StepSize: a.StepSize, Source: prng.Shared, Survey: survey.Asked(a.Rest),
 	}
-	switch plan.Sharing {
-	case wire.PerClient:
+	switch pl.Sharing {
+	case plan.PerClient:
 		t.Source = prng.Slot(slot)
-	case wire.GroupDirections:
-		if t.Group, _ = grouping.Of(a, slot); grouping.Draws(plan) {
-			t.Group = grouping.Drawn(plan, a.N, p.cfg.ID)
+	case plan.GroupDirections:
+		if t.Group, _ = grouping.Of(a, slot); grouping.Draws(pl) {
+			t.Group = grouping.Drawn(pl, a.N, p.cfg.ID)
 		}
 		t.Source = prng.Slot(t.Group)
 	}
-	switch point := plan.Estimator == wire.Differences && t.Survey == survey.None; {
+	switch point := pl.Estimator == plan.Differences && t.Survey == survey.None; {
 	case point && t.Phase == 1:
 		t.Steps = 1
-	case point && plan.Control == wire.ScaffoldPoint:
-		t.Missed = transportOf(plan).missed(p, r, t.Perturbations)
+	case point && pl.Control == plan.ScaffoldPoint:
+		t.Missed = transportOf(pl).missed(p, r, t.Perturbations)
 	}
 	return t
 }

@@ -2,7 +2,7 @@ package probe
 
 import (
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A transport is what the plan's transport decides about a task: what the device computes
@@ -18,10 +18,10 @@ type transport interface {
 	// record that [replica.Replica.Pending] names, if this device has to make up for it.
 	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase
 	// keeps says whether rounds of a plan leave anything worth storing.
-	keeps(plan *wire.Plan) bool
+	keeps(plan *plan.Plan) bool
 }
 
-func transportOf(plan *wire.Plan) transport {
+func transportOf(plan *plan.Plan) transport {
 	if plan.SendsVectors() {
 		return vectors{}
 	}
@@ -36,7 +36,7 @@ type scalars struct{}
 
 func (scalars) estimate(e *estimation) error { return e.scalarsToSend() }
 func (scalars) finish(e *estimation)         { e.prober.watchZeros(e.scalars) }
-func (scalars) keeps(*wire.Plan) bool        { return false }
+func (scalars) keeps(*plan.Plan) bool        { return false }
 
 func (scalars) prepare(e *estimation) {
 	b := &e.prober.buffers
@@ -45,7 +45,7 @@ func (scalars) prepare(e *estimation) {
 		b.x = append(b.x[:0], e.local.X...)
 		b.m = append(b.m[:0], e.local.M...)
 		e.local.X, e.local.M = b.x, b.m
-		if e.plan.Control != wire.NoControl {
+		if e.plan.Control != plan.NoControl {
 			b.correction = room(b.correction, e.prober.dim)
 			e.local.Correction = b.correction
 		}
@@ -74,6 +74,6 @@ func (vectors) missed(p *Prober, r *replica.Replica, perturbations int) MissedPh
 	return MissedPhase{}
 }
 
-func (vectors) keeps(plan *wire.Plan) bool {
-	return plan.Estimator == wire.Surrogate || plan.Control == wire.ScaffoldMean
+func (vectors) keeps(p *plan.Plan) bool {
+	return p.Estimator == plan.Surrogate || p.Control == plan.ScaffoldMean
 }

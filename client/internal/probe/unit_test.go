@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Scalars are slopes in the plan's unit of losses, whatever the objective can do. A power of 2
@@ -15,10 +15,10 @@ func TestScalarsInUnits(t *testing.T) {
 	for name, o := range map[string]objective.Objective{
 		"losses": f, "gradient": &graded{slopes: f}, "slope": &forward{slopes: f},
 	} {
-		for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+		for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 			scalars := func(unit float32) []float32 {
-				s := newStepper(t, o, 1, func(p *wire.Plan) {
-					p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+				s := newStepper(t, o, 1, func(p *plan.Plan) {
+					p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 					p.Difference, p.LossUnit = difference, unit
 				})
 				result, err := s.run(s.ctx)

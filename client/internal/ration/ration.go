@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -70,18 +70,18 @@ func NewReader(run string, keys signed.Keys) *Reader {
 //
 // A check brings nothing if the frame is not signed, if it came before, or if it is older than one
 // that came. The coordinator's own repetitions differ in the time that is left.
-func (r *Reader) Read(frame []byte) (lean.Announcement, error) {
-	a, err := lean.Decode(frame)
+func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
+	a, err := compact.Decode(frame)
 	switch {
 	case err != nil:
 		return a, err
 	case !r.keys.MayHaveSigned(a.Rest):
-		return lean.Announcement{}, signed.ErrUnsigned
+		return compact.Announcement{}, signed.ErrUnsigned
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.checks.left(time.Now()) {
-		return lean.Announcement{}, ErrFlood
+		return compact.Announcement{}, ErrFlood
 	}
 	if r.knows(frame) {
 		r.checks.used++
@@ -106,7 +106,7 @@ func (r *Reader) knows(frame []byte) bool {
 }
 
 // note remembers a frame that is signed.
-func (r *Reader) note(frame []byte, a *lean.Announcement) {
+func (r *Reader) note(frame []byte, a *compact.Announcement) {
 	switch {
 	case a.Epoch > r.epoch:
 		r.n, r.epoch = a.N, a.Epoch

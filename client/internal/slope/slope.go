@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Projector computes derivatives along directions at one point after another: Begin, then
@@ -56,9 +56,9 @@ func New(workers int) *Projector {
 // Begin readies the projector for a point x, in its boxes. g is the gradient there, which
 // Begin overwrites; nil for Tangent alone. Both belong to the projector until the next Begin.
 // The error names the first element of g that is not finite.
-func (p *Projector) Begin(plan *wire.Plan, x, g []float32) error {
-	p.x, p.g, p.edges, p.half = x, g, p.edges[:0], plan.Difference == wire.Central
-	p.setSpans(plan)
+func (p *Projector) Begin(pl *plan.Plan, x, g []float32) error {
+	p.x, p.g, p.edges, p.half = x, g, p.edges[:0], pl.Difference == plan.Central
+	p.setSpans(pl)
 	at := 0
 	for i := range p.spans {
 		s := &p.spans[i]
@@ -96,7 +96,7 @@ func (p *Projector) scale(at int, s *span) error {
 }
 
 // setSpans sets spans to those of the plan.
-func (p *Projector) setSpans(plan *wire.Plan) {
+func (p *Projector) setSpans(plan *plan.Plan) {
 	p.spans = p.spans[:0]
 	end := 0
 	for i, s := range plan.Layout() {

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 const (
@@ -18,17 +18,17 @@ const (
 
 // A Teller is used by one goroutine. With nil for Ask it tells nothing.
 type Teller struct {
-	Ask    func() about.Device // of the app
+	Ask    func() deviceinfo.Device // of the app
 	Logger *slog.Logger
 
-	told about.Device
+	told deviceinfo.Device
 	at   time.Time
 	mute bool // what the app says cannot be told, which was logged
 }
 
 // Append appends what the app says now to the rest of a join request.
 func (t *Teller) Append(rest []byte) []byte {
-	if t.told, t.at = t.now(), time.Now(); t.told == (about.Device{}) {
+	if t.told, t.at = t.now(), time.Now(); t.told == (deviceinfo.Device{}) {
 		return rest
 	}
 	return t.told.Append(rest)
@@ -46,9 +46,9 @@ func (t *Teller) Due() bool {
 }
 
 // now asks the app. What it may not tell it leaves out, and logs once.
-func (t *Teller) now() about.Device {
+func (t *Teller) now() deviceinfo.Device {
 	if t.Ask == nil {
-		return about.Device{}
+		return deviceinfo.Device{}
 	}
 	d, err := t.ask()
 	if err == nil {
@@ -58,10 +58,10 @@ func (t *Teller) now() about.Device {
 		t.mute = true
 		t.Logger.Error("Config.About: nothing is told", "err", err)
 	}
-	return about.Device{}
+	return deviceinfo.Device{}
 }
 
-func (t *Teller) ask() (d about.Device, err error) {
+func (t *Teller) ask() (d deviceinfo.Device, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)

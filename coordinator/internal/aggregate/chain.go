@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/vault"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Chain is the stages of the open round. Its memory is used again from round to round. What
@@ -18,7 +18,7 @@ type Chain struct {
 	Taken uint32 // contributions that were taken, held or not
 	Loss  gather.MeanLoss
 
-	plan  *wire.Plan
+	plan  *plan.Plan
 	parts Parts
 	first Stage
 
@@ -44,7 +44,7 @@ type Parts struct {
 }
 
 // New returns the chain of a plan, which may change between rounds.
-func New(p *wire.Plan, parts Parts) Chain {
+func New(p *plan.Plan, parts Parts) Chain {
 	return Chain{plan: p, parts: parts, guard: guard.Guard{Root: parts.Root}}
 }
 
@@ -81,12 +81,12 @@ func (c *Chain) end(shape Shape) End {
 	case p.Classes > 0:
 		c.classes.chain = c
 		return &c.classes
-	case p.Sharing == wire.GroupDirections:
+	case p.Sharing == plan.GroupDirections:
 		return &byGroup{chain: c, aggregator: a}
-	case p.Transport == wire.Relay:
+	case p.Transport == plan.Relay:
 		c.relay.chain = c
 		return &c.relay
-	case p.Transport == wire.DenseVectors:
+	case p.Transport == plan.DenseVectors:
 		return &dense{m}
 	case a.Unsummed():
 		return &middle{m, &c.held, a}
@@ -127,7 +127,7 @@ func (c *Chain) Close() { c.first.Close() }
 
 // WeightOf returns what a claim of samples weighs.
 func (c *Chain) WeightOf(claim uint32) uint32 {
-	if c.plan.Weights != wire.BySamples {
+	if c.plan.Weights != plan.BySamples {
 		return 1
 	}
 	if c.robust != nil {

@@ -8,6 +8,7 @@ package aggregate
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -45,7 +46,7 @@ type End interface {
 
 // A Closing is the round that closes.
 type Closing struct {
-	Plan   *wire.Plan
+	Plan   *plan.Plan
 	N      uint64       // its record
 	Number uint64       // of the round
 	Late   *gather.Late // contributions to older records, which count in this one

@@ -3,8 +3,9 @@ package aggregate
 import (
 	"github.com/zofl/zofl/coordinator/internal/classes"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 )
 
 // total counts what an end has.
@@ -52,7 +53,7 @@ func (s *relay) Add(k *Contribution) {
 func (s *relay) Fill(at *Closing, body *wire.Round) {
 	s.all.Sort()
 	body.Terms = at.Late.Terms(s.all.Terms(), at.N, at.Number, at.weight(s.weight), at.Plan)
-	if at.Plan.Weights == wire.BySamples {
+	if at.Plan.Weights == plan.BySamples {
 		body.Weights = at.Late.Weights(s.all.Weights())
 	}
 }

@@ -5,9 +5,10 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/vault"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/noise"
 )
 
 // mean ends the chain of a record with one term, the mean of all contributions, and terms of older
@@ -52,7 +53,7 @@ func (s *mean) fill(at *Closing, body *wire.Round, means []float32) {
 	if s.controls != nil {
 		body.Terms = s.controls.Terms(body.Terms, at.N, s.sum.Weight, precision)
 	}
-	if at.Plan.Control == wire.ScaffoldMean {
+	if at.Plan.Control == plan.ScaffoldMean {
 		body.Slots = at.Contributors()
 		body.Population = uint32(max(at.Population, len(body.Slots)))
 	}
@@ -87,15 +88,15 @@ func (s *middle) Fill(at *Closing, body *wire.Round) {
 // index.
 type noisy struct {
 	mean
-	mechanism noise.Mechanism
+	mechanism dpnoise.Mechanism
 	random    io.Reader
 }
 
-func noisyOf(m mean, p *wire.Plan, random io.Reader) *noisy {
+func noisyOf(m mean, p *plan.Plan, random io.Reader) *noisy {
 	if random == nil {
 		panic("coordinator: internal error: noise without Config.Random")
 	}
-	return &noisy{m, noise.New(p.DPClip, p.DPNoise), random}
+	return &noisy{m, dpnoise.New(p.DPClip, p.DPNoise), random}
 }
 
 func (s *noisy) Add(k *Contribution) {

@@ -14,14 +14,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // Plan returns a small plan with a listed roster: 2 members, both asked, 2 scalars.
-func Plan(t testing.TB) *wire.Plan {
+func Plan(t testing.TB) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "r", 4)
 	if err != nil {
@@ -38,7 +39,7 @@ func Plan(t testing.TB) *wire.Plan {
 
 // PlanWith returns the small plan with fields set, name=value, for so many devices, all of which
 // take part in every round.
-func PlanWith(t testing.TB, fields []string, devices uint32) *wire.Plan {
+func PlanWith(t testing.TB, fields []string, devices uint32) *plan.Plan {
 	t.Helper()
 	p := Plan(t)
 	p.Members, p.Target, p.Perturbations = devices, devices, 3
@@ -55,7 +56,7 @@ func PlanWith(t testing.TB, fields []string, devices uint32) *wire.Plan {
 }
 
 // DensePlan is [PlanWith] and transport=dense.
-func DensePlan(t testing.TB, devices uint32, fields ...string) *wire.Plan {
+func DensePlan(t testing.TB, devices uint32, fields ...string) *plan.Plan {
 	t.Helper()
 	fields = append([]string{"transport=dense", "dense_keep=4", "max_scalar=1e20"}, fields...)
 	return PlanWith(t, fields, devices)

@@ -8,22 +8,23 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // HasLength says whether a contribution is as long as blocks of P scalars. Where the plan has
 // classes, any length will do: [Read] judges it.
-func HasLength(plan *wire.Plan, s wire.Scalars, blocks, p int) bool {
+func HasLength(plan *plan.Plan, s wire.Scalars, blocks, p int) bool {
 	return plan.Classes > 0 || len(s) == blocks*plan.Precision.Bytes(p)
 }
 
 // Read decodes a contribution of blocks of P scalars into the memory of dst, and returns the
 // largest |v| as [gather.Read] does. Where the plan has classes it has a block for each of its
 // parts. ok is false if it is of another form.
-func Read(dst *[]float32, plan *wire.Plan, s wire.Scalars, blocks, p int) (largest float32,
+func Read(dst *[]float32, plan *plan.Plan, s wire.Scalars, blocks, p int) (largest float32,
 	ok bool) {
 	if plan.Classes > 0 {
 		return readParts(dst, plan, s, p)
@@ -37,9 +38,9 @@ func Read(dst *[]float32, plan *wire.Plan, s wire.Scalars, blocks, p int) (large
 // mostClasses is how many classes a plan has at most.
 const mostClasses = 64
 
-func readParts(dst *[]float32, plan *wire.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
-	var room [mostClasses]byclass.Part
-	parts, ok := byclass.Parts(room[:0], plan, s, p)
+func readParts(dst *[]float32, plan *plan.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
+	var room [mostClasses]perclass.Part
+	parts, ok := perclass.Parts(room[:0], plan, s, p)
 	values := (*dst)[:0]
 	for _, part := range parts {
 		at := len(values)
@@ -51,8 +52,8 @@ func readParts(dst *[]float32, plan *wire.Plan, s wire.Scalars, p int) (largest 
 }
 
 // Sketches says whether values can be a device's sketch: where the plan has classes, their shares.
-func Sketches(plan *wire.Plan, values []float32) bool {
-	return plan.Classes == 0 || byclass.AreShares(plan, values)
+func Sketches(plan *plan.Plan, values []float32) bool {
+	return plan.Classes == 0 || perclass.AreShares(plan, values)
 }
 
 // Held are the contributions of a round.
@@ -62,7 +63,7 @@ type Held struct {
 	rows   []row
 	values []float32
 	size   int
-	parts  []byclass.Part
+	parts  []perclass.Part
 }
 
 // A row is what a device sent of a class.
@@ -73,8 +74,8 @@ func (h *Held) Reset(p int) { h.rows, h.values, h.size = h.rows[:0], h.values[:0
 
 // Add copies a contribution that was read: s as it came, and its scalars, which may have been cut
 // since.
-func (h *Held) Add(slot uint32, plan *wire.Plan, s wire.Scalars, values []float32) {
-	h.parts, _ = byclass.Parts(h.parts[:0], plan, s, h.size)
+func (h *Held) Add(slot uint32, plan *plan.Plan, s wire.Scalars, values []float32) {
+	h.parts, _ = perclass.Parts(h.parts[:0], plan, s, h.size)
 	for _, part := range h.parts {
 		h.rows = append(h.rows, row{slot, part.Class, part.Count})
 	}
@@ -100,7 +101,7 @@ type Groups interface {
 //
 // over the devices i of the group and the classes c that they sent. It is exact but for the
 // weights, which are multiples of 2^-24, and rounded once. A slot without a group is left out.
-func (h *Held) Terms(plan *wire.Plan, groups Groups) (terms []wire.Term) {
+func (h *Held) Terms(plan *plan.Plan, groups Groups) (terms []wire.Term) {
 	shares, precision := groups.Shares(int(plan.Classes)), plan.TermPrecision()
 	samples := h.believed(plan)
 	for group := range grouping.Count(plan) {
@@ -127,7 +128,7 @@ func (h *Held) Terms(plan *wire.Plan, groups Groups) (terms []wire.Term) {
 // believed returns how many samples of each row count. Those of a device count in full up to
 // ClaimBound times the median of what devices have, the lower one of two; beyond it all of its
 // rows count less, by the same factor.
-func (h *Held) believed(plan *wire.Plan) []float64 {
+func (h *Held) believed(plan *plan.Plan) []float64 {
 	all, most := map[uint32]float64{}, math.Inf(1)
 	for _, r := range h.rows {
 		all[r.slot] += float64(r.count)

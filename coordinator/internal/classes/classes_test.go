@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/classes"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	"github.com/zofl/zofl/wire/grouping"
 )
 
 // A fleet has what devices sent: by device and class the number of samples, 0 for none, and
 // scalars.
 type fleet struct {
-	plan    *wire.Plan
+	plan    *plan.Plan
 	group   []uint32
 	counts  [][]uint32
 	scalars [][][]float32
@@ -23,9 +24,9 @@ type fleet struct {
 
 func newFleet(devices, classCount, p int) *fleet {
 	rng := rand.New(rand.NewPCG(1, 2))
-	f := &fleet{plan: &wire.Plan{
-		PlanGroups:    wire.PlanGroups{Classes: uint32(classCount)},
-		PlanAggregate: wire.PlanAggregate{MaxScalar: 1e6},
+	f := &fleet{plan: &plan.Plan{
+		GroupsFields:    plan.GroupsFields{Classes: uint32(classCount)},
+		AggregateFields: plan.AggregateFields{MaxScalar: 1e6},
 	}}
 	for i := range devices {
 		f.group = append(f.group, uint32(i%2))
@@ -50,7 +51,7 @@ func (f *fleet) sent(i int) (s wire.Scalars) {
 	for c, n := range f.counts[i] {
 		if n > 0 {
 			block := f.plan.Precision.Append(nil, f.scalars[i][c]...)
-			s = byclass.Append(s, last, byclass.Part{Class: uint32(c), Count: n, Scalars: block})
+			s = perclass.Append(s, last, perclass.Part{Class: uint32(c), Count: n, Scalars: block})
 			last = c
 		}
 	}
@@ -72,8 +73,8 @@ func (c chosen) Of(slot uint32) (uint32, bool) { return c.of(slot) }
 func (c chosen) Shares(int) []float64          { return c.shares }
 
 // grouped makes a plan of so many groups.
-func grouped(p wire.Plan, groups uint32) *wire.Plan {
-	p.Transport, p.Sharing, p.Groups = wire.Relay, wire.GroupDirections, grouping.Sketch
+func grouped(p plan.Plan, groups uint32) *plan.Plan {
+	p.Transport, p.Sharing, p.Groups = plan.Relay, plan.GroupDirections, grouping.Sketch
 	p.GroupSize, p.Target, p.OverSample = 5, 5*groups, 1
 	return &p
 }
@@ -147,15 +148,15 @@ func TestClaimsAreBounded(t *testing.T) {
 		bound float32
 		want  float64
 	}{{8, 8. / 11}, {0, 1}} {
-		f := &fleet{plan: &wire.Plan{
-			PlanGroups: wire.PlanGroups{Classes: 2}, PlanRobust: wire.PlanRobust{ClaimBound: tt.bound},
+		f := &fleet{plan: &plan.Plan{
+			GroupsFields: plan.GroupsFields{Classes: 2}, RobustFields: plan.RobustFields{ClaimBound: tt.bound},
 		}, group: make([]uint32, 5)}
 		var held classes.Held
 		held.Reset(1)
 		for i := range 4 {
 			samples, v := uint32(50), float32(0)
 			if i == 3 {
-				samples, v = byclass.MaxCount, 1
+				samples, v = perclass.MaxCount, 1
 			}
 			f.counts = append(f.counts, []uint32{samples, 0})
 			f.scalars = append(f.scalars, [][]float32{{v}, nil})
@@ -171,9 +172,9 @@ func TestClaimsAreBounded(t *testing.T) {
 // TestAlike: where all devices have all classes in the same numbers, a group's scalars are their
 // means.
 func TestAlike(t *testing.T) {
-	f := &fleet{plan: &wire.Plan{
-		PlanGroups:    wire.PlanGroups{Classes: 2},
-		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	f := &fleet{plan: &plan.Plan{
+		GroupsFields:    plan.GroupsFields{Classes: 2},
+		AggregateFields: plan.AggregateFields{Precision: plan.Single},
 	}, group: []uint32{0, 0, 9}}
 	var held classes.Held
 	held.Reset(1)
@@ -198,9 +199,9 @@ func TestAlike(t *testing.T) {
 
 // TestLiarCounts: whoever claims many samples has no more than the share of the classes it claims.
 func TestLiarCounts(t *testing.T) {
-	f := &fleet{plan: &wire.Plan{
-		PlanGroups:    wire.PlanGroups{Classes: 2},
-		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	f := &fleet{plan: &plan.Plan{
+		GroupsFields:    plan.GroupsFields{Classes: 2},
+		AggregateFields: plan.AggregateFields{Precision: plan.Single},
 	}, group: []uint32{0, 0, 9},
 		counts:  [][]uint32{{5, 5}, {math.MaxUint32, 0}},
 		scalars: [][][]float32{{{1}, {1}}, {{101}, nil}}}
@@ -222,12 +223,12 @@ func TestLiarCounts(t *testing.T) {
 
 // TestRead: numbers that are none, or large, are told.
 func TestRead(t *testing.T) {
-	plan := &wire.Plan{
-		PlanGroups:    wire.PlanGroups{Classes: 3},
-		PlanAggregate: wire.PlanAggregate{Precision: wire.Single},
+	plan := &plan.Plan{
+		GroupsFields:    plan.GroupsFields{Classes: 3},
+		AggregateFields: plan.AggregateFields{Precision: plan.Single},
 	}
 	var values []float32
-	s := byclass.Append(nil, -1, byclass.Part{Class: 1, Count: 9,
+	s := perclass.Append(nil, -1, perclass.Part{Class: 1, Count: 9,
 		Scalars: wire.AppendScalars(nil, 1, float32(math.Inf(-1)))})
 	if largest, ok := classes.Read(&values, plan, s, 1, 2); !ok || !math.IsInf(float64(largest), 1) {
 		t.Errorf("largest %v, %v", largest, ok)

@@ -4,10 +4,10 @@ import (
 	"hash/crc32"
 	"math"
 
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 

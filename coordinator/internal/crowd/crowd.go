@@ -5,7 +5,7 @@ package crowd
 import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 const (
@@ -44,9 +44,9 @@ type Member struct {
 	Left     bool    // it said goodbye
 	Lost     bool    // it was told to be lost, since it was last heard of
 	Retired  bool
-	Record   uint64        // the last one that it contributed to; 0: none
-	About    *about.Device // what it tells about itself; nil: nothing
-	Until    uint64        // it stepped out until then
+	Record   uint64             // the last one that it contributed to; 0: none
+	About    *deviceinfo.Device // what it tells about itself; nil: nothing
+	Until    uint64             // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
 	vain     uint8  // rises by vainMiss with each round in vain, sinks by 1 with each answer

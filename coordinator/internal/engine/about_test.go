@@ -7,27 +7,27 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // A member's last join says what it tells about itself; that changes nothing else of it.
 func TestAbout(t *testing.T) {
 	c := newTestCore(t, chaintest.Plan(t), 3)
-	join := func(tail []byte) about.Device {
+	join := func(tail []byte) deviceinfo.Device {
 		known := wire.Known{Plan: wire.HashRecord(c.First).Tip()}
 		r := wire.JoinRequest{Rest: append(known.Append(nil), tail...)}
 		c.Step(1, Input{Kind: InJoin, ID: ids(3)[1], Token: "t", Frame: r.Append(nil)})
 		list, _ := c.Devices(1)
-		if list[0].About != (about.Device{}) || list[2].About != (about.Device{}) {
+		if list[0].About != (deviceinfo.Device{}) || list[2].About != (deviceinfo.Device{}) {
 			t.Errorf("another device tells %+v, %+v", list[0].About, list[2].About)
 		}
 		return list[1].About
 	}
-	phone := about.Device{Program: "pantry 1.4", Battery: 57, Power: about.Charging}
+	phone := deviceinfo.Device{Program: "pantry 1.4", Battery: 57, Power: deviceinfo.Charging}
 	if got := join(phone.Append(nil)); got != phone {
 		t.Errorf("got %+v, want %+v", got, phone)
 	}
-	if got := join(nil); got != (about.Device{}) {
+	if got := join(nil); got != (deviceinfo.Device{}) {
 		t.Errorf("it tells nothing now, and is %+v", got)
 	}
 }

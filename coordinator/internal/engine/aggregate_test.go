@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // BenchmarkRecord makes the record of a round of 1000 contributors and 16 scalars.

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // bitsPlan has two devices that send two blocks of five scalars in 4 bits.
-func bitsPlan(t *testing.T, fields ...string) *wire.Plan {
+func bitsPlan(t *testing.T, fields ...string) *plan.Plan {
 	plan := methodPlan(t, append([]string{"sharing=per-client", "transport=relay",
 		"precision=int4", "max_scalar=100", "steps=2", "perturbations=5"}, fields...), 2)
 	plan.Perturbations = 5
@@ -26,7 +27,7 @@ func bitsReply(c *Core, scalars wire.Scalars) []byte {
 
 func bits(blocks ...[]float32) (s wire.Scalars) {
 	for _, block := range blocks {
-		s = wire.Int4.Append(s, block...)
+		s = plan.Int4.Append(s, block...)
 	}
 	return s
 }
@@ -42,7 +43,7 @@ func TestBitsAreRelayedAsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := bits(wire.Int4.Values(sent, 2, 5)[:5], wire.Int4.Values(sent, 2, 5)[5:])
+	again := bits(plan.Int4.Values(sent, 2, 5)[:5], plan.Int4.Values(sent, 2, 5)[5:])
 	if bytes.Equal(again, sent) {
 		t.Fatal("encoding twice changes nothing: choose other scalars")
 	}
@@ -66,7 +67,7 @@ func TestBitsAreClippedByTheirScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.Round.Terms[0].Scalars
-	values, before := wire.Int4.Values(got, 2, 5), wire.Int4.Values(long, 2, 5)
+	values, before := plan.Int4.Values(got, 2, 5), plan.Int4.Values(long, 2, 5)
 	if norm := mathx.Norm(values); norm > clip || norm < 0.999*clip {
 		t.Errorf("clipped to %v, want %v nearly", norm, clip)
 	}

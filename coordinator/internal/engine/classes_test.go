@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -33,7 +33,7 @@ func (s *groupStage) parts(slot, group int, v float32, counts ...uint32) {
 		for p := range block {
 			block[p] = v + float32(class)
 		}
-		r.Values = byclass.Append(r.Values, last, byclass.Part{Class: uint32(class), Count: n,
+		r.Values = perclass.Append(r.Values, last, perclass.Part{Class: uint32(class), Count: n,
 			Scalars: s.c.Plan.Precision.Append(nil, block...)})
 		last = class
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -15,7 +16,7 @@ type cohortRun struct {
 	*Core
 	t     *testing.T
 	log   *runlog.Memory
-	plan  *wire.Plan
+	plan  *plan.Plan
 	epoch uint64
 }
 
@@ -49,7 +50,7 @@ func (r *cohortRun) join(names ...string) {
 	for _, id := range names {
 		r.Step(r.now, Input{Kind: InJoin, ID: id, Token: "t", Frame: (&wire.JoinRequest{}).Append(nil)})
 	}
-	if r.Plan.Roster == wire.ListedRoster {
+	if r.Plan.Roster == plan.ListedRoster {
 		if err := r.log.AddMembers(r.t.Context(), names); err != nil {
 			r.t.Fatal(err)
 		}

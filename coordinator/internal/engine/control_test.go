@@ -7,8 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // TestControlsFillARecord sends control variates of more and larger rounds than a record can hold,
@@ -21,9 +22,9 @@ func TestControlsFillARecord(t *testing.T) {
 
 func fillARecord(t *testing.T, bound string) {
 	const devices = 60
-	plan := methodPlan(t, []string{"control=scaffold-2", bound}, 2)
-	plan.Perturbations = 2500
-	c := newTestCore(t, plan, devices)
+	p := methodPlan(t, []string{"control=scaffold-2", bound}, 2)
+	p.Perturbations = 2500
+	c := newTestCore(t, p, devices)
 	names := ids(devices)
 	reply := func(d int, control *wire.ControlVariate) {
 		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
@@ -39,7 +40,7 @@ func fillARecord(t *testing.T, bound string) {
 		}
 		c.Step(1, Input{Kind: InAppended, N: c.N + 1})
 	}
-	change := wire.Change{}
+	change := plan.Change{}
 	for field, value := range map[string]string{"perturbations": "1", "target": "50",
 		"over_sample": "2"} {
 		if err := planfile.SetChange(&change, field, value); err != nil {

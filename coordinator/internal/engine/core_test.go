@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,7 +22,7 @@ func joinOf(id string) Input {
 }
 
 // newCore returns a core on a log, as coordinator.New makes one.
-func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64) (*Core, error) {
+func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64) (*Core, error) {
 	var h History
 	var err error
 	if h.Position, err = runlog.Replay(ctx, log, log.Last(), h.Remember); err != nil {
@@ -38,7 +39,7 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 }
 
 // newTestCore returns a core with n members and an open round 1.
-func newTestCore(t testing.TB, plan *wire.Plan, n int) *Core {
+func newTestCore(t testing.TB, plan *plan.Plan, n int) *Core {
 	t.Helper()
 	c, err := newCore(t.Context(), plan, &runlog.Memory{}, 1)
 	if err != nil {
@@ -72,19 +73,19 @@ func contributions(c *Core, n int, values func(device int) []float32) [][]byte {
 
 func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	const devices = 12
-	plan := chaintest.Plan(t)
-	plan.Members, plan.Target, plan.Perturbations = devices, devices, 5
-	plan.Weights, plan.MaxScalar = wire.BySamples, 1e20
+	p := chaintest.Plan(t)
+	p.Members, p.Target, p.Perturbations = devices, devices, 5
+	p.Weights, p.MaxScalar = plan.BySamples, 1e20
 	rng := rand.New(rand.NewPCG(1, 2))
 	scalars := make([][]float32, devices)
 	for i := range scalars {
-		for range plan.Perturbations {
+		for range p.Perturbations {
 			scalars[i] = append(scalars[i], float32(rng.NormFloat64())*float32(int64(1)<<(i*2)))
 		}
 	}
 	var want []byte
 	for trial := range 50 {
-		c := newTestCore(t, plan, devices)
+		c := newTestCore(t, p, devices)
 		frames := contributions(c, devices, func(i int) []float32 { return scalars[i] })
 		for _, i := range rng.Perm(devices) {
 			c.Step(uint64(trial), Input{Kind: InReply, ID: ids(devices)[i], Frame: frames[i]})
@@ -131,10 +132,10 @@ func TestPausedOnceStored(t *testing.T) {
 // A requested end replaces one that followed from the run's state, so a rollback of that state does
 // not drop it.
 func TestRequestedEndOutlivesRollback(t *testing.T) {
-	plan := chaintest.Plan(t)
-	plan.EvalEvery, plan.EvalCount, plan.Metrics = 1, 2, []string{"acc"}
-	plan.StopMetric, plan.StopWhen, plan.StopValue = "acc", wire.Above, 0.5
-	c := newTestCore(t, plan, 2)
+	p := chaintest.Plan(t)
+	p.EvalEvery, p.EvalCount, p.Metrics = 1, 2, []string{"acc"}
+	p.StopMetric, p.StopWhen, p.StopValue = "acc", plan.Above, 0.5
+	c := newTestCore(t, p, 2)
 	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
 		c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame})
 	}
@@ -193,9 +194,9 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 }
 
 func TestOpenRosterIsBounded(t *testing.T) {
-	plan := chaintest.Plan(t)
-	plan.Roster, plan.Members, plan.Target = wire.OpenRoster, 4, 4
-	c, err := newCore(t.Context(), plan, &runlog.Memory{}, 1)
+	p := chaintest.Plan(t)
+	p.Roster, p.Members, p.Target = plan.OpenRoster, 4, 4
+	c, err := newCore(t.Context(), p, &runlog.Memory{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	r.Add(make([]byte, wire.MaxRecord))
 	records := r.Within(1, serve.AnnounceRoom)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
-		Cohort:        wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
+		Cohort:        wire.Cohort{Sampled: wire.FullThreshold, Members: plan.MaxMembers},
 		Perturbations: 65535,
 		Reason:        string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), StepSize: 1,
 		Rest: (&wire.Reference{N: 1 << 62}).Append(nil)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -111,7 +112,7 @@ func storeAll(t testing.TB, c *Core, log *runlog.Memory, outputs []Output) {
 }
 
 // restartDense returns another core on a log.
-func restartDense(t testing.TB, log *runlog.Memory, plan *wire.Plan) *Core {
+func restartDense(t testing.TB, log *runlog.Memory, plan *plan.Plan) *Core {
 	t.Helper()
 	epoch, err := log.Begin(t.Context())
 	if err != nil {
@@ -126,7 +127,7 @@ func restartDense(t testing.TB, log *runlog.Memory, plan *wire.Plan) *Core {
 }
 
 // newDenseCore returns a core with an open round that asks all devices.
-func newDenseCore(t testing.TB, plan *wire.Plan) (*Core, *runlog.Memory) {
+func newDenseCore(t testing.TB, plan *plan.Plan) (*Core, *runlog.Memory) {
 	t.Helper()
 	log := &runlog.Memory{}
 	c := restartDense(t, log, plan)

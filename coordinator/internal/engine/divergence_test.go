@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,7 +20,7 @@ type divergence struct {
 	paused  []string // the reasons
 }
 
-func newDivergence(t *testing.T, edit func(*wire.Plan)) *divergence {
+func newDivergence(t *testing.T, edit func(*plan.Plan)) *divergence {
 	t.Helper()
 	const devices = 5
 	plan := chaintest.Plan(t)
@@ -94,7 +95,7 @@ func TestDivergence(t *testing.T) {
 
 // A blow-up in the first rounds pauses the run, names the way out, and can be undone.
 func TestDivergenceAtOnce(t *testing.T) {
-	d := newDivergence(t, func(p *wire.Plan) { p.StepSize, p.Rounds = 0.5, 3 })
+	d := newDivergence(t, func(p *plan.Plan) { p.StepSize, p.Rounds = 0.5, 3 })
 	d.play(3, each(2.3, 68, 217))
 	want := "diverged: the median loss is 217 and began at 2.3: `zofl rollback 1`, " +
 		"`zofl change step=0.05`, `zofl resume`"
@@ -105,7 +106,7 @@ func TestDivergenceAtOnce(t *testing.T) {
 		t.Errorf("status %v %q, want paused and why", s.State, s.Reason)
 	}
 	d.do(Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindRollback, To: 1}})
-	change := &wire.Change{Fields: []uint64{fieldNumber(t, "step"), fieldNumber(t, "rounds")}}
+	change := &plan.Change{Fields: []uint64{fieldNumber(t, "step"), fieldNumber(t, "rounds")}}
 	change.Values.StepSize, change.Values.Rounds = 0.05, 100
 	d.do(Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindChange, Change: change}})
 	if s := d.Status(); s.State != report.Paused || s.Rounds != 0 || d.Plan.StepSize != 0.05 {
@@ -124,7 +125,7 @@ func TestDivergenceAtOnce(t *testing.T) {
 
 func fieldNumber(t *testing.T, name string) uint64 {
 	t.Helper()
-	for i, f := range wire.Fields() {
+	for i, f := range plan.Fields() {
 		if f.Name == name {
 			return uint64(i + 1)
 		}

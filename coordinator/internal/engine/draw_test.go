@@ -7,17 +7,18 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 )
 
 const drawing = 200 // devices
 
 // drawPlan has devices that draw one of 26 groups: of an open roster, or too many to be named.
-func drawPlan(t *testing.T, roster wire.Roster, weights wire.Weights) *wire.Plan {
+func drawPlan(t *testing.T, roster plan.Roster, weights plan.Weights) *plan.Plan {
 	p := chaintest.Plan(t)
-	p.Sharing, p.Transport, p.Groups = wire.GroupDirections, wire.Relay, wiregroups.Random
+	p.Sharing, p.Transport, p.Groups = plan.GroupDirections, plan.Relay, wiregroups.Random
 	p.GroupSize, p.Regroup, p.Roster, p.Weights, p.MaxWeight = 5, 2, roster, weights, 1000
 	p.Target, p.Members, p.Quorum, p.OverSample = 130, drawing, 3, 1
 	return p
@@ -26,8 +27,8 @@ func drawPlan(t *testing.T, roster wire.Roster, weights wire.Weights) *wire.Plan
 // TestDrawnGroups compares the terms of rounds with means in float64 of those whose groups are
 // computed here, of a coordinator that restarts in between.
 func TestDrawnGroups(t *testing.T) {
-	for _, roster := range []wire.Roster{wire.ListedRoster, wire.OpenRoster} {
-		for _, weights := range []wire.Weights{wire.Equal, wire.BySamples} {
+	for _, roster := range []plan.Roster{plan.ListedRoster, plan.OpenRoster} {
+		for _, weights := range []plan.Weights{plan.Equal, plan.BySamples} {
 			plan, log := drawPlan(t, roster, weights), &runlog.Memory{}
 			for round := range 4 {
 				c, err := newCore(t.Context(), plan, log, uint64(round+1))
@@ -50,7 +51,7 @@ func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 	for _, id := range ids(drawing) {
 		c.Step(0, Input{Kind: InJoin, ID: id, Token: "t", Frame: (&wire.JoinRequest{}).Append(nil)})
 	}
-	if c.Plan.Roster == wire.ListedRoster && c.N == 1 {
+	if c.Plan.Roster == plan.ListedRoster && c.N == 1 {
 		if err := log.AddMembers(t.Context(), ids(drawing)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ type drawn struct {
 func (d *drawn) reply(c *Core, i int, id string) {
 	r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1 + uint32(i%7)}
 	group, w := wiregroups.Drawn(&c.Plan, r.N, id), uint32(1)
-	if c.Plan.Weights == wire.BySamples {
+	if c.Plan.Weights == plan.BySamples {
 		w = r.Weight
 	}
 	if d.sums[group] == nil {
@@ -122,7 +123,7 @@ func (d *drawn) check(t *testing.T, c *Core, r *wire.Round) {
 				t.Errorf("group %d, scalar %d is %v, want %v", group, p, got, mean)
 			}
 		}
-		if terms = terms[1:]; c.Plan.Weights == wire.BySamples {
+		if terms = terms[1:]; c.Plan.Weights == plan.BySamples {
 			weights = append(weights, d.weights[group])
 		}
 	}

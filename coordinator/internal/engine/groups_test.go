@@ -6,10 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A groupStage has a core of 12 devices, 6 of which a round asks, in two groups of three.
@@ -43,7 +44,7 @@ func (s *groupStage) see(out []Output) {
 		if len(o.Frame) > wire.MaxHead+s.c.Recent.Within(1, 1<<20).Size() {
 			s.Errorf("an announcement has %d bytes", len(o.Frame))
 		}
-		a, err := lean.Decode(append([]byte(nil), o.Frame...))
+		a, err := compact.Decode(append([]byte(nil), o.Frame...))
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func weight(slot int) uint32 { return 1 + uint32(slot%5) }
 
 // counts returns what a device's contribution counts for.
 func (s *groupStage) counts(slot int) uint32 {
-	if s.c.Plan.Weights == wire.Equal {
+	if s.c.Plan.Weights == plan.Equal {
 		return 1
 	}
 	return weight(slot)
@@ -144,7 +145,7 @@ func (s *groupStage) check(r *wire.Round, by [2][]int) {
 			}
 		}
 		terms = terms[1:]
-		if s.c.Plan.Weights == wire.BySamples {
+		if s.c.Plan.Weights == plan.BySamples {
 			weights = append(weights, 0)
 			for _, slot := range slots {
 				weights[len(weights)-1] += weight(slot)

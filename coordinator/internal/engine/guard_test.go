@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 )
 
 // guarded are plans of every way from contributions to a record, with a bound of four medians.

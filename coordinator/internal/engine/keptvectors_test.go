@@ -10,9 +10,10 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // denseRounds plays rounds, or phases, of a run with one device.
@@ -26,7 +27,7 @@ func denseRounds(t testing.TB, c *Core, log *runlog.Memory, rounds int) {
 }
 
 // denseLog returns the log of a run of so many rounds, or phases.
-func denseLog(t testing.TB, plan *wire.Plan, rounds int) *runlog.Memory {
+func denseLog(t testing.TB, plan *plan.Plan, rounds int) *runlog.Memory {
 	t.Helper()
 	c, log := newDenseCore(t, plan)
 	denseRounds(t, c, log, rounds)
@@ -107,7 +108,7 @@ func TestVectorsAreKept(t *testing.T) {
 	want(6, 7, 13)
 	denseRounds(t, c, log, 1)
 	want(16)
-	keep := &wire.Change{}
+	keep := &plan.Change{}
 	if err := errors.Join(planfile.SetChange(keep, "dense_keep", "2"),
 		c.ask(t, log, &wire.Record{Kind: wire.KindChange, Change: keep})); err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 		if name == "dense" {
 			r.Round.Object = nil
 		} else {
-			r.Round.Object = make(wire.Bytes, wire.ObjectLen)
+			r.Round.Object = make(plan.Bytes, wire.ObjectLen)
 		}
 		bad := &runlog.Memory{}
 		chaintest.Append(t, bad, [][]byte{recordOf(t, log, 1), r.Append(nil)})
@@ -199,19 +200,19 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 // With a surrogate, rounds have two phases without control variates. The position after each record
 // must follow that, and so must a coordinator that continues there.
 func TestSurrogateRounds(t *testing.T) {
-	plan, err := preset.Unbound("fzoos", "r", 6)
+	p, err := preset.Unbound("fzoos", "r", 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.RunKey = make(wire.Bytes, 32)
-	plan.Members, plan.Target, plan.Quorum, plan.DenseKeep, plan.Diverge, plan.MaxScalar = 1, 1, 1,
+	p.RunKey = make(plan.Bytes, 32)
+	p.Members, p.Target, p.Quorum, p.DenseKeep, p.Diverge, p.MaxScalar = 1, 1, 1,
 		4, 0, 1e20
-	c, log := newDenseCore(t, plan)
+	c, log := newDenseCore(t, p)
 	want := map[uint64][2]uint64{1: {0, 0}} // by record: rounds done, and the first phase
 	for n := uint64(2); n < 9; n++ {
 		elements := 6
 		if n%2 == 1 {
-			elements = int(plan.Features)
+			elements = int(p.Features)
 		}
 		if c.round.scalars != elements || c.round.phase != uint8(1+n%2) {
 			t.Fatalf("record %d is phase %d with %d elements, want %d", n, c.round.phase,

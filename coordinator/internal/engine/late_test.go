@@ -11,9 +11,10 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // A lateStage has a core of 4 devices, 3 of which close a record, and all of which are asked.
@@ -74,7 +75,7 @@ func (s *lateStage) close(devices ...int) *wire.Round {
 }
 
 // terms describes a record's terms.
-func terms(p *wire.Plan, r *wire.Round) (text string) {
+func terms(p *plan.Plan, r *wire.Round) (text string) {
 	for _, t := range r.Terms {
 		text += fmt.Sprintf("[%d %d", t.Back, t.Source)
 		for _, g := range p.Precision.Values(t.Scalars, 1, p.Precision.Len(t.Scalars)) {
@@ -225,7 +226,7 @@ func TestLateOutlivesAChange(t *testing.T) {
 	s.close(0, 1, 2)
 	s.reply(3, 2, 4, 4, 4)
 	s.reply(0, 3, 1, 1, 1)
-	var change wire.Change
+	var change plan.Change
 	if err := planfile.SetChange(&change, "step", "0.5"); err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +377,7 @@ func TestLateShrinks(t *testing.T) {
 		s.c.Step(1, Input{Kind: InPause})
 		s.reply(2, 2, 4, 4, 4)
 		s.reply(3, 2, 4, 4, 4)
-		change := wire.Change{}
+		change := plan.Change{}
 		for field, value := range fields {
 			if err := planfile.SetChange(&change, field, value); err != nil {
 				t.Fatal(err)

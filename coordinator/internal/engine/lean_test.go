@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // TestLeanAnnouncements: a round's first announcement is lean and brings the record that was
@@ -14,20 +14,20 @@ func TestLeanAnnouncements(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1000"}, 3)
 	plan.Quorum, plan.AnnounceBudget = 3, 4096
-	if lean.For(plan) {
+	if compact.For(plan) {
 		t.Fatal("a plan of the first version has lean frames")
 	}
 	c := newTestCore(t, plan, 3)
 	c.lean = true
 	names := ids(3)
-	announced := func(outs []Output) (a lean.Announcement) {
+	announced := func(outs []Output) (a compact.Announcement) {
 		t.Helper()
 		for _, o := range outs {
 			if o.Kind != OutAnnounce {
 				continue
 			}
 			var err error
-			if a, err = lean.Decode(o.Frame); err != nil {
+			if a, err = compact.Decode(o.Frame); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // livePlans are of runs of twelve devices.
@@ -28,7 +29,7 @@ var livePlans = []string{
 	"target=12 quorum=8 roster=open",
 }
 
-func livePlan(t *testing.T, text, attempts string) *wire.Plan {
+func livePlan(t *testing.T, text, attempts string) *plan.Plan {
 	t.Helper()
 	p := chaintest.Plan(t)
 	fields := "members=8 deadline=10000 reannounce=3000 max_attempts=" + attempts + " " + text

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // A maskedFleet drives a core with devices that take the steps of secure aggregation.
@@ -26,7 +27,7 @@ type maskedFleet struct {
 	seen    [][]byte // bodies that came from devices
 }
 
-func securePlan(t *testing.T, devices int) *wire.Plan {
+func securePlan(t *testing.T, devices int) *plan.Plan {
 	plan := chaintest.Plan(t)
 	n := uint32(devices)
 	plan.Secure, plan.MaxScalar, plan.Members, plan.Target, plan.Quorum = 1, 100, n, n, n/2+1
@@ -36,7 +37,7 @@ func securePlan(t *testing.T, devices int) *wire.Plan {
 }
 
 // agreedPlan is a secure plan of which the devices agree on lists.
-func agreedPlan(t *testing.T, devices int) *wire.Plan {
+func agreedPlan(t *testing.T, devices int) *plan.Plan {
 	plan := securePlan(t, devices)
 	plan.SetSecret(theSecret)
 	plan.SecureLists = 1
@@ -47,7 +48,7 @@ func agreedPlan(t *testing.T, devices int) *wire.Plan {
 var theSecret = []byte("32 bytes that only devices have.")
 
 // stepsOf returns the steps of a plan's rounds, in their order.
-func stepsOf(plan *wire.Plan) []secagg.Step {
+func stepsOf(plan *plan.Plan) []secagg.Step {
 	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask}
 	if plan.SecureLists > 0 {
 		steps = append(steps, secagg.StepAgree)
@@ -55,7 +56,7 @@ func stepsOf(plan *wire.Plan) []secagg.Step {
 	return append(steps, secagg.StepUnmask)
 }
 
-func newMaskedFleet(t *testing.T, plan *wire.Plan, devices int) *maskedFleet {
+func newMaskedFleet(t *testing.T, plan *plan.Plan, devices int) *maskedFleet {
 	f := &maskedFleet{t: t, c: newTestCore(t, plan, devices), rng: rand.New(rand.NewPCG(1, 2))}
 	for range devices {
 		var g []float32

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -71,11 +72,11 @@ func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
 		r.Rest = wiregroups.AppendReply(nil, group)
 	}
 	if c.Plan.Classes > 0 {
-		r.Values = byclass.Append(nil, -1, byclass.Part{Class: uint32(device % 2), Count: 7,
+		r.Values = perclass.Append(nil, -1, perclass.Part{Class: uint32(device % 2), Count: 7,
 			Scalars: r.Values})
 	}
 	control := wire.ControlVariate{N: c.Point.N}
-	if c.Plan.Control == wire.ScaffoldMean && c.N > 1 && device%3 > 0 {
+	if c.Plan.Control == plan.ScaffoldMean && c.N > 1 && device%3 > 0 {
 		control.N = 2 + uint64(device)%min(c.N-1, 4)
 	}
 	if control.N > 0 && c.Plan.SendsControl() {

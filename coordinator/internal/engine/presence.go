@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // Who takes part in a listed roster. Presence steers how many devices an attempt asks and for whom
@@ -45,7 +45,7 @@ func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 	p := &c.crowd.Members[m.Slot]
 	p.About = nil
 	if len(tells) > 0 {
-		if told, ok := about.Of(tells); ok {
+		if told, ok := deviceinfo.Of(tells); ok {
 			p.About = &told
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +27,7 @@ func noisyRound(c *Core, values func(device, p int) float32) []Output {
 	return out
 }
 
-func noisyPlan(t *testing.T, sigma string) *wire.Plan {
+func noisyPlan(t *testing.T, sigma string) *plan.Plan {
 	return methodPlan(t, []string{"dp_clip=2", "dp_noise=" + sigma, "dp_delta=1e-5",
 		"dp_by=coordinator", "diverge=0", "perturbations=100", "steps=1"}, besieged)
 }

@@ -3,9 +3,10 @@ package engine
 import (
 	"testing"
 
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestRelayNearItsLimit has as many contributors as a relayed record can hold.
@@ -25,7 +26,7 @@ func TestRelayNearItsLimit(t *testing.T) {
 		n := c.N + 1
 		for d := range names {
 			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.Hash.Tip(),
-				Weight: wire.MaxWeight - uint32(d), Loss: 1}
+				Weight: plan.MaxWeight - uint32(d), Loss: 1}
 			for p := range c.round.scalars {
 				r.Values = wire.AppendScalars(r.Values, float32(d)+float32(p)/1024)
 			}
@@ -67,7 +68,7 @@ func checkRelayed(t *testing.T, r *wire.Round, devices int) {
 		slot := term.Source - 1
 		last := term.Scalars.Len() - 1
 		if term.Back != 0 || term.Source != prng.Slot(slot) ||
-			r.Weights[i] != wire.MaxWeight-slot ||
+			r.Weights[i] != plan.MaxWeight-slot ||
 			term.Scalars.At(last) != float32(slot)+float32(last)/1024 {
 			t.Errorf("term %d is of slot %d, weight %d, ends with %v", i, slot, r.Weights[i],
 				term.Scalars.At(last))

@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -83,7 +84,7 @@ func (c *Core) takeTurn() bool {
 	return false
 }
 
-func changeEvent(change *wire.Change) report.Event {
+func changeEvent(change *plan.Change) report.Event {
 	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
 }
 

@@ -4,9 +4,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // With secure=sum devices answer an attempt in steps, and package vault has what they send. A

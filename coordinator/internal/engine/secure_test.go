@@ -6,15 +6,16 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // TestMaskedDropouts: whoever leaves in whatever step, the record has the mean of those whose
 // masked scalars came, bit for bit that of their words.
 func TestMaskedDropouts(t *testing.T) {
-	for _, plan := range []*wire.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
+	for _, plan := range []*plan.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
 		for _, at := range append(stepsOf(plan), secagg.StepDone) {
 			dropThree(t, plan, at)
 		}
@@ -22,7 +23,7 @@ func TestMaskedDropouts(t *testing.T) {
 }
 
 // dropThree leads a round of ten devices, three of which leave before they answer a step.
-func dropThree(t *testing.T, plan *wire.Plan, at secagg.Step) {
+func dropThree(t *testing.T, plan *plan.Plan, at secagg.Step) {
 	t.Helper()
 	f := newMaskedFleet(t, plan, 10)
 	there := upTo(10)
@@ -48,7 +49,7 @@ func dropThree(t *testing.T, plan *wire.Plan, at secagg.Step) {
 // TestMaskedBelowThreshold: an attempt that loses too many is begun anew with other keys. One that
 // was to be unmasked is not: its record's index is passed over.
 func TestMaskedBelowThreshold(t *testing.T) {
-	for _, plan := range []func(*testing.T, int) *wire.Plan{securePlan, agreedPlan} {
+	for _, plan := range []func(*testing.T, int) *plan.Plan{securePlan, agreedPlan} {
 		for last := range stepsOf(plan(t, 10)) {
 			loseFive(t, plan(t, 10), last)
 		}
@@ -57,7 +58,7 @@ func TestMaskedBelowThreshold(t *testing.T) {
 
 // loseFive leads a round of ten devices, five of which leave before they answer a step, and the
 // next one with all.
-func loseFive(t *testing.T, plan *wire.Plan, last int) {
+func loseFive(t *testing.T, plan *plan.Plan, last int) {
 	t.Helper()
 	f, steps := newMaskedFleet(t, plan, 10), stepsOf(plan)
 	for _, step := range steps[:last] {
@@ -92,12 +93,12 @@ func loseFive(t *testing.T, plan *wire.Plan, last int) {
 // TestMaskedFrames: what is repeated gets the same answer; what is garbled, foreign or of another
 // attempt changes nothing.
 func TestMaskedFrames(t *testing.T) {
-	for _, plan := range []*wire.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
+	for _, plan := range []*plan.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
 		hostileFrames(t, plan)
 	}
 }
 
-func hostileFrames(t *testing.T, plan *wire.Plan) {
+func hostileFrames(t *testing.T, plan *plan.Plan) {
 	t.Helper()
 	f := newMaskedFleet(t, plan, 10)
 	hostile := func(step secagg.Step) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -69,22 +70,22 @@ func TestOnlyMemberIsGone(t *testing.T) {
 // TestChangeWhileAskingAgain: what an operator changes while a run that lacks devices asks again is
 // done once the attempt has failed.
 func TestChangeWhileAskingAgain(t *testing.T) {
-	plan := chaintest.Plan(t)
-	plan.Members, plan.Target, plan.Quorum, plan.OverSample, plan.MaxAttempts = 2, 2, 2, 1, 1
-	plan.Deadline, plan.Reannounce = 30_000, 5_000
-	c := newTestCore(t, plan, 2)
+	p := chaintest.Plan(t)
+	p.Members, p.Target, p.Quorum, p.OverSample, p.MaxAttempts = 2, 2, 2, 1, 1
+	p.Deadline, p.Reannounce = 30_000, 5_000
+	c := newTestCore(t, p, 2)
 	now := uint64(1)
 	for c.shortage.Spells < 3 || c.shortage.Waits {
 		pass(c, &now, 100)
 	}
-	change := &wire.Change{Fields: []uint64{fieldNumber(t, "quorum")}, Values: wire.Plan{
-		PlanRounds: wire.PlanRounds{Quorum: 1},
+	change := &plan.Change{Fields: []uint64{fieldNumber(t, "quorum")}, Values: plan.Plan{
+		RoundsFields: plan.RoundsFields{Quorum: 1},
 	}}
 	c.Step(now, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindChange, Change: change}})
 	if c.phase() != collecting {
 		t.Fatalf("phase %v, want an open attempt", c.phase())
 	}
-	pass(c, &now, uint64(plan.Deadline))
+	pass(c, &now, uint64(p.Deadline))
 	if c.phase() != appending {
 		t.Fatalf("phase %v after a deadline, want the change to be appended", c.phase())
 	}

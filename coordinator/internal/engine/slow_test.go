@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,7 +15,7 @@ type slowRound struct {
 	w     *walk
 	n     uint64
 	phase uint8
-	plan  *wire.Plan
+	plan  *plan.Plan
 }
 
 // body returns the round, as far as devices decide about it.
@@ -27,14 +28,14 @@ func (s *slowRound) body() *wire.Round {
 	}
 	body := &wire.Round{Contributors: uint32(len(ids)), Phase: s.phase}
 	order := slices.Sorted(maps.Keys(slots))
-	if s.plan.Transport == wire.Relay {
+	if s.plan.Transport == plan.Relay {
 		for _, slot := range order {
 			term := wire.Term{Source: slot + 1}
 			if term.Scalars = slots[slot].scalars; !s.plan.Precision.Quantized() {
 				term.Scalars = s.plan.Precision.Append(nil, slots[slot].values...)
 			}
 			body.Terms = append(body.Terms, term)
-			if s.plan.Weights == wire.BySamples {
+			if s.plan.Weights == plan.BySamples {
 				body.Weights = append(body.Weights, uint32(slots[slot].weight))
 			}
 		}
@@ -46,14 +47,14 @@ func (s *slowRound) body() *wire.Round {
 		one.Scalars = s.plan.Precision.Append(one.Scalars, s.one(replies, i))
 	}
 	body.Terms = append([]wire.Term{one}, s.controls(replies)...)
-	if s.plan.Control == wire.ScaffoldMean {
+	if s.plan.Control == plan.ScaffoldMean {
 		body.Slots, body.Population = order, uint32(s.w.core.roster.Stored)
 	}
 	return body
 }
 
 func (s *slowRound) clipped(r sentReply) sentReply {
-	if s.plan.Aggregator != wire.ClippedMean {
+	if s.plan.Aggregator != plan.ClippedMean {
 		return r
 	}
 	sum := 0.0
@@ -82,9 +83,9 @@ func (s *slowRound) one(replies []sentReply, i int) float32 {
 	slices.Sort(column)
 	m := len(column)
 	switch s.plan.Aggregator {
-	case wire.Median:
+	case plan.Median:
 		return float32((float64(column[(m-1)/2]) + float64(column[m/2])) / 2)
-	case wire.TrimmedMean:
+	case plan.TrimmedMean:
 		cut := int(math.Floor(float64(s.plan.Trim) * float64(m)))
 		sum := new(big.Rat)
 		for _, v := range column[cut : m-cut] {

@@ -10,8 +10,9 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A stage is a core, a log and the commands of a transcript:
@@ -42,7 +43,7 @@ import (
 type stage struct {
 	t         *testing.T
 	core      *Core
-	plan      *wire.Plan
+	plan      *plan.Plan
 	log       *runlog.Memory
 	now       uint64
 	hold      bool
@@ -274,8 +275,8 @@ func (s *stage) storeForeign(args []string) {
 	s.check(s.log.Append(s.t.Context(), r.N, record))
 }
 
-func (s *stage) change(fields []string) *wire.Change {
-	c := &wire.Change{}
+func (s *stage) change(fields []string) *plan.Change {
+	c := &plan.Change{}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
 		s.check(planfile.SetChange(c, name, value))

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -19,7 +19,7 @@ func (s *stage) print(o Output) {
 	switch o.Kind {
 	case OutAnnounce:
 		a := s.announcement(o.Frame)
-		if o.Frame[1] == lean.Version {
+		if o.Frame[1] == compact.Version {
 			s.out.WriteString("  lean")
 		}
 		s.printAnnouncement(&a)
@@ -51,7 +51,7 @@ func (s *stage) print(o Output) {
 
 // announcement reads a frame of either form, with its records.
 func (s *stage) announcement(frame []byte) wire.Announcement {
-	a, err := lean.Decode(frame)
+	a, err := compact.Decode(frame)
 	s.check(err)
 	if a.Lean() {
 		record, err := a.Record(wire.HashRecord(s.stored(a.N - 2)))

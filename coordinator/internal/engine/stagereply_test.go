@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -75,13 +76,13 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 		case "kind":
 			r.Rest = survey.Answer(map[string]survey.Kind{"mu": survey.Mu, "step": survey.Step,
 				"other": 99}[v])
-			r.Values = s.scalars(wire.Single, keys["g"])
+			r.Values = s.scalars(plan.Single, keys["g"])
 		case "group":
 			r.Rest = wiregroups.AppendReply(nil, uint32(s.number(v)))
 		case "slope":
 			r.Rest = survey.Slope(s.float(v))
 		case "m":
-			r.Values = s.scalars(wire.Single, v)
+			r.Values = s.scalars(plan.Single, v)
 		case "c":
 			control.Scalars = s.scalars(s.core.Plan.Precision, v)
 		case "cn":
@@ -127,7 +128,7 @@ func (s *stage) knows(args []string) {
 		Frame: (&wire.JoinRequest{Rest: known.Append(nil)}).Append(nil)})
 }
 
-func (s *stage) scalars(precision wire.Precision, list string) (scalars wire.Scalars) {
+func (s *stage) scalars(precision plan.Precision, list string) (scalars wire.Scalars) {
 	for x := range strings.SplitSeq(list, ",") {
 		scalars = precision.Append(scalars, s.float(x))
 	}

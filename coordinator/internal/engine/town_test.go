@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -17,7 +18,7 @@ import (
 // aggregation. Messages take some time, and a share of them is lost.
 type town struct {
 	*testing.T
-	plan  *wire.Plan
+	plan  *plan.Plan
 	c     *Core
 	log   *runlog.Memory
 	now   uint64
@@ -59,7 +60,7 @@ type kept struct {
 	frame []byte
 }
 
-func newTown(t *testing.T, plan *wire.Plan, devices int, seed uint64) *town {
+func newTown(t *testing.T, plan *plan.Plan, devices int, seed uint64) *town {
 	w := &town{T: t, plan: plan, log: &runlog.Memory{}, rng: rand.New(rand.NewPCG(seed, 5))}
 	for i, id := range ids(devices) {
 		w.homes = append(w.homes, &home{town: w, number: i, id: id, up: true})
@@ -148,7 +149,7 @@ func (w *town) do(out []Output) {
 			w.log.AddMembers(w.Context(), []string{o.ID})
 			w.input(Input{Kind: InStored, Count: 1})
 		case OutAnnounce:
-			a, err := lean.Decode(slices.Clone(o.Frame))
+			a, err := compact.Decode(slices.Clone(o.Frame))
 			if err != nil {
 				w.Fatal(err)
 			}

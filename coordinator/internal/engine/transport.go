@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,11 +19,11 @@ type transport interface {
 	unsummed() bool
 }
 
-func transportOf(p *wire.Plan) transport {
+func transportOf(p *plan.Plan) transport {
 	switch p.Transport {
-	case wire.Relay:
+	case plan.Relay:
 		return relayTransport{}
-	case wire.DenseVectors:
+	case plan.DenseVectors:
 		return denseTransport{}
 	}
 	return meanTransport{}

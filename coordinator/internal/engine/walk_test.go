@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -140,7 +141,7 @@ func (w *walk) contribute(id string) {
 	}
 	w.addControl(&r, &sent)
 	sent.weight = 1
-	if w.core.Plan.Weights == wire.BySamples {
+	if w.core.Plan.Weights == plan.BySamples {
 		sent.weight = int64(min(r.Weight, 7))
 	}
 	before := w.core.counters
@@ -182,7 +183,7 @@ func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 // addControl adds a control variate, often along a record that can have none.
 func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
 	c := w.core
-	if c.Plan.Control == wire.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
+	if c.Plan.Control == plan.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
 		return
 	}
 	v := wire.ControlVariate{N: 1 + w.rng.Uint64N(r.N-1)}

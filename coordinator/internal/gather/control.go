@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -62,7 +63,7 @@ func (t *Controls) Add(n uint64, values []float32, weight uint32) {
 // Terms appends the terms of record n: each sum divided by the weight of all contributors, whether
 // they sent a control variate or not, rounded once to float32, and then to the precision.
 func (t *Controls) Terms(terms []wire.Term, n, weight uint64,
-	precision wire.Precision) []wire.Term {
+	precision plan.Precision) []wire.Term {
 	for _, g := range slices.Backward(t.groups) {
 		var scalars wire.Scalars
 		for i := range t.sums[g.first : g.first+g.count] {
@@ -76,7 +77,7 @@ func (t *Controls) Terms(terms []wire.Term, n, weight uint64,
 // Fits says whether the round's record has room for another control variate along record n, of size
 // bytes, beside the round's mean of so many scalars. A valid plan has room for one from every
 // target contributor, but P may have been larger when these were made.
-func (t *Controls) Fits(n uint64, size int, plan *wire.Plan, scalars int) bool {
+func (t *Controls) Fits(n uint64, size int, plan *plan.Plan, scalars int) bool {
 	if _, found := t.find(n); found {
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +18,7 @@ type evaluator struct {
 }
 
 // evaluate has all devices of a roster evaluate the state after record n.
-func evaluate(t *testing.T, e *Evaluation, p *wire.Plan, n uint64, from []evaluator) string {
+func evaluate(t *testing.T, e *Evaluation, p *plan.Plan, n uint64, from []evaluator) string {
 	t.Helper()
 	var c report.Counters
 	e.Begin(n, wire.Tip{1}, 1)
@@ -34,12 +35,12 @@ func evaluate(t *testing.T, e *Evaluation, p *wire.Plan, n uint64, from []evalua
 	return e.Reached(p)
 }
 
-func evaluationPlan(evaluators uint32) *wire.Plan {
-	return &wire.Plan{
-		Run:            "r",
-		PlanRobust:     wire.PlanRobust{ClaimBound: 4},
-		PlanEvaluation: wire.PlanEvaluation{EvalCount: evaluators, Metrics: []string{"accuracy"}},
-		PlanStop:       wire.PlanStop{StopMetric: "accuracy", StopWhen: wire.Above, StopValue: 0.9},
+func evaluationPlan(evaluators uint32) *plan.Plan {
+	return &plan.Plan{
+		Run:              "r",
+		RobustFields:     plan.RobustFields{ClaimBound: 4},
+		EvaluationFields: plan.EvaluationFields{EvalCount: evaluators, Metrics: []string{"accuracy"}},
+		StopFields:       plan.StopFields{StopMetric: "accuracy", StopWhen: plan.Above, StopValue: 0.9},
 	}
 }
 
@@ -84,7 +85,7 @@ func TestGoalTwiceInARow(t *testing.T) {
 			t.Errorf("evaluation %d: %q, ended should be %v", i, text, r.ended)
 		}
 	}
-	p.StopWhen, p.StopValue, e = wire.Below, 0.6, &Evaluation{}
+	p.StopWhen, p.StopValue, e = plan.Below, 0.6, &Evaluation{}
 	for n := range uint64(3) {
 		if text := evaluate(t, e, p, n+1, []evaluator{good, bad}); text != "" {
 			t.Errorf("one evaluator of two: %s", text)

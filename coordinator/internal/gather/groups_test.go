@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -30,7 +31,7 @@ func TestGroupTerms(t *testing.T) {
 		for _, slot := range rng.Perm(devices) {
 			k.Add(uint32(slot), values[slot], 1+uint32(slot%3))
 		}
-		terms := GroupTerms(k.ByGroup(of, groups), Aggregator{}, wire.Single)
+		terms := GroupTerms(k.ByGroup(of, groups), Aggregator{}, plan.Single)
 		if want == nil {
 			want = terms
 		}
@@ -63,11 +64,11 @@ func TestGroupTermsOfHalves(t *testing.T) {
 	k.Add(0, []float32{1}, 1)
 	k.Add(1, []float32{1 + 1.0/1024}, 1)
 	of := func(uint32) (uint32, bool) { return 0, true }
-	terms := GroupTerms(k.ByGroup(of, 1), Aggregator{}, wire.Half)
-	if got := wire.Half.Values(terms[0].Scalars, 1, 1); len(got) != 1 || got[0] != 1 {
+	terms := GroupTerms(k.ByGroup(of, 1), Aggregator{}, plan.Half)
+	if got := plan.Half.Values(terms[0].Scalars, 1, 1); len(got) != 1 || got[0] != 1 {
 		t.Errorf("the mean is %v, want 1: rounded once, to even", got)
 	}
-	if terms := GroupTerms(k.ByGroup(of, 0), Aggregator{}, wire.Half); len(terms) != 0 {
+	if terms := GroupTerms(k.ByGroup(of, 0), Aggregator{}, plan.Half); len(terms) != 0 {
 		t.Errorf("no groups have terms %v", terms)
 	}
 }
@@ -80,10 +81,10 @@ func TestGroupWeights(t *testing.T) {
 		{[]uint32{7}, []uint32{7}},
 		{[]uint32{1, 2, 3, 4, 5}, []uint32{5, 7, 3}},
 		{[]uint32{0, 2}, []uint32{2}}, // nobody of group 0
-		{[]uint32{wire.MaxWeight, 3}, []uint32{wire.MaxWeight, 3}},
-		{[]uint32{wire.MaxWeight, 3, 1, 1}, []uint32{wire.MaxWeight/2 + 1, 2, 1}},
-		{[]uint32{wire.MaxWeight, 1, 20, wire.MaxWeight, 0, 0, wire.MaxWeight},
-			[]uint32{3 * wire.MaxWeight / 4, 1, 5}},
+		{[]uint32{plan.MaxWeight, 3}, []uint32{plan.MaxWeight, 3}},
+		{[]uint32{plan.MaxWeight, 3, 1, 1}, []uint32{plan.MaxWeight/2 + 1, 2, 1}},
+		{[]uint32{plan.MaxWeight, 1, 20, plan.MaxWeight, 0, 0, plan.MaxWeight},
+			[]uint32{3 * plan.MaxWeight / 4, 1, 5}},
 	} {
 		var k Contributions
 		k.Reset(1)
@@ -112,7 +113,7 @@ func TestWeigh(t *testing.T) {
 		}
 		return []uint32{1, 3}
 	})
-	if got := GroupTerms(one, Aggregator{}, wire.Single)[0].Scalars.At(0); got != 0.5 {
+	if got := GroupTerms(one, Aggregator{}, plan.Single)[0].Scalars.At(0); got != 0.5 {
 		t.Errorf("the mean is %v, want 0.5", got)
 	}
 }

@@ -1,6 +1,9 @@
 package gather
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
 
 // LateWork is what a coordinator knows about contributions to closed records.
 //
@@ -15,7 +18,7 @@ type LateWork struct {
 
 // Fresh says whether contributions to round number still count in the record that closes next. n
 // is the log's last record, of round rounds.
-func (l *LateWork) Fresh(p *wire.Plan, number, n, rounds uint64) bool {
+func (l *LateWork) Fresh(p *plan.Plan, number, n, rounds uint64) bool {
 	next := rounds + 1
 	if l.Past.Find(n+1) != nil { // it is being appended
 		next++
@@ -30,7 +33,7 @@ func (l *LateWork) Join() { l.Joining, l.Waiting = l.Waiting, Late{} }
 // ends what joined that record, forgets rounds that are not on the path or that another epoch
 // closed, and drops what is too old or too large for the next record, so that all that waits will
 // be counted.
-func (l *LateWork) Moved(p *wire.Plan, r *wire.Record, epoch, rounds uint64) {
+func (l *LateWork) Moved(p *plan.Plan, r *wire.Record, epoch, rounds uint64) {
 	l.Joining = Late{}
 	onPath := func(uint64) bool { return true }
 	switch {
@@ -49,4 +52,4 @@ func (l *LateWork) Moved(p *wire.Plan, r *wire.Record, epoch, rounds uint64) {
 }
 
 // MostScalars is the K*P for which a valid plan has room in its records.
-func MostScalars(p *wire.Plan) int { return int(p.Steps) * int(p.MaxPerturbations()) }
+func MostScalars(p *plan.Plan) int { return int(p.Steps) * int(p.MaxPerturbations()) }

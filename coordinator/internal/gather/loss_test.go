@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 func TestLossWatch(t *testing.T) {
@@ -191,8 +191,8 @@ func (w whole) Lacks(n uint64) uint64 {
 }
 
 func (w *LossWatch) story() string {
-	return w.Diverged(&wire.Plan{
-		PlanLocal: wire.PlanLocal{StepSize: 1},
+	return w.Diverged(&plan.Plan{
+		LocalFields: plan.LocalFields{StepSize: 1},
 	}, whole(0))
 }
 
@@ -202,30 +202,30 @@ func TestWayBack(t *testing.T) {
 	for i, loss := range []float32{9, 8, 7, 6, 5, 4, 3, 2.5, 1, 2, 3, 500, 500, 500} {
 		w.Observe(1, uint64(2*i+1), []float32{loss})
 	}
-	plan := &wire.Plan{PlanLocal: wire.PlanLocal{StepSize: 1}}
+	p := &plan.Plan{LocalFields: plan.LocalFields{StepSize: 1}}
 	for log, want := range map[whole]string{
 		0: "diverged: the median loss is 500 and began at 9, 2.5 at best: `zofl rollback 15`, " +
 			"`zofl change step=0.1`, `zofl resume`",
 		20: "`zofl rollback 20`",
 		99: "`zofl rollback 15`",
 	} {
-		if got := w.Diverged(plan, log); !strings.Contains(got, want) {
+		if got := w.Diverged(p, log); !strings.Contains(got, want) {
 			t.Errorf("vectors from record %d: %q, want %q", log, got, want)
 		}
 	}
 	w.failures, w.infinite = hopeless, 1
-	if got := w.Diverged(plan, whole(0)); strings.Contains(got, "losses first") {
+	if got := w.Diverged(p, whole(0)); strings.Contains(got, "losses first") {
 		t.Errorf("a loss of 500 that was 9: %q blames the devices", got)
 	}
 	for i := range 9 {
 		w.Observe(1, uint64(30+i), []float32{1})
 	}
-	if got := w.Diverged(plan, whole(0)); !strings.Contains(got, "the devices' losses first") ||
+	if got := w.Diverged(p, whole(0)); !strings.Contains(got, "the devices' losses first") ||
 		!strings.Contains(got, "`zofl rollback") {
 		t.Errorf("a loss of 1 that was 9: %q does not name the devices, then the way back", got)
 	}
-	plan.ServerRule, plan.ServerStep = wire.ServerAdam, 1
-	if got := w.Diverged(plan, whole(0)); !strings.Contains(got, "`zofl change server_step=0.1`") {
+	p.ServerRule, p.ServerStep = plan.ServerAdam, 1
+	if got := w.Diverged(p, whole(0)); !strings.Contains(got, "`zofl change server_step=0.1`") {
 		t.Errorf("adam: %q, want its step", got)
 	}
 }
@@ -236,7 +236,7 @@ func TestNoWayBackFromRest(t *testing.T) {
 	var w LossWatch
 	w.Observe(1, 3, []float32{2.3})
 	w.failures, w.infinite = hopeless, 3
-	plan := &wire.Plan{PlanLocal: wire.PlanLocal{StepAuto: 1}}
+	plan := &plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1}}
 	got := w.Diverged(plan, whole(0))
 	if !strings.Contains(got, "(3)") || !strings.Contains(got, "look at the devices' losses first") ||
 		strings.Contains(got, "rollback") || strings.Contains(got, "change") {

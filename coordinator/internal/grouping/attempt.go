@@ -6,7 +6,7 @@ import "github.com/zofl/zofl/wire"
 type Attempt struct {
 	Number uint32
 	Cohort wire.Cohort
-	Draw   uint64 // the record for which the cohort is drawn, see [wire.Plan.Draw]
+	Draw   uint64 // the record for which the cohort is drawn, see [plan.Plan.Draw]
 	Groups Groups // where devices share directions by groups: these, and nobody else
 }
 

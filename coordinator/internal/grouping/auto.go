@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
-	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 )
 
 // With groups=auto all devices of a round share directions at first, and then either that stays so,
@@ -59,7 +59,7 @@ type contrast struct {
 }
 
 // size returns how many devices of a round share directions.
-func (c *Chooser) size(p *wire.Plan) uint32 {
+func (c *Chooser) size(p *plan.Plan) uint32 {
 	switch {
 	case p.Groups != wiregroups.Auto:
 		return p.GroupSize
@@ -71,7 +71,7 @@ func (c *Chooser) size(p *wire.Plan) uint32 {
 
 // Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
 // groups=auto. After a round upon which it chooses, first or again, it says what, else nothing.
-func (c *Chooser) Heed(p *wire.Plan, rows [][]float32, weights []uint32) (why string) {
+func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
 	if p.Groups != wiregroups.Auto || len(rows) == 0 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 )
 
 // slopesOf returns the scalars of a round of devices whose gradients in d dimensions are the mean
@@ -111,7 +111,7 @@ func TestAutoNoise(t *testing.T) {
 		{alike, []uint32{1, 1}, "each device has directions of its own: the noise of own ones is 0.5 of"},
 		{[][]float32{{2, -2}, {-2, 2}}, []uint32{1, 1}, "have in common is too little to tell"},
 	} {
-		c, p := New(1), &wire.Plan{PlanGroups: wire.PlanGroups{Groups: wiregroups.Auto}}
+		c, p := New(1), &plan.Plan{GroupsFields: plan.GroupsFields{Groups: wiregroups.Auto}}
 		why := c.Heed(p, nil, nil)
 		why += c.Heed(p, [][]float32{{0, 0}, {0, 0}}, []uint32{1, 1})
 		why += c.Heed(p, rows[:1], []uint32{1})
@@ -128,8 +128,8 @@ func TestAutoNoise(t *testing.T) {
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
 		c := New(1)
 		for range measured + 1 {
-			if why := c.Heed(&wire.Plan{
-				PlanGroups: wire.PlanGroups{Groups: groups},
+			if why := c.Heed(&plan.Plan{
+				GroupsFields: plan.GroupsFields{Groups: groups},
 			}, rows, ones(rows)); why != "" {
 				t.Errorf("groups %d: %q", groups, why)
 			}

@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/report"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -72,8 +73,8 @@ type Chooser struct {
 func New(epoch uint64) *Chooser { return &Chooser{epoch: epoch, of: map[uint32]uint32{}} }
 
 // For returns a chooser for a plan, nil if the plan has no groups.
-func For(p *wire.Plan, epoch uint64) *Chooser {
-	if p.Sharing != wire.GroupDirections {
+func For(p *plan.Plan, epoch uint64) *Chooser {
+	if p.Sharing != plan.GroupDirections {
 		return nil
 	}
 	return New(epoch)
@@ -108,14 +109,14 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 //
 // The first attempt also asks a silent member, for which the round does not wait: one that is back
 // has nothing else to answer.
-func (c *Chooser) Choose(p *wire.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
+func (c *Chooser) Choose(p *plan.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
 	if attempt == 0 {
 		clear(c.of)
 		c.groups = 0
 	}
 	d := deal{chooser: c, crowd: crowd, sizes: make([]uint32, wiregroups.Count(p))}
 	have := d.contributed()
-	lacks := p.Sampled(wire.MaxMembers) - min(have, p.Sampled(wire.MaxMembers))
+	lacks := p.Sampled(plan.MaxMembers) - min(have, p.Sampled(plan.MaxMembers))
 	wants := int(min(uint64(lacks)<<min(attempt, 8), mostDevices))
 	if attempt == 0 && c.sketches != nil {
 		have += d.parts(c.partsOf(p, round, crowd))
@@ -168,7 +169,7 @@ func (d *deal) parts(groups [][]uint32) (asked uint32) {
 
 // partsOf returns the groups of a round, of all those that the present members are split into for
 // Plan.Regroup rounds.
-func (c *Chooser) partsOf(p *wire.Plan, round uint64, crowd Crowd) [][]uint32 {
+func (c *Chooser) partsOf(p *plan.Plan, round uint64, crowd Crowd) [][]uint32 {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	if c.parts == nil || c.period != period {
 		var present []uint32
@@ -197,7 +198,7 @@ type Answers struct {
 
 // Learn takes the sketches of members, and says what their groups come to from a round on. Whoever
 // is present and sent none counts as average until the next ones.
-func (c *Chooser) Learn(p *wire.Plan, round uint64, a Answers, crowd Crowd) string {
+func (c *Chooser) Learn(p *plan.Plan, round uint64, a Answers, crowd Crowd) string {
 	asked := map[uint32]bool{}
 	for slot := range crowd.Members() {
 		if crowd.Standing(slot) == Present {
@@ -252,7 +253,7 @@ func (c *Chooser) Shares(classes int) []float64 {
 
 // Spread returns the share of the members' squared differences that the groups of the present
 // period leave in their sums: 1 if they were random, on average.
-func (c *Chooser) Spread(p *wire.Plan, round uint64, crowd Crowd) float64 {
+func (c *Chooser) Spread(p *plan.Plan, round uint64, crowd Crowd) float64 {
 	c.partsOf(p, round, crowd)
 	members := 0
 	for _, slots := range c.parts {
@@ -335,10 +336,10 @@ func (d *deal) smallest() uint32 {
 
 // order returns the members in the order in which a round asks them: a random one, the same for
 // Plan.Regroup rounds, of which each begins where the one before ends if all are present.
-func (c *Chooser) order(p *wire.Plan, round uint64, members uint32) iter.Seq[uint32] {
+func (c *Chooser) order(p *plan.Plan, round uint64, members uint32) iter.Seq[uint32] {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	all := wire.Cohort{Sampled: uint64(members), Members: members}
-	skip := at * uint64(p.Sampled(wire.MaxMembers)) % uint64(max(members, 1))
+	skip := at * uint64(p.Sampled(plan.MaxMembers)) % uint64(max(members, 1))
 	return func(yield func(uint32) bool) {
 		at := uint64(0)
 		for slot := range all.Slots(p.Run, period, uint32(c.epoch)) {

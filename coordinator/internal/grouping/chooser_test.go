@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 )
 
 // A fleet is a crowd that tests set.
@@ -24,12 +24,12 @@ func (f *fleet) Standing(slot uint32) Standing { return f.standings[slot] }
 func (f *fleet) Contributed(slot uint32) bool  { return f.contributed[slot] }
 
 // planOf has groups of size, of target devices a round.
-func planOf(target, size, regroup uint32) *wire.Plan {
-	return &wire.Plan{
-		Run:        "g",
-		PlanProbe:  wire.PlanProbe{Sharing: wire.GroupDirections},
-		PlanGroups: wire.PlanGroups{Groups: wiregroups.Random, GroupSize: size, Regroup: regroup},
-		PlanRounds: wire.PlanRounds{Target: target, OverSample: 1},
+func planOf(target, size, regroup uint32) *plan.Plan {
+	return &plan.Plan{
+		Run:          "g",
+		ProbeFields:  plan.ProbeFields{Sharing: plan.GroupDirections},
+		GroupsFields: plan.GroupsFields{Groups: wiregroups.Random, GroupSize: size, Regroup: regroup},
+		RoundsFields: plan.RoundsFields{Target: target, OverSample: 1},
 	}
 }
 

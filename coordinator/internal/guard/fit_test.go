@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -101,7 +102,7 @@ func (f *plainFit) scalars() float64 {
 func TestNoise(t *testing.T) {
 	for name, own := range map[string]float32{"the same": 0, "half the same": 1, "their own": 100} {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, scalar: 10}
-		g := newRooted(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 1.5, Trust: 200}}, 20)
+		g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 200}}, 20)
 		counted := make([]float64, f.n)
 		const rounds, from = 200, 50
 		for r := range rounds {
@@ -138,7 +139,7 @@ func TestNoise(t *testing.T) {
 // TestSlotsBeyondAFit: members whose slots are too many to compare count as without it, and cost no
 // memory.
 func TestSlotsBeyondAFit(t *testing.T) {
-	p := &wire.Plan{PlanRobust: wire.PlanRobust{Trust: 10, Roots: []string{"root"}}}
+	p := &plan.Plan{RobustFields: plan.RobustFields{Trust: 10, Roots: []string{"root"}}}
 	g := &Guard{Root: func(slot uint32) bool { return slot == 0 }}
 	for range 5 {
 		g.Begin(p, &Past{})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,12 +22,12 @@ func honest(rng *rand.Rand, n int) []float32 {
 // A desk is a guard with its log, whose records have the mean of all contributions, or each.
 type desk struct {
 	Guard
-	plan    *wire.Plan
+	plan    *plan.Plan
 	past    Past
 	relayed bool
 }
 
-func newDesk(p *wire.Plan) *desk { return &desk{plan: p} }
+func newDesk(p *plan.Plan) *desk { return &desk{plan: p} }
 
 // round lets a guard see a round of contributions, and returns their factors.
 func (d *desk) round(contributions [][]float32) (factors []float64) {
@@ -64,7 +65,7 @@ func (d *desk) note(contributors uint32, terms ...[]float32) {
 func TestBound(t *testing.T) {
 	for _, size := range []float32{1e-6, 1, 1000} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 		for r := range 40 {
 			all := make([][]float32, 10)
 			for i := range all {
@@ -93,7 +94,7 @@ func TestBound(t *testing.T) {
 
 // TestCutKeepsDirection compares a cut with its equation, v b s/|v|, in float64.
 func TestCutKeepsDirection(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3}})
 	g.round([][]float32{ones(30, 1), ones(30, 1), ones(30, 1)})
 	values := []float32{30, -40}
 	g.Cut(0, values)
@@ -118,7 +119,7 @@ func ones(n int, size float32) []float32 {
 // log tells at first of contributions of 1, then of cut ones, and each 8 rounds let 4 times the
 // root of 10 times as much pass.
 func TestScaleFollows(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	cut := 0
 	for r := range 60 {
 		size := float32(1)
@@ -143,7 +144,7 @@ func TestScaleFollows(t *testing.T) {
 // TestMinorityOfManyRounds has a majority of liars in one round of few contributors. What the log
 // tells holds: contributions of 1, and as all were alike it may be the root of 3.
 func TestMinorityOfManyRounds(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	for range 20 {
 		g.round([][]float32{ones(10, 1), ones(10, 1), ones(10, 1)})
 	}
@@ -158,7 +159,7 @@ func TestMinorityOfManyRounds(t *testing.T) {
 // TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
 // it does not teach the log a larger scale, because the round's own median holds.
 func TestPersistentLiar(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
+	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
 	for r := range 200 {
 		all := make([][]float32, 10)
 		for i := range all {
@@ -177,7 +178,7 @@ func TestFewScalars(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, devices := range []int{1, 2, 3, 5, 10} {
 		for _, scalars := range []int{1, 2, 5, 10} {
-			g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
+			g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
 			for range 2000 {
 				all := make([][]float32, devices)
 				for i := range all {
@@ -200,7 +201,7 @@ func TestFewScalars(t *testing.T) {
 // TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
 // the middle they cancel each other, and their mean tells nothing of how long they are.
 func TestCancelingDevices(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 8}})
+	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
 	for r := range 200 {
 		common := float32(math.Exp(-float64(r) / 10))
 		all := make([][]float32, 10)
@@ -226,8 +227,8 @@ func TestCancelingDevices(t *testing.T) {
 // cut to twice what was usual then. A new coordinator knows that from the log.
 func TestLastToLearn(t *testing.T) {
 	for _, relayed := range []bool{true, false} {
-		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&wire.Plan{
-			PlanRobust: wire.PlanRobust{Bound: 8},
+		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&plan.Plan{
+			RobustFields: plan.RobustFields{Bound: 8},
 		})
 		g.relayed = relayed
 		for r := range 200 {
@@ -258,7 +259,7 @@ func TestLastToLearn(t *testing.T) {
 // TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does
 // that saw all rounds.
 func TestGuardOfTheLogAlone(t *testing.T) {
-	rng, plan := rand.New(rand.NewPCG(5, 6)), &wire.Plan{PlanRobust: wire.PlanRobust{Bound: 2}}
+	rng, plan := rand.New(rand.NewPCG(5, 6)), &plan.Plan{RobustFields: plan.RobustFields{Bound: 2}}
 	g := newDesk(plan)
 	for r := range 100 {
 		all := make([][]float32, 1+rng.IntN(4))
@@ -282,7 +283,7 @@ func TestGuardOfTheLogAlone(t *testing.T) {
 }
 
 func TestNothingIsCutWithoutBound(t *testing.T) {
-	g := newDesk(&wire.Plan{})
+	g := newDesk(&plan.Plan{})
 	for i, f := range g.round([][]float32{{1}, {1e30}, {1}}) {
 		if f != 1 {
 			t.Errorf("device %d was cut by %v", i, f)
@@ -295,7 +296,7 @@ func TestNothingIsCutWithoutBound(t *testing.T) {
 
 // TestVariates cuts those of earlier, steeper points less than a contribution.
 func TestVariates(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	for r := range 41 {
 		size := float32(1)
 		if r == 0 {
@@ -313,7 +314,7 @@ func TestVariates(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	plan, g := &wire.Plan{PlanRobust: wire.PlanRobust{ClaimBound: 4}}, &Guard{}
+	plan, g := &plan.Plan{RobustFields: plan.RobustFields{ClaimBound: 4}}, &Guard{}
 	g.Begin(plan, &Past{})
 	if got := g.Samples(1 << 20); got != 1 {
 		t.Errorf("a claim before any is known counts %d, want 1", got)
@@ -335,11 +336,11 @@ func TestClaims(t *testing.T) {
 // TestVectorsDoNotWait: a bound says nothing of vectors, which are summed as they come.
 func TestVectorsDoNotWait(t *testing.T) {
 	g := &Guard{}
-	for transport, want := range map[wire.Transport]bool{wire.Mean: true, wire.Relay: true,
-		wire.DenseVectors: false} {
-		g.Begin(&wire.Plan{
-			PlanAggregate: wire.PlanAggregate{Transport: transport},
-			PlanRobust:    wire.PlanRobust{Bound: 8},
+	for transport, want := range map[plan.Transport]bool{plan.Mean: true, plan.Relay: true,
+		plan.DenseVectors: false} {
+		g.Begin(&plan.Plan{
+			AggregateFields: plan.AggregateFields{Transport: transport},
+			RobustFields:    plan.RobustFields{Bound: 8},
 		}, &Past{})
 		if g.Holds() != want {
 			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -20,7 +21,7 @@ type Past struct {
 	read      bool // record 1
 	steps     int
 	parts     uint32         // of a contribution, at most
-	precision wire.Precision // of terms
+	precision plan.Precision // of terms
 	means     bool           // terms are means
 
 	last [window]length // of round records, at index rounds mod window
@@ -43,7 +44,7 @@ func (p *Past) Note(first, record []byte) {
 		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
 			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.TermPrecision()
 			p.parts = max(r.Plan.Classes, 1)
-			p.means = r.Plan.Transport != wire.Relay || r.Plan.Sharing == wire.GroupDirections
+			p.means = r.Plan.Transport != plan.Relay || r.Plan.Sharing == plan.GroupDirections
 		}
 	}
 	r, err := wire.DecodeRecord(record)

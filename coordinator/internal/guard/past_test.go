@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -18,7 +19,7 @@ func TestPast(t *testing.T) {
 		"mean":    {roundRecord(16, ones(30, -1)), 4},
 		"garbage": {[]byte{1, 2, 3}, 0},
 	} {
-		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 4}})
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 		g.past.Note(planRecord(g.plan), c.record)
 		if got := g.past.usual().rms; math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: scale %v, want %v", name, got, c.want)
@@ -36,12 +37,12 @@ func TestPast(t *testing.T) {
 
 // TestPastOfGroups: records of groups have the means as halves where devices send few bits.
 func TestPastOfGroups(t *testing.T) {
-	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
-		wire.Int2} {
-		plan := &wire.Plan{
-			PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
-			PlanAggregate: wire.PlanAggregate{Transport: wire.Relay, Precision: precision},
-			PlanRobust:    wire.PlanRobust{Bound: 4},
+	for _, precision := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4,
+		plan.Int2} {
+		plan := &plan.Plan{
+			ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
+			AggregateFields: plan.AggregateFields{Transport: plan.Relay, Precision: precision},
+			RobustFields:    plan.RobustFields{Bound: 4},
 		}
 		body := &wire.Round{Round: 1, StepSize: 1, Perturbations: 19, Contributors: 8}
 		for slot, v := range []float32{5, -4} {
@@ -61,11 +62,11 @@ func TestPastOfGroups(t *testing.T) {
 // TestPastOfClasses: a group's mean is over the classes of its devices, so what usual devices send
 // may be that much longer than it tells.
 func TestPastOfClasses(t *testing.T) {
-	plan := &wire.Plan{
-		PlanProbe:     wire.PlanProbe{Sharing: wire.GroupDirections},
-		PlanGroups:    wire.PlanGroups{Classes: 9},
-		PlanAggregate: wire.PlanAggregate{Transport: wire.Relay},
-		PlanRobust:    wire.PlanRobust{Bound: 4},
+	plan := &plan.Plan{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
+		GroupsFields:    plan.GroupsFields{Classes: 9},
+		AggregateFields: plan.AggregateFields{Transport: plan.Relay},
+		RobustFields:    plan.RobustFields{Bound: 4},
 	}
 	var past Past
 	past.Note(planRecord(plan), roundRecord(8, ones(30, 5), ones(30, 4)))
@@ -77,9 +78,9 @@ func TestPastOfClasses(t *testing.T) {
 // TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
 // which says nothing of what is usual before.
 func TestClippedLogs(t *testing.T) {
-	g := newDesk(&wire.Plan{
-		PlanAggregate: wire.PlanAggregate{Aggregator: wire.ClippedMean, Clip: 1},
-		PlanRobust:    wire.PlanRobust{Bound: 4},
+	g := newDesk(&plan.Plan{
+		AggregateFields: plan.AggregateFields{Aggregator: plan.ClippedMean, Clip: 1},
+		RobustFields:    plan.RobustFields{Bound: 4},
 	})
 	for range 20 {
 		g.note(3, ones(30, 1))
@@ -91,7 +92,7 @@ func TestClippedLogs(t *testing.T) {
 	}
 }
 
-func planRecord(p *wire.Plan) []byte {
+func planRecord(p *plan.Plan) []byte {
 	plan := *p
 	plan.Scheme, plan.Steps = prng.Scheme, 1
 	return (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: &plan}).Append(nil)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // oppose is how far below 0 the agreement with the roots is from which a device does not count:
@@ -14,7 +14,7 @@ import (
 const oppose = 0.05
 
 // Rooted says whether devices have to agree with roots.
-func Rooted(p *wire.Plan) bool { return p.Trust > 0 && len(p.Roots) > 0 }
+func Rooted(p *plan.Plan) bool { return p.Trust > 0 && len(p.Roots) > 0 }
 
 func (g *Guard) rooted() bool { return Rooted(g.plan) }
 

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // newRooted returns a desk on which the operator vouches for a slot.
-func newRooted(p *wire.Plan, root uint32) *desk {
+func newRooted(p *plan.Plan, root uint32) *desk {
 	p.Roots = []string{"root"}
 	d := newDesk(p)
 	d.Root = func(slot uint32) bool { return slot == root }
@@ -22,7 +22,7 @@ func newRooted(p *wire.Plan, root uint32) *desk {
 func TestRoots(t *testing.T) {
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, liars: 4, lie: lie, scalar: 10}
-		g := newRooted(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 100}}, 20)
+		g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 100}}, 20)
 		for r := range 200 {
 			all := f.round()
 			for i := range all[4:20] { // whose pull along some directions is 4 times the signal's
@@ -45,7 +45,7 @@ func TestRoots(t *testing.T) {
 // TestRootEquations compares agreement with the roots, what is lost by it and as noise, and how far
 // a contribution is drawn to the roots, with their equations, in float64.
 func TestRootEquations(t *testing.T) {
-	g := newRooted(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 100, Trust: 4}}, 3)
+	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 100, Trust: 4}}, 3)
 	rounds := [][][]float32{
 		{{1, 2}, {3, -1}, {2, 5}, {-1, 4}},
 		{{2, 0}, {1, -1}, {4, -1}, {0, 3}},
@@ -105,7 +105,7 @@ func TestRootEquations(t *testing.T) {
 // TestNoRoot: a round in which no root contributes is not vouched for. If it closes all the same,
 // it moves nothing, whatever was sent, and whoever names the roots wrongly sees no liar train.
 func TestNoRoot(t *testing.T) {
-	g := newRooted(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 10}}, 7)
+	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}}, 7)
 	g.round([][]float32{{1, 1}, {1, 2}, {-9, 9}})
 	if g.Vouched() {
 		t.Error("the round is vouched for without a root")
@@ -116,10 +116,10 @@ func TestNoRoot(t *testing.T) {
 				g.Weight(k.Slot, 1))
 		}
 	}
-	for _, plan := range []*wire.Plan{{
-		PlanRobust: wire.PlanRobust{Bound: 3, Trust: 10},
+	for _, plan := range []*plan.Plan{{
+		RobustFields: plan.RobustFields{Bound: 3, Trust: 10},
 	}, {
-		PlanRobust: wire.PlanRobust{Bound: 3, Roots: []string{"a"}},
+		RobustFields: plan.RobustFields{Bound: 3, Roots: []string{"a"}},
 	}} {
 		g.plan = plan
 		if g.round([][]float32{{1, 1}, {1, 2}}); !g.Vouched() || g.held[1].Values[0] != 1 {
@@ -132,7 +132,7 @@ func TestNoRoot(t *testing.T) {
 // lies count for long.
 func TestNoCreditForLength(t *testing.T) {
 	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, liars: 1, lie: times(1), scalar: 10}
-	g := newRooted(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 1.5, Trust: 100}}, 20)
+	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 100}}, 20)
 	for r := range 20 {
 		if r == 1 {
 			f.lie = times(-1)

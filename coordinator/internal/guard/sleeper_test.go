@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestSleepers has a fifth of the devices be honest for 200 rounds, and then lie: what they have
@@ -13,7 +13,7 @@ func TestSleepers(t *testing.T) {
 	const good, struck, most = 200, 30, 6
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, lie: lie, scalar: 10}
-		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 10}})
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}})
 		counts := 0.0 // for how many rounds the first liar counts in all
 		for r := range good + struck {
 			if r == good {
@@ -38,7 +38,7 @@ func TestOccasionalLiars(t *testing.T) {
 	const period, after, rounds = 10, 50, 400
 	for lies, in := range map[int][2]float64{2: {0.95, 1}, 5: {0, 0.25}} {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, lie: times(-1), scalar: 10}
-		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: period}})
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: period}})
 		counts, n := 0.0, 0.0
 		for r := range rounds {
 			if f.liars = 0; r >= after && r%period < lies {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +19,7 @@ type school struct {
 
 // train returns the mean of |x - c|^2 over the last of 400 rounds, c the mean of the honest c_i. x
 // begins at 5 in all parameters, where it is 750.
-func (s *school) train(plan *wire.Plan) float64 {
+func (s *school) train(plan *plan.Plan) float64 {
 	const devices, dim, directions, rounds = 20, 30, 10, 400
 	rng, g := rand.New(rand.NewPCG(11, 12)), &Guard{}
 	normals := func(n int, size float64) []float64 {
@@ -91,7 +92,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 // Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
 // 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints all.
 func TestLiarsTrain(t *testing.T) {
-	recommended := &wire.Plan{PlanRobust: wire.PlanRobust{Bound: 1.5, Trust: 100}}
+	recommended := &plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 100}}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{
 		"random": func(rng *rand.Rand, _, own []float32) []float32 {
 			for p := range own {
@@ -104,12 +105,12 @@ func TestLiarsTrain(t *testing.T) {
 		all[name] = lie
 	}
 	for _, spread := range []float64{0, 2} {
-		honest := (&school{spread: spread}).train(&wire.Plan{})
+		honest := (&school{spread: spread}).train(&plan.Plan{})
 		t.Logf("spread %v, no liars: honest %.3g, guarded %.3g", spread, honest,
 			(&school{spread: spread}).train(recommended))
 		for name, lie := range all {
 			s := &school{spread: spread, liars: 4, lie: lie}
-			mean, guarded := s.train(&wire.Plan{}), s.train(recommended)
+			mean, guarded := s.train(&plan.Plan{}), s.train(recommended)
 			text := fmt.Sprintf("spread %v, %s: honest %.3g, mean %.3g, guarded %.3g", spread, name,
 				honest, mean, guarded)
 			if t.Log(text); spread == 0 && guarded > 1.15*honest || guarded > 750./300 {

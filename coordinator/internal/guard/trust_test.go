@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A fleet has honest devices, whose scalars are a common signal with noise of their own, and liars.
@@ -69,7 +69,7 @@ var lies = map[string]func(*rand.Rand, []float32, []float32) []float32{
 func TestTrust(t *testing.T) {
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, liars: 4, lie: lie, scalar: 10}
-		g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 10}})
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}})
 		for r := range 100 {
 			g.round(f.round())
 			if r < 10 {
@@ -89,7 +89,7 @@ func TestTrust(t *testing.T) {
 // TestTrustComesBack has a device lie for a while, by a defect: it counts again later.
 func TestTrustComesBack(t *testing.T) {
 	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 10, liars: 1, lie: times(-1), scalar: 10}
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 10}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}})
 	for r := range 80 {
 		if r == 40 {
 			if w := g.Weight(0, 1); w != 0 {
@@ -107,7 +107,7 @@ func TestTrustComesBack(t *testing.T) {
 // TestAgreement compares a device's agreement with its equations, in float64: the cosine with the
 // sum of the others' units, and the mean over the contributions so far.
 func TestAgreement(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 100, Trust: 4}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 100, Trust: 4}})
 	rounds := [][][]float32{
 		{{1, 2}, {3, 1}, {2, 5}, {-1, 4}},
 		{{2, 0}, {1, 1}, {4, -1}, {0, 3}},
@@ -150,8 +150,8 @@ func TestAgreement(t *testing.T) {
 // TestDataDiffer has devices that contradict each other, as where each has other data: none loses
 // anything, however long that goes on.
 func TestDataDiffer(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(8, 9)), newDesk(&wire.Plan{
-		PlanRobust: wire.PlanRobust{Bound: 3, Trust: 100},
+	rng, g := rand.New(rand.NewPCG(8, 9)), newDesk(&plan.Plan{
+		RobustFields: plan.RobustFields{Bound: 3, Trust: 100},
 	})
 	for r := range 300 {
 		all, sum := make([][]float32, 10), make([]float32, 10)
@@ -178,7 +178,7 @@ func TestDataDiffer(t *testing.T) {
 
 // TestNobodyAgrees has devices cancel each other: all of them count.
 func TestNobodyAgrees(t *testing.T) {
-	g := newDesk(&wire.Plan{PlanRobust: wire.PlanRobust{Bound: 3, Trust: 5}})
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 5}})
 	g.round([][]float32{{1}, {-1}})
 	for slot := range uint32(2) {
 		if w := g.Weight(slot, 3); w != 3*full {

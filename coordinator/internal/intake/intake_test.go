@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/intake"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -19,7 +20,7 @@ func replyOf(loss float32, values ...float32) *wire.Reply {
 // TestScalars: what may be summed is read, and every other contribution has its counter.
 func TestScalars(t *testing.T) {
 	var n report.Counters
-	plan := &wire.Plan{PlanAggregate: wire.PlanAggregate{MaxScalar: 9}}
+	p := &plan.Plan{AggregateFields: plan.AggregateFields{MaxScalar: 9}}
 	for _, test := range []struct {
 		name  string
 		desk  intake.Desk
@@ -34,14 +35,14 @@ func TestScalars(t *testing.T) {
 		{"a NaN", intake.Desk{}, replyOf(1, 1, 2, nan, 4), &n.NonFinite},
 		{"an infinity", intake.Desk{}, replyOf(1, 1, 2, inf, 4), &n.NonFinite},
 		{"a loss that is none", intake.Desk{}, replyOf(nan, 1, 2, 3, 4), &n.NonFinite},
-		{"without a slope", intake.Desk{Plan: &wire.Plan{
-			PlanLocal: wire.PlanLocal{StepAuto: 1}, PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+		{"without a slope", intake.Desk{Plan: &plan.Plan{
+			LocalFields: plan.LocalFields{StepAuto: 1}, AggregateFields: plan.AggregateFields{MaxScalar: 9},
 		}},
 			replyOf(1, 1, 2, 3, 4), &n.WrongSurvey},
 	} {
 		var values []float32
 		if test.desk.Counters = &n; test.desk.Plan == nil {
-			test.desk.Plan = plan
+			test.desk.Plan = p
 		}
 		if got := test.desk.Scalars(&values, test.reply, 2, 2); got != test.fault {
 			t.Errorf("%s: another fault than its own", test.name)
@@ -55,8 +56,8 @@ func TestScalars(t *testing.T) {
 // TestSurvey: losses far from the model may be infinite, and slopes of a sketch may not.
 func TestSurvey(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{
-		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	desk := intake.Desk{Plan: &plan.Plan{
+		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	answer := func(kind survey.Kind, first, last float32) *wire.Reply {
 		values := make([]float32, kind.Values())
@@ -90,8 +91,8 @@ func TestSurvey(t *testing.T) {
 // TestVector: a vector is of its digest, and of numbers that may be summed.
 func TestVector(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{
-		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	desk := intake.Desk{Plan: &plan.Plan{
+		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	for v, fault := range map[float32]*uint64{9: nil, -10: &n.TooLarge, inf: &n.NonFinite} {
 		data := wire.AppendScalars(nil, 1, v)
@@ -107,8 +108,8 @@ func TestVector(t *testing.T) {
 // TestControl: a variate is along a record that may have one, and a second phase needs one.
 func TestControl(t *testing.T) {
 	var n report.Counters
-	desk := intake.Desk{Plan: &wire.Plan{
-		PlanAggregate: wire.PlanAggregate{MaxScalar: 9},
+	desk := intake.Desk{Plan: &plan.Plan{
+		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	two := func(n uint64) (int, bool) { return 2, n == 5 }
 	with := func(n uint64, scalars ...float32) *wire.Reply {

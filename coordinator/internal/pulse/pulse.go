@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // The interval that a coordinator counts in is the plan's Reannounce, within these bounds. It
 // checks its connection twice in an interval, and gives the broker an interval for its answer.
 const (
 	least = time.Second
-	most  = wire.DefaultReannounce
+	most  = plan.DefaultReannounce
 )
 
 // maxPatience bounds the time that a broker has for its answer, which doubles as long as new

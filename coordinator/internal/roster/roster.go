@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -84,7 +85,7 @@ func Open(text []byte, prev Sum) (b Batch, sum Sum, err error) {
 		switch {
 		case i == 0 || line == "":
 		case line[0] == sign(false), line[0] == sign(true):
-			if err := wire.CheckName(line[1:]); err != nil {
+			if err := plan.CheckName(line[1:]); err != nil {
 				return b, sum, fmt.Errorf("line %d: %w: %w", i+1, runlog.ErrCorrupt, err)
 			}
 			b.Entries = append(b.Entries, Entry{line[1:], line[0] == sign(true)})

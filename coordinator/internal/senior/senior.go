@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire/lead"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/leader"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // ErrSecond is coordinator.ErrSecond.
@@ -40,7 +40,7 @@ const (
 type Seniority struct {
 	bus     bus.Bus
 	subject string
-	self    lead.Frame // without Uptime
+	self    leader.Frame // without Uptime
 	began   time.Time
 	elder   chan struct{} // has a token when an elder was heard
 
@@ -51,7 +51,7 @@ type Seniority struct {
 
 // New returns the seniority of a coordinator that began now.
 func New(b bus.Bus, log *slog.Logger, run string, epoch uint64) *Seniority {
-	s := &Seniority{bus: b, subject: subjects.Lead(run), self: lead.Frame{Epoch: epoch},
+	s := &Seniority{bus: b, subject: subjects.Lead(run), self: leader.Frame{Epoch: epoch},
 		began: time.Now(), elder: make(chan struct{}, 1), log: log}
 	rand.Read(s.self.Instance[:]) // never fails
 	return s
@@ -65,7 +65,7 @@ func (s *Seniority) Frame() []byte {
 }
 
 // outranks says whether another coordinator has run for longer than this one.
-func (s *Seniority) outranks(other *lead.Frame) bool {
+func (s *Seniority) outranks(other *leader.Frame) bool {
 	margin := uint64(sameAge.Milliseconds())
 	own := uint64(time.Since(s.began).Milliseconds())
 	switch {
@@ -89,7 +89,7 @@ func (s *Seniority) Ask(ctx context.Context) error {
 	case err != nil:
 		return nil // there is none
 	}
-	other, err := lead.Decode(answer)
+	other, err := leader.Decode(answer)
 	switch {
 	case err != nil || other.Instance == s.self.Instance:
 	case s.outranks(&other):
@@ -102,14 +102,14 @@ func (s *Seniority) Ask(ctx context.Context) error {
 }
 
 // name describes another coordinator to people.
-func name(l *lead.Frame) string {
+func name(l *leader.Frame) string {
 	return fmt.Sprintf("coordinator %s, in epoch %d and up for %v,", hex.EncodeToString(l.Instance[:]),
 		l.Epoch, (time.Duration(min(l.Uptime, 1<<43)) * time.Millisecond).Round(time.Second))
 }
 
 // hear handles a lead, which may be this coordinator's own. It never waits.
 func (s *Seniority) hear(m bus.Message) {
-	other, err := lead.Decode(m.Data)
+	other, err := leader.Decode(m.Data)
 	if err != nil || other.Instance == s.self.Instance {
 		return
 	}
@@ -129,7 +129,7 @@ func (s *Seniority) hear(m bus.Message) {
 }
 
 // tell logs a younger coordinator.
-func (s *Seniority) tell(other *lead.Frame) {
+func (s *Seniority) tell(other *leader.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.said.IsZero() && time.Since(s.said) < sayAgain {

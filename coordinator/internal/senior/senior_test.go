@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/zofl/zofl/wire/lead"
+	"github.com/zofl/zofl/internal/leader"
 )
 
 // Two coordinators agree on the elder, whatever the delay between them. Where they began within
@@ -24,7 +24,7 @@ func TestOutranks(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 					hears := func(to, from *Seniority) bool {
-						l, err := lead.Decode(from.Frame())
+						l, err := leader.Decode(from.Frame())
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -2,7 +2,7 @@ package serve
 
 import (
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // AnnounceRoom is how many bytes an announcement's records may take.
@@ -57,7 +57,7 @@ func (r Recent) Within(fresh uint64, budget int) wire.Records {
 func (r Recent) Frame(a *wire.Announcement, fresh uint64, budget int, short bool) []byte {
 	records := r.Within(fresh, budget)
 	if short && records.Len() == 1 {
-		if frame, ok := lean.Append(nil, a, r[len(r)-1]); ok {
+		if frame, ok := compact.Append(nil, a, r[len(r)-1]); ok {
 			return frame
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Numbers of fields among [wire.Fields].
+// Numbers of fields among [plan.Fields].
 const (
 	fieldMu       = 12
 	fieldStep     = 18
@@ -19,9 +19,9 @@ const (
 // Decide returns what a survey came to after so many rounds, and the change of the plan that
 // follows. values has an answer for each device, of [survey.Kind.Values] numbers. ok is false if no
 // value will do; the result then says why.
-func Decide(p *wire.Plan, rounds uint64, k survey.Kind,
-	values [][]float32) (found survey.Result, change *wire.Change, ok bool) {
-	change = &wire.Change{}
+func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
+	values [][]float32) (found survey.Result, change *plan.Change, ok bool) {
+	change = &plan.Change{}
 	switch k {
 	case survey.Step:
 		found = step(values)
@@ -40,7 +40,7 @@ func Decide(p *wire.Plan, rounds uint64, k survey.Kind,
 // measure has the plan give slopes a unit where halves would hold them badly, or not at all. Where
 // the even part is not below the odd one it cannot know how large they are: of one device, the
 // direction may by chance be level. By a unit of that, all later slopes would be too large to send.
-func measure(p *wire.Plan, found *survey.Result, change *wire.Change) {
+func measure(p *plan.Plan, found *survey.Result, change *plan.Change) {
 	at := slices.IndexFunc(found.Rows, func(r survey.Row) bool { return r.At == found.Value })
 	if at < 0 || !(found.Rows[at].Even < found.Rows[at].Odd) {
 		return

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -86,7 +87,7 @@ type Past struct {
 }
 
 // gain returns G of the round that made the last step.
-func (p Past) gain(plan *wire.Plan) float64 {
+func (p Past) gain(plan *plan.Plan) float64 {
 	if !(p.Step > 0) || p.Round == 0 {
 		return 1
 	}
@@ -95,7 +96,7 @@ func (p Past) gain(plan *wire.Plan) float64 {
 }
 
 // fall returns t_n / sqrt(1 + n/30).
-func fall(p *wire.Plan, n uint64) float64 {
+func fall(p *plan.Plan, n uint64) float64 {
 	last := 1.0
 	if p.Rounds > 0 {
 		left := p.Rounds - min(n, p.Rounds-1) // at least 1
@@ -106,7 +107,7 @@ func fall(p *wire.Plan, n uint64) float64 {
 
 // Next returns the step of a round. losses are those of its contributions, slopes theirs along m, m
 // normalized, and terms the record's. It moves the trends on, and sorts the slopes.
-func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term, losses []float32,
+func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, losses []float32,
 	slopes []float64) float32 {
 	l.progress.follow(losses)
 	if p.StepSize == 0 {
@@ -153,9 +154,9 @@ func nearer(a, b float64) float64 {
 }
 
 // scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale, and b.
-func scaleOf(p *wire.Plan, round uint64, terms []wire.Term) (scale, b float64) {
+func scaleOf(p *plan.Plan, round uint64, terms []wire.Term) (scale, b float64) {
 	square, count := runlog.MeanSquare(p, round, terms)
-	if p.Distribution == wire.Sphere {
+	if p.Distribution == plan.Sphere {
 		square *= float64(p.Dim)
 	}
 	if !(square > 0) {

@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
-func lawPlan(best float32) *wire.Plan {
-	return &wire.Plan{
-		Dim:       100,
-		PlanLocal: wire.PlanLocal{StepAuto: 1, StepSize: best},
-		PlanStop:  wire.PlanStop{Rounds: 1_000_000},
+func lawPlan(best float32) *plan.Plan {
+	return &plan.Plan{
+		Dim:         100,
+		LocalFields: plan.LocalFields{StepAuto: 1, StepSize: best},
+		StopFields:  plan.StopFields{Rounds: 1_000_000},
 	}
 }
 
@@ -297,19 +298,19 @@ func TestLawTakesOver(t *testing.T) {
 
 // Scalars of few bits count as what they stand for.
 func TestLawReadsFewBits(t *testing.T) {
-	steps := map[wire.Precision]float32{}
-	for _, precision := range []wire.Precision{wire.Single, wire.Int4} {
+	steps := map[plan.Precision]float32{}
+	for _, precision := range []plan.Precision{plan.Single, plan.Int4} {
 		p := lawPlan(1)
 		p.Precision, p.Steps, p.Perturbations = precision, 1, 5
-		bits := wire.Int4.Append(nil, 1, -2, 3, 0.5, -0.1)
+		bits := plan.Int4.Append(nil, 1, -2, 3, 0.5, -0.1)
 		terms := []wire.Term{{Source: 1, Scalars: bits}}
-		if precision == wire.Single {
-			terms[0].Scalars = wire.AppendScalars(nil, wire.Int4.Values(bits, 1, 5)...)
+		if precision == plan.Single {
+			terms[0].Scalars = wire.AppendScalars(nil, plan.Int4.Values(bits, 1, 5)...)
 		}
 		var law steer.Law
 		steps[precision] = law.Next(p, steer.Past{Step: 0.2, Round: 8}, 9, terms, nil, []float64{0.4})
 	}
-	if a, b := steps[wire.Single], steps[wire.Int4]; a != b || a == 0 {
+	if a, b := steps[plan.Single], steps[plan.Int4]; a != b || a == 0 {
 		t.Errorf("steps %v of 32 bits and %v of 4 differ", a, b)
 	}
 }

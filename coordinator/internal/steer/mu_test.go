@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -32,7 +32,7 @@ func parabola(slope, curve float64) func(float64) float64 {
 // chosen returns mu as the survey of some devices finds it.
 func chosen(t *testing.T, values ...[]float32) float32 {
 	t.Helper()
-	found, change, ok := steer.Decide(&wire.Plan{}, 0, survey.Mu, values)
+	found, change, ok := steer.Decide(&plan.Plan{}, 0, survey.Mu, values)
 	if ok != (found.Value > 0) || found.Why == "" || int(found.Answers) != len(values) ||
 		len(found.Rows) != len(survey.Distances()) {
 		t.Errorf("found %+v, %v", found, ok)
@@ -265,7 +265,7 @@ func TestDueMu(t *testing.T) {
 		mu   float32
 		want survey.Kind
 	}{{0, 1e-3, survey.None}, {1, 0, survey.Mu}, {1, 1e-3, survey.None}} {
-		p := wire.Plan{PlanProbe: wire.PlanProbe{MuAuto: test.auto, Mu: test.mu}}
+		p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: test.auto, Mu: test.mu}}
 		if got := steer.Due(&p, 7); got != test.want {
 			t.Errorf("mu_auto %d, mu %v: %v is due, want %v", test.auto, test.mu, got, test.want)
 		}
@@ -326,9 +326,9 @@ func TestMuOfShares(t *testing.T) {
 // Slopes that halves hold badly get a unit, before the first round of a plan whose moves do not
 // depend on it.
 func TestUnitOfLosses(t *testing.T) {
-	normalized := wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized}}
+	normalized := plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized}}
 	for _, test := range []struct {
-		plan   wire.Plan
+		plan   plan.Plan
 		rounds uint64
 		slope  float64
 		want   float32
@@ -337,10 +337,10 @@ func TestUnitOfLosses(t *testing.T) {
 		{normalized, 0, 3e12, 1 << 42}, {normalized, 0, -3e12, 1 << 42},
 		{normalized, 0, 1e-9, 1. / (1 << 29)},
 		{normalized, 1, 3e12, 0}, // m and V have slopes in the unit of before
-		{wire.Plan{
-			PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized, LossUnit: 4},
+		{plan.Plan{
+			ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized, LossUnit: 4},
 		}, 0, 3e12, 0},
-		{wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerAdam}}, 0, 3e12, 0},
+		{plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerAdam}}, 0, 3e12, 0},
 	} {
 		one := answer(parabola(test.slope, test.slope/1000))
 		found, change, ok := steer.Decide(&test.plan, test.rounds, survey.Mu, [][]float32{one, one})
@@ -358,7 +358,7 @@ func TestUnitOfLosses(t *testing.T) {
 // TestNoUnitOfALevelDirection: along a direction that is level by chance there is no slope to
 // measure others by.
 func TestNoUnitOfALevelDirection(t *testing.T) {
-	plan := wire.Plan{PlanServer: wire.PlanServer{ServerRule: wire.ServerNormalized}}
+	plan := plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized}}
 	level := [][]float32{answer(parabola(1e-10, 2))}
 	found, change, ok := steer.Decide(&plan, 0, survey.Mu, level)
 	if !ok || change.Values.LossUnit != 0 || !slices.Equal(change.Fields, []uint64{12}) {
@@ -373,7 +373,7 @@ func TestNoMuOfASaddle(t *testing.T) {
 	for i, at := range survey.Distances() {
 		even[1+len(survey.Distances())+i] = at * at
 	}
-	found, _, ok := steer.Decide(&wire.Plan{}, 0, survey.Mu, [][]float32{even, even, even})
+	found, _, ok := steer.Decide(&plan.Plan{}, 0, survey.Mu, [][]float32{even, even, even})
 	if ok || !strings.Contains(found.Why, "begin at random parameters") {
 		t.Errorf("found %v, %q", found.Value, found.Why)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/steer"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -23,7 +23,7 @@ func along(f func(a float64) float64) []float32 {
 // foundStep returns the step that a survey of some devices finds.
 func foundStep(t *testing.T, values ...[]float32) float32 {
 	t.Helper()
-	found, change, ok := steer.Decide(&wire.Plan{}, 5, survey.Step, values)
+	found, change, ok := steer.Decide(&plan.Plan{}, 5, survey.Step, values)
 	if ok != (found.Value > 0) || found.Why == "" || found.Kind != "step" ||
 		int(found.Answers) != len(values) || len(found.Rows) != len(survey.Lengths()) {
 		t.Errorf("found %+v, %v", found, ok)
@@ -365,12 +365,12 @@ func TestDueStep(t *testing.T) {
 		want   survey.Kind
 	}{{0, 1, 9, survey.None}, {1, 0, 4, survey.None}, {1, 0, 5, survey.Step}, {1, 0, 70, survey.Step},
 		{1, 0.5, 5, survey.None}} {
-		p := wire.Plan{PlanLocal: wire.PlanLocal{StepAuto: test.auto, StepSize: test.step}}
+		p := plan.Plan{LocalFields: plan.LocalFields{StepAuto: test.auto, StepSize: test.step}}
 		if got := steer.Due(&p, test.rounds); got != test.want {
 			t.Errorf("%+v: %v is due", test, got)
 		}
 	}
-	p := wire.Plan{PlanProbe: wire.PlanProbe{MuAuto: 1}, PlanLocal: wire.PlanLocal{StepAuto: 1}}
+	p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: 1}, LocalFields: plan.LocalFields{StepAuto: 1}}
 	if got := steer.Due(&p, 9); got != survey.Mu {
 		t.Errorf("of both %v is due first, want mu", got)
 	}

@@ -12,9 +12,10 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
@@ -41,7 +42,7 @@ type Answer struct {
 //  3. spent says that devices were asked to unmask the open record. They do so once: another
 //     attempt at the record could tell the scalars of who joined it or left.
 type Vault struct {
-	plan    *wire.Plan
+	plan    *plan.Plan
 	attempt masked.Attempt
 	round   secagg.Round
 	server  *secagg.Server
@@ -60,7 +61,7 @@ type Vault struct {
 }
 
 // For returns the vault of a plan, nil unless it has secure aggregation.
-func For(p *wire.Plan) *Vault {
+func For(p *plan.Plan) *Vault {
 	if !masked.On(p) {
 		return nil
 	}
@@ -296,10 +297,10 @@ func (v *Vault) Liars() []uint32 { return v.liars }
 
 // Skip returns the change that takes the index of a record that cannot be made: it sets the quorum
 // to what it is.
-func (v *Vault) Skip() *wire.Change {
-	fields := wire.Fields()
-	at := slices.IndexFunc(fields, func(f wire.Field) bool { return f.Name == "quorum" })
-	return &wire.Change{Fields: []uint64{fields[at].Number}, Values: wire.Plan{
-		PlanRounds: wire.PlanRounds{Quorum: v.plan.Quorum},
+func (v *Vault) Skip() *plan.Change {
+	fields := plan.Fields()
+	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == "quorum" })
+	return &plan.Change{Fields: []uint64{fields[at].Number}, Values: plan.Plan{
+		RoundsFields: plan.RoundsFields{Quorum: v.plan.Quorum},
 	}}
 }

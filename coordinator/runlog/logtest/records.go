@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An empty log has nothing, and can be read.
@@ -104,7 +104,7 @@ func checkOwnership(s *scene) {
 func checkLong(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 1)
-	for _, scalars := range []int{1, 4000, wire.MaxScalars - 1, 1} {
+	for _, scalars := range []int{1, 4000, plan.MaxScalars - 1, 1} {
 		record := s.next(epoch, make([]float32, scalars)...)
 		s.ok(log.Append(s.ctx, s.n, record), "Append of %d bytes", len(record))
 		records = append(records, record)

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A scene is one place, its logs, and the records of a run.

@@ -2,7 +2,7 @@ package softmax
 
 import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // maxClasses bounds the logits that Loss keeps on its stack.
@@ -43,8 +43,8 @@ func New(im *data.Images, mean, std float64) *Classifier {
 func (s *Classifier) Dim() int { return s.classes * (s.features + 1) }
 
 // Segments returns the weights and the biases, all zero at first.
-func (s *Classifier) Segments() []wire.Segment {
-	return []wire.Segment{
+func (s *Classifier) Segments() []plan.Segment {
+	return []plan.Segment{
 		{Name: "weight", Len: uint64(s.classes * s.features)},
 		{Name: "bias", Len: uint64(s.classes)},
 	}

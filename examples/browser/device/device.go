@@ -13,7 +13,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/examples/browser/digits"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A device is a client of the library with the digits of its page. Nothing of the library is
@@ -77,7 +77,7 @@ func (d *device) run(ctx context.Context) {
 }
 
 // accept takes every plan that fits the memory limit, and notes when it ends.
-func (d *device) accept(p *wire.Plan) error {
+func (d *device) accept(p *plan.Plan) error {
 	d.rounds = p.Rounds
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // Spent returns a curve measured after every second round, with 10 queries and 100 bytes a
@@ -40,7 +40,7 @@ const nameLen = 24
 
 // Plan returns the plan of a training. It checks that the plan is valid, and that the training's
 // name is none of names, to which it is added.
-func Plan(t testing.TB, one *lab.Training, names map[string]bool) *wire.Plan {
+func Plan(t testing.TB, one *lab.Training, names map[string]bool) *plan.Plan {
 	t.Helper()
 	p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
 	if err != nil {

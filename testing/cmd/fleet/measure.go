@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // settling bounds the wait for the last messages after the run has ended.
@@ -24,7 +24,7 @@ const settling = 10 * time.Second
 var errOver = errors.New("the measurement is over")
 
 // planOf returns the plan of a measurement.
-func planOf(o *options) (*wire.Plan, error) {
+func planOf(o *options) (*plan.Plan, error) {
 	p, err := preset.Unbound(o.preset, "fleet", o.dim)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func openLog(dir string) (runlog.Log, error) {
 }
 
 // lead starts the coordinator, which announces the end until ctx ends.
-func lead(ctx context.Context, n network, p *wire.Plan, log runlog.Log, m *meter,
+func lead(ctx context.Context, n network, p *plan.Plan, log runlog.Log, m *meter,
 	ended chan<- error) (*coordinator.Coordinator, error) {
 	b, _, err := n.connect("coordinator")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A lab is where devices are measured: a broker, and the program that devices run.

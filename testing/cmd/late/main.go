@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/fleet/day"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 func main() {

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // A crowd is the devices of a run. The bus's goroutine that delivers announcements owns it,
 // except the atomics.
 type crowd struct {
 	bus    *bus.Memory
-	plan   *wire.Plan
+	plan   *plan.Plan
 	answer float64
 	ids    []string
 
@@ -67,7 +68,7 @@ func (c *crowd) join(ask func(id string) error) error {
 // hear answers an announcement for all devices that it asks. It ignores a repetition: every
 // device that answers has done so already.
 func (c *crowd) hear(m bus.Message) {
-	a, err := lean.Decode(m.Data)
+	a, err := compact.Decode(m.Data)
 	if err != nil || a.State != wire.Open || a.N == c.n && a.Attempt == c.attempt {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -39,7 +40,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 func TestSelected(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	c := &crowd{bus: b, plan: &wire.Plan{Run: "crowd"}, ids: newIDs(1001),
+	c := &crowd{bus: b, plan: &plan.Plan{Run: "crowd"}, ids: newIDs(1001),
 		rng: rand.New(rand.NewPCG(1, 2))}
 	a := &wire.Announcement{N: 7, Cohort: wire.Cohort{Sampled: wire.FullThreshold / 3}}
 	var want []int

@@ -12,10 +12,11 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A Config says how large a crowd is, and what it does.
@@ -70,14 +71,14 @@ func (c Config) withDefaults() Config {
 }
 
 // plan returns the plan of a crowd's run. Round 1 waits until everybody has joined.
-func (c *Config) plan() (*wire.Plan, error) {
+func (c *Config) plan() (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", "crowd", 16)
 	if err != nil {
 		return nil, err
 	}
-	p.RunKey, p.Steps, p.Perturbations = make(wire.Bytes, 32), 1, 10
+	p.RunKey, p.Steps, p.Perturbations = make(plan.Bytes, 32), 1, 10
 	p.StepSize, p.Diverge, p.Batch = 1e-6, 0, 0
-	p.Roster, p.Members, p.Target = wire.OpenRoster, uint32(c.Devices), uint32(c.Target)
+	p.Roster, p.Members, p.Target = plan.OpenRoster, uint32(c.Devices), uint32(c.Target)
 	p.Quorum, p.OverSample = uint32(c.Target/2), float32(1.3/c.Answer)
 	p.Deadline, p.Reannounce = 10_000, 10_000
 	p.EvalEvery, p.DigestEvery, p.Metrics = 0, 0, nil

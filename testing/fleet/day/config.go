@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Config says which day to simulate.
@@ -16,7 +16,7 @@ type Config struct {
 	Devices int           // phones; 0: 500
 	Length  time.Duration // virtual time, from midnight; 0: 24 h
 	Every   time.Duration // virtual time that one Hour of the history covers; 0: 1 h
-	Plan    *wire.Plan    // nil: NewPlan(Seed, Devices). Not transport=dense
+	Plan    *plan.Plan    // nil: NewPlan(Seed, Devices). Not transport=dense
 	Fleet   *Fleet        // nil: Phones()
 }
 
@@ -108,7 +108,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		c.Plan = plan
 	}
-	if c.Plan.Transport == wire.DenseVectors {
+	if c.Plan.Transport == plan.DenseVectors {
 		return c, errors.New("day: transport=dense: choose mean or relay, the simulation " +
 			"replays scalars only")
 	}

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // runName is the run of every day.
@@ -15,14 +15,14 @@ const runName = "day"
 // NewPlan returns the plan of a day of devices phones: decomfl on the digits, P = 10, a round of
 // at most a minute that wants a tenth of all phones and accepts a fiftieth. The run key depends
 // on the seed. Change what you compare, and give the plan to [Config].
-func NewPlan(seed uint64, devices int) (*wire.Plan, error) {
+func NewPlan(seed uint64, devices int) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", runName, Dim)
 	if err != nil {
 		return nil, err
 	}
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl day"), seed))
 	p.RunKey = key[:]
-	p.Distribution, p.Perturbations, p.Mu = wire.Rademacher, 10, 1e-3
+	p.Distribution, p.Perturbations, p.Mu = plan.Rademacher, 10, 1e-3
 	p.StepSize, p.Batch = 0.02, 32
 	p.Target = uint32(max(devices/10, 2))
 	p.Quorum = uint32(max(devices/50, 1))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
 )
 
 // replies is the subject on which the coordinator hears replies.

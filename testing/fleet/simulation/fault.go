@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A fault is something that goes wrong, or something that an operator does.
@@ -86,7 +86,7 @@ func (w *world) crashBetween(*party) bool {
 	some := false
 	for _, p := range w.parties {
 		if p.broker != nil && p.p != nil && !p.p.between &&
-			w.scenario.Plan.Transport == wire.DenseVectors {
+			w.scenario.Plan.Transport == plan.DenseVectors {
 			p.p.between, some = true, true
 			w.note(nil, "%s is to crash between a vector and its record", p.name)
 		}
@@ -229,7 +229,7 @@ func (w *world) rollback(*party) bool {
 }
 
 func (w *world) change(*party) bool {
-	var change wire.Change
+	var change plan.Change
 	field, value := "step", scenario.Pick(w.rng, "1e-7", "2e-7", "3e-7")
 	if w.scenario.Plan.StepAuto > 0 {
 		value = scenario.Pick(w.rng, value, "auto")

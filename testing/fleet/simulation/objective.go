@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -63,7 +63,7 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	}
 	p, side := call-1, 1.0
 	switch {
-	case o.w.scenario.Plan.Difference == wire.Central:
+	case o.w.scenario.Plan.Difference == plan.Central:
 		p, side = call/2, float64(1-2*(call%2))
 	case call == 0:
 		return base, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 var errStopped = errors.New("the coordinator is stopped")
@@ -24,7 +24,7 @@ var errStopped = errors.New("the coordinator is stopped")
 // starts and stops it.
 type leader struct {
 	dir   string
-	plan  *wire.Plan
+	plan  *plan.Plan
 	proxy *proxy
 	wrong func(error)
 

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 const (
@@ -87,7 +87,7 @@ func newSoak(cfg Config) (*soak, error) {
 
 // planOf returns the plan of the run. Rounds ask all devices and close with the first half, or at
 // the deadline with a quarter.
-func planOf(devices int) (*wire.Plan, error) {
+func planOf(devices int) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
 		return nil, err

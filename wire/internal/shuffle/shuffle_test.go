@@ -28,7 +28,7 @@ func TestPermutation(t *testing.T) {
 }
 
 func TestLargeRosters(t *testing.T) {
-	const most = 1 << 24 // wire.MaxMembers
+	const most = 1 << 24 // plan.MaxMembers
 	for _, members := range []uint32{most, most - 1, most/2 + 1} {
 		seen := map[uint32]uint32{}
 		for i := range uint32(2000) {

@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Span is a run of parameters that have the same factors on mu and eta and the same box.
@@ -22,7 +22,7 @@ type Span struct {
 type Spans []Span
 
 // Of returns the plan's segments as spans. Neighbors that do not differ become one span.
-func Of(p *wire.Plan) Spans {
+func Of(p *plan.Plan) Spans {
 	var spans Spans
 	at := 0
 	for i, s := range p.Layout() {
@@ -91,7 +91,7 @@ func (s Spans) Outside(x []float32) (at int, span Span, found bool) {
 }
 
 // Fill sets all of x as the plan's segments seed it. key is that of record 0.
-func Fill(x []float32, key prng.Key, segments []wire.Segment) {
+func Fill(x []float32, key prng.Key, segments []plan.Segment) {
 	at := 0
 	for i := range segments {
 		s := &segments[i]
@@ -103,8 +103,8 @@ func Fill(x []float32, key prng.Key, segments []wire.Segment) {
 // Seed sets x, which starts at element at of the model, as its segment seeds it. Element i of
 // the model is scale times element i of the direction of domain Initial under the key of record
 // 0, independent of how the model is divided into segments.
-func Seed(x []float32, at int, key prng.Key, s *wire.Segment) {
-	if s.Fill == wire.ZeroFill {
+func Seed(x []float32, at int, key prng.Key, s *plan.Segment) {
+	if s.Fill == plan.ZeroFill {
 		return
 	}
 	z := prng.Direction{Key: key, Domain: prng.Initial, Dist: prng.Normal}
@@ -112,7 +112,7 @@ func Seed(x []float32, at int, key prng.Key, s *wire.Segment) {
 	for len(x) > 0 {
 		off := at % prng.BlockLen
 		n := min(prng.BlockLen-off, len(x))
-		if s.Fill == wire.UniformFill {
+		if s.Fill == plan.UniformFill {
 			prng.Uniform(block[:off+n], z, uint32(at/prng.BlockLen))
 		} else {
 			prng.Fill(block[:off+n], z, uint32(at/prng.BlockLen))

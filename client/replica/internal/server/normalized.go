@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
-// Running are the numbers that [wire.ServerNormalized] keeps beside m: the running mean of squared
+// Running are the numbers that [plan.ServerNormalized] keeps beside m: the running mean of squared
 // scalars V, and the running products of the decay factors, 1 before the first round.
 type Running struct{ V, P1, P2 float64 }
 
@@ -30,7 +30,7 @@ func (n *Running) Can() bool {
 //		p2 *= beta2
 //	}
 //	return 1 / float64((1-p1)*math.Sqrt(V/(1-p2)))
-func (n *Running) Count(p *wire.Plan, u float64) float64 {
+func (n *Running) Count(p *plan.Plan, u float64) float64 {
 	n.P1 *= float64(p.ServerBeta1)
 	if u != 0 {
 		beta := float64(p.ServerBeta2)
@@ -56,7 +56,7 @@ func (n *Running) Inverse() float64 {
 //	m[i] = float32(beta1*m[i]) + float32((1-beta1)*g[i])
 //	x[i] = keep*x[i]
 //	x[i] -= float32(rate*m[i])
-func Step(p *wire.Plan, x, m, g []float32, a, inverse float64) {
+func Step(p *plan.Plan, x, m, g []float32, a, inverse float64) {
 	if keep := float32(1 - float64(float64(p.ServerDecay)*a)); keep != 1 {
 		mathx.Scale(x, keep, x)
 	}

@@ -3,7 +3,7 @@ package server
 
 import (
 	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A State is what a server rule keeps, or one block of it. A vector that the rule does not have
@@ -13,7 +13,7 @@ type State struct {
 }
 
 // New returns the state of the plan's rule before the first round.
-func New(p *wire.Plan) State {
+func New(p *plan.Plan) State {
 	vector := func(wanted bool, v float32) []float32 {
 		if !wanted {
 			return nil
@@ -54,7 +54,7 @@ func (s *State) Block(lo, hi int) State {
 // Move takes a block of x back to base, where the round began, and from there along the round's
 // move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). It uses
 // delta as memory. Rules whose step is not the server's leave x where it is.
-func (s *State) Move(p *wire.Plan, factor float32, x, base, delta []float32) {
+func (s *State) Move(p *plan.Plan, factor float32, x, base, delta []float32) {
 	if !p.ServerRule.Steps() {
 		return
 	}
@@ -64,20 +64,20 @@ func (s *State) Move(p *wire.Plan, factor float32, x, base, delta []float32) {
 	c := mathx.Adaptive{Alpha: alpha, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2,
 		Epsilon: p.ServerEpsilon}
 	switch p.ServerRule {
-	case wire.ServerSGD:
+	case plan.ServerSGD:
 		mathx.Axpy(x, alpha, delta)
-	case wire.ServerMomentum:
+	case plan.ServerMomentum:
 		mathx.Momentum(s.Moment, p.ServerBeta1, 1, delta)
 		mathx.Axpy(x, alpha, s.Moment)
-	case wire.ServerAdam:
+	case plan.ServerAdam:
 		mathx.AdamStep(x, s.Moment, s.Second, c, delta)
-	case wire.ServerAMSGrad:
+	case plan.ServerAMSGrad:
 		mathx.AdaptiveStep(x, s.Moment, s.Second, s.Peak, c, delta)
-	case wire.ServerYogi:
+	case plan.ServerYogi:
 		mathx.YogiStep(x, s.Moment, s.Second, c, delta)
-	case wire.ServerAdaGrad:
+	case plan.ServerAdaGrad:
 		mathx.AdaGradStep(x, s.Moment, s.Second, c, delta)
-	case wire.ServerSign:
+	case plan.ServerSign:
 		mathx.SignStep(x, alpha, delta)
 	}
 }

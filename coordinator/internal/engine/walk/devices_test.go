@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/internal/perclass"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/byclass"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/masked"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -114,7 +114,7 @@ func (w *walk) encode(r *wire.Reply, v []float32, perturbations int) {
 				if w.rng.IntN(3) == 0 && class+1 < plan.Classes {
 					continue
 				}
-				r.Values = byclass.Append(r.Values, last, byclass.Part{Class: class,
+				r.Values = perclass.Append(r.Values, last, perclass.Part{Class: class,
 					Count: 1 + w.rng.Uint32N(9), Scalars: plan.Precision.Append(nil, some...)})
 				last = int(class)
 			}

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // changes are what an operator tries: sections that go on and off, and other fields.
@@ -113,7 +114,7 @@ func (w *walk) settleAll() {
 func (w *walk) request() engine.Input {
 	r := &wire.Record{Kind: wire.KindRollback, To: 1 + w.rng.Uint64N(max(w.old.N, 1))}
 	if w.rng.IntN(12) > 0 {
-		r = &wire.Record{Kind: wire.KindChange, Change: &wire.Change{}}
+		r = &wire.Record{Kind: wire.KindChange, Change: &plan.Change{}}
 		for _, f := range strings.Fields(w.theme[w.rng.IntN(len(w.theme))]) {
 			name, value, _ := strings.Cut(f, "=")
 			if err := planfile.SetChange(r.Change, name, value); err != nil {
@@ -147,7 +148,7 @@ func (w *walk) foreign(n uint64) {
 			return
 		}
 	default:
-		r.Kind, r.Change = wire.KindChange, &wire.Change{}
+		r.Kind, r.Change = wire.KindChange, &plan.Change{}
 		if err := planfile.SetChange(r.Change, "step", "0.25"); err != nil {
 			w.Fatal(err)
 		}

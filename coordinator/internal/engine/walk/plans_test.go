@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/valid"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // plans are ways from contributions to a record.
@@ -52,7 +52,7 @@ var plans = []string{
 }
 
 // draw returns the next plan of the list, with some numbers drawn.
-func (w *walk) draw(seed uint64) *wire.Plan {
+func (w *walk) draw(seed uint64) *plan.Plan {
 	plan := chaintest.Plan(w)
 	pick := func(list ...string) string { return list[w.rng.IntN(len(list))] }
 	w.fields = []string{"members=5", pick("target=3", "target=4", "target=5"),

@@ -18,6 +18,7 @@ import (
 	frozen "github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/engine"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -35,7 +36,7 @@ type walk struct {
 	fields []string
 	theme  []string // the changes that an operator tries
 	grows  bool     // the loss
-	plan   *wire.Plan
+	plan   *plan.Plan
 	old    *frozen.Core
 	now    *engine.Core
 	log    *runlog.Memory

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -76,7 +77,7 @@ func Classify(err error) error {
 		}
 	}
 	switch {
-	case errors.Is(err, wire.ErrRunKey):
+	case errors.Is(err, plan.ErrRunKey):
 		return Usage(
 			fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err),
 		)

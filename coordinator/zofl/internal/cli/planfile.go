@@ -11,14 +11,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // ReadPlan reads the plan in a file. Errors are usage errors, and say where in the file the
 // JSON is wrong.
-func ReadPlan(ctx context.Context, name string) (*wire.Plan, error) {
+func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	text, err := ReadFile(ctx, name)
 	if err != nil {
 		return nil, FileFault("plan", name, err)
@@ -49,7 +49,7 @@ func position(text []byte, syntax *json.SyntaxError) (line, column int) {
 
 // AsUsage marks errors of a plan as usage errors: whoever wrote the plan can correct it.
 func AsUsage(err error) error {
-	if fault := (*wire.PlanError)(nil); errors.As(err, &fault) {
+	if fault := (*plan.Error)(nil); errors.As(err, &fault) {
 		return Usage(err)
 	}
 	return err
@@ -57,7 +57,7 @@ func AsUsage(err error) error {
 
 // WritePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
 // run key of a run.
-func WritePlan(flag, name string, p *wire.Plan) error {
+func WritePlan(flag, name string, p *plan.Plan) error {
 	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {
 		return err

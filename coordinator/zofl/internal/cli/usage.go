@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // NoArguments returns an error if a command that takes only flags has arguments.
@@ -116,7 +116,7 @@ func CheckRun(run string) error {
 	if run == "" {
 		return Usage(errors.New("--run is missing: give the name of the run"))
 	}
-	if err := wire.CheckName(run); err != nil {
+	if err := plan.CheckName(run); err != nil {
 		return Usage(fmt.Errorf("--run: %w", err))
 	}
 	return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Run is what a board shows and commands. [operate.Desk] is one.
 type Run interface {
 	Status() operate.Status
-	Plan() wire.Plan
+	Plan() plan.Plan
 	Devices() ([]operate.Device, time.Time)
 	Do(verb string, r operate.Request) (*operate.Status, error)
 }
@@ -39,7 +39,7 @@ type Board struct {
 	name     string     // of the run
 	happened []mark
 	news     []mark // of these, what no message had yet
-	original *wire.Plan
+	original *plan.Plan
 
 	readers  map[*reader]struct{}
 	messages []message

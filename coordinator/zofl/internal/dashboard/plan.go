@@ -3,8 +3,8 @@ package dashboard
 import (
 	"strings"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A planView is the fields of a run's plan.
@@ -30,10 +30,10 @@ type field struct {
 var secrets = map[string]bool{"run_key": true, "key_check": true}
 
 // planOf returns a plan, and what changed since the original.
-func planOf(p, original *wire.Plan) planView {
+func planOf(p, original *plan.Plan) planView {
 	out := planView{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
 	now, before := values(p), values(original)
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if secrets[f.Name] {
 			continue
 		}
@@ -54,7 +54,7 @@ func planOf(p, original *wire.Plan) planView {
 }
 
 // values are the fields that are not zero, by their names.
-func values(p *wire.Plan) map[string]string {
+func values(p *plan.Plan) map[string]string {
 	list, err := planfile.Values(p)
 	if err != nil {
 		return nil // of a number that is not finite, which no plan has
@@ -67,7 +67,7 @@ func values(p *wire.Plan) map[string]string {
 }
 
 // choices are the names of a choice.
-func choices(f wire.Field) (names []string) {
+func choices(f plan.Field) (names []string) {
 	for _, c := range f.Choices() {
 		if c != "" {
 			names = append(names, c)
@@ -77,7 +77,7 @@ func choices(f wire.Field) (names []string) {
 }
 
 // zeroOf is the value of a field that is zero.
-func zeroOf(f wire.Field) string {
+func zeroOf(f plan.Field) string {
 	switch f.Form() {
 	case "choice":
 		return f.Choice(0)

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // How often a page hears of a run.
@@ -157,8 +157,8 @@ func (p *pump) turn() {
 	// Where rounds close, devices were heard of; where nothing happens, none was.
 	if p.statusStale && now.Sub(p.fleetAt) >= fleetEvery {
 		p.fleetAt, p.statusStale = now, false
-		plan := run.Plan()
-		f := p.b.list.summary(run, plan.Roster == wire.OpenRoster)
+		pln := run.Plan()
+		f := p.b.list.summary(run, pln.Roster == plan.OpenRoster)
 		c.Fleet = &f
 	}
 	if c.Rounds != nil || c.Evaluations != nil || c.Marks != nil || c.Status != nil ||
@@ -199,7 +199,7 @@ func (b *Board) snapshot() *change {
 	run := b.leader()
 	points, marks := b.history.Snapshot(0)
 	p := run.Plan()
-	f := b.list.summary(run, p.Roster == wire.OpenRoster)
+	f := b.list.summary(run, p.Roster == plan.OpenRoster)
 	c := &change{Version: version.String(), Status: statusOf(run.Status()), Plan: b.planNow(run),
 		Fleet: &f, Marks: []mark{}}
 	c.Rounds, c.Evaluations = split(points)

@@ -21,7 +21,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
@@ -42,8 +42,8 @@ func (s *stub) Status() operate.Status {
 	return s.status
 }
 
-func (s *stub) Plan() wire.Plan {
-	return wire.Plan{Run: s.name, RunKey: make(wire.Bytes, 32), Dim: 3}
+func (s *stub) Plan() plan.Plan {
+	return plan.Plan{Run: s.name, RunKey: make(plan.Bytes, 32), Dim: 3}
 }
 
 func (s *stub) Devices() ([]operate.Device, time.Time) {

@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Config says what to run.
@@ -76,7 +76,7 @@ type Result struct {
 	// Note says what the plan has in place of its preset's, because of its other fields.
 	Note string `json:"note,omitempty"`
 
-	Plan *wire.Plan `json:"-"`
+	Plan *plan.Plan `json:"-"`
 }
 
 // Improved says whether the model classifies the test set better than before round 1.
@@ -85,7 +85,7 @@ func (r *Result) Improved() bool { return r.Loss < r.LossBefore && r.Accuracy > 
 // run is a demo in progress.
 type run struct {
 	cfg     Config
-	plan    *wire.Plan
+	plan    *plan.Plan
 	note    string // what the plan has in place of its preset's
 	images  *images
 	broker  *broker.Broker

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // connect connects the devices, each with a connection of its own.
@@ -87,7 +87,7 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 // device's own directions depend on its slot: devices that join one after the other have every run
 // of a seed make the same model. An open roster has no slots.
 func (r *run) awaitJoin(ctx context.Context) {
-	if r.plan.Roster == wire.OpenRoster {
+	if r.plan.Roster == plan.OpenRoster {
 		return
 	}
 	select {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Losses returns the losses of the demo's devices for a model of dim parameters: whole images, or
@@ -32,7 +32,7 @@ func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 		}
 		return list, nil
 	}
-	return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: fmt.Sprintf(
+	return nil, &plan.Error{Field: "dim", Value: dim, Remedy: fmt.Sprintf(
 		"the classifier of digits has %d parameters, or %d and %d with smaller images: make the plan "+
 			"with one of these, or give --objective bowl", classifierDim(1), classifierDim(2),
 		classifierDim(4))}

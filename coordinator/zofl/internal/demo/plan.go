@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // metrics are the metrics that a device of the demo reports, in this order.
@@ -23,7 +23,7 @@ func Metrics() []string { return append([]string(nil), metrics...) }
 
 // planOf returns the plan of a demo: the preset, with the values of the method's recipe, then with
 // the settings from the command line. note says what it has in place of its preset's.
-func planOf(cfg Config) (p *wire.Plan, note string, err error) {
+func planOf(cfg Config) (p *plan.Plan, note string, err error) {
 	r := recipeOf(cfg.Method)
 	dim := classifierDim(r.shrink)
 	if p, err = preset.Unbound(cfg.Method, "demo", dim); err != nil {
@@ -57,29 +57,29 @@ func planOf(cfg Config) (p *wire.Plan, note string, err error) {
 }
 
 // canTrain returns an error if the settings ask for what the demo's devices do not have.
-func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
+func canTrain(p *plan.Plan, cfg Config, dim uint64) error {
 	n := uint32(cfg.Clients)
 	switch {
 	case !slices.Equal(p.Metrics, metrics):
-		return &wire.PlanError{Field: "metrics", Value: p.Metrics,
+		return &plan.Error{Field: "metrics", Value: p.Metrics,
 			Remedy: "leave it: the devices of the demo report loss and accuracy"}
 	case p.Dim != dim:
-		return &wire.PlanError{Field: "dim", Value: p.Dim,
+		return &plan.Error{Field: "dim", Value: p.Dim,
 			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", dim)}
 	case p.Rounds == 0:
-		return &wire.PlanError{Field: "rounds", Value: p.Rounds,
+		return &plan.Error{Field: "rounds", Value: p.Rounds,
 			Remedy: "give 1 or more: a demo ends"}
 	case p.Members > n:
-		return &wire.PlanError{Field: "members", Value: p.Members,
+		return &plan.Error{Field: "members", Value: p.Members,
 			Remedy: fmt.Sprintf("the demo has %d devices: raise --devices, or lower it", n)}
 	case p.Target > n:
-		return &wire.PlanError{Field: "target", Value: p.Target,
+		return &plan.Error{Field: "target", Value: p.Target,
 			Remedy: fmt.Sprintf("the demo has %d devices: raise --devices, or lower it", n)}
 	case p.Classes > 0 && p.Classes != classes:
-		return &wire.PlanError{Field: "classes", Value: p.Classes,
+		return &plan.Error{Field: "classes", Value: p.Classes,
 			Remedy: fmt.Sprintf("the images have %d classes: give classes=%d, or classes=0", classes,
 				classes)}
-	case p.Private() || p.Initial == wire.Given:
+	case p.Private() || p.Initial == plan.Given:
 		return cli.Usage(fmt.Errorf("--set %s: leave out key_check and initial: the demo has no files "+
 			"for them", strings.Join(cfg.Settings, ", ")))
 	}
@@ -90,7 +90,7 @@ func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
 // surrogate of thousands of parameters takes hundreds of MiB.
 const mostMemory = 4 << 30
 
-func fits(p *wire.Plan, clients int) error {
+func fits(p *plan.Plan, clients int) error {
 	one := cost.Of(p, cost.Input{}).Flat
 	if total := one * uint64(clients); total > mostMemory {
 		return cli.Usage(fmt.Errorf("--devices %d: at %d MiB each, the devices need more than the %d "+

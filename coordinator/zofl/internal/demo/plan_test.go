@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestPlansOfMethods: every method has a recipe with which the default devices can train, and a
@@ -52,7 +52,7 @@ func TestManyClients(t *testing.T) {
 	cfg := Defaults()
 	cfg.Clients = 200
 	p, note, err := planOf(cfg)
-	if err != nil || p.Target != 200 || p.Sharing != wire.PerClient ||
+	if err != nil || p.Target != 200 || p.Sharing != plan.PerClient ||
 		!strings.HasPrefix(note, "target=200 ") {
 		t.Errorf("%+v, %q, %v", p, note, err)
 	}

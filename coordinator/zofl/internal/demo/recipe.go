@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A recipe is how the demo runs a method. The presets have the defaults of papers, which trained
@@ -63,7 +63,7 @@ func recipeOf(method string) recipe {
 const deadline = time.Hour
 
 // apply sets the fields of a plan that the recipe and the demo choose.
-func (r recipe) apply(p *wire.Plan, cfg Config) error {
+func (r recipe) apply(p *plan.Plan, cfg Config) error {
 	n := uint32(cfg.Clients)
 	p.Rounds = r.rounds
 	if cfg.Rounds > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A User is who was enrolled.
@@ -41,7 +41,7 @@ func (d *Dir) userFile(name string) string { return filepath.Join("users", name+
 
 // User returns who has a name. The error matches [fs.ErrNotExist] if nobody has.
 func (d *Dir) User(name string) (u User, err error) {
-	if err := wire.CheckName(name); err != nil {
+	if err := plan.CheckName(name); err != nil {
 		return u, fmt.Errorf("name: %w", err)
 	}
 	return u, d.read(d.userFile(name), &u)

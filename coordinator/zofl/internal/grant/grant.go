@@ -13,8 +13,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Role is a part in a run.
@@ -74,10 +74,10 @@ func (u *Use) Check(role Role) error {
 	case (u.JetStream || u.Recovered) && role != Coordinator:
 		return fmt.Errorf("role %s: only a coordinator has a log", role)
 	}
-	if err := wire.CheckName(u.Run); err != nil {
+	if err := plan.CheckName(u.Run); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
-	if err := wire.CheckName(u.ID); role.HasID() && err != nil {
+	if err := plan.CheckName(u.ID); role.HasID() && err != nil {
 		return fmt.Errorf("name of the %s: %w", role, err)
 	}
 	return nil

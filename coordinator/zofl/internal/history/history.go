@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A History is a [report.Recorder] that keeps the points and marks of a run. The zero value is
@@ -37,7 +37,7 @@ var _ report.Recorder = (*History)(nil)
 
 // A Run is what a history asks of the coordinator that leads; coordinator.Coordinator is one.
 type Run interface {
-	Plan() wire.Plan
+	Plan() plan.Plan
 	Status() report.Status
 }
 

@@ -10,17 +10,18 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // A fakeRun is a coordinator as a history sees it.
 type fakeRun struct {
 	mu     sync.Mutex // guards what follows
-	plan   wire.Plan
+	plan   plan.Plan
 	status report.Status
 }
 
@@ -34,11 +35,11 @@ func makeRun() (*fakeRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.RunKey, p.Metrics = make(wire.Bytes, 32), []string{"accuracy", "f1"}
+	p.RunKey, p.Metrics = make(plan.Bytes, 32), []string{"accuracy", "f1"}
 	return &fakeRun{plan: *p}, nil
 }
 
-func (r *fakeRun) Plan() wire.Plan {
+func (r *fakeRun) Plan() plan.Plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.plan

@@ -32,11 +32,11 @@ type Point struct {
 	Rejected map[string]uint64 `json:"rejected,omitempty"`
 
 	// BytesUp and BytesDown are what a device that takes part sends and receives in a round, at its
-	// socket: as wire/cost prices the plan, not as anybody counted. TLS, TCP and IP are not in them.
+	// socket: as plan/cost prices the plan, not as anybody counted. TLS, TCP and IP are not in them.
 	BytesUp   uint64 `json:"bytes_up,omitempty"`
 	BytesDown uint64 `json:"bytes_down,omitempty"`
 	// Queries is how many losses a device has evaluated that took part in every round, from the first
-	// that this history saw: as wire/cost prices the plan. Surveys are not in it.
+	// that this history saw: as plan/cost prices the plan. Surveys are not in it.
 	Queries uint64 `json:"queries,omitempty"`
 
 	Step          float32 `json:"step"`              // eta

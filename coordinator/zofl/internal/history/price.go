@@ -4,10 +4,10 @@ import (
 	"math/bits"
 
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/plan/cost"
 )
 
-// A price is what a round costs a device, as wire/cost says. It holds until the plan changes, or
+// A price is what a round costs a device, as plan/cost says. It holds until the plan changes, or
 // the numbers in the frames become longer.
 type price struct {
 	perturbations  uint32

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // replayRecords is the number of records that are applied together.

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A trial has as many rounds as fit its share, runs only those that surely fit what is left, and
@@ -17,7 +17,7 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Perturbations, p.Steps, p.Target, p.OverSample, p.Difference = 9, 1, 10, 1, wire.Forward
+	p.Perturbations, p.Steps, p.Target, p.OverSample, p.Difference = 9, 1, 10, 1, plan.Forward
 	const members, q = 40, 10 // evaluations of a device
 	c := &Config{Factors: []float32{1, 2}, Rounds: 50, Queries: 4 * 100 * q}
 	b, err := budgetOf(c, p, members)

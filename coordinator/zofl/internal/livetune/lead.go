@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -128,7 +128,7 @@ func (l *lead) stands(s *operate.Status) (bool, error) {
 }
 
 // planNow reads the run's plan from its log.
-func (l *lead) planNow(ctx context.Context) (*wire.Plan, error) {
+func (l *lead) planNow(ctx context.Context) (*plan.Plan, error) {
 	at, err := source.Check(ctx, source.Live(l.Conn, l.Run, "zofl", nil), 0)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (l *lead) planNow(ctx context.Context) (*wire.Plan, error) {
 }
 
 // fits says why a run of a plan cannot be tuned.
-func (l *lead) fits(p *wire.Plan, rounds uint64) error {
+func (l *lead) fits(p *plan.Plan, rounds uint64) error {
 	name, step := tune.StepField(p)
 	last := firstRound(p, rounds) + l.Rounds
 	switch {
@@ -154,7 +154,7 @@ func (l *lead) fits(p *wire.Plan, rounds uint64) error {
 }
 
 // firstRound returns the round after which the trials begin.
-func firstRound(p *wire.Plan, rounds uint64) uint64 {
+func firstRound(p *plan.Plan, rounds uint64) uint64 {
 	if p.StepAuto > 0 && p.StepSize == 0 {
 		return max(rounds+1, survey.FirstRounds+1)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Stage is that of the trials in a result.
@@ -81,7 +81,7 @@ type place struct {
 // A trial is one step that was tried, and where it ended.
 type trial struct {
 	tune.Trial
-	plan  wire.Plan
+	plan  plan.Plan
 	end   place
 	first float64 // loss of the first round
 }
@@ -89,7 +89,7 @@ type trial struct {
 // A tuning is a Run in progress.
 type tuning struct {
 	lead
-	plan   *wire.Plan // where the trials begin
+	plan   *plan.Plan // where the trials begin
 	base   place      // likewise
 	here   place      // the state that the run is in, unless a trial is under way
 	budget budget

@@ -9,8 +9,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -114,13 +114,13 @@ func (a *trial) judge(rounds []operate.Round, diverged bool) {
 
 // A budget is loss evaluations, and what a round takes of them.
 type budget struct {
-	plan    *wire.Plan
+	plan    *plan.Plan
 	left    uint64
 	members uint32
 }
 
 // budgetOf returns the budget of a run with so many members.
-func budgetOf(c *Config, p *wire.Plan, members uint32) (budget, error) {
+func budgetOf(c *Config, p *plan.Plan, members uint32) (budget, error) {
 	b := budget{plan: p, left: c.Queries, members: max(members, 1)}
 	if b.left == 0 {
 		b.left = uint64(len(c.Factors)) * (c.Rounds + 1) * b.most()

@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/lossprogram"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Source say where the devices of `zofl simulate` and `zofl tune` have their losses from: the
@@ -144,7 +144,7 @@ func (l *Source) Ready(ctx context.Context) error {
 }
 
 // Losses returns the losses of so many devices with a plan.
-func (l *Source) Losses(p *wire.Plan, devices int, seed uint64) (
+func (l *Source) Losses(p *plan.Plan, devices int, seed uint64) (
 	list []clientobjective.Objective, err error) {
 	switch {
 	case l.program != nil:

@@ -18,19 +18,19 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A fakeRun is a coordinator as metrics see it.
 type fakeRun struct {
 	mu     sync.Mutex // guards what follows
-	plan   wire.Plan
+	plan   plan.Plan
 	status report.Status
 }
 
-func (r *fakeRun) Plan() wire.Plan {
+func (r *fakeRun) Plan() plan.Plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.plan
@@ -49,7 +49,7 @@ func newMeter(t testing.TB) (*Meter, *fakeRun) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Metrics = make(wire.Bytes, 32), []string{"accuracy", "f1"}
+	p.RunKey, p.Metrics = make(plan.Bytes, 32), []string{"accuracy", "f1"}
 	run := &fakeRun{plan: *p, status: report.Status{Run: "kitchen", State: report.Open, N: 7,
 		Rounds: 5, Epoch: 2, Members: 9, Present: 8, Privacy: &dp.Budget{Epsilon: 1.5},
 		Counters:   report.Counters{Contributions: 20, NonFinite: 3, CatchUpBytes: 1 << 20},

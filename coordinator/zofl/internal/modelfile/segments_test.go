@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestSegmentNames: a tensor's name that a segment cannot have is shortened, and stays its own.
@@ -17,7 +17,7 @@ func TestSegmentNames(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for i, got := range Segments(&s) {
-		if wire.CheckName(got.Name) != nil || seen[got.Name] || got.Len != 1 {
+		if plan.CheckName(got.Name) != nil || seen[got.Name] || got.Len != 1 {
 			t.Errorf("%s became %+v", names[i], got)
 		}
 		seen[got.Name] = true
@@ -25,7 +25,7 @@ func TestSegmentNames(t *testing.T) {
 	if !seen["plain"] || !seen["stra_e"] || seen["a_b"] {
 		t.Errorf("got %v", seen)
 	}
-	for range wire.MaxSegments {
+	for range plan.MaxSegments {
 		s.Tensors = append(s.Tensors, tensors.Tensor{Name: "x", Len: 1})
 	}
 	if got := Segments(&s); got != nil {

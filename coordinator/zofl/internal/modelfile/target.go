@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Target is the file that `zofl export` writes: plain numbers, or a copy of a model file.
@@ -49,7 +49,7 @@ func (t *Target) Open(train []string) (*Model, error) {
 }
 
 // fits returns an error unless the tensors are the parameters of a plan.
-func (t *Target) fits(m *Model, p *wire.Plan) error {
+func (t *Target) fits(m *Model, p *plan.Plan) error {
 	if m.Selection.Len != p.Dim {
 		return cli.Usage(fmt.Errorf("%s %s: run %s has %d parameters, and these tensors %d: choose "+
 			"others with --train", t.flag, t.like, p.Run, p.Dim, m.Selection.Len))
@@ -70,7 +70,7 @@ func (t *Target) fits(m *Model, p *wire.Plan) error {
 }
 
 // Write stores the parameters of a plan.
-func (t *Target) Write(m *Model, x []float32, p *wire.Plan) error {
+func (t *Target) Write(m *Model, x []float32, p *plan.Plan) error {
 	if m == nil {
 		return vector.Write(t.out, x)
 	}

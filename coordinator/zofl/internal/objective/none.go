@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // none returns a loss that costs nothing, for who measures all the rest: a bowl of the first
 // parameter. A constant would leave nothing to choose mu and the step by.
 func none(_ string, dim int) (objective.Flat, error) {
 	if dim < 1 {
-		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
+		return nil, &plan.Error{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
 	}
 	return objective.Func(dim, func(_ context.Context, x []float32,
 		_ objective.Batch) (float64, error) {

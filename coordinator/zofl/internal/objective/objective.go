@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // makers are the built-in objectives by name.
@@ -48,7 +48,7 @@ func seed(id string) uint64 {
 // bowl returns the mean of (x_i - t_i)^2, where t differs by device.
 func bowl(id string, dim int) (objective.Flat, error) {
 	if dim < 1 {
-		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
+		return nil, &plan.Error{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
 	}
 	shift := float64(seed(id)%1000) / 1000
 	return objective.Func(dim, func(_ context.Context, x []float32,
@@ -89,7 +89,7 @@ func digits(id string, dim int) (objective.Flat, error) {
 	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std),
 		all, data.NewBatcher(all)}
 	if dim != 0 && dim != c.Dim() {
-		return nil, &wire.PlanError{Field: "dim", Value: dim,
+		return nil, &plan.Error{Field: "dim", Value: dim,
 			Remedy: fmt.Sprintf("the digits have %d parameters: leave it out, "+
 				"or name another --objective", c.Dim())}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestDigitsByClass: the losses by class, slow or not, are those of the minibatch in parts.
@@ -63,7 +63,7 @@ func TestDigitsOfAnotherSize(t *testing.T) {
 		}
 	}
 	_, err := New("digits", "d1", 500)
-	var wrong *wire.PlanError
+	var wrong *plan.Error
 	if !errors.As(err, &wrong) || wrong.Field != "dim" || wrong.Value != 500 {
 		t.Fatalf("500: %v", err)
 	}

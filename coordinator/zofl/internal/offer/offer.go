@@ -21,8 +21,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // numberLen is the length of an offset, and of a size.

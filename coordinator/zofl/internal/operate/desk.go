@@ -10,8 +10,9 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A Desk does what operators ask of one coordinator, whatever way they come: over the broker, see
@@ -70,7 +71,7 @@ func (d *Desk) Status() Status {
 }
 
 // Plan returns the plan as it is now.
-func (d *Desk) Plan() wire.Plan { return d.c.Plan() }
+func (d *Desk) Plan() plan.Plan { return d.c.Plan() }
 
 // Devices returns the members by slot, at a time.
 func (d *Desk) Devices() (list []Device, at time.Time) {
@@ -168,8 +169,8 @@ func (d *Desk) rollback(r Request) (bool, error) {
 
 // ParseChange returns the change that a list of FIELD=VALUE makes. Whether the values make sense
 // together is for the coordinator to say, which has the plan.
-func ParseChange(fields []string) (*wire.Change, error) {
-	change := &wire.Change{}
+func ParseChange(fields []string) (*plan.Change, error) {
+	change := &plan.Change{}
 	for _, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
 		if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestTenThousandDevices: all of them are listed through a broker whose messages hold few of them.
@@ -41,7 +41,7 @@ func TestTenThousandDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	nc := l.connect("coordinator")
 	watch := &Watch{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log,

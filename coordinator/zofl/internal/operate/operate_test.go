@@ -19,10 +19,11 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/preset"
-	"github.com/zofl/zofl/wire/subjects"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -70,7 +71,7 @@ func (l *lab) serve() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	p.Members, p.Target, p.Quorum, p.Reannounce = 1, 1, 1, 50
 	nc := l.connect("coordinator")
 	watch := &Watch{}
@@ -321,7 +322,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32)
+	p.RunKey = make(plan.Bytes, 32)
 	lead := func() (stop func() error) {
 		t.Helper()
 		c, err := coordinator.New(t.Context(),
@@ -363,7 +364,7 @@ func TestChangePends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Members, p.Target, p.Quorum, p.Deadline = make(wire.Bytes, 32), 1, 1, 1, 3_600_000
+	p.RunKey, p.Members, p.Target, p.Quorum, p.Deadline = make(plan.Bytes, 32), 1, 1, 1, 3_600_000
 	log := &runlog.Memory{}
 	watch := &Watch{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log,

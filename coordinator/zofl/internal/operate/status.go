@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 

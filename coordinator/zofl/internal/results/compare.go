@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A Comparison is two runs side by side.
@@ -81,7 +81,7 @@ func (c *Comparison) Differences() ([]Difference, error) {
 		return nil, err
 	}
 	list := []Difference{}
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		if a[f.Name] != b[f.Name] {
 			list = append(list, Difference{f.Name, a[f.Name], b[f.Name]})
 		}
@@ -90,7 +90,7 @@ func (c *Comparison) Differences() ([]Difference, error) {
 }
 
 // valuesOf returns the fields of a plan by name.
-func valuesOf(p *wire.Plan) (map[string]string, error) {
+func valuesOf(p *plan.Plan) (map[string]string, error) {
 	values, err := planfile.Values(p)
 	all := map[string]string{}
 	for _, v := range values {

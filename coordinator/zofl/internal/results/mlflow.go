@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // experiment is the name of the experiment that runs belong to.

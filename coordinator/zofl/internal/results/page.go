@@ -14,8 +14,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 //go:embed pages
@@ -99,7 +99,7 @@ func (r *Run) commands() (string, error) {
 	if r.Plan.Private() {
 		lines = append([]string{"# Devices need the run key that the plan was made with."}, lines...)
 	}
-	if r.Plan.Initial == wire.Given {
+	if r.Plan.Initial == plan.Given {
 		lines = append([]string{"# Devices need the model that the plan names by its digest."}, lines...)
 	}
 	return strings.Join(lines, "\n"), nil

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // sample is a run of 20 rounds with 4 queries and 30 bytes each, whose accuracy grows by rate a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // ErrNoHistory means that nothing is known of a run's rounds beside their records.
@@ -19,8 +19,8 @@ var ErrNoHistory = errors.New("the log has no history of losses and metrics besi
 type Run struct {
 	From    string    // what the reader calls its log, such as a directory
 	Flags   string    // of commands that read the log
-	Plan    wire.Plan // with which it began
-	Now     wire.Plan // with all changes
+	Plan    plan.Plan // with which it began
+	Now     plan.Plan // with all changes
 	Records uint64
 	Rounds  uint64
 	Hash    string // of the last record

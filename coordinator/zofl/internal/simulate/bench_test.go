@@ -6,8 +6,8 @@ import (
 
 	clientobjective "github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // BenchmarkThousand is a round of 1,000 devices that all contribute, with a loss that costs
@@ -25,7 +25,7 @@ func benchmark(b *testing.B, dim int) {
 	}
 	p.Members, p.Target, p.Rounds = 1000, 1000, uint64(b.N)
 	c := &Config{Plan: p, Seeds: []uint64{1},
-		Devices: func(p *wire.Plan, _ uint64) (list []clientobjective.Objective, err error) {
+		Devices: func(p *plan.Plan, _ uint64) (list []clientobjective.Objective, err error) {
 			for i := range p.Members {
 				o, err := objective.New("none", fmt.Sprint("d", i), dim)
 				if err != nil {

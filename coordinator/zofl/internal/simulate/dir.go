@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // What a directory of results holds.
@@ -136,7 +136,7 @@ func (d *Dir) Close(runs []*Run) error {
 }
 
 // storePlan stores a plan in a file.
-func storePlan(name string, p *wire.Plan) error {
+func storePlan(name string, p *plan.Plan) error {
 	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {
 		return err

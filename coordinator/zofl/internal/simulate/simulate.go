@@ -14,7 +14,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // mostRuns bounds what one command begins.
@@ -22,11 +22,11 @@ const mostRuns = 10000
 
 // Config says what to run.
 type Config struct {
-	Plan  *wire.Plan // with a number of rounds; it is not changed
+	Plan  *plan.Plan // with a number of rounds; it is not changed
 	Axes  []Axis     // every choice of one value of each is run
 	Seeds []uint64   // with each of these
 	// Devices returns the losses of a run's devices, whose number is the plan's members.
-	Devices func(p *wire.Plan, seed uint64) ([]objective.Objective, error)
+	Devices func(p *plan.Plan, seed uint64) ([]objective.Objective, error)
 	Initial []float32 // the first parameters, for a plan with initial=given
 	// Ready, unless nil, is called before each run, and returns when losses can be asked. Its error
 	// ends the simulation.
@@ -50,7 +50,7 @@ type Run struct {
 	Of       int // runs of the simulation
 	Seed     uint64
 	Settings []Setting  // in the order of the axes
-	Plan     *wire.Plan // with the settings, and the run key as given
+	Plan     *plan.Plan // with the settings, and the run key as given
 	Devices  int
 
 	Rows    []Row // so far
@@ -118,7 +118,7 @@ func Runs(c *Config) ([]*Run, error) {
 // check returns the error of a run that cannot begin: long runs before it would be in vain.
 func check(c *Config, r *Run) error {
 	if r.Plan.Rounds == 0 {
-		return &wire.PlanError{Field: "rounds", Value: r.Plan.Rounds,
+		return &plan.Error{Field: "rounds", Value: r.Plan.Rounds,
 			Remedy: "say how many rounds to run, with --rounds or in the plan"}
 	}
 	devices, err := c.Devices(r.Plan, r.Seed)
@@ -130,7 +130,7 @@ func check(c *Config, r *Run) error {
 
 // keyed returns the plan of a run as it is led: all that is drawn follows from the seed, so a
 // private run needs no secret here.
-func keyed(p *wire.Plan, seed uint64) *wire.Plan {
+func keyed(p *plan.Plan, seed uint64) *plan.Plan {
 	led := *p
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
 	led.RunKey, led.KeyCheck, led.KeyScheme = key[:], nil, 0

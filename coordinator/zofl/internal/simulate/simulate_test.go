@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // A bowl's loss is the mean of (x_i - at)^2. It measures how far x is from there.
@@ -39,7 +39,7 @@ func (b bowl) Evaluate(ctx context.Context, x []float32) ([]float64, int, error)
 	return []float64{loss, math.Sqrt(loss)}, 1, err
 }
 
-func bowls(p *wire.Plan, _ uint64) (list []objective.Objective, err error) {
+func bowls(p *plan.Plan, _ uint64) (list []objective.Objective, err error) {
 	for range p.Members {
 		list = append(list, bowl{int(p.Dim)})
 	}
@@ -47,7 +47,7 @@ func bowls(p *wire.Plan, _ uint64) (list []objective.Objective, err error) {
 }
 
 // bowlPlan is of four devices and eight rounds, which it evaluates after every fourth.
-func bowlPlan(t *testing.T) *wire.Plan {
+func bowlPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "bowl", 20)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/fleet"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // An Axis is a field of the plan and the values that it takes in turn.
@@ -65,14 +65,14 @@ func cross(axes []Axis) [][]Setting {
 }
 
 // apply returns a plan with settings. A round cannot wait for more devices than there are.
-func apply(p *wire.Plan, settings []Setting) (*wire.Plan, error) {
+func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 	changed := *p
 	for _, s := range settings {
 		if err := planfile.Set(&changed, s.Field, s.Value); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range wire.Fields() { // before losses are made: of how many devices, is a field
+	for _, f := range plan.Fields() { // before losses are made: of how many devices, is a field
 		if err := f.Check(&changed); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // led makes the runs of a configuration, and leads them to their ends.
@@ -65,7 +65,7 @@ func TestGradientIsCompared(t *testing.T) {
 		var out bytes.Buffer
 		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1, 2}, Sinks: []Sink{NewLines(&out)},
 			Checked: elsewhere,
-			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+			Devices: func(p *plan.Plan, seed uint64) ([]objective.Objective, error) {
 				list, err := bowls(p, seed)
 				for i := range list {
 					list[i] = contrary{bowl{int(p.Dim)}}
@@ -97,7 +97,7 @@ func TestBrokenDeviceIsNamed(t *testing.T) {
 		p.Quorum = quorum
 		var out bytes.Buffer
 		c := &Config{Plan: p, Seeds: []uint64{1}, Sinks: []Sink{NewLines(&out)},
-			Devices: func(p *wire.Plan, seed uint64) ([]objective.Objective, error) {
+			Devices: func(p *plan.Plan, seed uint64) ([]objective.Objective, error) {
 				list, err := bowls(p, seed)
 				list[2] = broken{bowl{int(p.Dim)}}
 				return list, err

@@ -10,8 +10,9 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A chain makes the records of a run.
@@ -28,7 +29,7 @@ func newChain(t *testing.T) *chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Perturbations = make(wire.Bytes, 32), 1
+	p.RunKey, p.Perturbations = make(plan.Bytes, 32), 1
 	c := &chain{t: t, prev: wire.Genesis("kitchen")}
 	c.add(wire.Record{Kind: wire.KindPlan, Plan: p})
 	return c

@@ -11,9 +11,10 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
 )
 
 // A denseChain makes the records of a run of surrogates, and their vectors.
@@ -29,7 +30,7 @@ func newDenseChain(t *testing.T) *denseChain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey, p.Features, p.DenseKeep = make(wire.Bytes, 32), 7, 4
+	p.RunKey, p.Features, p.DenseKeep = make(plan.Bytes, 32), 7, 4
 	c := &denseChain{&chain{t: t, prev: wire.Genesis("kitchen")}, &runlog.Memory{}, nil}
 	c.add(wire.Record{Kind: wire.KindPlan, Plan: p})
 	return c
@@ -172,7 +173,7 @@ func TestRetained(t *testing.T) {
 			t.Errorf("record %d: kept %v, want %v", at, got, records)
 		}
 	}
-	var change wire.Change
+	var change plan.Change
 	if err := planfile.SetChange(&change, "dense_keep", "2"); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Selection is the tensors of a file that are trained. Their elements, one tensor after the
@@ -24,7 +24,7 @@ type Selection struct {
 }
 
 // mostParams is what a plan can have, and a device hold.
-const mostParams = min(wire.MaxDim, math.MaxInt/8)
+const mostParams = min(plan.MaxDim, math.MaxInt/8)
 
 // Select returns the tensors whose names match one of the patterns, or all without a pattern. In
 // a pattern * stands for any text and ? for one character. A tensor that matches but is not

@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 )
 
 var update = flag.Bool("update", false, "write the screens in testdata")

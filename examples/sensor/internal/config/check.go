@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // check fills in what the system knows, and checks fields against each other.
@@ -32,7 +32,7 @@ func (c *Config) checkNames() error {
 	if err := c.checkEnrolled(); err != nil {
 		return err
 	}
-	if err := wire.CheckName(c.Run); err != nil {
+	if err := plan.CheckName(c.Run); err != nil {
 		return &FieldError{"run", c.Run, "name the coordinator's run: " + err.Error()}
 	}
 	if c.ID == "" {
@@ -46,7 +46,7 @@ func (c *Config) checkNames() error {
 				"many hosts have that name: set id to one that no other device has"}
 		}
 	}
-	if err := wire.CheckName(c.ID); err != nil {
+	if err := plan.CheckName(c.ID); err != nil {
 		return &FieldError{"id", c.ID, "set id to a name that no other device has: " + err.Error()}
 	}
 	return nil

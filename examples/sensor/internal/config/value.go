@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zofl/zofl/examples/sensor/internal/notice"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 func text(at func(*Config) *string) func(*Config, string) error {
@@ -110,7 +110,7 @@ func addChannel(c *Config, v string) error {
 	if len(words) == 0 {
 		return errors.New("begin with the channel's name")
 	}
-	if err := wire.CheckName(words[0]); err != nil { // topics, metrics and pages have it
+	if err := plan.CheckName(words[0]); err != nil { // topics, metrics and pages have it
 		return fmt.Errorf("name it otherwise: %w", err)
 	}
 	ch := Channel{Name: words[0], From: words[0], Scale: 1, Factor: 1,

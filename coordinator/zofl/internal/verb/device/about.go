@@ -4,14 +4,14 @@ import (
 	"runtime"
 
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire/about"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // self is what a device of this program tells the operator.
-func self() about.Device {
-	return about.Device{
-		Program:  cut("zofl "+version.String(), about.MaxProgram),
-		Platform: cut(runtime.GOOS+"/"+runtime.GOARCH, about.MaxPlatform),
+func self() deviceinfo.Device {
+	return deviceinfo.Device{
+		Program:  cut("zofl "+version.String(), deviceinfo.MaxProgram),
+		Platform: cut(runtime.GOOS+"/"+runtime.GOARCH, deviceinfo.MaxPlatform),
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 )
 
 // deviceFlags are the flags that `zofl client` and `zofl follow` share.
@@ -90,7 +90,7 @@ func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) er
 		if n, err := c.Params(x); err != nil || n == 0 {
 			return err
 		}
-		return to.Write(m, x, &wire.Plan{Run: d.run, Dim: uint64(len(x))})
+		return to.Write(m, x, &plan.Plan{Run: d.run, Dim: uint64(len(x))})
 	}, nil
 }
 
@@ -109,7 +109,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	if d.id == "" {
 		return cli.Usage(errors.New("--id is missing: give each device a name that no other one has"))
 	}
-	if err := wire.CheckName(d.id); err != nil {
+	if err := plan.CheckName(d.id); err != nil {
 		return cli.Usage(fmt.Errorf("--id: %w", err))
 	}
 	to, err := d.checkOut()
@@ -162,7 +162,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 		return cli.Usage(err)
 	}
 	err = cli.Stopped(cmd.Context(), c.Run(cmd.Context()))
-	if err = cli.Classify(err); errors.Is(err, wire.ErrRunKey) {
+	if err = cli.Classify(err); errors.Is(err, plan.ErrRunKey) {
 		err = d.wrongKey()
 	}
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
@@ -172,10 +172,10 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 func (d *deviceFlags) wrongKey() error {
 	if d.secret == "" {
 		return cli.Usage(fmt.Errorf("--secret is missing: %w: that of run %q is a secret: give the file "+
-			"that `zofl plan --secret` made", wire.ErrRunKey, d.run))
+			"that `zofl plan --secret` made", plan.ErrRunKey, d.run))
 	}
 	return cli.Usage(fmt.Errorf("--secret %s: %w: give the file that `zofl plan --secret` made for "+
-		"run %q, or leave the flag out if that run has no secret", d.secret, wire.ErrRunKey, d.run))
+		"run %q, or leave the flag out if that run has no secret", d.secret, plan.ErrRunKey, d.run))
 }
 
 // last prints the record at which a client stopped, and the digest of its state. It prints

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Demo is `zofl demo`.
@@ -121,8 +121,8 @@ func verdictOf(r *demo.Result) error {
 	return nil
 }
 
-func estimatorOf(p *wire.Plan) string {
-	if p.Estimator == wire.Surrogate {
+func estimatorOf(p *plan.Plan) string {
+	if p.Estimator == plan.Surrogate {
 		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps,
 			p.Features, p.Window, p.LengthScale)
 	}
@@ -131,9 +131,9 @@ func estimatorOf(p *wire.Plan) string {
 }
 
 // updateOf says how a round moves the model. The rule normalized takes no local step of its own.
-func updateOf(p *wire.Plan) string {
+func updateOf(p *plan.Plan) string {
 	step := numberOrAuto(p.StepSize, p.StepAuto)
-	if p.ServerRule == wire.ServerNormalized {
+	if p.ServerRule == plan.ServerNormalized {
 		return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.ServerRule, p.ServerBeta1,
 			p.ServerDecay, step)
 	}

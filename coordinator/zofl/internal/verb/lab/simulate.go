@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // simulateFlags are the flags of `zofl simulate`.
@@ -86,7 +86,7 @@ differ by their settings only.`,
 }
 
 // plan checks the flags, and returns the plan that they make of the file.
-func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, error) {
+func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*plan.Plan, error) {
 	args, err := f.Source.Split(cmd, args)
 	if err != nil {
 		return nil, err
@@ -117,9 +117,9 @@ func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*wire.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	if f.Data.Clients < 0 || f.Data.Clients > wire.MaxMembers {
+	if f.Data.Clients < 0 || f.Data.Clients > plan.MaxMembers {
 		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 to %d, or 0 for the plan's members",
-			f.Data.Clients, wire.MaxMembers))
+			f.Data.Clients, plan.MaxMembers))
 	}
 	return f.shaped(cmd, p), nil
 }
@@ -150,7 +150,7 @@ func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
 func (f *simulateFlags) digits() bool { return !f.External() && f.Objective == "digits" }
 
 // shaped returns the plan with what flags say.
-func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
+func (f *simulateFlags) shaped(cmd *cobra.Command, p *plan.Plan) *plan.Plan {
 	if f.Data.Clients > 0 {
 		p.Members = uint32(f.Data.Clients)
 	}
@@ -167,7 +167,7 @@ func (f *simulateFlags) shaped(cmd *cobra.Command, p *wire.Plan) *wire.Plan {
 }
 
 // simulate leads the runs, and shows them.
-func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
+func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices(),
 		Checked: f.Asked.Stdio} // the Python package compares gradients itself
 	for i := range f.seeds {
@@ -210,7 +210,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *wire.Plan) error {
 }
 
 // measures returns an error if metrics are asked for that a program does not have.
-func (f *simulateFlags) measures(p *wire.Plan, o clientobjective.Objective) error {
+func (f *simulateFlags) measures(p *plan.Plan, o clientobjective.Objective) error {
 	if p.EvalEvery == 0 || !f.External() {
 		return nil
 	}
@@ -240,14 +240,14 @@ func metricsOf(runs []*simulate.Run) (names []string) {
 
 // devices returns what makes the losses of a run. Those of the last run are kept: the next may have
 // the same.
-func (f *simulateFlags) devices() func(*wire.Plan, uint64) ([]clientobjective.Objective, error) {
+func (f *simulateFlags) devices() func(*plan.Plan, uint64) ([]clientobjective.Objective, error) {
 	type key struct {
 		dim, seed uint64
 		members   uint32
 	}
 	var last key
 	var list []clientobjective.Objective
-	return func(p *wire.Plan, seed uint64) ([]clientobjective.Objective, error) {
+	return func(p *plan.Plan, seed uint64) ([]clientobjective.Objective, error) {
 		if now := (key{p.Dim, seed, p.Members}); list == nil || now != last {
 			made, err := f.Losses(p, int(p.Members), seed)
 			if err != nil {
@@ -256,7 +256,7 @@ func (f *simulateFlags) devices() func(*wire.Plan, uint64) ([]clientobjective.Ob
 			list, last = made, now
 		}
 		if f.digits() && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
-			return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
+			return nil, &plan.Error{Field: "metrics", Value: p.Metrics,
 				Remedy: fmt.Sprintf("digits have the metrics %q, in this order", demo.Metrics())}
 		}
 		if err := f.measures(p, list[0]); err != nil {

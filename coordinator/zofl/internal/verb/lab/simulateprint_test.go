@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/simulate"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestStuck: runs whose loss did not fall say where the causes are. One of them that learned, a
@@ -36,7 +36,7 @@ func TestStuck(t *testing.T) {
 	} {
 		var runs []*simulate.Run
 		for _, o := range tt.ends {
-			runs = append(runs, &simulate.Run{Plan: &wire.Plan{}, Outcome: o})
+			runs = append(runs, &simulate.Run{Plan: &plan.Plan{}, Outcome: o})
 		}
 		var out strings.Builder
 		printRuns(&out, nil, runs)
@@ -50,8 +50,8 @@ func TestStuck(t *testing.T) {
 func TestPrintFound(t *testing.T) {
 	found := []simulate.Found{{Of: "mu", Value: 0.25, Why: "it is straight"}, {Of: "groups",
 		Why: "all devices share directions"}}
-	first := &simulate.Run{Name: "seed=1", Plan: &wire.Plan{}}
-	second := &simulate.Run{Name: "seed=2", Plan: &wire.Plan{}}
+	first := &simulate.Run{Name: "seed=1", Plan: &plan.Plan{}}
+	second := &simulate.Run{Name: "seed=2", Plan: &plan.Plan{}}
 	var none, some strings.Builder
 	second.Outcome.Found = found
 	printRuns(&none, nil, []*simulate.Run{first, second})

@@ -19,8 +19,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // tuneFlags are the flags of `zofl tune`.
@@ -179,7 +179,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 }
 
 // devices returns the losses to tune on.
-func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
+func (f *tuneFlags) devices(p *plan.Plan) ([]clientobjective.Objective, error) {
 	if f.Data.Clients == 0 {
 		f.Data.Clients = int(p.Members)
 	}
@@ -190,7 +190,7 @@ func (f *tuneFlags) devices(p *wire.Plan) ([]clientobjective.Objective, error) {
 }
 
 // haveClasses says why devices cannot train by the plan's classes.
-func haveClasses(p *wire.Plan, devices []clientobjective.Objective) error {
+func haveClasses(p *plan.Plan, devices []clientobjective.Objective) error {
 	for _, o := range devices {
 		has := 0
 		if classed, ok := o.(clientobjective.Classed); ok {
@@ -201,14 +201,14 @@ func haveClasses(p *wire.Plan, devices []clientobjective.Objective) error {
 			remedy = "these losses are not told by class, as objectives in Go may be: set classes=0"
 		}
 		if p.Classes > 0 && has != int(p.Classes) {
-			return &wire.PlanError{Field: "classes", Value: p.Classes, Remedy: remedy}
+			return &plan.Error{Field: "classes", Value: p.Classes, Remedy: remedy}
 		}
 	}
 	return nil
 }
 
 // next says where the plan is, or how to get it.
-func (f *tuneFlags) next(out io.Writer, name string, p *wire.Plan, r *tune.Result) {
+func (f *tuneFlags) next(out io.Writer, name string, p *plan.Plan, r *tune.Result) {
 	settings := changes(p, r.Plan)
 	switch {
 	case f.out != "":
@@ -223,8 +223,8 @@ func (f *tuneFlags) next(out io.Writer, name string, p *wire.Plan, r *tune.Resul
 
 // changes returns the fields that differ, as field=value. A number for step ends the search for it,
 // and with that how its length changes over the rounds. Trials had that, so step_auto stays on.
-func changes(before, after *wire.Plan) (settings []string) {
-	for _, f := range wire.Fields() {
+func changes(before, after *plan.Plan) (settings []string) {
+	for _, f := range plan.Fields() {
 		var old, value string
 		switch v := f.At(after).(type) {
 		case *uint32:
@@ -246,7 +246,7 @@ func changes(before, after *wire.Plan) (settings []string) {
 
 // replacePlan stores a plan in a file, which appears complete or not at all. If there is one
 // already, it must be meant to be replaced.
-func replacePlan(name string, p *wire.Plan, replace bool) (err error) {
+func replacePlan(name string, p *plan.Plan, replace bool) (err error) {
 	if !replace {
 		return cli.WritePlan("--out", name, p)
 	}

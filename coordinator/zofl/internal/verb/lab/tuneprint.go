@@ -12,7 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // printTuned prints what was tried, as a table and a plot, and why the settings were chosen.

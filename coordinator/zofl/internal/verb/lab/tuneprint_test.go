@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/fleet/tune"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // TestPrintTrials: steps have three digits, and a run that paused has not diverged.
 func TestPrintTrials(t *testing.T) {
 	var out strings.Builder
-	printTrials(&out, &tune.Result{Plan: &wire.Plan{
-		PlanLocal: wire.PlanLocal{StepAuto: 1},
+	printTrials(&out, &tune.Result{Plan: &plan.Plan{
+		LocalFields: plan.LocalFields{StepAuto: 1},
 	}, Field: "step", Trials: []tune.Trial{
 		{Stage: "start", Loss: 1, Mu: 1e-4},
 		{Stage: "survey", Step: 0.0512345678, Loss: math.Inf(1), Paused: true},
@@ -30,8 +30,8 @@ func TestPrintTrials(t *testing.T) {
 
 // TestChanges: a number for a step that devices would find keeps how it shrinks over the rounds.
 func TestChanges(t *testing.T) {
-	before := wire.Plan{
-		PlanProbe: wire.PlanProbe{Perturbations: 5}, PlanLocal: wire.PlanLocal{StepAuto: 1},
+	before := plan.Plan{
+		ProbeFields: plan.ProbeFields{Perturbations: 5}, LocalFields: plan.LocalFields{StepAuto: 1},
 	}
 	after := before
 	if got := changes(&before, &after); len(got) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // errNoLog means that the flags name no log.
@@ -107,12 +107,12 @@ func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
 }
 
 // needed returns an error if a flag names what the model of a plan does not have.
-func (l *logChoice) needed(p *wire.Plan) error {
+func (l *logChoice) needed(p *plan.Plan) error {
 	switch {
 	case l.secret != "" && !p.Private():
 		return cli.Usage(fmt.Errorf("--secret %s: run %s is not private, and has no run key to give: "+
 			"leave it out", l.secret, p.Run))
-	case l.initial.File != "" && p.Initial != wire.Given:
+	case l.initial.File != "" && p.Initial != plan.Given:
 		return cli.Usage(fmt.Errorf("--initial %s: the parameters of run %s start where its plan says: "+
 			"leave it out", l.initial.File, p.Run))
 	}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A line is a record in the form in which `zofl log` prints it.
@@ -52,7 +53,7 @@ type logTerm struct {
 }
 
 // termsOf returns the terms of a round, and their number of scalars.
-func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
+func termsOf(r *wire.Round, plan *plan.Plan) (terms []logTerm, scalars int) {
 	for i, t := range r.Terms {
 		out := logTerm{Back: t.Back}
 		if i < len(r.Weights) {
@@ -69,7 +70,7 @@ func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
 }
 
 // round sets a round's fields, and returns them as text.
-func (l *line) round(r *wire.Round, plan *wire.Plan) string {
+func (l *line) round(r *wire.Round, plan *plan.Plan) string {
 	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
 	l.Step, l.Factor, l.Perturbations = r.StepSize, r.Factor, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
@@ -108,7 +109,7 @@ func contributors(r *wire.Round) []uint32 {
 
 // changed returns the fields that a change sets, as FIELD=VALUE separated by spaces. A step or mu
 // of 0 is one that devices are to find.
-func changed(c *wire.Change) (string, error) {
+func changed(c *plan.Change) (string, error) {
 	values, err := planfile.Changed(c)
 	var fields []string
 	for _, v := range values {
@@ -121,7 +122,7 @@ func changed(c *wire.Change) (string, error) {
 }
 
 // body sets the fields of the record's kind, and returns them as text.
-func (l *line) body(r *wire.Record, plan *wire.Plan) (text string, err error) {
+func (l *line) body(r *wire.Record, plan *plan.Plan) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:
 		l.Plan = (*planfile.Plan)(r.Plan)
@@ -141,7 +142,7 @@ func (l *line) body(r *wire.Record, plan *wire.Plan) (text string, err error) {
 	return text, err
 }
 
-func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) error {
+func printRecord(out io.Writer, record []byte, plan *plan.Plan, asJSON bool) error {
 	r, err := wire.DecodeRecord(record)
 	if err != nil {
 		return cli.Classify(err)

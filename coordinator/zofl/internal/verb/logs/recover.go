@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -137,13 +138,13 @@ func stateFrom(path string, initial []float32) (
 
 // recoverable says why no log can begin with a state.
 func recoverable(r *replica.Replica) error {
-	plan := r.Plan()
+	p := r.Plan()
 	switch {
 	case r.Ended() != nil:
-		return fmt.Errorf("run %s has ended with record %d: nothing can follow", plan.Run, r.N())
-	case plan.Control != wire.NoControl && plan.Control != wire.SVRG:
+		return fmt.Errorf("run %s has ended with record %d: nothing can follow", p.Run, r.N())
+	case p.Control != plan.NoControl && p.Control != plan.SVRG:
 		return fmt.Errorf("with control=%v, devices refer to records that are lost: restore the "+
-			"log from a copy", plan.Control)
+			"log from a copy", p.Control)
 	case r.Phase() == 2:
 		return fmt.Errorf("it is a state between the two phases of a round, after record %d: take "+
 			"another device's, or a later one", r.N())

@@ -15,8 +15,9 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
 )
 
 // A Verdict is what `zofl verify` finds.
@@ -114,7 +115,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 		Replica: model, At: at, Every: every, Each: note,
 	})
 	switch {
-	case errors.Is(err, wire.ErrRunKey) && l.secret == "":
+	case errors.Is(err, plan.ErrRunKey) && l.secret == "":
 		return check(ctx, src, at)
 	case r == nil:
 		return v, cli.Classify(err)
@@ -129,7 +130,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 	v.Run, v.Records, v.Rounds, v.Epoch = r.Plan().Run, r.N(), r.Rounds(), r.Epoch()
 	v.Privacy = dp.Spent(r.Plan(), r.N())
 	v.Hash, v.Ended = r.Hash().String(), reasonOf(r.Ended())
-	if r.Plan().Transport != wire.DenseVectors {
+	if r.Plan().Transport != plan.DenseVectors {
 		return v, nil
 	}
 	vectors, failed := source.CheckVectors(ctx, src, at)

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 func devicesCommand() *cobra.Command {
@@ -188,7 +188,7 @@ Also revoke the device's credentials at the broker.`,
 					cmd.CommandPath()))
 			}
 			for _, id := range args {
-				if err := wire.CheckName(id); err != nil {
+				if err := plan.CheckName(id); err != nil {
 					return cli.Usage(fmt.Errorf("id: %w", err))
 				}
 			}

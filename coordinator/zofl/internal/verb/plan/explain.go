@@ -10,15 +10,15 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // explain prints the source and notes of the plan's preset, and what each field means.
-func explain(out io.Writer, p *wire.Plan) error {
+func explain(out io.Writer, p *plan.Plan) error {
 	for _, info := range preset.List() {
 		if info.Name == p.Preset {
 			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", info.Name, info.Source, info.Notes)
@@ -42,7 +42,7 @@ func explain(out io.Writer, p *wire.Plan) error {
 const lateRounds = 1000
 
 // price prints what a round costs, and late ones to a device that joins after them.
-func price(out io.Writer, p *wire.Plan, in cost.Input) {
+func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
 	t := cli.NewTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
@@ -70,7 +70,7 @@ func price(out io.Writer, p *wire.Plan, in cost.Input) {
 			{"where all share directions: bytes of the log", c.Record},
 		})
 	}
-	if p.Transport == wire.DenseVectors {
+	if p.Transport == plan.DenseVectors {
 		t.AppendRow(table.Row{"vectors stored beside the log, at most", cli.Size(storedVectors(p))})
 	}
 	t.Render()
@@ -78,12 +78,12 @@ func price(out io.Writer, p *wire.Plan, in cost.Input) {
 
 // sharedCost returns the cost of a round with groups=auto where all devices go on sharing
 // directions, nil for other plans. Where each has its own, a round costs the most.
-func sharedCost(p *wire.Plan, in cost.Input) *cost.Round {
+func sharedCost(p *plan.Plan, in cost.Input) *cost.Round {
 	if p.Groups != grouping.Auto {
 		return nil
 	}
 	one := *p
-	one.Groups, one.GroupSize = grouping.Random, p.Sampled(wire.MaxMembers)
+	one.Groups, one.GroupSize = grouping.Random, p.Sampled(plan.MaxMembers)
 	c := cost.Of(&one, in)
 	return &c
 }
@@ -112,7 +112,7 @@ func account(out io.Writer, a cost.Account) {
 
 // phases returns what a device does in each phase of a round, if there are two or if it sends a
 // vector.
-func phases(p *wire.Plan, c cost.Round) (rows []table.Row) {
+func phases(p *plan.Plan, c cost.Round) (rows []table.Row) {
 	list := []uint8{1, 2}
 	if p.Phases() == 1 {
 		list = []uint8{0}
@@ -137,7 +137,7 @@ func phases(p *wire.Plan, c cost.Round) (rows []table.Row) {
 }
 
 // storedVectors returns the bytes of the vectors that a log keeps.
-func storedVectors(p *wire.Plan) uint64 {
+func storedVectors(p *plan.Plan) uint64 {
 	records := uint64(max(int(p.DenseKeep), p.Phases()))
 	if p.Phases() == 1 {
 		return 4 * records * p.Object(0)
@@ -157,7 +157,7 @@ type fieldLine struct {
 func printFields(out io.Writer, asJSON bool) error {
 	var list []fieldLine
 	t := cli.NewTable(out, "field", "meaning", "values", "can change in a run")
-	for _, f := range wire.Fields() {
+	for _, f := range plan.Fields() {
 		list = append(list, fieldLine{f.Name, f.Doc, values(f), f.Changeable})
 		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
 	}
@@ -169,7 +169,7 @@ func printFields(out io.Writer, asJSON bool) error {
 }
 
 // values returns what a field can be.
-func values(f wire.Field) string {
+func values(f plan.Field) string {
 	if r := f.Range(); r != "" {
 		return r
 	}

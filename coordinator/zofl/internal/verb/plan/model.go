@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A beginning is what `zofl plan --initial` says of the file.
@@ -20,7 +20,7 @@ type beginning struct {
 	File    string        `json:"file"`
 	Train   []string      `json:"train,omitempty"`
 	Tensors []startTensor `json:"tensors,omitempty"`
-	Digest  wire.Bytes    `json:"digest"`           // of the parameters
+	Digest  plan.Bytes    `json:"digest"`           // of the parameters
 	SHA256  string        `json:"sha256,omitempty"` // of the file
 
 	untouched int
@@ -36,7 +36,7 @@ type startTensor struct {
 
 // begin makes a plan begin at the tensors of the file: it sets dim, segments, initial and
 // initial_digest.
-func (f *planFlags) begin(p *wire.Plan) error {
+func (f *planFlags) begin(p *plan.Plan) error {
 	if f.initial.File == "" {
 		return f.initial.Unused()
 	}
@@ -70,7 +70,7 @@ func (f *planFlags) begin(p *wire.Plan) error {
 }
 
 // beginFlat is begin for a file of numbers.
-func (f *planFlags) beginFlat(p *wire.Plan) error {
+func (f *planFlags) beginFlat(p *plan.Plan) error {
 	x, err := f.initial.Read()
 	if err != nil {
 		return err
@@ -80,12 +80,12 @@ func (f *planFlags) beginFlat(p *wire.Plan) error {
 }
 
 // set sets the fields of a plan.
-func (b *beginning) set(p *wire.Plan, dim uint64, segments []wire.Segment) error {
+func (b *beginning) set(p *plan.Plan, dim uint64, segments []plan.Segment) error {
 	if p.Dim != 0 && p.Dim != dim {
-		return &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("%s has %d parameters "+
+		return &plan.Error{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("%s has %d parameters "+
 			"to train: leave out --dim, or choose other tensors with --train", b.File, dim)}
 	}
-	p.Dim, p.Segments, p.Initial, p.InitialDigest = dim, segments, wire.Given, b.Digest
+	p.Dim, p.Segments, p.Initial, p.InitialDigest = dim, segments, plan.Given, b.Digest
 	return nil
 }
 

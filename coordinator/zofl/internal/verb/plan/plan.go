@@ -15,12 +15,12 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // planFlags are the flags of `zofl plan`.
@@ -130,8 +130,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 			"one"))
 	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, setsSegments):
 		return cli.Usage(errors.New("--segments and --set segments: give only one"))
-	case f.idLen < 1 || f.idLen > wire.MaxName:
-		return cli.Usage(fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, wire.MaxName))
+	case f.idLen < 1 || f.idLen > plan.MaxName:
+		return cli.Usage(fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, plan.MaxName))
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
 
 // plan returns the plan that the flags describe, after checking it.
-func (f *planFlags) plan(ctx context.Context, args []string) (*wire.Plan, error) {
+func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error) {
 	p, err := f.start(ctx, args)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*wire.Plan, error)
 }
 
 // guard bounds what devices and coordinator can do, in the plan as it will be with its secret.
-func (f *planFlags) guard(p *wire.Plan, set []string) {
+func (f *planFlags) guard(p *plan.Plan, set []string) {
 	if f.secret == "" {
 		preset.Guard(p, set...)
 		return
@@ -194,7 +194,7 @@ func (f *planFlags) guard(p *wire.Plan, set []string) {
 	*p = *private
 }
 
-func (f *planFlags) start(ctx context.Context, args []string) (*wire.Plan, error) {
+func (f *planFlags) start(ctx context.Context, args []string) (*plan.Plan, error) {
 	if len(args) == 1 {
 		return cli.ReadPlan(ctx, args[0])
 	}
@@ -206,7 +206,7 @@ func (f *planFlags) start(ctx context.Context, args []string) (*wire.Plan, error
 }
 
 // show writes the plan to its file, explains it, and prints its cost.
-func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
+func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	if f.write != "" {
 		if err := cli.WritePlan("--write", f.write, p); err != nil {
 			return err
@@ -264,6 +264,6 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 }
 
 // warnings returns what a plan may lack, and what its preset may do to a model.
-func warnings(p *wire.Plan) []string {
+func warnings(p *plan.Plan) []string {
 	return append(plancheck.Warnings(p), preset.Warnings(p)...)
 }

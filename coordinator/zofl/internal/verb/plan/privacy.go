@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
-	"github.com/zofl/zofl/wire/noise"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
 )
 
 // usualDelta is dp_delta of a plan with --epsilon that sets none.
@@ -17,17 +17,17 @@ const usualDelta = 1e-5
 
 // budget gives a plan the noise with which its rounds stay within --epsilon. Where the plan's
 // dp_noise was set too, it is an error if they do not.
-func (f *planFlags) budget(p *wire.Plan, set []string) error {
+func (f *planFlags) budget(p *plan.Plan, set []string) error {
 	switch {
 	case math.IsNaN(f.epsilon) || f.epsilon < 0 || math.IsInf(f.epsilon, 1):
 		return cli.Usage(fmt.Errorf("--epsilon %v: give a finite number above 0", f.epsilon))
 	case f.epsilon == 0:
 		return nil
 	case p.DPClip == 0:
-		return &wire.PlanError{Field: "dp_clip", Value: p.DPClip, Remedy: "--epsilon needs it: set " +
+		return &plan.Error{Field: "dp_clip", Value: p.DPClip, Remedy: "--epsilon needs it: set " +
 			"the norm to which a device's scalars of a round are cut, about what they usually have"}
 	case p.Rounds == 0:
-		return &wire.PlanError{Field: "rounds", Value: p.Rounds,
+		return &plan.Error{Field: "rounds", Value: p.Rounds,
 			Remedy: "--epsilon needs an end, because each round spends privacy: set rounds"}
 	}
 	if p.DPDelta == 0 {
@@ -39,7 +39,7 @@ func (f *planFlags) budget(p *wire.Plan, set []string) error {
 		p.DPNoise = least
 		f.fitted = fmt.Sprintf(" dp_noise=%v is the least for --epsilon %v.", least, f.epsilon)
 	case p.DPNoise < least:
-		return &wire.PlanError{Field: "dp_noise", Value: p.DPNoise, Remedy: fmt.Sprintf("its %d "+
+		return &plan.Error{Field: "dp_noise", Value: p.DPNoise, Remedy: fmt.Sprintf("its %d "+
 			"rounds spend more than --epsilon %v: set fewer rounds or dp_noise=%v, or leave dp_noise "+
 			"out", p.Rounds, f.epsilon, least)}
 	}
@@ -47,18 +47,18 @@ func (f *planFlags) budget(p *wire.Plan, set []string) error {
 }
 
 // explainNoise says what a plan's noise hides, and what it costs.
-func (f *planFlags) explainNoise(out io.Writer, p *wire.Plan) {
+func (f *planFlags) explainNoise(out io.Writer, p *plan.Plan) {
 	device, coordinator := p.Noisy()
 	if !device && !coordinator {
 		return
 	}
 	from := "From all but the device itself, noise"
-	own := noise.Multiplier(p.DPNoise, p.DPOf, p.Quorum) * float64(p.DPClip)
+	own := dpnoise.Multiplier(p.DPNoise, p.DPOf, p.Quorum) * float64(p.DPClip)
 	each := own / math.Sqrt(float64(p.Target))
 	switch {
 	case coordinator:
 		from, each = "From all but the device and the coordinator, noise", own/float64(p.Target)
-	case p.DPOf == noise.OfSum:
+	case p.DPOf == dpnoise.OfSum:
 		from = fmt.Sprintf("From a coordinator that follows the protocol, and from who reads its "+
 			"log, the noise of a sum of %d devices", p.Quorum)
 	}

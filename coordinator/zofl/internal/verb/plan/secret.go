@@ -9,13 +9,13 @@ import (
 	"os"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
 // which devices have and the plan has not. If the file does not exist, it is made from random
 // bytes, readable by its owner only. If p is private already, the file must hold its key.
-func keepSecret(ctx context.Context, p *wire.Plan, name string) error {
+func keepSecret(ctx context.Context, p *plan.Plan, name string) error {
 	key, err := cli.ReadPrivate(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !p.Private():
@@ -40,9 +40,9 @@ func keepSecret(ctx context.Context, p *wire.Plan, name string) error {
 }
 
 // asPrivate returns the plan with a check of some secret in place of a public run key.
-func asPrivate(p *wire.Plan) *wire.Plan {
+func asPrivate(p *plan.Plan) *plan.Plan {
 	private := *p
-	private.RunKey, private.KeyCheck = nil, make(wire.Bytes, len(wire.KeyCheck(nil)))
+	private.RunKey, private.KeyCheck = nil, make(plan.Bytes, len(plan.KeyCheck(nil)))
 	return &private
 }
 

@@ -5,18 +5,18 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/cost"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // explainSecure says what secure aggregation hides, and what it costs.
-func explainSecure(out io.Writer, p *wire.Plan, in cost.Input) {
+func explainSecure(out io.Writer, p *plan.Plan, in cost.Input) {
 	if !masked.On(p) {
 		return
 	}
-	devices, c := int(p.Sampled(wire.MaxMembers)), cost.Secure(p, in)
+	devices, c := int(p.Sampled(plan.MaxMembers)), cost.Secure(p, in)
 	coding, _ := masked.Codings(p, devices)
 	threshold := masked.Threshold(devices, p.Quorum)
 	fmt.Fprintf(out, "\n%s\n", cli.Wrapped(fmt.Sprintf("Secure aggregation: The coordinator learns "+
@@ -33,7 +33,7 @@ func explainSecure(out io.Writer, p *wire.Plan, in cost.Input) {
 }
 
 // steps says what a device sends and gets in a round.
-func steps(p *wire.Plan, c secagg.Cost) string {
+func steps(p *plan.Plan, c secagg.Cost) string {
 	messages, tag, tags := "four", "", ""
 	if p.SecureLists > 0 {
 		messages = "five"
@@ -48,7 +48,7 @@ func steps(p *wire.Plan, c secagg.Cost) string {
 }
 
 // fewest says how small a sum a coordinator that lies can have, and how to make it larger.
-func fewest(p *wire.Plan, devices, threshold int) string {
+func fewest(p *plan.Plan, devices, threshold int) string {
 	degree, _ := secagg.Graph(devices)
 	switch sum := secagg.SmallestSum(devices, threshold); {
 	case p.SecureLists > 0:

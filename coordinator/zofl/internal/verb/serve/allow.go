@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // allowEvery is how often a list of ids is looked at while devices join.
@@ -74,7 +74,7 @@ func (l *allowList) read() error {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if err := wire.CheckName(text); err != nil {
+		if err := plan.CheckName(text); err != nil {
 			return fmt.Errorf("%s:%d: %w", l.path, n, err)
 		}
 		ids[text] = true

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // The list of ids is read, and read again when it changes; one that is damaged later stays as it
@@ -80,7 +80,7 @@ func FuzzAllowList(f *testing.F) {
 			return
 		}
 		for id := range l.ids {
-			if wire.CheckName(id) != nil || !bytes.Contains(data, []byte(id)) {
+			if plan.CheckName(id) != nil || !bytes.Contains(data, []byte(id)) {
 				t.Errorf("%q is on the list", id)
 			}
 		}

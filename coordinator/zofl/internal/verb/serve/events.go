@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 

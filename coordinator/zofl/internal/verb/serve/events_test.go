@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 )
 
 // TestEventPrivacy: the event of a round says what the log has spent.

@@ -23,7 +23,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/coordinator/zofl/version"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // serve runs until ctx is done, or --linger after the run has ended.
@@ -131,7 +131,7 @@ func away(ctx context.Context, err error) bool {
 			return false
 		}
 	}
-	return !errors.As(err, new(*wire.PlanError))
+	return !errors.As(err, new(*plan.Error))
 }
 
 // retrying logs an error, and waits a second.

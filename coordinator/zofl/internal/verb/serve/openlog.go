@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // open opens the log, and connects to the broker or starts one. What may fail comes before what

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
@@ -20,7 +20,7 @@ import (
 type printer struct {
 	logger *slog.Logger
 	live   *terminal.Live
-	plan   func() wire.Plan // of the run, as it is now
+	plan   func() plan.Plan // of the run, as it is now
 	meter  terminal.Meter
 	pace   terminal.Pace
 	mu     sync.Mutex    // guards json, which two goroutines use

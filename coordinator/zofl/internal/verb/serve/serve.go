@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/masked"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // serveFlags are the flags of `zofl serve`.
@@ -32,7 +32,7 @@ type serveFlags struct {
 	beginAnew          bool
 	asJSON, quiet      bool
 	logFormat          cli.LogFormat
-	plan               *wire.Plan // nil: continue the run in the log
+	plan               *plan.Plan // nil: continue the run in the log
 	sync               syncCheck
 	guard              guard
 	web                web

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
@@ -178,7 +179,7 @@ func (b *Book) Replay(n uint64) (*replica.Replica, error) {
 }
 
 // plan returns the plan under which record n+1 is made.
-func (b *Book) plan() *wire.Plan {
+func (b *Book) plan() *plan.Plan {
 	if b.truth == nil || b.truth.N() != uint64(len(b.chain)) {
 		r, err := b.Replay(uint64(len(b.chain)))
 		if err != nil {
@@ -193,22 +194,22 @@ func (b *Book) plan() *wire.Plan {
 // round checks that a round is the mean of contributions that devices made and that reached
 // its author, each once. It returns them.
 func (b *Book) round(r *wire.Record) []answer {
-	plan := b.plan()
-	b.needsValues(r, plan)
-	if plan.Transport == wire.DenseVectors {
-		b.quorum(r, plan, r.Round.Contributors)
-		b.mean(r, plan)
+	p := b.plan()
+	b.needsValues(r, p)
+	if p.Transport == plan.DenseVectors {
+		b.quorum(r, p, r.Round.Contributors)
+		b.mean(r, p)
 		return nil
 	}
-	counted, on, err := b.answers(r, plan)
+	counted, on, err := b.answers(r, p)
 	if err != nil {
 		b.world.Find("no contribution is counted twice", "record %d: %v", r.N, err)
 		return nil
 	}
-	if plan.Async > 0 {
+	if p.Async > 0 {
 		on = len(counted)
 	}
-	b.quorum(r, plan, uint32(on))
+	b.quorum(r, p, uint32(on))
 	b.once(r, counted)
 	for _, a := range counted {
 		switch made := b.made[a]; {
@@ -228,7 +229,7 @@ func (b *Book) round(r *wire.Record) []answer {
 }
 
 // quorum checks that enough contributions closed a round.
-func (b *Book) quorum(r *wire.Record, plan *wire.Plan, count uint32) {
+func (b *Book) quorum(r *wire.Record, plan *plan.Plan, count uint32) {
 	if count < plan.Quorum {
 		b.world.Find("quorum", "record %d has %d contributors, the quorum is %d",
 			r.N, count, plan.Quorum)
@@ -236,15 +237,15 @@ func (b *Book) quorum(r *wire.Record, plan *wire.Plan, count uint32) {
 }
 
 // answers returns the contributions that a round counts, and how many are to its own record.
-func (b *Book) answers(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
-	if plan.Late > 0 {
-		return b.withLate(r, plan)
+func (b *Book) answers(r *wire.Record, p *plan.Plan) (counted []answer, on int, err error) {
+	if p.Late > 0 {
+		return b.withLate(r, p)
 	}
-	if plan.Sharing == wire.GroupDirections {
-		counted, err = b.grouped(r, plan)
+	if p.Sharing == plan.GroupDirections {
+		counted, err = b.grouped(r, p)
 		return counted, int(r.Round.Contributors), err
 	}
-	devices, err := b.contributors(r, plan)
+	devices, err := b.contributors(r, p)
 	for _, d := range devices {
 		counted = append(counted, b.answerTo(d, r.N))
 	}

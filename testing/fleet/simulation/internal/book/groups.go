@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // groupOf returns which directions a contribution says that it was made for: 0 for those of a
 // device or of all, otherwise the group's index and 1.
-func groupOf(p *wire.Plan, r *wire.Reply, id string) int {
-	if p.Sharing != wire.GroupDirections || r.Kind != wire.Contribution ||
+func groupOf(p *plan.Plan, r *wire.Reply, id string) int {
+	if p.Sharing != plan.GroupDirections || r.Kind != wire.Contribution ||
 		survey.Answered(r.Rest) != survey.None {
 		return 0
 	}
@@ -29,7 +30,7 @@ func groupOf(p *wire.Plan, r *wire.Reply, id string) int {
 
 // grouped returns the contributions that a round's terms count: of each group those that were made
 // along its directions, each device once.
-func (b *Book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err error) {
+func (b *Book) grouped(r *wire.Record, plan *plan.Plan) (counted []answer, err error) {
 	s, last := b.scenario, uint32(prng.Shared)
 	b.world.Count("groups")
 	if plan.Groups == grouping.Auto {
@@ -107,8 +108,8 @@ func (b *Book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool)
 }
 
 // weigh checks the weight of a term of a group, whose contributors are known but with sketches.
-func (b *Book) weigh(r *wire.Round, plan *wire.Plan, term int, found []int) error {
-	if plan.Weights == wire.Equal || plan.Groups == grouping.Sketch {
+func (b *Book) weigh(r *wire.Round, p *plan.Plan, term int, found []int) error {
+	if p.Weights == plan.Equal || p.Groups == grouping.Sketch {
 		return nil
 	}
 	sum := uint32(0)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
@@ -14,16 +15,16 @@ func discount(age int) float64 { return math.Pow(1+float64(age), -0.5) }
 
 // withLate returns the contributions that a round counts, of its own record and of older ones,
 // each once. on is how many are its own.
-func (b *Book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
+func (b *Book) withLate(r *wire.Record, p *plan.Plan) (counted []answer, on int, err error) {
 	discounts := make([]float64, len(r.Round.Terms))
 	for i := range r.Round.Terms {
-		if discounts[i], err = b.ages(r, plan, r.Round.Terms[i].Back); err != nil {
+		if discounts[i], err = b.ages(r, p, r.Round.Terms[i].Back); err != nil {
 			return nil, 0, err
 		}
 	}
-	counted, err = b.lateMeans(r, plan, discounts)
-	if plan.Transport == wire.Relay {
-		counted, err = b.lateRelayed(r, plan, discounts)
+	counted, err = b.lateMeans(r, p, discounts)
+	if p.Transport == plan.Relay {
+		counted, err = b.lateRelayed(r, p, discounts)
 	}
 	for _, a := range counted {
 		if a.n == r.N {
@@ -38,7 +39,7 @@ func (b *Book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on i
 }
 
 // ages returns the discount of a term of record r that is so many records back.
-func (b *Book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, error) {
+func (b *Book) ages(r *wire.Record, plan *plan.Plan, back uint64) (float64, error) {
 	if back == 0 {
 		return 1, nil
 	}
@@ -74,7 +75,7 @@ func (b *Book) answerTo(device int, n uint64) answer {
 }
 
 // lateRelayed finds the contributions of a round that has each contributor's scalars.
-func (b *Book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64) (
+func (b *Book) lateRelayed(r *wire.Record, p *plan.Plan, discounts []float64) (
 	counted []answer, err error) {
 	s := b.scenario
 	for i := range r.Round.Terms {
@@ -87,14 +88,14 @@ func (b *Book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64)
 		for d < s.Devices-1 && scenario.DeviceName(d) != b.members[t.Source-1] {
 			d++
 		}
-		_, err := b.term(r, plan, t, func(v float64) ([]int, bool) {
+		_, err := b.term(r, p, t, func(v float64) ([]int, bool) {
 			want := s.Slope(d) * discounts[i]
 			return []int{d}, math.Abs(v-want) < 1e-3*want
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
-		if plan.Weights == wire.BySamples && r.Round.Weights[i] != s.Weights[d] {
+		if p.Weights == plan.BySamples && r.Round.Weights[i] != s.Weights[d] {
 			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, scenario.DeviceName(d),
 				s.Weights[d])
 		}
@@ -106,7 +107,7 @@ func (b *Book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64)
 
 // lateMeans finds the contributions of a round of means: the only ones whose weights add up to
 // what their sums were divided by.
-func (b *Book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
+func (b *Book) lateMeans(r *wire.Record, plan *plan.Plan, discounts []float64) (
 	counted []answer, err error) {
 	most := int(slices.Max(b.scenario.Weights)) * int(r.Round.Contributors)
 	for total := int(r.Round.Contributors); total <= most; total++ {

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // Sent checks a message before it is on its way.
@@ -54,7 +54,7 @@ func (b *Book) carried(p Process, what string, n uint64, records wire.Records) {
 }
 
 // unpack puts the record of a lean announcement in its place.
-func (b *Book) unpack(p Process, a *lean.Announcement) {
+func (b *Book) unpack(p Process, a *compact.Announcement) {
 	if !a.Lean() || a.N-2 > uint64(len(b.chain)) {
 		return
 	}
@@ -68,7 +68,7 @@ func (b *Book) unpack(p Process, a *lean.Announcement) {
 }
 
 func (b *Book) announced(p Process, frame []byte) {
-	a, err := lean.Decode(frame)
+	a, err := compact.Decode(frame)
 	if err != nil {
 		b.world.Find("frames decode", "%v: announcement: %v", p, err)
 		return

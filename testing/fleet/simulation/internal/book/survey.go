@@ -4,9 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -53,7 +54,7 @@ func (b *Book) surveyed(r *wire.Record) {
 
 // needsValues checks that a round was not made before the values that it needs were found, and that
 // its step is one that the law can come to.
-func (b *Book) needsValues(r *wire.Record, plan *wire.Plan) {
+func (b *Book) needsValues(r *wire.Record, plan *plan.Plan) {
 	got, n := float64(r.Round.StepSize), r.Round.Round
 	least, most := b.reachable(n)
 	switch {

@@ -5,35 +5,36 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
 )
 
 // contributors returns the devices whose contributions a round's terms contain, each once.
 // For medians these are the devices that the median is taken over.
-func (b *Book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
+func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	switch {
-	case plan.Transport == wire.Relay:
-		return b.relayed(r, plan)
-	case plan.Aggregator == wire.Median:
-		return b.middle(r, plan)
+	case p.Transport == plan.Relay:
+		return b.relayed(r, p)
+	case p.Aggregator == plan.Median:
+		return b.middle(r, p)
 	}
 	s := b.scenario
-	counted, err := b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
+	counted, err := b.term(r, p, &r.Round.Terms[0], func(v float64) ([]int, bool) {
 		return s.Solve(v, int(r.Round.Contributors))
 	})
 	switch {
-	case err != nil || plan.Control == wire.NoControl || r.Round.Phase == 1:
+	case err != nil || p.Control == plan.NoControl || r.Round.Phase == 1:
 		return counted, err
-	case plan.Control == wire.ScaffoldPoint:
-		return counted, b.secondPhase(r, plan, counted)
+	case p.Control == plan.ScaffoldPoint:
+		return counted, b.secondPhase(r, p, counted)
 	}
-	return counted, b.variates(r, plan, counted)
+	return counted, b.variates(r, p, counted)
 }
 
 // term returns the devices that a term's scalars count; all scalars must count the same.
 // one finds the devices of a scalar that was divided by its scale.
-func (b *Book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
+func (b *Book) term(r *wire.Record, plan *plan.Plan, t *wire.Term,
 	one func(v float64) ([]int, bool)) ([]int, error) {
 	if t.Back > r.N-2 || t.Back > 0 && b.chain[r.N-t.Back-1].record.Kind != wire.KindRound {
 		return nil, fmt.Errorf("a term refers to record %d, which is not a round", r.N-t.Back)
@@ -67,12 +68,12 @@ func (b *Book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
 }
 
 // relayed checks a round that has each contributor's scalars, and returns the contributors.
-func (b *Book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err error) {
+func (b *Book) relayed(r *wire.Record, p *plan.Plan) (counted []int, err error) {
 	s := b.scenario
-	b.world.Count("relay " + plan.Precision.String())
-	if len(r.Round.Terms) != int(r.Round.Contributors) || len(r.Round.Terms) > int(plan.Target) {
+	b.world.Count("relay " + p.Precision.String())
+	if len(r.Round.Terms) != int(r.Round.Contributors) || len(r.Round.Terms) > int(p.Target) {
 		return nil, fmt.Errorf("%d terms of %d contributors, target %d",
-			len(r.Round.Terms), r.Round.Contributors, plan.Target)
+			len(r.Round.Terms), r.Round.Contributors, p.Target)
 	}
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
@@ -86,16 +87,16 @@ func (b *Book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 		}
 		slope := s.Slope(d)
 		one, err := []int{d}, error(nil)
-		if plan.Precision.Quantized() {
-			err = asSent(r, plan, t.Scalars, slope)
+		if p.Precision.Quantized() {
+			err = asSent(r, p, t.Scalars, slope)
 		} else {
-			one, err = b.term(r, plan, t,
+			one, err = b.term(r, p, t,
 				func(v float64) ([]int, bool) { return []int{d}, v == slope })
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
-		if weighted := plan.Weights == wire.BySamples; weighted != (len(r.Round.Weights) > i) ||
+		if weighted := p.Weights == plan.BySamples; weighted != (len(r.Round.Weights) > i) ||
 			weighted && r.Round.Weights[i] != s.Weights[d] {
 			return nil, fmt.Errorf("weights %d, that of %s is %d",
 				r.Round.Weights, scenario.DeviceName(d), s.Weights[d])
@@ -107,7 +108,7 @@ func (b *Book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 
 // asSent checks that a contribution's bytes are those that a device of a slope sends: made once
 // from what it measured.
-func asSent(r *wire.Record, plan *wire.Plan, scalars wire.Scalars, slope float64) error {
+func asSent(r *wire.Record, plan *plan.Plan, scalars wire.Scalars, slope float64) error {
 	var want wire.Scalars
 	for k := range int(plan.Steps) {
 		var block []float32
@@ -124,7 +125,7 @@ func asSent(r *wire.Record, plan *wire.Plan, scalars wire.Scalars, slope float64
 
 // middle checks a round of medians: each is the slope of one device, or the mean of two,
 // with possibly as many devices on either side.
-func (b *Book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
+func (b *Book) middle(r *wire.Record, plan *plan.Plan) ([]int, error) {
 	s, count := b.scenario, int(r.Round.Contributors)
 	b.world.Count("median " + plan.Precision.String())
 	return b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
@@ -139,7 +140,7 @@ func (b *Book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
 
 // secondPhase checks that phase 2 corrects by the contributions of the same devices to
 // phase 1.
-func (b *Book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error {
+func (b *Book) secondPhase(r *wire.Record, plan *plan.Plan, counted []int) error {
 	if len(r.Round.Terms) != 2 {
 		return fmt.Errorf("it has %d terms, want 2", len(r.Round.Terms))
 	}
@@ -163,7 +164,7 @@ func (b *Book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 
 // variates checks that a round corrects by earlier contributions of its contributors, which
 // were counted by rounds that no rollback undid.
-func (b *Book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
+func (b *Book) variates(r *wire.Record, plan *plan.Plan, counted []int) error {
 	if got := b.holders(r.Round.Slots); !slices.Equal(got, counted) {
 		return fmt.Errorf("it counts %v, its slots name %v", counted, got)
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // vectors is what a book knows with transport=dense: the vectors that devices sent, and
@@ -126,7 +127,7 @@ func (b *Book) cameUpload(to Process, m *bus.Message) {
 // mean checks the vector of a round with transport=dense: it was stored before the record,
 // and is the exact mean of as many devices' vectors as the record says, each once, that
 // reached its author.
-func (b *Book) mean(r *wire.Record, plan *wire.Plan) {
+func (b *Book) mean(r *wire.Record, plan *plan.Plan) {
 	name := nameOf(r)
 	object, ok := b.vectors.there[name]
 	if !ok {
@@ -181,7 +182,7 @@ func (b *Book) isMean(mean []float64, of []*sentVector) bool {
 	weights := make([]int64, len(of))
 	for i, v := range of {
 		weights[i] = 1
-		if b.scenario.Plan.Weights == wire.BySamples {
+		if b.scenario.Plan.Weights == plan.BySamples {
 			weights[i] = int64(v.head.Weight)
 		}
 		total += weights[i]
@@ -286,8 +287,8 @@ func (b *Book) lacking() {
 // Kept returns the vectors that the log must have after its last record: the latest on the
 // path to the state, and those that the last rollback left, until a round follows it.
 func (b *Book) Kept() []runlog.ObjectName {
-	plan := b.scenario.Plan
-	if plan.Transport != wire.DenseVectors {
+	p := b.scenario.Plan
+	if p.Transport != plan.DenseVectors {
 		return nil
 	}
 	var path, left []runlog.ObjectName
@@ -295,7 +296,7 @@ func (b *Book) Kept() []runlog.ObjectName {
 		switch r := &b.chain[i].record; r.Kind {
 		case wire.KindRound:
 			path, left = append(path, nameOf(r)), nil
-			path = path[max(0, len(path)-max(int(plan.DenseKeep), plan.Phases())):]
+			path = path[max(0, len(path)-max(int(p.DenseKeep), p.Phases())):]
 		case wire.KindRollback:
 			live := b.left(r.To)
 			all := slices.Concat(path, left)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // Kind is the kind of a message.
@@ -53,7 +53,7 @@ func Of(subject string, answer bool) (Kind, string) {
 func Describe(kind Kind, data []byte) string {
 	switch kind {
 	case Announcing:
-		if a, err := lean.Decode(data); err == nil {
+		if a, err := compact.Decode(data); err == nil {
 			if a.Lean() {
 				return "lean " + describeAnnouncement(&a.Announcement)
 			}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // drawPlan draws the plan.
@@ -24,12 +24,12 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	if rng.IntN(3) == 0 {
 		p.Steps, p.Perturbations = uint32(1+rng.IntN(2)), uint32(1+rng.IntN(3))
 	}
-	p.Difference = Pick(rng, wire.Forward, wire.Forward, wire.Central)
-	if p.Rule = Pick(rng, wire.SGD, wire.Momentum, wire.TorchMomentum); p.Rule != wire.SGD {
+	p.Difference = Pick(rng, plan.Forward, plan.Forward, plan.Central)
+	if p.Rule = Pick(rng, plan.SGD, plan.Momentum, plan.TorchMomentum); p.Rule != plan.SGD {
 		p.Beta = 0.5
 	}
 	if rng.IntN(4) == 0 {
-		p.Roster = wire.OpenRoster
+		p.Roster = plan.OpenRoster
 	}
 	s.drawRounds(p, rng)
 	s.drawWeights(p, rng)
@@ -43,10 +43,10 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 		s.Steps, p.Rounds = 4*s.Steps, 4*p.Rounds
 	}
 	s.drawLate(p, rng)
-	if p.Transport == wire.Relay && p.Precision == wire.Half && p.Late == 0 && p.Rounds%2 == 0 {
-		p.Precision = wire.Int8 + wire.Precision(p.Rounds/2%3)
+	if p.Transport == plan.Relay && p.Precision == plan.Half && p.Late == 0 && p.Rounds%2 == 0 {
+		p.Precision = plan.Int8 + plan.Precision(p.Rounds/2%3)
 	}
-	if p.Estimator == wire.Differences && rng.IntN(3) == 0 {
+	if p.Estimator == plan.Differences && rng.IntN(3) == 0 {
 		p.MuAuto, p.Mu = 1, 0
 	} else {
 		drawStep(p, rng)
@@ -63,9 +63,9 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 
 // normalize gives half of the plans that can have it the rule normalized, whose runs have lean
 // announcements. It draws nothing, so that seeds keep the rest of their histories.
-func normalize(p *wire.Plan) {
+func normalize(p *plan.Plan) {
 	q := *p
-	q.ServerRule, q.ServerBeta1, q.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	q.ServerRule, q.ServerBeta1, q.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 	if p.RunKey[0]%2 == 0 && plancheck.Validate(&q) == nil {
 		*p = q
 	}
@@ -73,45 +73,45 @@ func normalize(p *wire.Plan) {
 
 // hold gives half of the plans a bound that holds contributions until their round closes and cuts
 // none of them, as their scalars say which devices they are of. It draws nothing.
-func hold(p *wire.Plan) {
-	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != wire.DenseVectors {
+func hold(p *plan.Plan) {
+	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != plan.DenseVectors {
 		p.Bound = 1e6
 	}
 }
 
 // drawMethod draws how contributions become a record. Halves have 11 bits, enough for the
 // slopes of two devices unless there are too many devices or they have weights.
-func (s *Scenario) drawMethod(p *wire.Plan, rng *rand.Rand) {
-	equal := p.Weights == wire.Equal
+func (s *Scenario) drawMethod(p *plan.Plan, rng *rand.Rand) {
+	equal := p.Weights == plan.Equal
 	half := equal && s.Devices <= 6 && rng.IntN(2) == 0
 	switch rng.IntN(8) {
 	case 0:
-		p.Sharing, p.Transport, p.Roster = wire.PerClient, wire.Relay, wire.ListedRoster
+		p.Sharing, p.Transport, p.Roster = plan.PerClient, plan.Relay, plan.ListedRoster
 	case 1:
-		p.Control, half = wire.ScaffoldPoint, false
+		p.Control, half = plan.ScaffoldPoint, false
 	case 2:
 		half = false
 		if equal {
-			p.Control, p.Roster = wire.ScaffoldMean, wire.ListedRoster
+			p.Control, p.Roster = plan.ScaffoldMean, plan.ListedRoster
 		}
 	case 3:
 		if half = half && equal; equal {
-			p.Aggregator = wire.Median
+			p.Aggregator = plan.Median
 		}
 	default:
 		half = false
 	}
-	if p.Control != wire.NoControl && rng.IntN(2) == 0 {
+	if p.Control != plan.NoControl && rng.IntN(2) == 0 {
 		p.Steps = 2
 	}
 	if half {
-		p.Precision, p.MaxScalar = wire.Half, 60_000
+		p.Precision, p.MaxScalar = plan.Half, 60_000
 	}
 }
 
 // drawRounds draws the cohort and the deadlines. Devices that start late do not keep the
 // run from starting.
-func (s *Scenario) drawRounds(p *wire.Plan, rng *rand.Rand) {
+func (s *Scenario) drawRounds(p *plan.Plan, rng *rand.Rand) {
 	present := s.Devices - s.Late
 	p.Members = uint32(1 + rng.IntN(present))
 	p.Target = p.Members
@@ -126,7 +126,7 @@ func (s *Scenario) drawRounds(p *wire.Plan, rng *rand.Rand) {
 
 // drawWeights gives devices weights, and makes room for these between the contributions of
 // two devices.
-func (s *Scenario) drawWeights(p *wire.Plan, rng *rand.Rand) {
+func (s *Scenario) drawWeights(p *plan.Plan, rng *rand.Rand) {
 	s.Weights = make([]uint32, s.Devices)
 	weighted := s.Devices <= 5 && rng.IntN(3) == 0
 	for i := range s.Weights {
@@ -136,14 +136,14 @@ func (s *Scenario) drawWeights(p *wire.Plan, rng *rand.Rand) {
 		}
 	}
 	if weighted {
-		s.Radix, p.Weights = 16, wire.BySamples
+		s.Radix, p.Weights = 16, plan.BySamples
 	}
 }
 
 // drawLate lets contributions count that miss their record, where the plan can have it.
-func (s *Scenario) drawLate(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl ||
-		p.Aggregator != wire.WeightedMean || rng.IntN(2) == 0 {
+func (s *Scenario) drawLate(p *plan.Plan, rng *rand.Rand) {
+	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl ||
+		p.Aggregator != plan.WeightedMean || rng.IntN(2) == 0 {
 		return
 	}
 	p.Late = uint32(1 + rng.IntN(4))
@@ -153,30 +153,30 @@ func (s *Scenario) drawLate(p *wire.Plan, rng *rand.Rand) {
 }
 
 // drawStep has devices find the step, where the plan can have it.
-func drawStep(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || rng.IntN(3) > 0 {
+func drawStep(p *plan.Plan, rng *rand.Rand) {
+	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl || rng.IntN(3) > 0 {
 		return
 	}
-	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.5, 0.75
-	p.Steps, p.Rule, p.Beta = 1, wire.SGD, 0
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.5, 0.75
+	p.Steps, p.Rule, p.Beta = 1, plan.SGD, 0
 	p.StepAuto, p.StepSize = 1, 0
 	p.Rounds = max(p.Rounds, 7)
 }
 
 // drawGroups makes the devices of some plans share directions by groups. A mean of more than two
 // devices' slopes has more bits than a half.
-func (s *Scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
-	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || p.Late > 0 ||
-		p.Aggregator != wire.WeightedMean || p.Precision != wire.Single || rng.IntN(3) > 0 {
+func (s *Scenario) drawGroups(p *plan.Plan, rng *rand.Rand) {
+	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl || p.Late > 0 ||
+		p.Aggregator != plan.WeightedMean || p.Precision != plan.Single || rng.IntN(3) > 0 {
 		return
 	}
-	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
+	p.Transport, p.Sharing = plan.Relay, plan.GroupDirections
 	p.Groups, p.OverSample = Pick(rng, grouping.Random, grouping.Sketch), 1
 	p.Regroup = Pick[uint32](rng, 1, 2, 100)
 	most := max(p.Target/2, 1) // two groups, if there can be two
 	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {
 	}
-	if p.Roster == wire.OpenRoster {
+	if p.Roster == plan.OpenRoster {
 		p.Groups = grouping.Random
 	} else if p.Groups == grouping.Random && p.RunKey[1]%2 == 0 { // draws nothing, like normalize
 		p.Groups, p.GroupSize = grouping.Auto, 0

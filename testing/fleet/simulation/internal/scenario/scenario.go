@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // RunName is the run of every simulation.
@@ -19,7 +19,7 @@ const Mu = 1.0 / 1024
 // A Scenario is what a seed draws before anything happens: the parties, the plan, and how
 // often things go wrong.
 type Scenario struct {
-	Plan         *wire.Plan
+	Plan         *plan.Plan
 	Devices      int
 	Coordinators int
 	Weights      []uint32 // of the devices

@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Roster is who takes part.
@@ -51,7 +51,7 @@ func NewRoster(open bool, ids []string) (Roster, error) {
 // Find returns the member with an id.
 func (r *Roster) Find(id string) (gather.Member, bool) {
 	if r.Open {
-		return gather.Member{ID: id}, wire.CheckName(id) == nil
+		return gather.Member{ID: id}, plan.CheckName(id) == nil
 	}
 	slot, ok := r.Slots[id]
 	return gather.Member{Slot: slot, ID: id}, ok && int(slot) < r.Stored

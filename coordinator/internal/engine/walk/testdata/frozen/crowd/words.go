@@ -3,7 +3,7 @@ package crowd
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // Count writes how many things there are: 1 attempt, 2 attempts.
@@ -28,7 +28,7 @@ func (w *Crowd) Lacks(quorum uint32) string {
 }
 
 // Awaits says how many devices round 1 still waits for.
-func (r *Roster) Awaits(p *wire.Plan) string {
+func (r *Roster) Awaits(p *plan.Plan) string {
 	n := r.Joined()
 	text := fmt.Sprintf("%d of %d joined", n, p.Members)
 	if n == 0 {

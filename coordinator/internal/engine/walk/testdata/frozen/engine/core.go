@@ -17,9 +17,10 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
-	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/compact"
 )
 
 // An Input is something that happened.
@@ -186,7 +187,7 @@ type Core struct {
 
 // A Config is what a core needs to know besides its log.
 type Config struct {
-	Plan         *wire.Plan // nil is the log's
+	Plan         *plan.Plan // nil is the log's
 	Epoch        uint64
 	Witnesses    []string
 	BeginAnew    bool
@@ -203,7 +204,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		Position:   h.Position,
 		Archive:    h.Archive,
 		epoch:      cfg.Epoch,
-		maxMembers: wire.MaxMembers,
+		maxMembers: plan.MaxMembers,
 		uploads:    gather.NewUploads(cmp.Or(cfg.UploadMemory, gather.UploadMemory)),
 		booth:      ballot.Booth{Witnesses: cfg.Witnesses},
 		claims:     claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
@@ -233,8 +234,8 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.veil, c.vault = veil.Of(&c.Plan, cfg.Random), vault.For(&c.Plan)
 	c.guard.Root = c.isRoot
 	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
-	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
-	listed := c.Plan.Roster == wire.ListedRoster
+	c.unkept, c.lean = c.transport.vectors(), compact.For(&c.Plan)
+	listed := c.Plan.Roster == plan.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.Base == nil {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
 			runlog.ErrCorrupt)
@@ -254,7 +255,7 @@ func New(cfg Config, h *History) (*Core, error) {
 }
 
 // checkPlan compares the configured plan with record 1.
-func (c *Core) checkPlan(plan *wire.Plan) error {
+func (c *Core) checkPlan(plan *plan.Plan) error {
 	if plan == nil {
 		return nil
 	}

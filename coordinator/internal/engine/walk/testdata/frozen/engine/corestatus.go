@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/report"
-	"github.com/zofl/zofl/wire/dp"
+	"github.com/zofl/zofl/plan/dp"
 )
 
 // Status returns a copy of the run's status.

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 

@@ -4,8 +4,9 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/intake"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiregroups "github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -103,7 +104,7 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 }
 
 func (c *Core) weightOf(r *wire.Reply) uint32 {
-	if c.Plan.Weights == wire.BySamples {
+	if c.Plan.Weights == plan.BySamples {
 		return min(c.guard.Samples(r.Weight), c.Plan.MaxWeight)
 	}
 	return 1

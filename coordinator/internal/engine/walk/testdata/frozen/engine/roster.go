@@ -5,14 +5,15 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/subjects"
 )
 
 // join handles a request to join.
 func (c *Core) join(in Input) {
 	request, err := wire.DecodeJoinRequest(in.Frame)
-	if err != nil || wire.CheckName(in.ID) != nil || !subjects.Answerable(in.Token) {
+	if err != nil || plan.CheckName(in.ID) != nil || !subjects.Answerable(in.Token) {
 		c.counters.Malformed++
 		return
 	}

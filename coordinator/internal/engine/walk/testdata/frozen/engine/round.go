@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -20,14 +21,14 @@ type transport interface {
 	fill(c *Core, body *wire.Round)
 }
 
-func transportOf(p *wire.Plan) transport {
+func transportOf(p *plan.Plan) transport {
 	switch p.Transport {
-	case wire.Relay:
-		if p.Sharing == wire.GroupDirections {
+	case plan.Relay:
+		if p.Sharing == plan.GroupDirections {
 			return groupTransport{}
 		}
 		return relayTransport{}
-	case wire.DenseVectors:
+	case plan.DenseVectors:
 		return denseTransport{}
 	}
 	return meanTransport{}
@@ -62,7 +63,7 @@ func (meanTransport) fill(c *Core, body *wire.Round) {
 	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: mean}}
 	body.Terms = c.lateTerms(body.Terms)
 	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
-	if c.Plan.Control == wire.ScaffoldMean {
+	if c.Plan.Control == plan.ScaffoldMean {
 		body.Slots = c.answers.Contributors()
 		body.Population = uint32(max(c.roster.Stored, len(body.Slots)))
 	}
@@ -78,7 +79,7 @@ func (relayTransport) unsummed() bool   { return true }
 func (relayTransport) fill(c *Core, body *wire.Round) {
 	c.relayed.Sort()
 	body.Terms = c.lateTerms(c.relayed.Terms())
-	if c.Plan.Weights == wire.BySamples {
+	if c.Plan.Weights == plan.BySamples {
 		body.Weights = c.lateWork.Joining.Weights(c.relayed.Weights())
 	}
 }

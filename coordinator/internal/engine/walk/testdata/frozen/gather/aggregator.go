@@ -2,7 +2,7 @@ package gather
 
 import (
 	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/plan"
 )
 
 // An Aggregator is how a plan makes one number of each scalar's contributions. The
@@ -15,14 +15,14 @@ type Aggregator struct {
 }
 
 // AggregatorOf returns the aggregator of a plan.
-func AggregatorOf(p *wire.Plan) Aggregator {
+func AggregatorOf(p *plan.Plan) Aggregator {
 	switch p.Aggregator {
-	case wire.Median:
+	case plan.Median:
 		return Aggregator{one: mathx.MedianOf}
-	case wire.TrimmedMean:
+	case plan.TrimmedMean:
 		trim := p.Trim
 		return Aggregator{one: func(values []float32) float32 { return TrimmedMean(values, trim) }}
-	case wire.ClippedMean:
+	case plan.ClippedMean:
 		return Aggregator{clip: p.Clip}
 	}
 	return Aggregator{}

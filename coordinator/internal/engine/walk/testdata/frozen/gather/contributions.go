@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -30,7 +31,7 @@ func (k *Contributions) Add(slot uint32, values []float32, weight uint32) {
 }
 
 // Terms returns a term for each contribution, along the directions of its slot.
-func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
+func (k *Contributions) Terms(precision plan.Precision) []wire.Term {
 	scalars := make(wire.Scalars, 0, precision.Bytes(len(k.values)))
 	return k.terms(func(at int) wire.Scalars {
 		first := len(scalars)

@@ -3,6 +3,7 @@ package gather
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -33,7 +34,7 @@ type Log interface {
 }
 
 // Diverged says how the loss went, and names the commands that undo it.
-func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
+func (w *LossWatch) Diverged(p *plan.Plan, log Log) string {
 	text := "diverged: "
 	if w.failures >= hopeless {
 		text += fmt.Sprintf("in %d attempts most devices had no finite loss (%d) or a scalar "+
@@ -48,7 +49,7 @@ func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
 		return text + ": the rounds before devices find a step do not move the model, so " + look
 	}
 	field, step := "step", p.StepSize
-	if p.ServerRule >= wire.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
+	if p.ServerRule >= plan.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
 		field, step = "server_step", p.ServerStep
 	}
 	back := fmt.Sprintf("`zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`", w.wayBack(log),

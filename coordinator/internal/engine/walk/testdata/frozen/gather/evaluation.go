@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -35,13 +36,13 @@ func (e *Evaluation) Begin(n uint64, tip wire.Tip, metrics int) {
 }
 
 // Ask notes the cohort of an announcement that brings record n.
-func (e *Evaluation) Ask(p *wire.Plan, n uint64, cohort wire.Cohort) {
+func (e *Evaluation) Ask(p *plan.Plan, n uint64, cohort wire.Cohort) {
 	if e.N == 0 || e.N != n || slices.Contains(e.cohorts, cohort) {
 		return
 	}
 	if len(e.cohorts) == 0 {
 		e.Asked = p.EvalCount
-		if p.Roster == wire.ListedRoster {
+		if p.Roster == plan.ListedRoster {
 			e.Asked = min(e.Asked, cohort.Members)
 		}
 	}
@@ -49,7 +50,7 @@ func (e *Evaluation) Ask(p *wire.Plan, n uint64, cohort wire.Cohort) {
 }
 
 // Take adds a device's metrics or counts why not, and says whether they are the last ones.
-func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
+func (e *Evaluation) Take(p *plan.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
 	_, has := e.from[m.ID]
 	switch {
 	case r.N < e.N:
@@ -62,9 +63,9 @@ func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Count
 		c.Duplicate++
 	case !e.asks(p, m):
 		c.Unsampled++
-	case wire.Single.Len(r.Values) != len(p.Metrics):
+	case plan.Single.Len(r.Values) != len(p.Metrics):
 		c.WrongCount++
-	case !Finite(Read(&e.metrics, wire.Single, r.Values, 1, len(p.Metrics))):
+	case !Finite(Read(&e.metrics, plan.Single, r.Values, 1, len(p.Metrics))):
 		c.NonFinite++
 	case e.full(p):
 		c.Overflow++
@@ -81,20 +82,20 @@ func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Count
 }
 
 // asks says whether a member is asked to evaluate.
-func (e *Evaluation) asks(p *wire.Plan, m Member) bool {
+func (e *Evaluation) asks(p *plan.Plan, m Member) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
 		return cohort.Evaluates(p.Run, e.N, cohort.EvalShare(p), m.Slot, m.ID)
 	})
 }
 
 // full bounds the memory that an open roster can take.
-func (e *Evaluation) full(p *wire.Plan) bool {
-	return p.Roster == wire.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
+func (e *Evaluation) full(p *plan.Plan) bool {
+	return p.Roster == plan.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
 }
 
 // Weigh bounds the samples that devices claim, where the plan does: to ClaimBound times the median
 // claim, the lower one of two.
-func (e *Evaluation) Weigh(p *wire.Plan) {
+func (e *Evaluation) Weigh(p *plan.Plan) {
 	if p.ClaimBound == 0 || len(e.held.contributors) == 0 {
 		return
 	}
@@ -111,7 +112,7 @@ func (e *Evaluation) Weigh(p *wire.Plan) {
 // Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
 // median of the evaluators has to, in two evaluations in a row: of two middle ones that which is
 // farther from the goal.
-func (e *Evaluation) Reached(p *wire.Plan) string {
+func (e *Evaluation) Reached(p *plan.Plan) string {
 	if p.ClaimBound == 0 {
 		return reached(p, e.N, e.Sum.Means())
 	}
@@ -120,7 +121,7 @@ func (e *Evaluation) Reached(p *wire.Plan) string {
 	}
 	text := reached(p, e.N, e.held.Combine(func(values []float32) float32 {
 		slices.Sort(values)
-		if p.StopWhen == wire.Below {
+		if p.StopWhen == plan.Below {
 			return values[len(values)/2]
 		}
 		return values[(len(values)-1)/2]
@@ -133,13 +134,13 @@ func (e *Evaluation) Reached(p *wire.Plan) string {
 }
 
 // reached says how the metrics after record n reached the plan's goal, "" if they did not.
-func reached(p *wire.Plan, n uint64, metrics []float32) string {
+func reached(p *plan.Plan, n uint64, metrics []float32) string {
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 {
 		return ""
 	}
 	v := metrics[i]
-	if p.StopWhen == wire.Above && v < p.StopValue || p.StopWhen == wire.Below && v > p.StopValue {
+	if p.StopWhen == plan.Above && v < p.StopValue || p.StopWhen == plan.Below && v > p.StopValue {
 		return ""
 	}
 	return fmt.Sprintf("%s is %v after record %d, the goal was %v %v",

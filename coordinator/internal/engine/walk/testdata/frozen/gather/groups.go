@@ -3,6 +3,7 @@ package gather
 import (
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -49,7 +50,7 @@ func GroupWeights(groups []Contributions) []uint32 {
 		sums = append(sums, sum)
 	}
 	shift := 0
-	for len(sums) > 0 && rounded(slices.Max(sums), shift) > wire.MaxWeight {
+	for len(sums) > 0 && rounded(slices.Max(sums), shift) > plan.MaxWeight {
 		shift++
 	}
 	weights := make([]uint32, len(sums))
@@ -73,7 +74,7 @@ func (k contributors) Slots() []uint32 {
 
 // GroupTerms returns a term for each group that has contributions, along the directions of the slot
 // of its index: what the aggregator makes of them, of which the mean is exact and rounded once.
-func GroupTerms(groups []Contributions, a Aggregator, precision wire.Precision) []wire.Term {
+func GroupTerms(groups []Contributions, a Aggregator, precision plan.Precision) []wire.Term {
 	var terms []wire.Term
 	for g := range groups {
 		k := &groups[g]

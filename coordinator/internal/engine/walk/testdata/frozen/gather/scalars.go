@@ -4,12 +4,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
 // Read decodes a contribution, blocks of n scalars each, into the memory of dst, and returns the
 // largest |v|. An infinity counts as larger than all numbers, and a NaN as larger than that.
-func Read(dst *[]float32, precision wire.Precision, s wire.Scalars, blocks, n int) (
+func Read(dst *[]float32, precision plan.Precision, s wire.Scalars, blocks, n int) (
 	largest float32) {
 	values := slices.Grow((*dst)[:0], blocks*n)[:blocks*n]
 	for k := range blocks {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +19,7 @@ type Guard struct {
 	// Root says whether a member is one of Plan.Roots; nil: none is.
 	Root func(slot uint32) bool
 
-	plan  *wire.Plan
+	plan  *plan.Plan
 	past  *Past
 	slots []slot // of a listed roster
 
@@ -58,7 +59,7 @@ type Contribution struct {
 }
 
 // Begin forgets the open round and begins the next one, after the records that past knows.
-func (g *Guard) Begin(p *wire.Plan, past *Past) {
+func (g *Guard) Begin(p *plan.Plan, past *Past) {
 	g.plan, g.past = p, past
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	clear(g.held)
@@ -69,13 +70,13 @@ func (g *Guard) Begin(p *wire.Plan, past *Past) {
 	}
 }
 
-func (g *Guard) dense() bool { return g.plan.Transport == wire.DenseVectors }
+func (g *Guard) dense() bool { return g.plan.Transport == plan.DenseVectors }
 
 // Holds says whether contributions have to wait until the round closes: what is usual is that of
 // the round. Vectors never do: they have no length that would be known, and are too large to wait.
 func (g *Guard) Holds() bool {
 	p := g.plan
-	claims := p.ClaimBound > 0 && p.Weights == wire.BySamples
+	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
 	return !g.dense() && (p.Bound > 0 || p.Trust > 0 || claims)
 }
 
@@ -145,7 +146,7 @@ func (g *Guard) lately() float64 {
 // clipped says whether contributions of a length that the log tells were clipped before.
 func (g *Guard) clipped(rms float64) bool {
 	norm := rms * math.Sqrt(float64(g.scalars))
-	return g.plan.Aggregator == wire.ClippedMean && norm > float64(g.plan.Clip)/2
+	return g.plan.Aggregator == plan.ClippedMean && norm > float64(g.plan.Clip)/2
 }
 
 // Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not. With
@@ -204,7 +205,7 @@ func (g *Guard) Samples(claim uint32) uint32 {
 
 // slot returns what is known of a member; nil on an open roster.
 func (g *Guard) slot(n uint32) *slot {
-	if g.plan == nil || g.plan.Roster == wire.OpenRoster {
+	if g.plan == nil || g.plan.Roster == plan.OpenRoster {
 		return nil
 	}
 	for uint64(len(g.slots)) <= uint64(n) {

@@ -5,6 +5,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/classes"
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -12,7 +13,7 @@ import (
 // A Desk reads what the devices of a run send. A fault is the counter of what is wrong with it, nil
 // if nothing is.
 type Desk struct {
-	Plan     *wire.Plan
+	Plan     *plan.Plan
 	Counters *report.Counters
 	None     bool // contributions have no scalars: they are vectors, or masked
 }
@@ -44,10 +45,10 @@ func (d *Desk) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault *u
 	switch {
 	case survey.Answered(r.Rest) != kind:
 		return &d.Counters.WrongSurvey
-	case wire.Single.Len(r.Values) != kind.Values():
+	case plan.Single.Len(r.Values) != kind.Values():
 		return &d.Counters.WrongCount
 	}
-	largest := gather.Read(dst, wire.Single, r.Values, 1, kind.Values())
+	largest := gather.Read(dst, plan.Single, r.Values, 1, kind.Values())
 	sketch := kind == survey.Sketch // of which every number is a slope
 	switch {
 	case !gather.Finite(r.Loss), !gather.Finite((*dst)[0]), sketch && !gather.Finite(largest):

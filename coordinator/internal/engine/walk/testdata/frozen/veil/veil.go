@@ -8,21 +8,21 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/noise"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Veil cuts the contributions of a round and adds noise to their sum. Weights are 1, and nothing
 // else joins the sum.
 type Veil struct {
 	Adds      bool // false: the plan asks the coordinator for no noise, and Cut does nothing
-	mechanism noise.Mechanism
+	mechanism dpnoise.Mechanism
 	random    io.Reader
 	noise     []float32
 }
 
 // Of returns the veil of a plan. random must not fail; it may be nil where no noise is asked for.
-func Of(p *wire.Plan, random io.Reader) Veil {
+func Of(p *plan.Plan, random io.Reader) Veil {
 	_, adds := p.Noisy()
 	if !adds {
 		return Veil{}
@@ -30,7 +30,7 @@ func Of(p *wire.Plan, random io.Reader) Veil {
 	if random == nil {
 		panic("coordinator: internal error: noise without Config.Random")
 	}
-	return Veil{Adds: true, random: random, mechanism: noise.New(p.DPClip, p.DPNoise)}
+	return Veil{Adds: true, random: random, mechanism: dpnoise.New(p.DPClip, p.DPNoise)}
 }
 
 // Cut puts a contribution on the grid, no longer than the plan lets it be.

@@ -1,0 +1,86 @@
+// Package footprint says how much memory a plan asks of a device. A device checks it before it
+// allocates anything; package cost, which devices do not link, adds the rest of the bill.
+package footprint
+
+import (
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/prng"
+)
+
+// A Device says what a device's memory depends on beside the plan.
+type Device struct {
+	// Flat: the loss takes a flat vector, which is one more vector of d float32.
+	Flat bool
+	// Passive: it replays the log and evaluates nothing.
+	Passive bool
+	// Workers that generate directions, each with its own blocks; 0 is 1.
+	Workers int
+}
+
+// Bytes returns the most memory in bytes that a valid plan makes a device allocate: the vectors
+// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
+// vector in transit, and the data of a surrogate. The app's own memory is not in it, nor are
+// the few bytes of each scalar.
+func Bytes(p *plan.Plan, d Device) uint64 {
+	blocks := Scratch(p) * uint64(max(d.Workers, 1))
+	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)
+	switch {
+	case d.Passive:
+		return n + 4*uint64(p.Features)
+	case d.Flat && p.Estimator != plan.Surrogate: // its points are flat vectors anyway
+		n += 4 * p.Dim
+	}
+	return n + 4*Local(p)*p.Dim + surrogateBytes(p)
+}
+
+// Cause returns the field of a valid plan whose half would save a device most memory, and the
+// field's value. It is dim, which is as the app's model wants it, only where no other field would
+// save an eighth.
+func Cause(p *plan.Plan, d Device) (field string, value uint64) {
+	field, value = "dim", p.Dim
+	less, least := *p, Bytes(p, d)
+	least -= least / 8
+	for _, f := range []struct {
+		name string
+		at   *uint32
+	}{
+		{"features", &less.Features}, {"window", &less.Window}, {"active", &less.Active},
+		{"around", &less.Around}, {"pool", &less.Pool}, {"subspace_moves", &less.SubspaceMoves},
+	} {
+		whole := *f.at
+		*f.at /= 2
+		if n := Bytes(&less, d); n < least {
+			least, field, value = n, f.name, uint64(whole)
+		}
+		*f.at = whole
+	}
+	return field, value
+}
+
+// Vectors returns the number of vectors of d float32 that every replica has: its
+// state, and with a pool the initial parameters, if they cannot be regenerated from
+// seeds.
+func Vectors(p *plan.Plan) uint64 {
+	n := uint64(p.StateVectors())
+	if p.Pool > 0 && p.Initial == plan.Given {
+		n++
+	}
+	return n
+}
+
+// Local returns the number of vectors of d float32 that a device has while it works, beside
+// those of every replica. A vector of float64 counts twice.
+func Local(p *plan.Plan) uint64 {
+	if p.SendsVectors() {
+		return localDense(p)
+	}
+	return localScalars(p)
+}
+
+// Scratch returns the number of blocks that a worker writes to.
+func Scratch(p *plan.Plan) uint64 {
+	if p.SendsVectors() {
+		return 1
+	}
+	return scratchScalars(p)
+}

@@ -1,0 +1,163 @@
+// Package grouping reads and writes the tails of frames that name the groups of a round, where
+// plans have sharing=groups.
+package grouping
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// How the coordinator chooses the devices that share directions: [plan.Plan.Groups], where
+// sharing=groups.
+const (
+	// None: the plan has no groups.
+	None uint8 = 0
+	// Random: groups are drawn at random, by the coordinator or by devices: see [Draws].
+	Random uint8 = 1
+	// Sketch: devices whose gradients differ from the mean in opposite ways are in one group, by
+	// what each finds along common directions in a survey, and weights cancel the rest.
+	Sketch uint8 = 2
+	// Auto: all devices of a round are one group, or each is one of its own. The first rounds are
+	// of one group, and their scalars say which has less noise. The plan's group size is 0.
+	Auto uint8 = 3
+)
+
+// Choice is the [survey.Result.Kind] that tells what [Auto] came to. It asks no device for
+// anything.
+const Choice = "groups"
+
+// MaxDevices bounds the devices that the groups of a round have together, where an announcement
+// names them. See [Draws].
+const MaxDevices = 128
+
+// maxBytes bounds the names of [MaxDevices] devices: up to four bytes each, and a byte for the
+// length of each group.
+const maxBytes = 640
+
+// Tail returns what follows an announcement of groups: what [wire.Tail] returns, with the empty
+// array in place of what it leaves out, and the array [groups]. groups has, for each group, its
+// number of devices and their ascending slots, as the differences from one to the next less 1, the
+// first from 0: unsigned LEB128 numbers.
+func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint32) []byte {
+	b := wire.Tail(reference, m, named)
+	if len(b) == 0 {
+		b = codec.AppendArray(b, 0)
+	}
+	if !named {
+		b = codec.AppendArray(b, 0)
+	}
+	var names []byte
+	for _, slots := range groups {
+		names = binary.AppendUvarint(names, uint64(len(slots)))
+		next := uint32(0)
+		for _, slot := range slots {
+			names = binary.AppendUvarint(names, uint64(slot-next))
+			next = slot + 1
+		}
+	}
+	return codec.AppendBin(codec.AppendArray(b, 1), names)
+}
+
+// Of returns the group in which an announcement names a slot: the first one, from 0. ok is false if
+// it does not name the slot, or is not of a form that [Tail] writes.
+func Of(a *wire.Announcement, slot uint32) (group uint32, ok bool) {
+	names, ok := namesOf(a.Rest)
+	if !ok {
+		return 0, false
+	}
+	found, at := false, uint32(0)
+	for group := uint32(0); len(names) > 0; group++ {
+		here, rest, ok := readGroup(names, slot)
+		if !ok {
+			return 0, false
+		}
+		if here && !found {
+			found, at = true, group
+		}
+		names = rest
+	}
+	return at, found
+}
+
+// readGroup reads the first group of names, and says whether it has a slot.
+func readGroup(names []byte, slot uint32) (has bool, rest []byte, ok bool) {
+	devices, names, ok := number(names)
+	next := uint64(0)
+	for ; ok && devices > 0; devices-- {
+		var gap uint64
+		if gap, names, ok = number(names); ok {
+			next += gap
+			has = has || next == uint64(slot)
+			next++
+		}
+	}
+	return has, names, ok && next <= plan.MaxMembers
+}
+
+// number reads a number that is at most [plan.MaxMembers].
+func number(b []byte) (v uint64, rest []byte, ok bool) {
+	v, n := binary.Uvarint(b)
+	if n <= 0 || v > plan.MaxMembers {
+		return 0, nil, false
+	}
+	return v, b[n:], true
+}
+
+// namesOf returns the bytes that name the groups, which follow the reference and the missing slots.
+func namesOf(rest []byte) (names []byte, ok bool) {
+	d := codec.NewReader("groups", rest)
+	switch d.Array("reference", codec.MaxFields, 1) {
+	case 0:
+	case 3:
+		d.Uint("n", math.MaxInt64)
+		d.Bin("tip", wire.MaxHead)
+		d.Bin("digest", wire.MaxHead)
+	default:
+		return nil, false
+	}
+	switch d.Array("missing", codec.MaxFields, 1) {
+	case 0:
+	case 1:
+		d.Bin("missing", wire.MaxMissing)
+	default:
+		return nil, false
+	}
+	d.Tuple("groups", 1)
+	names = d.Bin("groups", maxBytes)
+	return names, d.OK()
+}
+
+// AppendReply appends what follows a contribution to a round of groups, after the tail of
+// [survey.Slope] where the plan has one: the array [group], the group along whose directions the
+// device probed.
+func AppendReply(b []byte, group uint32) []byte {
+	return codec.AppendUint(codec.AppendArray(b, 1), uint64(group))
+}
+
+// OfReply returns the group that a contribution names. ok is false if it names none.
+func OfReply(r *wire.Reply) (group uint32, ok bool) {
+	d := codec.NewReader("group", r.Rest)
+	if _, ok := survey.SlopeOf(r.Rest); ok {
+		d.Array("control", 0, 1)
+		d.Tuple("slope", 2)
+		d.Uint("kind", 0)
+		d.Float("slope")
+	}
+	d.Tuple("group", 1)
+	v := d.Uint("group", MaxDevices)
+	return uint32(v), d.OK()
+}
+
+// Count returns the number of groups of a round, which is how many terms its record has at most; 0
+// where devices share no directions by groups.
+func Count(p *plan.Plan) uint32 {
+	if p.Sharing != plan.GroupDirections {
+		return 0
+	}
+	return p.Sampled(plan.MaxMembers) / max(p.GroupSize, 1)
+}

@@ -1,0 +1,57 @@
+package plan
+
+// AggregateFields is section aggregate: what devices send, and how a record combines it.
+type AggregateFields struct {
+	Transport  Transport
+	Precision  Precision // of scalars in frames
+	Aggregator Aggregator
+	Trim       float32 // for TrimmedMean: share cut off at either end
+	Clip       float32 // for ClippedMean: largest length of a device's scalars
+	DenseKeep  uint32  // for DenseVectors: records whose vectors are kept
+	Weights    Weights
+	MaxWeight  uint32  // cap on one device's weight
+	MaxScalar  float32 // a larger |g|, or element of a vector, is refused
+}
+
+var aggregateSection = Section{
+	Name: "aggregate",
+	Doc:  "what devices send, and how a record combines it",
+	fields: []Field{
+		{Number: 22, Name: "transport", names: transportNames,
+			Doc: "what devices send and a record carries",
+			at:  func(p *Plan) any { return (*uint8)(&p.Transport) }},
+		{Number: 23, Name: "aggregator", names: aggregatorNames,
+			Doc: "how contributions become one",
+			at:  func(p *Plan) any { return (*uint8)(&p.Aggregator) }},
+		{Number: 24, Name: "weights", names: weightsNames,
+			Doc: "contributors' weights in the mean",
+			at:  func(p *Plan) any { return (*uint8)(&p.Weights) }},
+		{Number: 25, Name: "max_weight", Changeable: true, min: 1, max: MaxWeight,
+			Doc: "cap on a device's weight",
+			at:  func(p *Plan) any { return &p.MaxWeight }},
+		{Number: 26, Name: "max_scalar", Changeable: true, min: 1e-18, max: 1e30,
+			Doc: "largest scalar, or element of a vector, that is accepted",
+			at:  func(p *Plan) any { return &p.MaxScalar }},
+		{Number: 60, Name: "precision", names: precisionNames,
+			Doc: "width of scalars in frames",
+			at:  func(p *Plan) any { return (*uint8)(&p.Precision) }},
+		{Number: 61, Name: "trim", Changeable: true, max: 0.5,
+			Doc: "share of the contributors cut off at either end",
+			at:  func(p *Plan) any { return &p.Trim }},
+		{Number: 62, Name: "clip", Changeable: true, max: 1e30,
+			Doc: "largest length of a device's scalars, as one vector",
+			at:  func(p *Plan) any { return &p.Clip }},
+		{Number: 63, Name: "dense_keep", Changeable: true, max: anyUint32,
+			Doc: "records whose vectors are kept",
+			at:  func(p *Plan) any { return &p.DenseKeep }},
+	}}
+
+// TermPrecision returns the precision of the scalars in records. It is that of contributions, but
+// where groups have scalars of few bits: there a record has means that no device sent, as halves,
+// because few bits would add their error a second time.
+func (p *Plan) TermPrecision() Precision {
+	if p.Sharing == GroupDirections && p.Precision.Quantized() {
+		return Half
+	}
+	return p.Precision
+}

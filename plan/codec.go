@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/prng"
+)
+
+// Append appends the encoding of p to b: a map from field numbers to values, in ascending order,
+// of the fields that are not zero. It is the body of record 1.
+func (p *Plan) Append(b []byte) []byte {
+	n := 0
+	for i := range planFields {
+		if !isZero(planFields[i].at(p)) {
+			n++
+		}
+	}
+	b = codec.AppendMap(b, n)
+	for i := range planFields {
+		if f := &planFields[i]; !isZero(f.at(p)) {
+			b = appendValue(codec.AppendUint(b, f.Number), f.at(p))
+		}
+	}
+	return b
+}
+
+// DecodePlan reads a plan from the beginning of b, and returns the bytes after it. It does not
+// check that the plan can run: package plan/valid does. An error names the field, and matches one
+// of the faults of frames.
+func Decode(b []byte) (p *Plan, rest []byte, err error) {
+	d, p := fieldReader{codec.NewReader("plan", b)}, &Plan{}
+	d.Keys("plan", func(key uint64) bool {
+		f := fieldByNumber(key)
+		if f == nil {
+			return false
+		}
+		d.value(f, f.at(p))
+		if d.OK() && isZero(f.at(p)) {
+			d.Fail(f.Name, codec.ErrForm)
+		}
+		return true
+	})
+	if p.Scheme > prng.Scheme {
+		d.Fail("scheme", codec.ErrUpgrade)
+	}
+	return p, d.Rest(), d.FieldFault()
+}
+
+// A fieldReader reads the fields of a plan.
+type fieldReader struct{ codec.Reader }
+
+func isZero(at any) bool {
+	switch v := at.(type) {
+	case *string:
+		return *v == ""
+	case *uint8:
+		return *v == 0
+	case *uint32:
+		return *v == 0
+	case *uint64:
+		return *v == 0
+	case *float32:
+		return *v == 0 // and -0, which no plan has
+	case *Bytes:
+		return len(*v) == 0
+	case *[]string:
+		return len(*v) == 0
+	case *[]Segment:
+		return len(*v) == 0
+	case *[]StepPoint:
+		return len(*v) == 0
+	case *[]PerturbationPoint:
+		return len(*v) == 0
+	case *[]Box:
+		return len(*v) == 0
+	}
+	panic("wire: internal error: plan field of no type")
+}
+
+func copyValue(dst, src any) {
+	switch v := dst.(type) {
+	case *string:
+		*v = *src.(*string)
+	case *uint8:
+		*v = *src.(*uint8)
+	case *uint32:
+		*v = *src.(*uint32)
+	case *uint64:
+		*v = *src.(*uint64)
+	case *float32:
+		*v = *src.(*float32)
+	case *Bytes:
+		*v = *src.(*Bytes)
+	case *[]string:
+		*v = *src.(*[]string)
+	case *[]Segment:
+		*v = *src.(*[]Segment)
+	case *[]StepPoint:
+		*v = *src.(*[]StepPoint)
+	case *[]PerturbationPoint:
+		*v = *src.(*[]PerturbationPoint)
+	case *[]Box:
+		*v = *src.(*[]Box)
+	default:
+		panic("wire: internal error: plan field of no type")
+	}
+}
+
+func appendValue(b []byte, at any) []byte {
+	switch v := at.(type) {
+	case *string:
+		return codec.AppendString(b, *v)
+	case *uint8:
+		return codec.AppendUint(b, uint64(*v))
+	case *uint32:
+		return codec.AppendUint(b, uint64(*v))
+	case *uint64:
+		return codec.AppendUint(b, *v)
+	case *float32:
+		return codec.AppendFinite(b, *v)
+	case *Bytes:
+		return codec.AppendBin(b, *v)
+	case *[]string:
+		b = codec.AppendArray(b, len(*v))
+		for _, s := range *v {
+			b = codec.AppendString(b, s)
+		}
+	case *[]Segment:
+		b = codec.AppendArray(b, len(*v))
+		for _, s := range *v {
+			b = s.append(b)
+		}
+	case *[]StepPoint:
+		b = codec.AppendArray(b, len(*v))
+		for _, s := range *v {
+			b = codec.AppendFinite(codec.AppendUint(codec.AppendArray(b, 2), s.Round), s.Factor)
+		}
+	case *[]PerturbationPoint:
+		b = codec.AppendArray(b, len(*v))
+		for _, s := range *v {
+			b = codec.AppendUint(codec.AppendArray(b, 2), s.Round)
+			b = codec.AppendUint(b, uint64(s.Perturbations))
+		}
+	case *[]Box:
+		b = codec.AppendArray(b, len(*v))
+		for _, box := range *v {
+			b = codec.AppendFinite(codec.AppendFinite(codec.AppendArray(b, 2), box.Low), box.High)
+		}
+	}
+	return b
+}
+
+// append appends a segment: the array [name, len, fill, scale, mu scale, step scale].
+func (s *Segment) append(b []byte) []byte {
+	b = codec.AppendString(codec.AppendArray(b, 6), s.Name)
+	b = codec.AppendUint(codec.AppendUint(b, s.Len), uint64(s.Fill))
+	b = codec.AppendFinite(codec.AppendFinite(b, s.Scale), s.MuScale)
+	return codec.AppendFinite(b, s.StepScale)
+}
+
+// value reads the value of field f into *at.
+func (d *fieldReader) value(f *Field, at any) {
+	switch v := at.(type) {
+	case *string:
+		*v = d.String(f.Name, MaxName)
+	case *uint8:
+		*v = d.choice(f)
+	case *uint32:
+		*v = uint32(d.Uint(f.Name, math.MaxUint32))
+	case *uint64:
+		*v = d.Uint(f.Name, math.MaxInt64)
+	case *float32:
+		*v = d.Finite(f.Name)
+	case *Bytes:
+		*v = append(Bytes(nil), d.Bin(f.Name, 64)...)
+	case *[]string:
+		*v = make([]string, d.Array(f.Name, MaxMetrics, 1))
+		for i := range *v {
+			(*v)[i] = d.String(f.Name, MaxName)
+		}
+	case *[]Segment:
+		*v = make([]Segment, d.Array(f.Name, MaxSegments, 19))
+		for i := range *v {
+			(*v)[i] = d.segment()
+		}
+	case *[]StepPoint:
+		*v = make([]StepPoint, d.Array(f.Name, MaxPoints, 7))
+		for i := range *v {
+			d.Tuple(f.Name, 2)
+			(*v)[i] = StepPoint{d.Uint(f.Name, math.MaxInt64), d.Finite(f.Name)}
+		}
+	case *[]PerturbationPoint:
+		*v = make([]PerturbationPoint, d.Array(f.Name, MaxPoints, 3))
+		for i := range *v {
+			d.Tuple(f.Name, 2)
+			round, n := d.Uint(f.Name, math.MaxInt64), d.Uint(f.Name, math.MaxUint16)
+			(*v)[i] = PerturbationPoint{round, uint32(n)}
+		}
+	case *[]Box:
+		*v = make([]Box, d.Array(f.Name, MaxSegments, 11))
+		for i := range *v {
+			d.Tuple(f.Name, 2)
+			(*v)[i] = Box{d.Finite(f.Name), d.Finite(f.Name)}
+		}
+	}
+}
+
+// choice reads the number of a choice; an unknown one is ErrUpgrade.
+func (d *fieldReader) choice(f *Field) uint8 {
+	v := d.Uint(f.Name, math.MaxUint8)
+	if v >= uint64(len(f.names)) || v > 0 && f.names[v] == "" {
+		d.Fail(f.Name, codec.ErrUpgrade)
+	}
+	return uint8(v)
+}
+
+func (d *fieldReader) segment() Segment {
+	d.Tuple("segment", 6)
+	s := Segment{Name: d.String("segment name", MaxName), Len: d.Uint("segment len", MaxDim)}
+	s.Fill = Fill(d.Known("segment fill", uint64(NormalFill)))
+	s.Scale = d.Finite("segment scale")
+	s.MuScale = d.Finite("segment mu scale")
+	s.StepScale = d.Finite("segment step scale")
+	return s
+}

@@ -1,0 +1,149 @@
+// Package cost says what a plan costs: bytes on the wire and in the log, queries, and
+// the memory of a device and of the coordinator. A device does not link it.
+package cost
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/zofl/zofl/internal/footprint"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/secagg/masked"
+)
+
+// Input says which round to price, and for which device.
+type Input struct {
+	// Round is the round to price, from 1; later rounds have longer numbers. 0 means 1.
+	Round uint64
+	// IDLen is the length in bytes of the device's id, which is in its subjects. 0
+	// means MaxName.
+	IDLen int
+}
+
+// Traffic is a number of bytes: Payload counts frames, Socket frames and the lines
+// that NATS puts around them. TLS, TCP and IP are not counted.
+type Traffic struct {
+	Payload, Socket int
+}
+
+// A Round is the cost of one round to a device, the coordinator and the log. A round is
+// [plan.Plan.Phases] records, each with an announcement and a contribution; the cost is
+// their sum.
+type Round struct {
+	Perturbations uint32 // P of the round
+	Queries       uint64 // loss evaluations of a device
+
+	// Scalars is the number of scalars that a device sends: K*P, and those of control
+	// variates; with DenseVectors the number of elements.
+	Scalars uint64
+
+	Records int // of a round, 1 or 2
+
+	// Down counts one announcement a record; with DenseVectors also answers to the
+	// pieces of an upload, and the record's vector; with secure=sum the answers to its steps.
+	Down Traffic
+	// Repeat counts one more announcement: there is one each Plan.Reannounce while the
+	// round is open, and one for each later attempt.
+	Repeat Traffic
+	// Up counts contributions; with DenseVectors in pieces of MaxPiece bytes, and with
+	// the requests for pieces of the record's vector; with secure=sum the messages of its
+	// steps.
+	Up Traffic
+	// Record is the largest number of bytes that the round adds to the log, and that a
+	// device which was away fetches.
+	Record int
+
+	// Vectors counts the vectors of d float32 that every replica has: x, and those
+	// of the plan's rules. Local counts those that a device with a streaming loss needs
+	// on top while it works, where a vector of float64 counts twice; a flat loss
+	// needs one more, except with [plan.Surrogate].
+	Vectors, Local uint64
+
+	// Flat and Streaming are the memory of a device in bytes: these vectors, the
+	// coefficients of a seed pool, and the scratch blocks of one worker, of which each
+	// further one (client.Config.Workers) needs its own; with DenseVectors also a vector
+	// in transit, and with [plan.Surrogate] the surrogate's data. Not counted are 4 bytes a
+	// scalar, and the app's own memory: its model, and the blocks that it reads into,
+	// one, or with a batched objective one for each point of a step (2P, or 1+P with
+	// forward differences).
+	Flat      uint64 // the loss takes a flat vector
+	Streaming uint64 // the loss reads block by block, one point or all points of a step
+
+	// Coordinator is the largest memory in bytes of the coordinator for the contributions
+	// of an open round; it has no model. With a mean, more devices cost only their
+	// slots. Median, trimmed mean and relay hold every contribution, and [plan.ScaffoldMean]
+	// a sum for each record along whose directions control variates lie. With
+	// DenseVectors it is the larger phase's sum, and the partly uploaded vectors, which
+	// the default of coordinator.Config.UploadMemory bounds.
+	Coordinator uint64
+}
+
+// Of returns the cost of a round for a device that keeps up, if the first attempt
+// succeeds. It builds frames and measures them. Numbers that only the run knows, such
+// as weights and the time left, are as long as the plan allows, and control variates
+// lie along directions of as many records as possible.
+func Of(p *plan.Plan, in Input) Round {
+	length := in.IDLen
+	if length == 0 {
+		length = plan.MaxName
+	}
+	s := sampleOf(p, max(in.Round, 1))
+	c := Round{
+		Perturbations: s.perturbations, Records: len(s.records),
+		Vectors: footprint.Vectors(p), Local: footprint.Local(p),
+	}
+	announce, id := subjects.Announce(p.Run, lastShard(p)), strings.Repeat("x", length)
+	for i, phase := range s.phases {
+		c.Queries += p.PhaseQueries(phase, s.perturbations)
+		c.Record += len(s.records[i])
+		c.Down.add(received(announce, s.announcement(i, 0)))
+		s.transport.add(s, &c, i, id)
+	}
+	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
+	c.Streaming = footprint.Bytes(p, footprint.Device{})
+	c.Flat = footprint.Bytes(p, footprint.Device{Flat: true})
+	return c
+}
+
+// addScalars adds the cost of a contribution of scalars to the round's record i.
+func (s *sample) addScalars(c *Round, i int, id string) {
+	p := s.plan
+	perturbations := uint64(s.perturbations)
+	own := s.blocks(s.phases[i]) * perturbations
+	variate := s.variate(s.phases[i]) * perturbations
+	c.Scalars += own + variate
+	if masked.On(p) {
+		s.addMasked(c, i, id)
+	} else {
+		c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))
+	}
+	c.Coordinator += scalarBytes(p, own) + controlBytes(p, variate)
+}
+
+func (t *Traffic) add(u Traffic) {
+	t.Payload += u.Payload
+	t.Socket += u.Socket
+}
+
+// lastShard returns the shard with the longest subject.
+func lastShard(p *plan.Plan) uint32 { return max(p.Shards, 1) - 1 }
+
+// sent is the traffic of publishing a frame: PUB <subject> <length>\r\n, the frame,
+// \r\n.
+func sent(subject string, frame []byte) Traffic {
+	line := "PUB " + subject + " " + strconv.Itoa(len(frame)) + "\r\n"
+	return Traffic{len(frame), len(line) + len(frame) + len("\r\n")}
+}
+
+// requested is the traffic of a request: PUB <subject> <inbox> <length>\r\n, the
+// frame, \r\n.
+func requested(subject string, frame []byte) Traffic { return sent(subject+" "+inbox, frame) }
+
+// received is the traffic of receiving a frame: MSG <subject> <sid> <length>\r\n, the
+// frame, \r\n. A device has few subscriptions, so a subscription's number has one
+// digit.
+func received(subject string, frame []byte) Traffic {
+	line := "MSG " + subject + " 1 " + strconv.Itoa(len(frame)) + "\r\n"
+	return Traffic{len(frame), len(line) + len(frame) + len("\r\n")}
+}

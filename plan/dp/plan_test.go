@@ -1,0 +1,73 @@
+package dp_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+)
+
+// TestSpent: the plan is no release, and with dp_by=device an answer to the open record is one.
+func TestSpent(t *testing.T) {
+	p := &plan.Plan{
+		PrivacyFields: plan.PrivacyFields{DPNoise: 4, DPDelta: 0.001}, StopFields: plan.StopFields{Rounds: 7},
+	}
+	if dp.Spent(p, 9) != nil || dp.Planned(p) != nil {
+		t.Error("a plan without noise has a budget")
+	}
+	p.DPClip = 1
+	for _, c := range []struct {
+		by          uint8
+		n, releases uint64
+	}{
+		{dpnoise.ByDevice, 0, 0}, {dpnoise.ByDevice, 1, 1}, {dpnoise.ByDevice, 9, 9},
+		{dpnoise.ByCoordinator, 0, 0}, {dpnoise.ByCoordinator, 1, 0}, {dpnoise.ByCoordinator, 9, 8},
+	} {
+		p.DPBy = c.by
+		got := dp.Spent(p, c.n)
+		if want := dp.Epsilon(4, c.releases, got.Delta); got.Epsilon != want {
+			t.Errorf("by %d, %d records: %v, want %v", c.by, c.n, got, want)
+		}
+	}
+	got := dp.Planned(p)
+	if want := "epsilon 2.15 at delta 0.001, at most"; got.String() != want {
+		t.Errorf("planned %q, want %q", got, want)
+	}
+	if p.Rounds = 0; dp.Planned(p) != nil {
+		t.Error("a plan without an end has an end's budget")
+	}
+}
+
+// TestNoiseFor: the noise keeps the log of all rounds within the budget, and hardly less would not.
+func TestNoiseFor(t *testing.T) {
+	for _, by := range []uint8{dpnoise.ByDevice, dpnoise.ByCoordinator} {
+		for _, epsilon := range []float64{0.1, 1, 2, 4, 8, 100} {
+			for _, rounds := range []uint64{1, 20, 500, 10_000} {
+				p := &plan.Plan{
+					PrivacyFields: plan.PrivacyFields{DPClip: 1, DPDelta: 1e-5, DPBy: by},
+					StopFields:    plan.StopFields{Rounds: rounds},
+				}
+				p.DPNoise = dp.NoiseFor(p, epsilon)
+				spent := dp.Spent(p, rounds+2).Epsilon
+				p.DPNoise *= 0.999
+				less := dp.Spent(p, rounds+2).Epsilon
+				if by == dpnoise.ByDevice && !(less > epsilon) {
+					t.Errorf("epsilon %v, %d rounds: less noise spends %v", epsilon, rounds, less)
+				}
+				if !(spent <= epsilon) {
+					t.Errorf("epsilon %v, %d rounds, by %d: spent %v", epsilon, rounds, by, spent)
+				}
+			}
+		}
+	}
+	p := &plan.Plan{PrivacyFields: plan.PrivacyFields{DPClip: 1, DPDelta: 1e-5}}
+	if got := dp.NoiseFor(p, 8); !math.IsInf(float64(got), 1) {
+		t.Errorf("a plan without an end gets noise %v", got)
+	}
+	p.Rounds = 10
+	if got := dp.NoiseFor(p, 0); !math.IsInf(float64(got), 1) {
+		t.Errorf("no epsilon gets noise %v", got)
+	}
+}

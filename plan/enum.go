@@ -1,0 +1,257 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/prng"
+
+	"github.com/zofl/zofl/internal/codec"
+)
+
+// The plan's choices. On the wire a choice is its number, in files its name.
+// The wire specification reserves numbers for future choices.
+
+// Sharing says which devices probe the same directions.
+type Sharing uint8
+
+const (
+	// SharedDirections: all devices probe the directions of the record, so that
+	// their scalars can be averaged.
+	SharedDirections Sharing = 0
+	// PerClient: each device probes directions derived from its slot.
+	PerClient Sharing = 1
+	// GroupDirections: the devices of a group, which an announcement names or each draws, probe the
+	// same directions: those of slot k for group k. A record has a term for each group.
+	GroupDirections Sharing = 3
+)
+
+// Distribution is the distribution of a direction z.
+type Distribution uint8
+
+const (
+	// Normal: elements are standard normal.
+	Normal = Distribution(prng.Normal)
+	// Rademacher: elements are +1 or -1.
+	Rademacher = Distribution(prng.Rademacher)
+	// Sphere: uniform on the unit sphere, z/|z| for a normal z. The estimate is
+	// d times the scalar, so that its mean is the gradient. ZO-AdaFL (5).
+	Sphere Distribution = 3
+	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2, with standard normal v1 of d
+	// and v2 of tau elements; the columns of Q are a basis of the last tau moves.
+	// Before there are tau moves it is v1 alone. ZOFedHT (9), where a is
+	// Plan.SubspaceShare and tau Plan.SubspaceMoves.
+	Subspace Distribution = 4
+)
+
+// Elements returns the distribution of the random numbers that make up a direction.
+func (v Distribution) Elements() prng.Distribution {
+	if v == Rademacher {
+		return prng.Rademacher
+	}
+	return prng.Normal
+}
+
+// Difference is the finite difference that estimates a directional derivative.
+type Difference uint8
+
+const (
+	// Forward: g = (f(x + mu z) - f(x)) / mu, P+1 queries a step.
+	Forward Difference = 1
+	// Central: g = (f(x + mu z) - f(x - mu z)) / (2 mu), 2P queries a step.
+	Central Difference = 2
+)
+
+// Rule is how a local step moves the iterate by its estimate v = (1/P) sum_p g_p z_p.
+// A round makes K such steps; then [ServerRule] applies their sum.
+type Rule uint8
+
+const (
+	// SGD: x -= eta v.
+	SGD Rule = 1
+	// Momentum: m = beta m + (1-beta) v, x -= eta m; DeComFL (8)-(9).
+	Momentum Rule = 2
+	// TorchMomentum: m = beta m + v, x -= eta m, as torch.optim.SGD does with
+	// dampening 0. Steps are 1/(1-beta) times those of Momentum.
+	TorchMomentum Rule = 3
+	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2,
+	// x -= eta m' / (sqrt(s') + e) with m' = m/(1-b1^t) and s' = s/(1-b2^t) at
+	// step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta, Beta2 and
+	// Epsilon. Only with DenseVectors: the mean of such moves is no function of
+	// mean scalars.
+	LocalAdam Rule = 4
+	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which
+	// DeComFL names in appendix A.1. Only with DenseVectors, as LocalAdam; with one local
+	// step [ServerSign] takes the sign of the round's mean estimate.
+	LocalSign Rule = 6 // 5 is never assigned: a test vector has it as unknown
+)
+
+// Initial says where the initial parameters come from.
+type Initial uint8
+
+const (
+	// Seeded: from the Fill of each of the plan's segments; zero without segments.
+	Seeded Initial = 0
+	// Given: from the app; every device checks them against InitialDigest.
+	Given Initial = 1
+)
+
+// Fill says how the initial parameters of a segment are drawn.
+type Fill uint8
+
+const (
+	ZeroFill Fill = 0
+	// UniformFill: scale * u, u uniform in [-1, 1].
+	UniformFill Fill = 1
+	// NormalFill: scale * z, z standard normal.
+	NormalFill Fill = 2
+)
+
+// StepDecay is how the step size decays with the round r, counted from 1, between the points of
+// StepSchedule. From Cosine on it is the step that sets the length of a round's move, see
+// [Plan.FactorAt].
+type StepDecay uint8
+
+const (
+	Constant StepDecay = 0
+	// InverseSqrt: step / sqrt(r).
+	InverseSqrt StepDecay = 1
+	// Cosine: floor + (1-floor) (1 + cos(pi t))/2, t = (r-1)/Horizon, at most 1.
+	Cosine StepDecay = 2
+	// Linear: floor + (1-floor) (1-t).
+	Linear StepDecay = 3
+	// SlowSqrt: 1 / sqrt(1 + (r-1)/30).
+	SlowSqrt StepDecay = 4
+)
+
+// HasEnd reports whether the decay ends at Plan.Horizon.
+func (v StepDecay) HasEnd() bool { return v == Cosine || v == Linear }
+
+// Aggregator is how the contributions of several devices become one.
+type Aggregator uint8
+
+const (
+	// WeightedMean: exact, rounded once.
+	WeightedMean Aggregator = 0
+	// Median: the median of each scalar over the contributors; of an even number
+	// the mean of the middle two.
+	Median Aggregator = 1
+	// TrimmedMean: the mean of each scalar without its largest and smallest values.
+	// At either end the share Plan.Trim of the contributors is cut off, rounded down,
+	// so with fewer than 1/Trim contributors nothing is.
+	TrimmedMean Aggregator = 2
+	// ClippedMean: the weighted mean of contributions, each shortened to the length
+	// Plan.Clip as one vector of its scalars. It does not bound weights; Plan.MaxWeight
+	// does.
+	ClippedMean Aggregator = 3
+)
+
+// Control is a correction c - c_i that each local step adds to its estimate, so that
+// devices with different data do not drift apart: c_i is an earlier estimate of device
+// i, and c that of the fleet. FZooS (6) and appendix F.
+type Control uint8
+
+const (
+	NoControl Control = 0
+	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in
+	// a phase of its own. SCAFFOLD type I, FZooS (91).
+	ScaffoldPoint Control = 1
+	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of its
+	// last contribution, and c the mean of c_i over all devices. SCAFFOLD type II,
+	// FZooS (6) with the vectors below algorithm 2.
+	ScaffoldMean Control = 2
+	// SVRG: a local step moves by how the device's estimate on a minibatch differs from that
+	// at the round's first point, along the same directions, and by c, the mean of the
+	// estimates on all data there, made in a phase of its own:
+	//
+	//	x = x - eta (grad_B f(x) - grad_B f(x_0) + c)
+	//
+	// ZO-SVRG, Liu et al. 2018, algorithm 2.
+	SVRG Control = 4 // 3 is never assigned: test vectors have it as unknown
+)
+
+// point reports whether a round's first phase estimates gradients at its first point.
+func (v Control) point() bool { return v == ScaffoldPoint || v == SVRG }
+
+// Weights are the contributors' weights in the mean.
+type Weights uint8
+
+const (
+	Equal     Weights = 0 // 1/|C_r|, as in DeComFL
+	BySamples Weights = 1 // by the samples that each device claims
+)
+
+// Roster is the list of devices that take part.
+type Roster uint8
+
+const (
+	// ListedRoster: devices are listed and have slots; a cohort has an exact size.
+	ListedRoster Roster = 0
+	// OpenRoster: devices are not listed and select themselves by a threshold.
+	OpenRoster Roster = 1
+)
+
+// StopWhen is the side of StopValue on which StopMetric ends the run.
+type StopWhen uint8
+
+const (
+	Above StopWhen = 0
+	Below StopWhen = 1
+)
+
+// Names of each choice, by number; "" is not a choice.
+var (
+	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
+	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
+	differenceNames   = []string{"", "forward", "central"}
+	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
+	initialNames      = []string{"seeded", "given"}
+	fillNames         = []string{"zero", "uniform", "normal"}
+	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
+	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
+	controlNames      = []string{"none", "scaffold-1", "scaffold-2", "", "svrg"}
+	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}
+	weightsNames      = []string{"equal", "samples"}
+	rosterNames       = []string{"dense", "open"}
+	stopWhenNames     = []string{"above", "below"}
+)
+
+func (v Sharing) String() string      { return codec.Name(sharingNames, int(v)) }
+func (v Distribution) String() string { return codec.Name(distributionNames, int(v)) }
+func (v Difference) String() string   { return codec.Name(differenceNames, int(v)) }
+func (v Rule) String() string         { return codec.Name(ruleNames, int(v)) }
+func (v Initial) String() string      { return codec.Name(initialNames, int(v)) }
+func (v Fill) String() string         { return codec.Name(fillNames, int(v)) }
+func (v StepDecay) String() string    { return codec.Name(stepDecayNames, int(v)) }
+func (v Aggregator) String() string   { return codec.Name(aggregatorNames, int(v)) }
+func (v Control) String() string      { return codec.Name(controlNames, int(v)) }
+func (v Precision) String() string    { return codec.Name(precisionNames, int(v)) }
+func (v Weights) String() string      { return codec.Name(weightsNames, int(v)) }
+func (v Roster) String() string       { return codec.Name(rosterNames, int(v)) }
+func (v StopWhen) String() string     { return codec.Name(stopWhenNames, int(v)) }
+
+func (v Fill) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+func (v *Fill) UnmarshalText(b []byte) error {
+	n, err := enumValue(fillNames, string(b))
+	*v = Fill(n)
+	return err
+}
+
+func enumValue(names []string, s string) (uint8, error) {
+	for i, name := range names {
+		if name == s && s != "" {
+			return uint8(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not one of %s", s, enumList(names))
+}
+
+func enumList(names []string) string {
+	var known []string
+	for _, name := range names {
+		if name != "" {
+			known = append(known, name)
+		}
+	}
+	return strings.Join(known, ", ")
+}

@@ -1,0 +1,23 @@
+package plan
+
+// EvaluationFields is section evaluation: what devices measure on data of their own, and how often.
+type EvaluationFields struct {
+	EvalEvery uint32   // evaluate after records n = 0 mod EvalEvery; 0: never
+	EvalCount uint32   // devices that evaluate
+	Metrics   []string // what an evaluation returns, in order
+}
+
+var evaluationSection = Section{
+	Name: "evaluation",
+	Doc:  "what devices measure, and how often",
+	fields: []Field{
+		{Number: 38, Name: "eval_every", Changeable: true, max: anyUint32,
+			Doc: "records between evaluations, 0 for never",
+			at:  func(p *Plan) any { return &p.EvalEvery }},
+		{Number: 39, Name: "eval_count", Changeable: true, max: MaxMembers,
+			Doc: "devices that evaluate",
+			at:  func(p *Plan) any { return &p.EvalCount }},
+		{Number: 40, Name: "metrics",
+			Doc: "what an evaluation returns, in order",
+			at:  func(p *Plan) any { return &p.Metrics }},
+	}}

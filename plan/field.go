@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/zofl/zofl/internal/codec"
+)
+
+// Bytes are binary values, hexadecimal in files.
+type Bytes []byte
+
+func (b Bytes) String() string { return hex.EncodeToString(b) }
+
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+func (b *Bytes) UnmarshalText(text []byte) error {
+	v, err := hex.DecodeString(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not hexadecimal", text)
+	}
+	*b = v
+	return nil
+}
+
+// A Field describes one field of a plan.
+type Field struct {
+	Number     uint64 // in a record
+	Name       string // in files, messages and flags
+	Section    string // see [Sections]
+	Doc        string
+	Changeable bool // by a change record
+	at         func(*Plan) any
+	names      []string // of a choice, by number
+	min, max   float64  // of a number; max 0: no limits
+}
+
+// Fields lists the fields of all sections by ascending number, from 1. A number that is missing
+// is never used again: test vectors have it as an unknown field.
+func Fields() []Field { return slices.Clone(planFields) }
+
+// Choices returns the names of a choice by number, with "" for unused numbers; nil for
+// a field that is not a choice.
+func (f Field) Choices() []string { return slices.Clone(f.names) }
+
+// Choice returns the name of a choice.
+func (f Field) Choice(v uint8) string { return codec.Name(f.names, int(v)) }
+
+// At returns a pointer to the field of p: to a uint8 for a choice, else to a string,
+// uint32, uint64, float32, [Bytes] or list.
+func (f Field) At(p *Plan) any { return f.at(p) }
+
+// IsZero reports whether the field of p is zero, and so neither in a record nor in a file.
+func (f Field) IsZero(p *Plan) bool { return isZero(f.at(p)) }
+
+// Form returns the form of the field's values: "choice", "text", "hex", "whole
+// number", "number" or "list".
+func (f Field) Form() string {
+	switch f.at(&Plan{}).(type) {
+	case *uint8:
+		return "choice"
+	case *string:
+		return "text"
+	case *Bytes:
+		return "hex"
+	case *uint32, *uint64:
+		return "whole number"
+	case *float32:
+		return "number"
+	}
+	return "list"
+}
+
+// Range returns the values that the field allows on its own, such as "1..65535" or
+// "one of forward, central"; "" if they have no short form.
+func (f Field) Range() string {
+	switch {
+	case f.names != nil:
+		return "one of " + enumList(f.names)
+	case f.max > 0:
+		return fmt.Sprintf("%s..%s", decimal(f.min), decimal(f.max))
+	}
+	return ""
+}
+
+// decimal writes whole numbers up to 2^53 in full.
+func decimal(v float64) string {
+	if v == math.Trunc(v) && v <= MaxRound {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+const (
+	anyUint32 = math.MaxUint32
+	// MaxRound is the largest round number; a float64 represents it exactly.
+	MaxRound = 1 << 53
+)
+
+// Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a
+// plan with MuAuto, or step of one with StepAuto.
+func (f *Field) Auto(p *Plan) bool {
+	return f.at(p) == any(&p.Mu) && p.MuAuto > 0 || f.at(p) == any(&p.StepSize) && p.StepAuto > 0
+}
+
+// fieldByNumber returns the field with a number, or nil.
+func fieldByNumber(number uint64) *Field {
+	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Number == number })
+	if at < 0 {
+		return nil
+	}
+	return &planFields[at]
+}
+
+// Check refuses a number outside its range, and a choice without a name, with a [*PlanError].
+func (f *Field) Check(p *Plan) error {
+	var value any
+	good := true
+	switch v := f.at(p).(type) {
+	case *uint8:
+		value, good = *v, int(*v) < len(f.names) && f.names[*v] != ""
+	case *uint32:
+		value, good = *v, f.has(float64(*v))
+	case *uint64:
+		value, good = *v, f.has(float64(*v))
+	case *float32:
+		value, good = *v, f.hasFloat(*v) || *v == 0 && f.Auto(p)
+	}
+	if good {
+		return nil
+	}
+	remedy := "choose a finite number"
+	if f.Range() != "" {
+		remedy = "choose " + f.Range()
+	}
+	return &Error{f.Name, value, f.Doc + ": " + remedy}
+}
+
+// has compares in float64, which represents the limits of whole numbers exactly.
+func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
+
+// hasFloat compares in float32, so that a limit, rounded to float32, is allowed.
+func (f *Field) hasFloat(v float32) bool {
+	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
+}

@@ -1,0 +1,27 @@
+package plan
+
+// GroupsFields is section groups: which devices share directions, for GroupDirections.
+type GroupsFields struct {
+	Groups    uint8  // how they are chosen, see package internal/grouping
+	GroupSize uint32 // devices of a group
+	Regroup   uint32 // rounds for which groups are kept
+	Classes   uint32 // classes whose scalars devices send apart, see package internal/perclass; 0: none
+}
+
+var groupsSection = Section{
+	Name: "groups",
+	Doc:  "which devices share directions, with sharing=group",
+	fields: []Field{
+		{Number: 93, Name: "groups", names: []string{"none", "random", "sketch", "auto"},
+			Doc: "how the devices that share directions are chosen",
+			at:  func(p *Plan) any { return &p.Groups }},
+		{Number: 94, Name: "group_size", Changeable: true, max: 128,
+			Doc: "devices that share directions",
+			at:  func(p *Plan) any { return &p.GroupSize }},
+		{Number: 95, Name: "regroup", Changeable: true, max: anyUint32,
+			Doc: "rounds for which groups are kept",
+			at:  func(p *Plan) any { return &p.Regroup }},
+		{Number: 96, Name: "classes", max: 64,
+			Doc: "classes whose scalars devices send apart, 0 for none",
+			at:  func(p *Plan) any { return &p.Classes }},
+	}}

@@ -1,0 +1,19 @@
+package plan
+
+// LateFields is section late: what counts of contributions to records that were closed without them.
+type LateFields struct {
+	Late  uint32 // rounds for which they still count; 0: never
+	Async uint8  // 1: contributions of any age count towards Target and Quorum
+}
+
+var lateSection = Section{
+	Name: "late",
+	Doc:  "what counts of work that comes after its round",
+	fields: []Field{
+		{Number: 82, Name: "late", Changeable: true, max: MaxLate,
+			Doc: "rounds for which a late contribution counts, 0 for none",
+			at:  func(p *Plan) any { return &p.Late }},
+		{Number: 86, Name: "async", Changeable: true, names: []string{"off", "on"},
+			Doc: "whether contributions of any age close a round",
+			at:  func(p *Plan) any { return &p.Async }},
+	}}

@@ -1,0 +1,74 @@
+package plan
+
+// LocalFields is section local: how a local step moves the iterate, and by how much.
+type LocalFields struct {
+	Rule         Rule
+	Beta         float32 // momentum factor in [0, 1)
+	Beta2        float32 // for LocalAdam
+	Epsilon      float32 // for LocalAdam, added to the root
+	WeightDecay  float32 // v += decay * x before the rule; 0: none
+	Prox         float32 // gamma: v += gamma (x_k - x_0); 0: none
+	Control      Control
+	StepSize     float32 // eta
+	StepAuto     uint8   // 1: with StepSize = 0 the devices find it after a few rounds
+	StepDecay    StepDecay
+	StepSchedule []StepPoint // factors on eta, from given rounds on
+	Warmup       uint64      // rounds in which the step grows: r/Warmup
+	Horizon      uint64      // rounds of Cosine and Linear; 0: Rounds
+	Floor        float32     // share of the step that they leave at the end
+}
+
+var localSection = Section{
+	Name: "local",
+	Doc:  "how a local step moves the iterate, and by how much",
+	fields: []Field{
+		{Number: 15, Name: "rule", names: ruleNames,
+			Doc: "how a local step uses its estimate",
+			at:  func(p *Plan) any { return (*uint8)(&p.Rule) }},
+		{Number: 16, Name: "beta", Changeable: true, max: 1,
+			Doc: "momentum factor",
+			at:  func(p *Plan) any { return &p.Beta }},
+		{Number: 17, Name: "weight_decay", Changeable: true, max: 1e6,
+			Doc: "weight decay, added to the estimate",
+			at:  func(p *Plan) any { return &p.WeightDecay }},
+		{Number: 18, Name: "step", Changeable: true, min: 1e-18, max: 1e18,
+			Doc: "eta, step size",
+			at:  func(p *Plan) any { return &p.StepSize }},
+		{Number: 19, Name: "step_decay", Changeable: true, names: stepDecayNames,
+			Doc: "schedule of the step size",
+			at:  func(p *Plan) any { return (*uint8)(&p.StepDecay) }},
+		{Number: 20, Name: "step_schedule", Changeable: true,
+			Doc: "factors on the step size, from given rounds on",
+			at:  func(p *Plan) any { return &p.StepSchedule }},
+		{Number: 52, Name: "prox", Changeable: true, max: 1e6,
+			Doc: "gamma, pull to the round's first point",
+			at:  func(p *Plan) any { return &p.Prox }},
+		{Number: 53, Name: "control", names: controlNames,
+			Doc: "control variates",
+			at:  func(p *Plan) any { return (*uint8)(&p.Control) }},
+		{Number: 65, Name: "beta2", Changeable: true, max: 1,
+			Doc: "decay factor of adam's second moment",
+			at:  func(p *Plan) any { return &p.Beta2 }},
+		{Number: 66, Name: "epsilon", Changeable: true, max: 1e6,
+			Doc: "added to the root of adam's second moment",
+			at:  func(p *Plan) any { return &p.Epsilon }},
+		{Number: 87, Name: "warmup", Changeable: true, max: 1e6,
+			Doc: "rounds in which the step grows to its full size, 0 for none",
+			at:  func(p *Plan) any { return &p.Warmup }},
+		{Number: 88, Name: "horizon", Changeable: true, max: MaxRound,
+			Doc: "rounds until step_decay=cosine and linear end; 0 for the plan's rounds",
+			at:  func(p *Plan) any { return &p.Horizon }},
+		{Number: 89, Name: "floor", Changeable: true, max: 1,
+			Doc: "share of the step that step_decay=cosine and linear leave",
+			at:  func(p *Plan) any { return &p.Floor }},
+		{Number: 91, Name: "step_auto", names: []string{"off", "on"},
+			Doc: "whether devices find step where it is 0, with server_rule=normalized",
+			at:  func(p *Plan) any { return &p.StepAuto }},
+	}}
+
+// A StepPoint multiplies the step size by Factor from round Round on, until
+// the next point.
+type StepPoint struct {
+	Round  uint64  `json:"round"`
+	Factor float32 `json:"factor"`
+}

@@ -1,0 +1,64 @@
+package plan
+
+import "cmp"
+
+// ModelFields is section model: how the parameters lie, and where they begin.
+type ModelFields struct {
+	Segments      []Segment // partition of the parameters; none: a single segment
+	Initial       Initial   // where the initial parameters come from
+	InitialDigest Bytes     // with Given: the 32-byte digest of the initial state
+
+	// Boxes bound the parameters: one box for each segment, or one for all; none: no
+	// bounds. Within a box local steps, Mu and Radius are in its coordinates, 0 at Low
+	// and 1 at High. The loss is never evaluated outside the box.
+	Boxes []Box
+}
+
+var modelSection = Section{
+	Name: "model",
+	Doc:  "how the parameters lie, and where they begin",
+	fields: []Field{
+		{Number: 6, Name: "segments",
+			Doc: "partition of the parameters",
+			at:  func(p *Plan) any { return &p.Segments }},
+		{Number: 7, Name: "initial", names: initialNames,
+			Doc: "where the first parameters come from",
+			at:  func(p *Plan) any { return (*uint8)(&p.Initial) }},
+		{Number: 8, Name: "initial_digest",
+			Doc: "digest of the given parameters",
+			at:  func(p *Plan) any { return &p.InitialDigest }},
+		{Number: 64, Name: "boxes",
+			Doc: "low and high of each segment's parameters, or of all",
+			at:  func(p *Plan) any { return &p.Boxes }},
+	}}
+
+// A Segment is a run of consecutive parameters, such as a layer's weights.
+type Segment struct {
+	Name      string  `json:"name"`
+	Len       uint64  `json:"len"`
+	Fill      Fill    `json:"fill,omitempty"`
+	Scale     float32 `json:"scale,omitempty"`      // of the fill
+	MuScale   float32 `json:"mu_scale,omitempty"`   // factor on Mu; 0 means 1
+	StepScale float32 `json:"step_scale,omitempty"` // factor on the step; 0 means 1
+}
+
+// A Box is the range of parameters' values.
+type Box struct {
+	Low  float32 `json:"low"`
+	High float32 `json:"high"`
+}
+
+// Layout returns the segments with defaults filled in: one segment of all parameters if
+// the plan has none, and scales of 1 for 0.
+func (p *Plan) Layout() []Segment {
+	segments := p.Segments
+	if len(segments) == 0 {
+		segments = []Segment{{Name: "all", Len: p.Dim}}
+	}
+	out := make([]Segment, len(segments))
+	for i, s := range segments {
+		s.MuScale, s.StepScale = cmp.Or(s.MuScale, 1), cmp.Or(s.StepScale, 1)
+		out[i] = s
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package plan
+
+// A Plan is everything that the parties of a run agree on before it starts; it is record
+// 1. A method is a combination of values, and package preset has those of the papers. Missing
+// fields are zero; each field says what zero means.
+//
+// Its sections are embedded: a field is p.Quorum, and a function that needs one section takes
+// that, as &p.RoundsFields.
+type Plan struct {
+	Run    string // name of the run, one token of its subjects
+	Preset string // preset that the plan was made from, for people
+	Scheme uint32 // version of the direction generator: prng.Scheme
+	RunKey Bytes  // 32 bytes from which all directions derive; empty: the app's secret
+
+	// KeyCheck verifies an app's secret run key, see [KeyCheck]. It is empty if and
+	// only if RunKey is public.
+	KeyCheck Bytes
+
+	// KeyScheme is 1 if keys derive from the secret, see [Plan.DerivesKeys], else 0.
+	KeyScheme uint8
+
+	Dim uint64 // d, number of parameters
+
+	ModelFields
+	ProbeFields
+	SurrogateFields
+	GroupsFields
+	LocalFields
+	ServerFields
+	AggregateFields
+	RobustFields
+	PrivacyFields
+	RoundsFields
+	LateFields
+	EvaluationFields
+	StopFields
+}
+
+var runSection = Section{
+	Name: "run",
+	Doc:  "what every plan has",
+	fields: []Field{
+		{Number: 1, Name: "run",
+			Doc: "name of the run, a token of its subjects",
+			at:  func(p *Plan) any { return &p.Run }},
+		{Number: 2, Name: "preset",
+			Doc: "preset that the plan was made from",
+			at:  func(p *Plan) any { return &p.Preset }},
+		{Number: 3, Name: "scheme", min: 1, max: 1,
+			Doc: "version of the direction generator",
+			at:  func(p *Plan) any { return &p.Scheme }},
+		{Number: 4, Name: "run_key",
+			Doc: "32 bytes from which directions derive",
+			at:  func(p *Plan) any { return &p.RunKey }},
+		{Number: 5, Name: "dim", min: 1, max: MaxDim,
+			Doc: "number of parameters",
+			at:  func(p *Plan) any { return &p.Dim }},
+		{Number: 47, Name: "key_check",
+			Doc: "check of the app's secret run key, where run_key is empty",
+			at:  func(p *Plan) any { return &p.KeyCheck }},
+		{Number: 105, Name: "key_scheme", names: []string{"secret", "hkdf"},
+			Doc: "how keys derive from the app's secret",
+			at:  func(p *Plan) any { return &p.KeyScheme }},
+	}}

@@ -1,0 +1,94 @@
+package plancheck
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
+// parameters start at zero, that its deadline is short, that its rounds end before a step moves the
+// model or has grown, what classes or sketches tell, and that its noise hides next to nothing.
+func Warnings(p *plan.Plan) (list []string) {
+	if startsAtZero(p) {
+		list = append(list, ZeroStart)
+	}
+	if p.Deadline > 0 && p.Deadline < shortestDeadline {
+		list = append(list, fmt.Sprintf("deadline=%d is in milliseconds, and leaves devices hardly "+
+			"any time for their losses. For %[1]d seconds set deadline=%[1]d000.", p.Deadline))
+	}
+	switch {
+	case p.Rounds == 0:
+	case p.StepAuto != 0 && p.StepSize == 0 && p.Rounds <= survey.FirstRounds:
+		list = append(list, fmt.Sprintf("rounds=%d end before the model moves: with step=auto the "+
+			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
+			60*survey.FirstRounds))
+	case p.Warmup > p.Rounds:
+		list = append(list, fmt.Sprintf("warmup=%d is longer than rounds=%d: the step never gets as "+
+			"long as the plan says. Set fewer, such as warmup=%d.", p.Warmup, p.Rounds,
+			max(p.Rounds/20, 1)))
+	}
+	switch {
+	case p.Classes > 0:
+		list = append(list, classesWarning)
+	case p.Groups == grouping.Sketch:
+		list = append(list, sketchWarning)
+	}
+	return append(list, noiseWarnings(p)...)
+}
+
+// shortestDeadline is one that somebody may mean, in milliseconds: below are rather seconds.
+const shortestDeadline = 100
+
+// mostEpsilon is from where on epsilon promises next to nothing: whoever sees the run may be e^20,
+// or 500 million, times as sure of what a device's data are as without it.
+const mostEpsilon = 20
+
+// noiseWarnings returns why a plan's noise hides little.
+func noiseWarnings(p *plan.Plan) (list []string) {
+	if p.DPClip == 0 {
+		return nil
+	}
+	devices := max(p.Members, p.Target)
+	if float64(p.DPDelta)*float64(devices) >= 1 {
+		list = append(list, fmt.Sprintf("dp_delta=%v lets a run show all of one device in %.3g. With %d "+
+			"devices it promises none of them anything: set far less than 1/%[3]d.", p.DPDelta,
+			1/p.DPDelta, devices))
+	}
+	if b := dp.Planned(p); b != nil && b.Epsilon > mostEpsilon {
+		list = append(list, fmt.Sprintf("epsilon %.3g promises next to nothing: above %d the noise may "+
+			"hide none of what a device's data do. Set fewer rounds, or more dp_noise, which zofl plan "+
+			"--epsilon finds.", b.Epsilon, mostEpsilon))
+	}
+	return list
+}
+
+// ZeroStart is said of a plan whose parameters all start at zero. That is right for most models
+// that it may be of, and nothing in the plan tells which it is.
+const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
+	"that is right: leave it so. Two kinds of model hardly learn from there, or not at all: those " +
+	"whose parameters multiply each other, as in hidden layers and matrix factors, and those with a " +
+	"hinge loss over several classes. Give these random weights, as --segments relu:784x64,64x10 " +
+	"or --segments linear:784x10 does, or begin at weights that you have, with --initial FILE."
+
+const classesWarning = "With classes, the coordinator learns how many samples of each class " +
+	"every device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +
+	"classes=0 where labels are private. Devices whose objective has no losses by class " +
+	"decline."
+
+const sketchWarning = "With groups=sketch, every device sends the coordinator 64 slopes of its " +
+	"loss along directions that all share. They tell whose data are alike, and by a guess of the " +
+	"labels' gradients roughly which labels a device has. No other device sees them. Set " +
+	"groups=random where that is private."
+
+func startsAtZero(p *plan.Plan) bool {
+	for _, s := range p.Segments {
+		if s.Fill != plan.ZeroFill {
+			return false
+		}
+	}
+	return p.Initial == plan.Seeded
+}

@@ -1,0 +1,118 @@
+package plancheck_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
+)
+
+// TestVacuousPrivacy: a plan whose noise promises nothing says so, and why. One within the usual
+// budgets says nothing.
+func TestVacuousPrivacy(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		noise, delta float32
+		rounds       uint64
+		want         []string
+	}{
+		{"a usual budget", 20, 1e-5, 500, nil},
+		{"no end", 0.01, 1e-5, 0, nil},
+		{"hardly any noise", 0.01, 1e-5, 500, []string{"epsilon 2.5"}},
+		{"many rounds", 4, 1e-5, 100_000, []string{"epsilon"}},
+		{"a delta of everybody", 20, 0.05, 500, []string{"dp_delta=0.05"}},
+		{"both", 0.01, 0.9, 500, []string{"dp_delta=0.9", "epsilon"}},
+	} {
+		p := &plan.Plan{
+			ModelFields:   plan.ModelFields{Initial: plan.Given},
+			PrivacyFields: plan.PrivacyFields{DPClip: 10, DPNoise: tt.noise, DPDelta: tt.delta},
+			RoundsFields:  plan.RoundsFields{Members: 20, Target: 10},
+			StopFields:    plan.StopFields{Rounds: tt.rounds},
+		}
+		got := plancheck.Warnings(p)
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: %q", tt.name, got)
+			continue
+		}
+		for i, text := range tt.want {
+			if !strings.Contains(got[i], text) {
+				t.Errorf("%s: %q lacks %q", tt.name, got[i], text)
+			}
+		}
+	}
+	if got := plancheck.Warnings(&plan.Plan{
+		ModelFields: plan.ModelFields{Initial: plan.Given}, RoundsFields: plan.RoundsFields{Members: 20},
+	}); got != nil {
+		t.Errorf("without privacy: %q", got)
+	}
+}
+
+// TestShortDeadline: who means seconds is told that they are milliseconds.
+func TestShortDeadline(t *testing.T) {
+	for deadline, want := range map[uint32]string{
+		0: "", 1: "set deadline=1000.", 30: "set deadline=30000.", 99: "99 seconds", 100: "",
+	} {
+		p := &plan.Plan{
+			ModelFields:  plan.ModelFields{Initial: plan.Given},
+			RoundsFields: plan.RoundsFields{Deadline: deadline},
+		}
+		got := plancheck.Warnings(p)
+		if len(got) > 1 || want == "" && got != nil || !strings.Contains(strings.Join(got, ""), want) {
+			t.Errorf("deadline %d: %q, want %q", deadline, got, want)
+		}
+	}
+}
+
+// TestFewRounds: a run that would end before its step moves the model, or has grown, says so.
+func TestFewRounds(t *testing.T) {
+	for _, tt := range []struct {
+		rounds, warmup uint64
+		auto           uint8
+		step           float32
+		want           string
+	}{
+		{0, 0, 1, 0, ""},
+		{5, 0, 1, 0, "rounds=5 end before the model moves: with step=auto the first 5 rounds measure"},
+		{6, 0, 1, 0, ""},
+		{5, 0, 1, 0.1, ""},
+		{5, 0, 0, 0.1, ""},
+		{100, 101, 0, 0.1, "warmup=101 is longer than rounds=100"},
+		{3, 4, 0, 0.1, "such as warmup=1."},
+		{100, 100, 0, 0.1, ""},
+		{0, 100, 0, 0.1, ""},
+	} {
+		got := strings.Join(plancheck.Warnings(&plan.Plan{
+			ModelFields: plan.ModelFields{Initial: plan.Given},
+			LocalFields: plan.LocalFields{Warmup: tt.warmup, StepAuto: tt.auto, StepSize: tt.step},
+			StopFields:  plan.StopFields{Rounds: tt.rounds},
+		}), "")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+// TestWhatGroupsTell: a plan says what the coordinator learns to group devices by.
+func TestWhatGroupsTell(t *testing.T) {
+	for _, tt := range []struct {
+		groups  uint8
+		classes uint32
+		want    string
+	}{
+		{grouping.Random, 0, ""},
+		{grouping.Auto, 0, ""},
+		{grouping.Sketch, 0, "64 slopes"},
+		{grouping.Sketch, 10, "how many samples of each class"},
+	} {
+		p := &plan.Plan{
+			ModelFields:  plan.ModelFields{Initial: plan.Given},
+			GroupsFields: plan.GroupsFields{Groups: tt.groups, Classes: tt.classes},
+		}
+		got := strings.Join(plancheck.Warnings(p), "")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("groups %v, classes %d: %q, want %q", tt.groups, tt.classes, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package planfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// examples show the form of each field that is a list, with every key of its objects that people
+// need.
+var examples = map[string]string{
+	"segments":              `[{"name":"hidden","len":100,"fill":"normal","scale":0.1}]`,
+	"step_schedule":         `[{"round":100,"factor":0.5}]`,
+	"perturbation_schedule": `[{"round":100,"perturbations":20}]`,
+	"metrics":               `["accuracy"]`,
+	"boxes":                 `[{"low":-1,"high":1}]`,
+	"roots":                 `["device-1"]`,
+}
+
+// parseList reads a list, and takes no null for one; its error is the remedy of a PlanError.
+func parseList(f plan.Field, p *plan.Plan, text string) error {
+	text = strings.TrimSpace(text)
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(f.At(p))
+	if err == nil {
+		if _, end := d.Token(); end == io.EOF && text[0] == '[' {
+			return nil
+		}
+	}
+	return fmt.Errorf("%sgive a JSON list such as %s", wrongPart(err), examples[f.Name])
+}
+
+// wrongPart says in plain words which part of a list made encoding/json fail, "" if it is no list
+// of the right things at all.
+func wrongPart(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return ""
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the list does not end: "
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("character %d is not JSON: ", syntax.Offset)
+	case errors.As(err, &kind) && kind.Field == "":
+		return ""
+	case errors.As(err, &kind):
+		return fmt.Sprintf("%s takes no %s: ", kind.Field, kind.Value)
+	}
+	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return key + " is no key of an element: "
+	}
+	return err.Error() + ": " // of the name of a fill
+}

@@ -1,0 +1,70 @@
+package planfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+)
+
+// TestListFaults: a list of a wrong form is refused in plain words, with one that can be used.
+func TestListFaults(t *testing.T) {
+	const no = "" // the list has nothing of a list of the field
+	tests := []struct{ field, text, want string }{
+		{"boxes", `1`, no},
+		{"boxes", `{}`, no},
+		{"boxes", `null`, no},
+		{"boxes", ``, no},
+		{"boxes", `[1]`, no},
+		{"boxes", `[[]]`, no},
+		{"boxes", `[] []`, no},
+		{"boxes", `[]]`, no},
+		{"boxes", `[`, "the list does not end: "},
+		{"boxes", `[{"low":0,`, "the list does not end: "},
+		{"boxes", `[{low:0}]`, "character 3 is not JSON: "},
+		{"boxes", `[{"low":0,"hi":1}]`, `"hi" is no key of an element: `},
+		{"boxes", `[{"low":0,"high":1e39}]`, "high takes no number 1e39: "},
+		{"boxes", `[{"low":"a"}]`, "low takes no string: "},
+		{"segments", `["a"]`, no},
+		{"segments", `[{"name":"a","len":-1}]`, "len takes no number -1: "},
+		{"segments", `[{"name":"a","fill":3}]`, "fill takes no number: "},
+		{"segments", `[{"name":"a","fill":"x"}]`, `"x" is not one of zero, uniform, normal: `},
+		{"step_schedule", `[true]`, no},
+		{"step_schedule", `[{"round":5,"factor":[]}]`, "factor takes no array: "},
+		{"perturbation_schedule", `[""]`, no},
+		{"perturbation_schedule", `[{"perturbations":{}}]`, "perturbations takes no object: "},
+		{"metrics", `[1]`, no},
+		{"metrics", `[loss]`, "character 2 is not JSON: "},
+		{"roots", `[{"x":1}]`, no},
+		{"roots", `"a"`, no},
+	}
+	tried := map[string]bool{}
+	for _, test := range tests {
+		tried[test.field] = true
+		err := planfile.Set(&plan.Plan{}, test.field, test.text)
+		said, example, _ := strings.Cut(err.Error(), " such as ")
+		want := "plan: " + test.field + " = " + test.text + ": " + test.want + "give a JSON list"
+		if said != want {
+			t.Errorf("got  %s\nwant %s", said, want)
+		}
+		p := &plan.Plan{}
+		if err := planfile.Set(p, test.field, example); err != nil || isZero(p, test.field) {
+			t.Errorf("%s=%s is shown as an example, but gives %v", test.field, example, err)
+		}
+	}
+	for _, f := range plan.Fields() {
+		if f.Form() == "list" && !tried[f.Name] {
+			t.Errorf("no wrong value of %s was tried", f.Name)
+		}
+	}
+}
+
+func isZero(p *plan.Plan, name string) bool {
+	for _, f := range plan.Fields() {
+		if f.Name == name {
+			return f.IsZero(p)
+		}
+	}
+	return true
+}

@@ -1,0 +1,46 @@
+package planfile
+
+import "github.com/zofl/zofl/plan"
+
+// longest is of the names that are compared: a file can name a field with a megabyte of text.
+const longest = 64
+
+// nearest returns the name of the field that most resembles name, "" if none has most of its
+// letters.
+func nearest(name string, fields []plan.Field) (like string) {
+	if len(name) > longest {
+		return ""
+	}
+	least := (len(name)+1)/3 + 1
+	for _, f := range fields {
+		if n := edits(name, f.Name); n < least {
+			like, least = f.Name, n
+		}
+	}
+	return like
+}
+
+// edits returns how many letters to insert, remove or replace to make b of a; two neighbors that
+// change places count as one.
+func edits(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // of a without its last one or two
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			change := row[j]
+			if a[i] != b[j] {
+				change++
+			}
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

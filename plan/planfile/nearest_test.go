@@ -1,0 +1,28 @@
+package planfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+)
+
+// TestNearest: a mistyped name is answered with the name that was meant, another one with none.
+func TestNearest(t *testing.T) {
+	for name, want := range map[string]string{
+		"memebrs": "members", "Mu": "mu", "stepz": "steps", "pertubations": "perturbations",
+		"deadlin": "deadline", "quroum": "quorum", "learning_rate": "", "x": "", "": "",
+		strings.Repeat("members", 1e5): "",
+	} {
+		err := planfile.Set(&plan.Plan{}, name, "1")
+		if err == nil {
+			t.Fatalf("%q: a field has this name", name)
+		}
+		_, after, found := strings.Cut(err.Error(), "did you mean ")
+		got, _, _ := strings.Cut(after, "?")
+		if got != want || found != (want != "") || !strings.Contains(err.Error(), "zofl plan --fields") {
+			t.Errorf("%.20q: got %q, want %q", name, got, want)
+		}
+	}
+}

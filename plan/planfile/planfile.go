@@ -1,0 +1,168 @@
+// Package planfile reads and writes plans as people see them: as a JSON file keyed by the
+// names of fields, and as a name and a value on a command line. A device, which receives
+// plans as records, does not link it.
+package planfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// A Plan is a [plan.Plan] whose JSON is that of a plan file: convert a pointer to a plan,
+// for [json.Marshal] and [json.Unmarshal].
+type Plan plan.Plan
+
+// A Change is a [plan.Change] whose JSON has the fields that it names, in the form of a
+// plan file. Convert a pointer to a change.
+type Change plan.Change
+
+// Read reads a plan file and validates it. The file is a JSON object keyed by the field
+// names of [plan.Fields]. Its [*plan.Error] can be explained by package plancheck.
+func Read(r io.Reader) (*plan.Plan, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	p := &plan.Plan{}
+	if err := json.Unmarshal(b, (*Plan)(p)); err != nil {
+		if fault := (*plan.Error)(nil); errors.As(err, &fault) {
+			return nil, fault
+		}
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if err := valid.Plan(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// maxFile is more than the longest plan takes as JSON.
+const maxFile = 1 << 20
+
+// A Value is the value of one field, in the form of a plan file.
+type Value struct {
+	Field plan.Field
+	JSON  string
+}
+
+// Values returns the fields of a plan that are not zero, in the order of [plan.Fields].
+// A step or mu that devices have yet to find is "auto", which says all of step_auto or mu_auto.
+// A float that is not finite is an error.
+func Values(p *plan.Plan) ([]Value, error) {
+	return values(p, func(f *plan.Field) bool {
+		open := f.Name == "step_auto" && p.StepSize == 0 || f.Name == "mu_auto" && p.Mu == 0
+		return f.IsZero(p) && f.Auto(p) || !f.IsZero(p) && !open
+	})
+}
+
+// Changed returns the fields that a change names, zero or not, as [Values] does.
+func Changed(c *plan.Change) ([]Value, error) {
+	return values(&c.Values, func(f *plan.Field) bool {
+		return slices.Contains(c.Fields, f.Number)
+	})
+}
+
+// values returns the fields of p for which has is true.
+func values(p *plan.Plan, has func(f *plan.Field) bool) (list []Value, err error) {
+	for _, f := range plan.Fields() {
+		if !has(&f) {
+			continue
+		}
+		v := f.At(p)
+		if choice, ok := v.(*uint8); ok {
+			v = f.Choice(*choice)
+		} else if f.Auto(p) && f.IsZero(p) {
+			v = autoText
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Value{f, string(text)})
+	}
+	return list, nil
+}
+
+// MarshalJSON writes the fields that are not zero, in the order of [plan.Fields].
+func (p Plan) MarshalJSON() ([]byte, error) { return object(Values((*plan.Plan)(&p))) }
+
+// MarshalJSON writes the fields that c names, zero or not, in the form of a plan.
+func (c Change) MarshalJSON() ([]byte, error) { return object(Changed((*plan.Change)(&c))) }
+
+// object writes fields as a JSON object.
+func object(values []Value, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	b := []byte{'{'}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendQuote(b, v.Field.Name), ':')
+		b = append(b, v.JSON...)
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON sets the fields that b names and leaves the others as they are. An
+// unknown or repeated name, or a value in the wrong form, is a [*plan.Error].
+func (p *Plan) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return errors.New("not a JSON object of fields")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name := key.(string) // keys of a JSON object are strings
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		f, err := find(name, string(value))
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			return &plan.Error{
+				Field: name, Value: string(value), Remedy: "give each field once",
+			}
+		}
+		seen[name] = true
+		if err := setJSON(f, (*plan.Plan)(p), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setJSON sets f to its value in a file, where text, choices and hexadecimal digits
+// are in quotes.
+func setJSON(f plan.Field, p *plan.Plan, value json.RawMessage) error {
+	text := string(value)
+	switch f.At(p).(type) {
+	case *float32:
+		if text == strconv.Quote(autoText) {
+			text = autoText
+		}
+	case *uint8, *string, *plan.Bytes:
+		if json.Unmarshal(value, &text) != nil || value[0] != '"' {
+			return &plan.Error{
+				Field: f.Name, Value: string(value), Remedy: "put the value in quotes",
+			}
+		}
+	}
+	return set(f, p, text)
+}

@@ -1,0 +1,138 @@
+package planfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// Set sets the named field to the value of text: a name for a choice, JSON for a list,
+// hexadecimal digits for bytes, and a number otherwise. step and mu also take "auto", which sets
+// step_auto and mu_auto; a number unsets them. length_scale takes "fit", which sets length_fit.
+// After an error, which is a [*plan.Error], the plan is unchanged.
+func Set(p *plan.Plan, name, text string) error {
+	if name == "length_scale" && text == "fit" {
+		name, text = "length_fit", "on"
+	}
+	f, err := find(name, text)
+	if err != nil {
+		return err
+	}
+	if err := set(f, p, text); err != nil {
+		return err
+	}
+	if auto := autoOf(f, p); auto != nil && text != autoText {
+		*auto = 0
+	}
+	return nil
+}
+
+// SetChange adds the named field to a change, or replaces its value; text is as for [Set].
+// With "auto", which only a plan with step_auto or mu_auto takes, devices find the value again.
+// The error is a [*plan.Error].
+func SetChange(c *plan.Change, name, text string) error {
+	f, err := find(name, text)
+	if err != nil {
+		return err
+	}
+	if !f.Changeable {
+		return &plan.Error{Field: name, Value: text,
+			Remedy: "this field is fixed for the whole run: start another run"}
+	}
+	if err := set(f, &c.Values, text); err != nil {
+		return err
+	}
+	if at, found := slices.BinarySearch(c.Fields, f.Number); !found {
+		c.Fields = slices.Insert(c.Fields, at, f.Number)
+	}
+	return nil
+}
+
+// find returns the named field, or a PlanError about value.
+func find(name, value string) (plan.Field, error) {
+	fields := plan.Fields()
+	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == name })
+	if at < 0 {
+		remedy := "no field has this name; `zofl plan --fields` lists them"
+		if like := nearest(name, fields); like != "" {
+			remedy = "no field has this name: did you mean " + like +
+				"? `zofl plan --fields` lists them"
+		}
+		return plan.Field{}, &plan.Error{Field: name, Value: value, Remedy: remedy}
+	}
+	return fields[at], nil
+}
+
+func set(f plan.Field, p *plan.Plan, text string) error {
+	one := plan.Change{Fields: []uint64{f.Number}}
+	auto := autoOf(f, p)
+	if auto == nil || text != autoText {
+		if err := parse(f, &one.Values, text); err != nil {
+			remedy := err.Error()
+			if auto != nil {
+				remedy = "give auto, or a number " + f.Range()
+			}
+			return &plan.Error{Field: f.Name, Value: text, Remedy: remedy}
+		}
+	} else {
+		*auto = 1
+	}
+	one.Apply(p)
+	return nil
+}
+
+// autoText is the value of a step or mu that the devices of a run find.
+const autoText = "auto"
+
+// autoOf returns step_auto for step and mu_auto for mu, nil for other fields.
+func autoOf(f plan.Field, p *plan.Plan) *uint8 {
+	switch f.Name {
+	case "step":
+		return &p.StepAuto
+	case "mu":
+		return &p.MuAuto
+	}
+	return nil
+}
+
+// parse reads text into the field of p; its error is the remedy of a PlanError.
+func parse(f plan.Field, p *plan.Plan, text string) error {
+	switch v := f.At(p).(type) {
+	case *uint8:
+		choice := slices.Index(f.Choices(), text)
+		if choice < 0 || text == "" {
+			return errors.New("choose " + f.Range())
+		}
+		*v = uint8(choice)
+	case *string:
+		*v = text
+	case *plan.Bytes:
+		if v.UnmarshalText([]byte(text)) != nil {
+			return errors.New("give hexadecimal digits")
+		}
+	case *uint32:
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = uint32(n)
+	case *uint64:
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = n
+	case *float32:
+		n, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return fmt.Errorf("give a number %s", f.Range())
+		}
+		*v = float32(n)
+	default:
+		return parseList(f, p, text)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package preset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// mannerFields say how devices share directions. Their values only go together.
+var mannerFields = []string{"sharing", "transport", "groups", "group_size", "regroup",
+	"precision"}
+
+// manners have the mannerFields that the preset zofl may have, its own first. A plan takes the
+// first ones with which it can run: rounds of many devices have directions of their own; late work
+// has scalars of 16 bits; devices of an open roster draw groups; and medians have directions that
+// all devices share.
+var manners = []plan.Plan{
+	{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
+		GroupsFields:    plan.GroupsFields{Groups: grouping.Auto, Regroup: 10},
+		AggregateFields: plan.AggregateFields{Transport: plan.Relay, Precision: plan.Int8},
+	},
+	{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.PerClient},
+		AggregateFields: plan.AggregateFields{Transport: plan.Relay, Precision: plan.Int4},
+	},
+	{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.PerClient},
+		AggregateFields: plan.AggregateFields{Transport: plan.Relay, Precision: plan.Half},
+	},
+	{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
+		GroupsFields:    plan.GroupsFields{Groups: grouping.Random, Regroup: 1},
+		AggregateFields: plan.AggregateFields{Transport: plan.Relay, Precision: plan.Int8},
+	},
+	{
+		ProbeFields:     plan.ProbeFields{Sharing: plan.SharedDirections},
+		AggregateFields: plan.AggregateFields{Transport: plan.Mean, Precision: plan.Half},
+	},
+}
+
+// someGroups is how many groups devices of an open roster draw among, unless that makes groups of
+// fewer than fewest devices or of more than a plan can have. More of them would have less noise,
+// and longer records: with more than mostGroups, all share directions.
+const (
+	someGroups = 20
+	mostGroups = 64
+	fewest     = 5
+)
+
+// mannersFor returns the manners that a plan may have. Groups at random are for open rosters: a
+// listed one has better ones. A median of few devices would outvote fewer liars.
+func mannersFor(p *plan.Plan) (list []plan.Plan) {
+	asked := p.Sampled(plan.MaxMembers)
+	draws := p.Roster == plan.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
+		(p.Aggregator == plan.WeightedMean || p.Aggregator == plan.ClippedMean)
+	for _, m := range manners {
+		if m.Groups == grouping.Random {
+			m.GroupSize = min(max(asked/someGroups, fewest), grouping.MaxDevices)
+		}
+		if m.Groups != grouping.Random || draws {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Fit lets a plan of the preset zofl run although fields of its author's exclude how the preset
+// shares directions. set names the fields that the author has set. Fit changes those of sharing,
+// transport, groups, group_size, regroup and precision that are the preset's and not in set. They
+// change together, to the first of these with which the plan can run:
+//
+//   - directions of each device's own, with scalars of 4 bits;
+//   - the same with scalars of 16 bits;
+//   - groups that devices of an open roster draw;
+//   - directions that all devices share.
+//
+// Fit returns one sentence that says what changed, and why. Where nothing has to change, or no such
+// change helps, it changes nothing and returns "". What a plan still lacks, such as a number for mu
+// with secure=sum, package plancheck says.
+//
+// Call it after [New] and your own fields:
+//
+//	p, err := preset.New("zofl", "kitchen", 500)
+//	...
+//	p.Late = 2
+//	note := preset.Fit(p)
+func Fit(p *plan.Plan, set ...string) (note string) {
+	fault := (*plan.Error)(nil)
+	if p.Preset != "zofl" || !errors.As(valid.Plan(p), &fault) {
+		return ""
+	}
+	free, given := mannerOf(p, set)
+	cause := fmt.Sprintf("%s=%v", fault.Field, fault.Value)
+	if slices.Contains(mannerFields, fault.Field) && len(given) > 0 {
+		cause = strings.Join(given, " ") // not what it contradicts
+	}
+	fits := func(left error) bool { return left == nil }
+	other := func(left error) bool { // than how devices share directions
+		next := (*plan.Error)(nil)
+		return errors.As(left, &next) && next.Remedy != fault.Remedy &&
+			!slices.Contains(mannerFields, next.Field)
+	}
+	q := firstManner(p, free, fits)
+	if q == nil && len(given) == 0 {
+		q = firstManner(p, free, other)
+	}
+	if q == nil {
+		return ""
+	}
+	changed := changedManner(p, q)
+	*p = *q
+	return fmt.Sprintf("%s does not go with how the preset zofl shares directions, so this "+
+		"plan has %s.", cause, strings.Join(changed, " "))
+}
+
+// firstManner returns p with the free fields of the first manner of which what is left to refuse
+// will do; nil: of none.
+func firstManner(p *plan.Plan, free []uint64, do func(left error) bool) *plan.Plan {
+	for _, m := range mannersFor(p) {
+		q := *p
+		if (&plan.Change{Fields: free, Values: m}).Apply(&q); do(valid.Plan(&q)) {
+			return &q
+		}
+	}
+	return nil
+}
+
+// mannerOf returns the numbers of the mannerFields that p has from the preset, and the values of
+// the others.
+func mannerOf(p *plan.Plan, set []string) (free []uint64, given []string) {
+	for _, f := range plan.Fields() {
+		switch {
+		case !slices.Contains(mannerFields, f.Name):
+		case slices.Contains(set, f.Name) || textOf(f, p) != textOf(f, &manners[0]):
+			given = append(given, f.Name+"="+textOf(f, p))
+		default:
+			free = append(free, f.Number)
+		}
+	}
+	return free, given
+}
+
+// changedManner returns the mannerFields of q that are not those of p.
+func changedManner(p, q *plan.Plan) (list []string) {
+	for _, f := range plan.Fields() {
+		if slices.Contains(mannerFields, f.Name) && textOf(f, p) != textOf(f, q) {
+			list = append(list, f.Name+"="+textOf(f, q))
+		}
+	}
+	return list
+}
+
+// textOf returns the value of one of the mannerFields, as in a plan file.
+func textOf(f plan.Field, p *plan.Plan) string {
+	switch v := f.At(p).(type) {
+	case *uint8:
+		return f.Choice(*v)
+	default:
+		return fmt.Sprint(*v.(*uint32))
+	}
+}

@@ -1,0 +1,45 @@
+package plan
+
+// PrivacyFields is section privacy: what others learn of a device. The noise of differential privacy
+// is that of packages dp and noise, secure aggregation that of package masked; a record has the
+// result.
+type PrivacyFields struct {
+	DPClip      float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
+	DPNoise     float32 // sigma: the noise's standard deviation is sigma*C
+	DPBy        uint8   // who adds it, see package noise
+	DPOf        uint8   // whose noise it is, see package noise
+	DPDelta     float32 // delta, for which epsilon is reported
+	Secure      uint8   // 1: the coordinator learns the sum alone
+	SecureRange float32 // scalars are cut to plus and minus this; 0: see package masked
+	SecureLists uint8   // 1: devices agree on the lists of who takes part, before they unmask a sum
+}
+
+var privacySection = Section{
+	Name: "privacy",
+	Doc:  "what others learn of a device: noise, and sums in place of scalars",
+	fields: []Field{
+		{Number: 98, Name: "dp_clip", max: 1e9,
+			Doc: "L2 norm to which a device's scalars of a round are cut, 0 for no privacy",
+			at:  func(p *Plan) any { return &p.DPClip }},
+		{Number: 99, Name: "dp_noise", max: 1000,
+			Doc: "standard deviation of the noise, in units of dp_clip",
+			at:  func(p *Plan) any { return &p.DPNoise }},
+		{Number: 100, Name: "dp_by", names: []string{"device", "coordinator"},
+			Doc: "who cuts scalars and adds noise",
+			at:  func(p *Plan) any { return &p.DPBy }},
+		{Number: 101, Name: "dp_delta", max: 1,
+			Doc: "delta for which epsilon is reported",
+			at:  func(p *Plan) any { return &p.DPDelta }},
+		{Number: 106, Name: "secure", names: []string{"none", "sum"},
+			Doc: "what the coordinator learns of the scalars of a round",
+			at:  func(p *Plan) any { return &p.Secure }},
+		{Number: 107, Name: "secure_range", max: 1e9,
+			Doc: "largest scalar of secure=sum, 0 for what the plan bounds",
+			at:  func(p *Plan) any { return &p.SecureRange }},
+		{Number: 108, Name: "dp_of", names: []string{"device", "sum"},
+			Doc: "whether dp_noise is the noise of each device or of a sum",
+			at:  func(p *Plan) any { return &p.DPOf }},
+		{Number: 111, Name: "secure_lists", names: []string{"believed", "agreed"},
+			Doc: "whether devices agree on who takes part in a sum, or believe it",
+			at:  func(p *Plan) any { return &p.SecureLists }},
+	}}

@@ -1,0 +1,85 @@
+package plan
+
+import "math"
+
+// ProbeFields is section probe: at which points devices evaluate the loss, and what they make of it.
+type ProbeFields struct {
+	Sharing       Sharing
+	Distribution  Distribution
+	Difference    Difference
+	Mu            float32 // probe distance, absolute, in parameter units
+	MuAuto        uint8   // 1: with Mu = 0 the devices find it before the next round
+	Steps         uint32  // K, local steps a round
+	Perturbations uint32  // P, directions a step
+	Estimator     Estimator
+	Batch         uint32  // samples a minibatch; 0: all of a device's data
+	SubspaceMoves uint32  // tau, for Subspace: moves that span the subspace
+	SubspaceShare float32 // alpha, for Subspace: share of the variance in the subspace
+	Pool          uint32  // number of fixed directions to draw from; 0: no pool
+	Rebase        uint32  // for Pool: rounds until x is recomputed from its coefficients
+
+	PerturbationSchedule []PerturbationPoint // P, from given rounds on
+}
+
+var probeSection = Section{
+	Name: "probe",
+	Doc:  "at which points devices evaluate the loss, and what they make of it",
+	fields: []Field{
+		{Number: 9, Name: "sharing", names: sharingNames,
+			Doc: "whether all devices probe the same directions",
+			at:  func(p *Plan) any { return (*uint8)(&p.Sharing) }},
+		{Number: 10, Name: "distribution", names: distributionNames,
+			Doc: "distribution of a direction",
+			at:  func(p *Plan) any { return (*uint8)(&p.Distribution) }},
+		{Number: 11, Name: "difference", names: differenceNames,
+			Doc: "finite difference",
+			at:  func(p *Plan) any { return (*uint8)(&p.Difference) }},
+		{Number: 12, Name: "mu", Changeable: true, min: 1e-18, max: 1e18,
+			Doc: "probe distance in parameter units",
+			at:  func(p *Plan) any { return &p.Mu }},
+		{Number: 13, Name: "steps", min: 1, max: math.MaxUint16,
+			Doc: "K, local steps a round",
+			at:  func(p *Plan) any { return &p.Steps }},
+		{Number: 14, Name: "perturbations", Changeable: true, min: 1, max: math.MaxUint16,
+			Doc: "P, directions a step",
+			at:  func(p *Plan) any { return &p.Perturbations }},
+		{Number: 21, Name: "perturbation_schedule", Changeable: true,
+			Doc: "P, from given rounds on",
+			at:  func(p *Plan) any { return &p.PerturbationSchedule }},
+		{Number: 37, Name: "batch", Changeable: true, max: anyUint32,
+			Doc: "samples a minibatch, 0 for all",
+			at:  func(p *Plan) any { return &p.Batch }},
+		{Number: 48, Name: "subspace_moves", max: MaxSubspace,
+			Doc: "tau, moves that span the subspace",
+			at:  func(p *Plan) any { return &p.SubspaceMoves }},
+		{Number: 49, Name: "subspace_share", Changeable: true, max: 1,
+			Doc: "alpha, share of the variance in the subspace",
+			at:  func(p *Plan) any { return &p.SubspaceShare }},
+		{Number: 50, Name: "pool", max: MaxPool,
+			Doc: "number of fixed directions, 0 for no pool",
+			at:  func(p *Plan) any { return &p.Pool }},
+		{Number: 51, Name: "rebase", max: anyUint32,
+			Doc: "rounds between rebases of a pool",
+			at:  func(p *Plan) any { return &p.Rebase }},
+		{Number: 67, Name: "estimator", names: estimatorNames,
+			Doc: "how a device estimates the gradient of its loss",
+			at:  func(p *Plan) any { return (*uint8)(&p.Estimator) }},
+		{Number: 92, Name: "mu_auto", names: []string{"off", "on"},
+			Doc: "whether devices find mu where it is 0",
+			at:  func(p *Plan) any { return &p.MuAuto }},
+	}}
+
+// A PerturbationPoint sets P from round Round on, until the next point.
+type PerturbationPoint struct {
+	Round         uint64 `json:"round"`
+	Perturbations uint32 `json:"perturbations"`
+}
+
+// MaxPerturbations returns the largest P of the plan and its schedule.
+func (p *Plan) MaxPerturbations() uint32 {
+	most := p.Perturbations
+	for _, point := range p.PerturbationSchedule {
+		most = max(most, point.Perturbations)
+	}
+	return most
+}

@@ -1,0 +1,31 @@
+package plan
+
+// RobustFields is section robust: how far one device can move the model, see package coordinator.
+// Replicas need none of it: a record has what is left.
+type RobustFields struct {
+	Bound      float32 // contributions are cut to so many median lengths; 0: they are not
+	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
+	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
+
+	// Roots are ids of devices that the operator vouches for: with Trust the others must agree with
+	// them. Empty: none.
+	Roots []string
+}
+
+var robustSection = Section{
+	Name: "robust",
+	Doc:  "how far one device can move the model",
+	fields: []Field{
+		{Number: 102, Name: "bound", Changeable: true, max: 1e6,
+			Doc: "longest contribution, in medians: a longer one is cut to it; 0 for any",
+			at:  func(p *Plan) any { return &p.Bound }},
+		{Number: 103, Name: "claim_bound", Changeable: true, max: 1e6,
+			Doc: "most samples of a device that count, in medians; 0 for all",
+			at:  func(p *Plan) any { return &p.ClaimBound }},
+		{Number: 104, Name: "trust", Changeable: true, max: 1000,
+			Doc: "rounds over which a device must agree with the others, 0 for never",
+			at:  func(p *Plan) any { return &p.Trust }},
+		{Number: 109, Name: "roots", Changeable: true,
+			Doc: "devices that the operator vouches for, with which the others must agree",
+			at:  func(p *Plan) any { return &p.Roots }},
+	}}

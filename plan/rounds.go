@@ -1,0 +1,79 @@
+package plan
+
+import "math"
+
+// RoundsFields is section rounds: who takes part in a round, and when it closes.
+type RoundsFields struct {
+	Roster      Roster
+	Cohort      uint8   // 1: the second phase of a round asks the devices of its first, see Draw
+	Members     uint32  // round 1 waits until so many devices have joined
+	Target      uint32  // contributors that close a round early
+	OverSample  float32 // devices asked = Target * OverSample, in thousandths
+	Quorum      uint32  // contributors that a closing round needs
+	Deadline    uint32  // longest time of an attempt, in milliseconds
+	MaxAttempts uint32  // attempts of a record before the run pauses
+	Reannounce  uint32  // milliseconds between announcements of one attempt
+	Shards      uint32  // number of announcement subjects
+
+	// AnnounceBudget is the bytes of records, beyond the last, that a repeated
+	// announcement may carry, within MaxFrame.
+	AnnounceBudget uint32
+
+	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never
+}
+
+var roundsSection = Section{
+	Name: "rounds",
+	Doc:  "who takes part in a round, and when it closes",
+	fields: []Field{
+		{Number: 27, Name: "roster", names: rosterNames,
+			Doc: "listed devices with slots, or open to all",
+			at:  func(p *Plan) any { return (*uint8)(&p.Roster) }},
+		{Number: 28, Name: "members", Changeable: true, min: 1, max: MaxMembers,
+			Doc: "devices that round 1 waits for",
+			at:  func(p *Plan) any { return &p.Members }},
+		{Number: 29, Name: "target", Changeable: true, min: 1, max: MaxMembers,
+			Doc: "contributors that close a round",
+			at:  func(p *Plan) any { return &p.Target }},
+		{Number: 30, Name: "over_sample", Changeable: true, min: 1, max: 100,
+			Doc: "devices asked, as a factor on target",
+			at:  func(p *Plan) any { return &p.OverSample }},
+		{Number: 31, Name: "quorum", Changeable: true, min: 1, max: MaxMembers,
+			Doc: "contributors that a round needs",
+			at:  func(p *Plan) any { return &p.Quorum }},
+		{Number: 32, Name: "deadline", Changeable: true, min: 1, max: anyUint32,
+			Doc: "longest time of an attempt, in milliseconds",
+			at:  func(p *Plan) any { return &p.Deadline }},
+		{Number: 33, Name: "max_attempts", Changeable: true, min: 1, max: 1000,
+			Doc: "attempts of a record before the run pauses",
+			at:  func(p *Plan) any { return &p.MaxAttempts }},
+		{Number: 34, Name: "reannounce", Changeable: true, min: 1, max: anyUint32,
+			Doc: "milliseconds between announcements",
+			at:  func(p *Plan) any { return &p.Reannounce }},
+		{Number: 35, Name: "announce_budget", Changeable: true, max: 32 << 10,
+			Doc: "bytes of earlier records in a repeated announcement",
+			at:  func(p *Plan) any { return &p.AnnounceBudget }},
+		{Number: 36, Name: "shards", min: 1, max: 1296,
+			Doc: "number of announcement subjects",
+			at:  func(p *Plan) any { return &p.Shards }},
+		{Number: 41, Name: "digest_every", Changeable: true, max: anyUint32,
+			Doc: "records between digests, 0 for never",
+			at:  func(p *Plan) any { return &p.DigestEvery }},
+		{Number: 110, Name: "cohort", names: []string{"record", "round"},
+			Doc: "for how long the devices of a draw are asked",
+			at:  func(p *Plan) any { return &p.Cohort }},
+	}}
+
+// Sampled returns how many of members devices the first attempt of a record asks:
+// Target times OverSample, which is rounded to thousandths, rounded up. Each later
+// attempt asks twice as many.
+func (p *Plan) Sampled(members uint32) uint32 {
+	return uint32(min(p.Asked(), uint64(members)))
+}
+
+// Asked returns Target times OverSample, rounded up. The factor is first rounded to
+// thousandths: 1.2 is not a float32, yet 10 devices at 1.2 must be 12.
+func (p *Plan) Asked() uint64 {
+	thousandths := uint64(math.Round(1000 * float64(max(p.OverSample, 1))))
+	return (uint64(p.Target)*thousandths + 999) / 1000
+}

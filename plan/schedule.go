@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"github.com/zofl/zofl/plan/internal/schedule"
+)
+
+// StepSizeAt returns eta of a round, counted from 1: StepSize, times the factor of the last
+// point of StepSchedule at or before the round, decayed by StepDecay, warmed up. Only the
+// coordinator evaluates it; the record has the result. Where [Plan.FactorAt] has the decay and
+// the warm-up, this does not.
+func (p *Plan) StepSizeAt(round uint64) float32 {
+	eta := float64(p.StepSize)
+	for _, s := range p.StepSchedule {
+		if s.Round <= round {
+			eta = float64(p.StepSize) * float64(s.Factor)
+		}
+	}
+	if p.StepDecay == InverseSqrt {
+		eta /= math.Sqrt(float64(max(round, 1)))
+	}
+	if !p.ServerRule.Steps() {
+		eta *= p.share(round)
+	}
+	return float32(eta)
+}
+
+// FactorAt returns the factor on ServerStep of a round, counted from 1: 1, unless
+// [ServerRule.Steps]. Those rules set the length of a round's move themselves, so StepDecay from
+// [Cosine] on and Warmup act there. Only the coordinator evaluates it; the record has the result.
+func (p *Plan) FactorAt(round uint64) float32 {
+	if !p.ServerRule.Steps() {
+		return 1
+	}
+	return float32(p.share(round))
+}
+
+// share returns the part of a step that StepDecay from Cosine on and Warmup leave.
+func (p *Plan) share(round uint64) float64 {
+	if p.StepDecay < Cosine && p.Warmup == 0 {
+		return 1
+	}
+	s := schedule.Shape{Decay: schedule.Decay(p.StepDecay), Horizon: cmp.Or(p.Horizon, p.Rounds),
+		Floor: p.Floor, Warmup: p.Warmup}
+	return s.Share(round)
+}
+
+// PerturbationsAt returns P of a round, counted from 1.
+func (p *Plan) PerturbationsAt(round uint64) uint32 {
+	n := p.Perturbations
+	for _, s := range p.PerturbationSchedule {
+		if s.Round <= round {
+			n = s.Perturbations
+		}
+	}
+	return n
+}
+
+// BatchSeed returns the seed of the minibatch of a device's local step for record n:
+// the first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" + id +
+// "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of the step and
+// for both sides of a difference.
+func BatchSeed(run, id string, n uint64, step uint32) uint64 {
+	const longest = len("zofl/1 batch\x00") + 2*(MaxName+1) + 8 + 4
+	b := append(make([]byte, 0, longest), "zofl/1 batch\x00"...)
+	b = append(append(b, run...), 0)
+	b = append(append(b, id...), 0)
+	b = binary.LittleEndian.AppendUint64(b, n)
+	b = binary.LittleEndian.AppendUint32(b, step)
+	sum := sha256.Sum256(b)
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// Draw returns the record for which the cohorts of record n are drawn. That is n itself, unless
+// record n is the second phase of a round, point is the record of its first, and Cohort is 1: then
+// it is point. So attempt a of the second phase asks whom attempt a of the first asked, if members
+// are as many, and more or fewer of them if it samples more or fewer.
+func (p *Plan) Draw(n, point uint64) uint64 {
+	if p.Cohort > 0 && point > 0 {
+		return point
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Section is a part of a plan: the fields of one subject, which stand together in files, tables
+// and the godoc.
+type Section struct {
+	Name   string // in files, messages and flags
+	Doc    string
+	fields []Field
+}
+
+// Sections lists the sections of a plan. The fields of the first one, run, stand beside the other
+// sections.
+func Sections() []Section {
+	list := make([]Section, len(planSections))
+	for i, s := range planSections {
+		list[i] = *s
+	}
+	return list
+}
+
+// Fields lists the fields of a section by ascending number.
+func (s *Section) Fields() []Field { return slices.Clone(s.fields) }
+
+// planSections is the one place that lists the sections. Each is in a file of its own.
+var planSections = []*Section{
+	&runSection, &modelSection, &probeSection, &surrogateSection, &groupsSection, &localSection,
+	&serverSection, &aggregateSection, &robustSection, &privacySection, &roundsSection,
+	&lateSection, &evaluationSection, &stopSection,
+}
+
+// planFields are the fields of all sections by ascending number.
+var planFields = mergeSections()
+
+func mergeSections() (list []Field) {
+	for _, s := range planSections {
+		for i := range s.fields {
+			s.fields[i].Section = s.Name
+		}
+		list = append(list, s.fields...)
+	}
+	slices.SortFunc(list, func(a, b Field) int { return cmp.Compare(a.Number, b.Number) })
+	return list
+}

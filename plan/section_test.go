@@ -1,0 +1,43 @@
+package plan_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// TestSections: each field of a plan is in the table of the section that has it in Go, and no other.
+func TestSections(t *testing.T) {
+	var p plan.Plan
+	listed := 0
+	for _, s := range plan.Sections() {
+		part := reflect.ValueOf(&p).Elem()
+		has := part.NumField() - len(plan.Sections()) + 1 // of section run, beside the others
+		if s.Name != "run" {
+			part = part.FieldByName("Plan" + strings.ToUpper(s.Name[:1]) + s.Name[1:])
+			has = part.NumField()
+		}
+		if len(s.Fields()) != has {
+			t.Errorf("section %s lists %d fields and has %d", s.Name, len(s.Fields()), has)
+		}
+		for _, f := range s.Fields() {
+			start, at := part.Addr().Pointer(), reflect.ValueOf(f.At(&p)).Pointer()
+			if at < start || at >= start+part.Type().Size() || f.Section != s.Name {
+				t.Errorf("%s is listed in section %q, as one of %q, and is elsewhere", f.Name, s.Name,
+					f.Section)
+			}
+		}
+		listed += len(s.Fields())
+	}
+	fields := plan.Fields()
+	for i := range fields[1:] {
+		if fields[i].Number >= fields[i+1].Number {
+			t.Errorf("%s stands before %s", fields[i].Name, fields[i+1].Name)
+		}
+	}
+	if len(fields) != listed {
+		t.Errorf("%d fields, and %d in sections", len(fields), listed)
+	}
+}

@@ -1,0 +1,43 @@
+package plan
+
+// ServerFields is section server: how the model takes the mean move, once a round.
+type ServerFields struct {
+	ServerRule    ServerRule
+	ServerStep    float32 // alpha
+	ServerBeta1   float32
+	ServerBeta2   float32
+	ServerEpsilon float32 // added under the root
+	ServerV0      float32 // initial value of v and its maximum
+	ServerDecay   float32 // lambda of ServerNormalized
+	LossUnit      float32 // devices divide slopes of the loss by it, with ServerNormalized; 0: by 1
+}
+
+var serverSection = Section{
+	Name: "server",
+	Doc:  "how the model takes the mean move of a round",
+	fields: []Field{
+		{Number: 54, Name: "server_rule", names: serverRuleNames,
+			Doc: "how the model takes a round's mean move",
+			at:  func(p *Plan) any { return (*uint8)(&p.ServerRule) }},
+		{Number: 55, Name: "server_step", Changeable: true, max: 1e18,
+			Doc: "alpha, step size of the server rule",
+			at:  func(p *Plan) any { return &p.ServerStep }},
+		{Number: 56, Name: "server_beta1", Changeable: true, max: 1,
+			Doc: "decay factor of the first moment",
+			at:  func(p *Plan) any { return &p.ServerBeta1 }},
+		{Number: 57, Name: "server_beta2", Changeable: true, max: 1,
+			Doc: "decay factor of the second moment",
+			at:  func(p *Plan) any { return &p.ServerBeta2 }},
+		{Number: 58, Name: "server_epsilon", Changeable: true, max: 1e6,
+			Doc: "added to the second moment, under the root",
+			at:  func(p *Plan) any { return &p.ServerEpsilon }},
+		{Number: 59, Name: "server_v0", max: 1e6,
+			Doc: "initial value of the second moment",
+			at:  func(p *Plan) any { return &p.ServerV0 }},
+		{Number: 90, Name: "server_decay", Changeable: true, max: 1e6,
+			Doc: "lambda, decay of x by lambda times step, with server_rule=normalized",
+			at:  func(p *Plan) any { return &p.ServerDecay }},
+		{Number: 114, Name: "loss_unit", Changeable: true, max: 1e30,
+			Doc: "unit of the slopes that devices send, with server_rule=normalized; 0 for 1",
+			at:  func(p *Plan) any { return &p.LossUnit }},
+	}}

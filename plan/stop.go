@@ -1,0 +1,35 @@
+package plan
+
+// StopFields is section stop: when the run ends, or pauses by itself.
+type StopFields struct {
+	Rounds     uint64 // 0: no limit
+	StopMetric string // one of Metrics; empty: none
+	StopWhen   StopWhen
+	StopValue  float32
+
+	// Diverge pauses the run when the median loss of the devices has risen by Diverge
+	// times the first: smoothed by as much, or two rounds in a row by four times as much.
+	// 0: never.
+	Diverge float32
+}
+
+var stopSection = Section{
+	Name: "stop",
+	Doc:  "when the run ends, or pauses by itself",
+	fields: []Field{
+		{Number: 42, Name: "rounds", Changeable: true, max: MaxRound,
+			Doc: "number of rounds of the run, 0 for no limit",
+			at:  func(p *Plan) any { return &p.Rounds }},
+		{Number: 43, Name: "stop_metric", Changeable: true,
+			Doc: "metric that ends the run",
+			at:  func(p *Plan) any { return &p.StopMetric }},
+		{Number: 44, Name: "stop_when", Changeable: true, names: stopWhenNames,
+			Doc: "side of stop_value",
+			at:  func(p *Plan) any { return (*uint8)(&p.StopWhen) }},
+		{Number: 45, Name: "stop_value", Changeable: true,
+			Doc: "value of stop_metric that ends the run",
+			at:  func(p *Plan) any { return &p.StopValue }},
+		{Number: 46, Name: "diverge", Changeable: true, max: 1e6,
+			Doc: "rise of the loss, in first losses, that pauses the run; 0 for none",
+			at:  func(p *Plan) any { return &p.Diverge }},
+	}}

@@ -1,0 +1,70 @@
+package plan
+
+import "github.com/zofl/zofl/internal/codec"
+
+// Transport is what devices send, and what a record carries of it. The rest of the
+// project asks for the properties below, and seldom for a transport by name.
+type Transport uint8
+
+const (
+	// Mean: devices send scalars along shared directions; a record has one term, their
+	// mean.
+	Mean Transport = 0
+	// Relay: devices send scalars along directions of their own slot; a record has a
+	// term for each contributor.
+	Relay Transport = 1
+	// DenseVectors: devices send vectors, see [Plan.Object]; a record has the digest of
+	// their mean, which travels beside the log.
+	DenseVectors Transport = 2
+)
+
+var transportNames = []string{"mean", "relay", "dense"}
+
+func (v Transport) String() string { return codec.Name(transportNames, int(v)) }
+
+// SendsVectors reports whether devices send vectors, in [Upload] pieces, and a round's
+// record names an object, [Round.Object]; otherwise devices send scalars in a [Reply],
+// and the record has them as terms.
+func (v Transport) SendsVectors() bool { return v == DenseVectors }
+
+// Relays reports whether a round's record has one term for each contributor, whose
+// source is the contributor's slot.
+func (v Transport) Relays() bool { return v == Relay }
+
+// SendsVectors is p.Transport.SendsVectors.
+func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
+
+// RelaysWeights reports whether a round's record has the weight of each contributor,
+// [Round.Weights].
+func (p *Plan) RelaysWeights() bool { return p.Transport.Relays() && p.Weights != Equal }
+
+// SendsControl reports whether contributions have the scalars of a [ControlVariate].
+// With vectors the control variate is in the vector, or is one. With [SVRG] a device has none.
+func (p *Plan) SendsControl() bool {
+	return p.Control != NoControl && p.Control != SVRG && !p.SendsVectors()
+}
+
+// HoldsReplies reports whether the coordinator must hold the scalars of every
+// contributor until the round closes; otherwise it only adds them to sums.
+func (p *Plan) HoldsReplies() bool {
+	return p.Transport.Relays() || p.Aggregator == Median || p.Aggregator == TrimmedMean
+}
+
+// Object returns the number of elements of the vector that each device sends in a
+// phase, and whose mean the record names, with transport=dense; 0 with others:
+//
+//	phase 0: x; with ScaffoldMean 2d, x and then c_i, the mean of the device's estimates
+//	phase 1: with ScaffoldPoint and SVRG c_i, the estimate at the round's first point; with
+//	         Surrogate x
+//	phase 2: with ScaffoldPoint and SVRG x; with Surrogate w, of [Plan.Features] elements
+func (p *Plan) Object(phase uint8) uint64 {
+	switch {
+	case !p.SendsVectors():
+		return 0
+	case p.Estimator == Surrogate && phase == 2:
+		return uint64(p.Features)
+	case p.Control == ScaffoldMean:
+		return 2 * p.Dim
+	}
+	return p.Dim
+}

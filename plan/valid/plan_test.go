@@ -1,0 +1,29 @@
+package valid_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// planOf returns the plan of a preset, for run mnist over 100 parameters.
+func planOf(t testing.TB, name string) *plan.Plan {
+	t.Helper()
+	p, err := preset.Unbound(name, "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestMembersRemedy: who asks for more contributors than devices is told which numbers go together.
+func TestMembersRemedy(t *testing.T) {
+	p := planOf(t, "decomfl")
+	p.Members, p.Target, p.Quorum = 3, 5, 5
+	if err := valid.Plan(p); err == nil || !strings.Contains(err.Error(), "set members=5") {
+		t.Errorf("3 members and a quorum of 5: %v", err)
+	}
+}

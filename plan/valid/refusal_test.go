@@ -1,0 +1,313 @@
+package valid_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
+	"github.com/zofl/zofl/wire"
+)
+
+// A refusedPlan has settings over the preset decomfl, and the field for which they are
+// refused. Each of the remedies, added to the settings, makes a plan that can run, and
+// the explained refusal names it.
+type refusedPlan struct {
+	field, settings string
+	remedies        []string
+}
+
+// refused has a plan for each row of refusals, in the same order.
+var refused = slices.Concat(
+	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate,
+	refusedAuto, refusedGroups, refusedGuard, refusedNoise, refusedSecure)
+
+var refusedAuto = []refusedPlan{
+	{"mu_auto", overSurrogate + "mu_auto=on", nil},
+	{"step_auto", "step=auto",
+		[]string{"server_rule=normalized server_beta1=0.9 server_beta2=0.99", "step=0.001"}},
+	{"step_decay", "step=auto step_decay=cosine rounds=9 server_rule=normalized",
+		[]string{"step_decay=constant", "step=0.04"}},
+	{"step_schedule", `step=auto step_schedule=[{"round":5,"factor":2}] server_rule=normalized`,
+		[]string{"step_schedule=[]", "step=0.04"}},
+	{"warmup", "step=auto warmup=3 server_rule=normalized", []string{"warmup=0", "step=0.04"}},
+	{"loss_unit", "loss_unit=1000",
+		[]string{"loss_unit=0", "server_rule=normalized server_beta1=0.9 server_beta2=0.99"}},
+}
+
+// rows returns refused plans without remedies.
+func rows(list ...[2]string) []refusedPlan {
+	var out []refusedPlan
+	for _, r := range list {
+		out = append(out, refusedPlan{field: r[0], settings: r[1]})
+	}
+	return out
+}
+
+var refusedSeeded = rows([][2]string{
+	{"transport", "sharing=per-client"},
+	{"transport", "transport=relay"},
+	{"roster", "sharing=per-client transport=relay roster=open"},
+
+	{"subspace_moves", "distribution=subspace subspace_share=0.5"},
+	{"subspace_share", "distribution=subspace subspace_moves=5"},
+	{"subspace_moves", "subspace_moves=5"},
+	{"subspace_share", "subspace_share=0.5"},
+
+	{"pool", "pool=1 rebase=64"},
+	{"rebase", "pool=4096"},
+	{"rebase", "rebase=64"},
+	{"pool", "pool=4096 rebase=64 sharing=per-client transport=relay"},
+	{"pool", "pool=4096 rebase=64 distribution=subspace subspace_moves=5 subspace_share=0.5"},
+	{"pool", "pool=4096 rebase=64 server_rule=sign server_step=0.1"},
+	{"pool", "pool=4096 rebase=64 control=scaffold-1"},
+	{"pool", `pool=4096 rebase=64 weight_decay=1e-3 ` +
+		`segments=[{"name":"a","len":100,"step_scale":2}]`},
+
+	{"beta", "beta=0.9"},
+	{"beta", "transport=dense dense_keep=16 rule=sign beta=0.9"},
+	{"beta", "rule=momentum"},
+	{"prox", "prox=1"}, // steps is 1
+
+	{"control", "control=scaffold-1 sharing=per-client transport=relay"},
+	{"control", "control=scaffold-2 distribution=subspace subspace_moves=5 subspace_share=0.5"},
+	{"control", "control=scaffold-2 roster=open"},
+	{"control", "control=scaffold-2 weights=samples"},
+	{"control", "control=scaffold-1 aggregator=median"},
+	{"control", "control=svrg"},
+	{"cohort", "cohort=round"},
+
+	{"server_step", "server_rule=sgd"},
+	{"server_beta1", "server_rule=sgd server_step=1 server_beta1=0.9"},
+	{"server_beta1", "server_rule=momentum server_step=1"},
+	{"server_beta2", "server_rule=momentum server_step=1 server_beta1=0.9 server_beta2=0.99"},
+	{"server_epsilon", "server_rule=adam server_step=1 server_beta1=0.9 server_beta2=0.99"},
+	{"server_v0", "server_rule=sgd server_step=1 server_v0=1e-5"},
+	{"server_decay", "server_rule=sgd server_step=1 server_decay=0.1"},
+	{"server_rule", "server_rule=normalized steps=2"},
+	{"server_rule", "server_rule=normalized rule=momentum beta=0.9"},
+	{"server_rule", "server_rule=normalized weight_decay=0.1"},
+	{"server_rule", "server_rule=normalized control=scaffold-1"},
+	{"server_rule", "server_rule=normalized distribution=subspace subspace_moves=5 " +
+		"subspace_share=0.5"},
+
+	{"horizon", "step_decay=cosine"},
+	{"horizon", "horizon=100"},
+	{"floor", "floor=0.1"},
+
+	{"aggregator", "sharing=per-client transport=relay aggregator=median"},
+	{"weights", "aggregator=median weights=samples"},
+	{"trim", "aggregator=trimmed-mean"},
+	{"trim", "aggregator=trimmed-mean trim=0.05"},
+	{"clip", "aggregator=clipped-mean"},
+	{"max_scalar", "precision=half"},
+	{"max_scalar", "precision=int2 sharing=per-client transport=relay"},
+	{"precision", "precision=int4"},
+}...)
+
+// also has further refused plans.
+var also = []struct{ field, settings string }{
+	{"precision", "precision=int8 max_scalar=1"},
+	{"precision", "precision=int2 max_scalar=1 " + overDense},
+	{"max_scalar", "precision=int8 sharing=per-client transport=relay max_scalar=65505"},
+	{"subspace_share", "distribution=subspace subspace_moves=5 subspace_share=1"},
+	{"beta", "rule=momentum beta=1"},
+	{"server_step", "server_step=1"},
+	{"server_step", "server_rule=normalized server_step=1"},
+	{"server_beta1", "server_rule=normalized server_beta1=1"},
+	{"server_beta2", "server_rule=normalized server_beta2=1"},
+	{"server_epsilon", "server_rule=normalized server_epsilon=1"},
+	{"server_v0", "server_rule=normalized server_v0=1"},
+	{"server_decay", "server_decay=1"},
+	{"server_rule", overDense + "server_rule=normalized"},
+	{"prox", "server_rule=normalized prox=1"},
+	{"horizon", "step_decay=linear"},
+	{"horizon", "step_decay=slow-sqrt horizon=1"},
+	{"floor", "step_decay=inverse-sqrt floor=1"},
+	{"pool", "server_rule=normalized pool=9 rebase=1"},
+	{"server_beta1", "server_rule=adam server_step=1 server_beta1=1 server_epsilon=1"},
+	{"server_beta2", "server_rule=yogi server_step=1 server_beta2=1 server_epsilon=1"},
+	{"server_epsilon", "server_rule=sign server_step=1 server_epsilon=1"},
+	{"pool", `pool=9 rebase=1 prox=1 steps=2 segments=[{"name":"a","len":100,"step_scale":2}]`},
+	{"aggregator", "sharing=per-client transport=relay aggregator=trimmed-mean trim=0.1"},
+	{"weights", "aggregator=trimmed-mean trim=0.1 weights=samples"},
+	{"trim", "trim=0.1"},
+	{"trim", "aggregator=trimmed-mean trim=0.5"},
+	{"clip", "clip=1"},
+	{"target", "sharing=per-client transport=relay target=1100"},
+	{"target", "sharing=per-client transport=relay steps=50 target=80"},
+	{"target", "control=scaffold-2 target=2000"},
+	{"beta2", overAdam + "beta2=1"},
+	{"beta2", overAdam + "beta2=0"},
+	{"epsilon", overAdam + "epsilon=0"},
+	{"dim", overDense + "control=scaffold-2 dim=8388609"},
+	{"perturbations", overSurrogate + `perturbation_schedule=[{"round":5,"perturbations":2}]`},
+	{"radius", overSurrogate + "candidates=0 active=0 around=0"},
+	{"radius", "radius=0.1"},
+	{"active", "active=1"},
+	{"around", "around=1"},
+	{"heterogeneity", overSurrogate + "heterogeneity=1"},
+	{"max_scalar", overDense +
+		`boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] ` +
+		`segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
+	{"boxes", overDense + `boxes=[{"low":1,"high":1}]`},
+	{"boxes", overDense + `boxes=[{"low":0,"high":1e-13}]`},
+	{"boxes", overDense + `boxes=[{"low":-1e12,"high":1e12}]`},
+	{"boxes", overDense + `boxes=[{"low":0,"high":1},{"low":0,"high":1}]`},
+}
+
+// planWith returns the plan of decomfl with settings.
+func planWith(t *testing.T, settings string) *plan.Plan {
+	t.Helper()
+	p, err := preset.Unbound("decomfl", "r1", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range strings.Fields(settings) {
+		name, value, _ := strings.Cut(s, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// checkRefused checks that a plan is refused for a field, with its value and a text.
+func checkRefused(t *testing.T, field, settings string) {
+	t.Helper()
+	err := valid.Plan(planWith(t, settings))
+	var fault *plan.Error
+	if !errors.As(err, &fault) {
+		t.Errorf("%s: got %v, want it refused for %s", settings, err, field)
+		return
+	}
+	if fault.Field != field || fault.Value == nil || len(fault.Remedy) < 10 {
+		t.Errorf("%s: got field %s, value %v, remedy %q, want field %s", settings, fault.Field,
+			fault.Value, fault.Remedy, field)
+	}
+}
+
+// TestEveryRefusal: for each row there is a plan that it refuses before all other rows.
+func TestEveryRefusal(t *testing.T) {
+	if len(refused) != len(valid.Refusals()) {
+		t.Fatalf("%d plans for %d refusals", len(refused), len(valid.Refusals()))
+	}
+	for i, test := range refused {
+		p := planWith(t, test.settings)
+		if j := valid.Refused(p); i != j {
+			t.Errorf("%s: refused by row %d, want row %d", test.settings, j, i)
+		}
+		checkRefused(t, test.field, test.settings)
+		for _, remedy := range test.remedies {
+			checkRemedy(t, test.settings, remedy)
+		}
+	}
+	for _, test := range also {
+		checkRefused(t, test.field, test.settings)
+	}
+}
+
+// checkRemedy checks that a remedy cures a plan, and that the explained refusal says it.
+func checkRemedy(t *testing.T, settings, remedy string) {
+	t.Helper()
+	says := plancheck.Validate(planWith(t, settings)).Error()
+	if err := valid.Plan(planWith(t, settings+" "+remedy)); err != nil {
+		t.Errorf("%s: the remedy %s does not help: %v", settings, remedy, err)
+	}
+	for _, s := range strings.Fields(remedy) {
+		if !strings.Contains(says, s) {
+			t.Errorf("%s: %q does not say %s", settings, says, s)
+		}
+	}
+}
+
+// TestEveryRefusalIsExplained: each is found by its own field and words.
+func TestEveryRefusalIsExplained(t *testing.T) {
+	seen := map[[2]string]bool{}
+	for _, key := range valid.Refusals() {
+		if seen[key] {
+			t.Errorf("%s: %q refuses two combinations", key[0], key[1])
+		}
+		seen[key] = true
+		err := plancheck.Explain(&plan.Error{Field: key[0], Remedy: key[1]})
+		if says := err.(*plan.Error).Remedy; !strings.HasPrefix(says, key[1]+": ") &&
+			!strings.HasPrefix(says, key[1]+"; ") {
+			t.Errorf("%s: %q is explained as %q", key[0], key[1], says)
+		}
+	}
+}
+
+// TestRefusalsAtTheEdge: plans just within the limits can run.
+func TestRefusalsAtTheEdge(t *testing.T) {
+	for _, settings := range []string{
+		"sharing=per-client transport=relay steps=50 perturbations=1 target=70",
+		"sharing=per-client transport=relay steps=50 perturbations=1 target=130 precision=half " +
+			"max_scalar=65504",
+		"sharing=per-client transport=relay precision=int4 max_scalar=65504 " +
+			"aggregator=clipped-mean clip=1 weights=samples",
+		"distribution=subspace subspace_moves=64 subspace_share=0.999",
+		"pool=2 rebase=1", "pool=65536 rebase=1 weight_decay=1e-3 prox=1 steps=2",
+		`pool=9 rebase=1 rule=momentum beta=0.9 segments=[{"name":"a","len":100,"step_scale":2}]`,
+		"server_rule=adam server_step=1 server_epsilon=1e-8",
+		"server_rule=yogi server_step=1 server_epsilon=1e-8 server_v0=1",
+		"server_rule=normalized", "server_rule=normalized late=4 server_decay=1e6",
+		"server_rule=normalized server_beta1=0.9 server_beta2=0.99 distribution=sphere",
+		"server_rule=normalized sharing=per-client transport=relay weights=samples",
+		"server_rule=normalized aggregator=median",
+		"step_decay=cosine horizon=100", "step_decay=linear rounds=100 floor=1",
+		"step_decay=slow-sqrt warmup=1000000", "warmup=5", "step_decay=inverse-sqrt warmup=5",
+		"server_rule=adam server_step=1 server_epsilon=1e-8 step_decay=cosine rounds=1 floor=0.1",
+		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
+		"control=svrg steps=2 cohort=round weights=samples roster=open",
+		overDense + "control=svrg steps=2 sharing=per-client",
+		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
+		overDense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535",
+		overDense + "control=scaffold-2 dim=8388608",
+		overDense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples",
+		overDense + "roster=open control=scaffold-2 weights=samples",
+		overAdam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
+		overDense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 ` +
+			`segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
+		overSurrogate + "window=2 features=65536 active=100 around=100",
+		overSurrogate + "candidates=1 active=0 around=1",
+		overSurrogate +
+			"rule=momentum beta=0.9 correction=theory heterogeneity=1 correction_at=round " +
+			"roster=open",
+	} {
+		if err := valid.Plan(planWith(t, settings)); err != nil {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
+
+// TestWorstRecordsFit: records of the largest plans that transport=relay and scaffold-2
+// allow are within their limits.
+func TestWorstRecordsFit(t *testing.T) {
+	for settings, limit := range map[string]int{
+		"sharing=per-client transport=relay weights=samples members=16777216": wire.MaxRecord,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=half " +
+			"max_scalar=1 steps=7": wire.MaxRecord,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=int4 " +
+			"max_scalar=1 steps=7": wire.MaxRecord,
+		"control=scaffold-2 members=16777216":                             wire.MaxRecord,
+		"control=scaffold-2 members=16777216 steps=20":                    wire.MaxRecord,
+		"control=scaffold-2 members=16777216 precision=half max_scalar=1": wire.MaxRecord,
+	} {
+		p := planWith(t, settings)
+		p.Target = 10
+		for valid.Plan(p) == nil {
+			p.Target++
+		}
+		p.Target--
+		got := cost.Of(p, cost.Input{Round: 1 << 50}).Record
+		if got > limit || got < limit*3/4 {
+			t.Errorf("%s: %d contributors make %d bytes, limit %d", settings, p.Target, got, limit)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+// Package about has what a device tells the operator of a run about itself, and how a request to
+// join says so. Nothing of it changes what a round computes, and no replica reads it.
+package deviceinfo
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/internal/codec"
+)
+
+// Most bytes of the texts.
+const (
+	MaxProgram  = 48
+	MaxPlatform = 32
+)
+
+// Power says where a device has its power from.
+type Power uint8
+
+const (
+	PowerUntold Power = 0
+	OnBattery   Power = 1
+	Charging    Power = 2 // or it has mains
+)
+
+// String returns "battery", "charging", or "" where it is not told.
+func (p Power) String() string { return name(uint8(p), "", "battery", "charging") }
+
+// Network says whether bytes cost the device's owner money.
+type Network uint8
+
+const (
+	NetworkUntold Network = 0
+	Unmetered     Network = 1
+	Metered       Network = 2
+)
+
+// String returns "unmetered", "metered", or "" where it is not told.
+func (n Network) String() string { return name(uint8(n), "", "unmetered", "metered") }
+
+func name(i uint8, names ...string) string { return names[min(int(i), len(names))%len(names)] }
+
+// A Device is what a device tells. The zero value tells nothing. Texts are printable ASCII.
+type Device struct {
+	Program  string // and its version, such as "pantry 1.4"; at most MaxProgram bytes
+	Platform string // such as "linux/arm64"; at most MaxPlatform bytes
+	Battery  uint8  // percent of a full one; 0: not told
+	Power    Power
+	Network  Network
+}
+
+// Check returns why a device cannot tell this.
+func (d *Device) Check() error {
+	switch {
+	case !printable(d.Program, MaxProgram):
+		return fmt.Errorf("Program = %q: give at most %d printable ASCII characters",
+			d.Program, MaxProgram)
+	case !printable(d.Platform, MaxPlatform):
+		return fmt.Errorf("Platform = %q: give at most %d printable ASCII characters",
+			d.Platform, MaxPlatform)
+	case d.Battery > 100:
+		return fmt.Errorf("Battery = %d: give percent, at most 100", d.Battery)
+	case d.Power > Charging:
+		return fmt.Errorf("Power = %d: give OnBattery or Charging", d.Power)
+	case d.Network > Metered:
+		return fmt.Errorf("Network = %d: give Unmetered or Metered", d.Network)
+	}
+	return nil
+}
+
+// printable says whether a text can be shown as it is, wherever it comes from.
+func printable(text string, most int) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return len(text) <= most
+}
+
+// Append appends d to the rest of a join request, after the wire.Known with which it begins: the
+// array [program, platform, battery, power, network].
+func (d *Device) Append(rest []byte) []byte {
+	rest = codec.AppendArray(rest, 5)
+	rest = codec.AppendText(rest, d.Program, MaxProgram)
+	rest = codec.AppendText(rest, d.Platform, MaxPlatform)
+	rest = codec.AppendUint(rest, uint64(d.Battery))
+	rest = codec.AppendUint(rest, uint64(d.Power))
+	return codec.AppendUint(rest, uint64(d.Network))
+}
+
+// Of returns what a device tells with a join request, in the rest that its method Known returns. ok
+// is false if it tells nothing that this version can read.
+func Of(rest []byte) (d Device, ok bool) {
+	in := codec.NewReader("about", rest)
+	in.Tuple("about", 5)
+	d = Device{
+		Program:  in.String("program", MaxProgram),
+		Platform: in.String("platform", MaxPlatform),
+		Battery:  uint8(in.Uint("battery", 100)),
+		Power:    Power(in.Uint("power", math.MaxUint8)),
+		Network:  Network(in.Uint("network", math.MaxUint8)),
+	}
+	if d.Power > Charging {
+		d.Power = PowerUntold // of a later version
+	}
+	if d.Network > Metered {
+		d.Network = NetworkUntold
+	}
+	if !in.OK() || d.Check() != nil {
+		return Device{}, false
+	}
+	return d, true
+}

@@ -1,0 +1,128 @@
+package masked
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// NonceLen is the length of the name of an attempt.
+const NonceLen = 8
+
+// A State is what became of a device's step.
+type State uint8
+
+const (
+	// Next: the step is over, and Body is what the device needs for the next one.
+	Next State = 1
+	// Over: the attempt is over, or the device is out of it. The next announcement says more.
+	Over State = 2
+)
+
+// A Request is a device's part of a step.
+type Request struct {
+	N     uint64
+	Nonce [NonceLen]byte
+	Step  secagg.Step
+	Body  []byte // see package secagg
+	Rest  []byte // fields of later versions
+}
+
+// Append appends the encoding of r to b: the array [version, n, nonce, step, body], then Rest. On
+// the wire keys, shares, mask and unmask are steps 1 to 4, and agree is 6.
+func (r *Request) Append(b []byte) []byte {
+	b = codec.AppendUint(append(codec.AppendArray(b, 5), wire.FrameVersion), r.N)
+	b = codec.AppendBin(b, r.Nonce[:])
+	b = codec.AppendBin(codec.AppendUint(b, uint64(r.Step)+1), r.Body)
+	return append(b, r.Rest...)
+}
+
+// DecodeRequest reads a request without allocating; Body and Rest alias b. The error is a
+// [*wire.DecodeError].
+func DecodeRequest(b []byte) (Request, error) {
+	d := reader(b, "step", 5)
+	var r Request
+	r.N = d.Uint("n", math.MaxInt64)
+	d.Positive("n", r.N)
+	readNonce(&d, &r.Nonce)
+	r.Step = readStep(&d)
+	r.Body = d.Bin("body", wire.MaxFrame)
+	r.Rest = d.Rest()
+	if err := faultOf(&d); err != nil {
+		return Request{}, err
+	}
+	return r, nil
+}
+
+// An Answer answers a [Request].
+type Answer struct {
+	N     uint64
+	Nonce [NonceLen]byte
+	Step  secagg.Step // of the request
+	State State
+	Body  []byte // Next: what the next step needs; none after the last
+	Rest  []byte
+}
+
+// Append appends the encoding of a to b: the array [version, n, nonce, step, state, body], then
+// Rest.
+func (a *Answer) Append(b []byte) []byte {
+	b = codec.AppendUint(append(codec.AppendArray(b, 6), wire.FrameVersion), a.N)
+	b = codec.AppendBin(b, a.Nonce[:])
+	b = codec.AppendUint(codec.AppendUint(b, uint64(a.Step)+1), uint64(a.State))
+	return append(codec.AppendBin(b, a.Body), a.Rest...)
+}
+
+// DecodeAnswer reads an answer; Body and Rest alias b. The error is a [*wire.DecodeError].
+func DecodeAnswer(b []byte) (Answer, error) {
+	d := reader(b, "step's answer", 6)
+	var a Answer
+	a.N = d.Uint("n", math.MaxInt64)
+	readNonce(&d, &a.Nonce)
+	a.Step = readStep(&d)
+	a.State = State(d.Known("state", uint64(Over)))
+	d.Positive("state", uint64(a.State))
+	a.Body = d.Bin("body", wire.MaxFrame)
+	a.Rest = d.Rest()
+	if err := faultOf(&d); err != nil {
+		return Answer{}, err
+	}
+	return a, nil
+}
+
+func reader(b []byte, frame string, fields int) codec.Reader {
+	d := codec.NewReader(frame, b)
+	if len(b) > wire.MaxFrame {
+		d.Fail(frame, wire.ErrLimit)
+	}
+	d.Head(wire.FrameVersion, fields)
+	return d
+}
+
+func readStep(d *codec.Reader) secagg.Step {
+	number := d.Known("step", uint64(secagg.StepAgree)+1)
+	d.Positive("step", number)
+	step := secagg.Step(number - 1)
+	if d.OK() && step == secagg.StepDone { // there is nothing to say
+		d.Fail("step", wire.ErrForm)
+	}
+	return step
+}
+
+func readNonce(d *codec.Reader, nonce *[NonceLen]byte) {
+	b := d.Bin("nonce", NonceLen)
+	if d.OK() && len(b) != NonceLen {
+		d.Fail("nonce", wire.ErrForm)
+	}
+	copy(nonce[:], b)
+}
+
+func faultOf(d *codec.Reader) error {
+	frame, field, err := d.Fault()
+	if err == nil {
+		return nil
+	}
+	return &wire.DecodeError{Frame: frame, Field: field, Err: err}
+}

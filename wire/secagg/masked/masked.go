@@ -1,0 +1,199 @@
+// Package masked has the frames of a round of secure aggregation, for plans with secure=sum.
+//
+// Such a round has four steps, with secure_lists=agreed five, see package secagg. In each a device
+// sends a [Request] on its subject zo.<run>.k.<id> and gets an [Answer], which comes when the step
+// is over. The answer brings what the device needs for the next step. Announcements, records and
+// declines are as ever; a device sends no contribution in the clear.
+package masked
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// MostAsked bounds the devices of a round: the more they are, the fewer levels a scalar has.
+const MostAsked = 4096
+
+// LossRange is the largest loss of a device that counts as it is. It is for people: records have
+// no loss.
+const LossRange = 1 << 10
+
+// DeclineSpent: the device has helped to unmask the record before, in another attempt. It does so
+// once: two sums could tell the scalars of who is in one of them alone.
+const DeclineSpent wire.DeclineReason = 7
+
+// On says whether a plan has secure aggregation.
+func On(p *plan.Plan) bool { return p.Secure > 0 }
+
+// noiseTails is how many standard deviations of noise a scalar has room for.
+const noiseTails = 8
+
+// Range returns R, to which devices cut scalars: secure_range, or dp_clip and 8 times its noise, or
+// max_scalar. Never more than max_scalar.
+func Range(p *plan.Plan) float32 {
+	device, _ := p.Noisy()
+	switch {
+	case p.SecureRange > 0:
+		return min(p.SecureRange, p.MaxScalar)
+	case device:
+		own := dpnoise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
+		return min(p.DPClip*float32(1+noiseTails*own), p.MaxScalar)
+	}
+	return p.MaxScalar
+}
+
+// Codings return how scalars, and the loss, become words in a round of so many devices.
+func Codings(p *plan.Plan, devices int) (scalars, loss secagg.Coding) {
+	return secagg.Coding{Range: Range(p), Units: uint32(devices)},
+		secagg.Coding{Range: LossRange, Units: uint32(devices)}
+}
+
+// An Attempt is what a device and the coordinator have to agree on before the first step.
+type Attempt struct {
+	Run    string
+	N      uint64
+	Tip    wire.Tip // of record N-1
+	Epoch  uint64
+	Number uint32
+	Cohort wire.Cohort
+	// Out is a bitmap over the cohort's slots, ascending, low bits first: whom the coordinator knows
+	// to be away. It ends with no zero byte.
+	Out   []byte
+	Words int // scalars of a device, and its loss
+}
+
+// Of returns the attempt that an announcement opens, of so many scalars. A device that has the
+// record before N has its tip.
+func Of(run string, a *wire.Announcement, tip wire.Tip, scalars int) Attempt {
+	return Attempt{Run: run, N: a.N, Tip: tip, Epoch: a.Epoch, Number: a.Attempt,
+		Cohort: a.Cohort, Out: OutOf(a.Rest), Words: scalars + 1}
+}
+
+// Slots returns the slots of the cohort, ascending: nil if they are more than [MostAsked].
+func (a *Attempt) Slots() []uint32 {
+	if min(a.Cohort.Sampled, uint64(a.Cohort.Members)) > MostAsked {
+		return nil
+	}
+	slots := slices.Collect(a.Cohort.Slots(a.Run, a.N, a.Number))
+	slices.Sort(slots)
+	return slots
+}
+
+// Leave makes Out name the slots that are away.
+func (a *Attempt) Leave(away func(slot uint32) bool) {
+	a.Out = nil
+	for i, slot := range a.Slots() {
+		if !away(slot) {
+			continue
+		}
+		for len(a.Out) <= i/8 {
+			a.Out = append(a.Out, 0)
+		}
+		a.Out[i/8] |= 1 << (i % 8)
+	}
+}
+
+// Round returns the round of the devices that are not out. Where all are neighbors, no fewer than
+// the plan's quorum may stay: a coordinator that shows devices different lists then gets the sum of
+// more.
+func (a *Attempt) Round(p *plan.Plan) secagg.Round {
+	var members []uint32
+	for i, slot := range a.Slots() {
+		if i/8 >= len(a.Out) || a.Out[i/8]>>(i%8)&1 == 0 {
+			members = append(members, slot)
+		}
+	}
+	return secagg.Round{Context: a.context(), Members: members, Words: a.Words,
+		Threshold: Threshold(len(members), p.Quorum), Agree: p.SecureLists > 0}
+}
+
+// Threshold returns how many of a neighborhood, its middle included, have to stay to the end of a
+// round of so many devices.
+func Threshold(devices int, quorum uint32) int {
+	degree, threshold := secagg.Graph(devices)
+	if degree+1 == devices {
+		threshold = max(threshold, min(int(quorum), devices))
+	}
+	return threshold
+}
+
+// context names the attempt: no two of a run have the same.
+func (a *Attempt) context() []byte {
+	b := append([]byte(a.Run), 0)
+	b = binary.LittleEndian.AppendUint64(b, a.N)
+	b = append(b, a.Tip[:]...)
+	b = binary.LittleEndian.AppendUint64(b, a.Epoch)
+	return binary.LittleEndian.AppendUint32(b, a.Number)
+}
+
+// Nonce returns the short name of the attempt in frames: the first 8 bytes of the SHA-256 of the
+// run's name, a zero, n, the tip, the epoch and the attempt, little-endian.
+func (a *Attempt) Nonce() (nonce [NonceLen]byte) {
+	h := sha256.Sum256(a.context())
+	copy(nonce[:], h[:])
+	return nonce
+}
+
+// Tail returns the tail of an announcement with the devices that are out: rest, which [wire.Tail]
+// made, with an empty array for each of three arrays that it lacks, then the array [out].
+func Tail(rest, out []byte) []byte {
+	if len(out) == 0 {
+		return rest
+	}
+	for range 3 - places(rest) {
+		rest = codec.AppendArray(rest, 0)
+	}
+	return codec.AppendBin(codec.AppendArray(rest, 1), out)
+}
+
+// OutOf returns the devices that an announcement's tail names as out. Anything that it cannot read
+// belongs to a later version.
+func OutOf(rest []byte) []byte {
+	d := codec.NewReader("announcement", rest)
+	skip(&d)
+	d.Tuple("out", 1)
+	out := d.Bin("out", MostAsked/8)
+	if !d.OK() {
+		return nil
+	}
+	return out
+}
+
+// places returns how many of the arrays before [out] a tail has.
+func places(rest []byte) (n int) {
+	d := codec.NewReader("announcement", rest)
+	for len(d.Rest()) > 0 && n < 3 {
+		array(&d, n)
+		n++
+	}
+	return n
+}
+
+// skip reads the reference, the missing slots, and the place of a survey.
+func skip(d *codec.Reader) {
+	for n := range 3 {
+		array(d, n)
+	}
+}
+
+func array(d *codec.Reader, place int) {
+	switch elements := d.Array("tail", codec.MaxFields, 1); {
+	case elements == 0:
+	case place == 0 && elements == 3:
+		d.Uint("n", math.MaxInt64)
+		d.Bin("tip", wire.MaxHead)
+		d.Bin("digest", wire.MaxHead)
+	case place == 1 && elements == 1:
+		d.Bin("missing", wire.MaxMissing)
+	default:
+		d.Fail("tail", wire.ErrForm)
+	}
+}
