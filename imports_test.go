@@ -14,15 +14,20 @@ var allowed = map[string][]string{
 	"internal/isa":      {module + "/internal/isa/..."},
 	"internal/parallel": {},
 	"internal/half":     {},
+	// The plan itself knows no frame: package wire imports it.
+	"plan": {
+		module + "/plan/...", module + "/wire/...", module + "/prng", module + "/mathx",
+		module + "/internal/codec", module + "/wire/compact", module + "/internal/dpnoise",
+		module + "/internal/half", module + "/internal/footprint", module + "/internal/grouping",
+		module + "/internal/perclass",
+		module + "/wire/secagg/...", module + "/internal/subjects",
+	},
 	"wire": {
-		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/internal/half",
-		"github.com/vmihailenco/msgpack/v5/msgpcode",
+		module + "/prng", module + "/plan", module + "/wire/...", module + "/internal/codec",
+		module + "/internal/dpnoise",
 	},
 	// The codec knows no frame.
 	"internal/codec": {"github.com/vmihailenco/msgpack/v5/msgpcode"},
-
-	// Keys, shares and masks need the standard library alone.
-	"wire/secagg": {},
 
 	"bus":               {module + "/bus/...", "github.com/nats-io/nats.go/..."},
 	"internal/disk":     {module + "/internal/disk/..."},
@@ -35,70 +40,82 @@ var allowed = map[string][]string{
 	"fleet": {
 		module + "/client", module + "/client/objective", module + "/client/replica",
 		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
-		module + "/bus", module + "/prng", module + "/wire/...", module + "/fleet/...",
-		module + "/internal/memstore",
+		module + "/bus", module + "/prng", module + "/wire/...", module + "/plan/...",
+		module + "/fleet/...", module + "/wire/compact", module + "/internal/grouping",
+		module + "/internal/subjects", module + "/internal/memstore",
 	},
 	"fleet/traffic": {
-		module + "/bus", module + "/wire", module + "/wire/compact", module + "/wire/survey",
+		module + "/bus", module + "/plan", module + "/wire", module + "/wire/compact",
+		module + "/wire/survey",
 	},
 	"fleet/tune": {
-		module + "/client/objective", module + "/client/replica", module + "/fleet",
-		module + "/prng", module + "/wire/...",
+		module + "/client/objective", module + "/client/replica", module + "/fleet", module + "/prng",
+		module + "/wire/...", module + "/plan/...", module + "/internal/grouping",
 	},
 	// What a client is made of: the prober sees no network and no store, the follower and
 	// the outbox do not see the app's loss.
 	"client/objective": {},
 	"client/internal/probe": {
-		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
-		module + "/internal/grouping", module + "/internal/perclass",
-		module + "/client/objective", module + "/client/replica",
+		module + "/prng", module + "/mathx/...", module + "/plan", module + "/wire",
+		module + "/wire/survey", module + "/internal/surrogate", module + "/internal/grouping",
+		module + "/internal/perclass", module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/consent", module + "/client/internal/slope",
 		module + "/client/internal/contain", module + "/client/internal/descent",
 	},
 	"client/internal/contain": {},
-	"client/internal/descent": {module + "/wire"},
+	"client/internal/descent": {module + "/plan", module + "/wire"},
 	"client/internal/slope": {
-		module + "/prng", module + "/mathx", module + "/wire", module + "/internal/parallel",
-		module + "/client/replica",
+		module + "/prng", module + "/mathx", module + "/plan", module + "/wire",
+		module + "/internal/parallel", module + "/client/replica",
 	},
 	"client/internal/follow": {
-		module + "/wire", module + "/wire/compact", module + "/plan/valid", module + "/client/replica",
-		module + "/client/internal/retry", module + "/client/internal/seal",
+		module + "/plan", module + "/wire", module + "/wire/compact", module + "/plan/valid",
+		module + "/client/replica", module + "/client/internal/retry", module + "/client/internal/seal",
 		module + "/client/internal/files", module + "/bus", module + "/wire/signed",
 	},
 	"client/internal/link": {
-		module + "/wire", module + "/wire/deviceinfo", module + "/wire/signed", module + "/internal/subjects",
-		module + "/client/internal/follow", module + "/client/internal/ration",
-		module + "/client/internal/retry", module + "/client/internal/tell", module + "/bus",
+		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/wire/signed",
+		module + "/internal/subjects", module + "/client/internal/follow",
+		module + "/client/internal/ration", module + "/client/internal/retry",
+		module + "/client/internal/tell", module + "/bus",
 	},
 	"client/internal/outbox": {
-		module + "/wire", module + "/wire/survey", module + "/internal/grouping",
-		module + "/wire/secagg/masked",
-		module + "/client/internal/retry", module + "/client/internal/files",
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
+		module + "/wire/secagg/masked", module + "/client/internal/retry",
+		module + "/client/internal/files",
 	},
 	"client/internal/mask": {
-		module + "/wire", module + "/wire/secagg/masked", module + "/wire/secagg",
-		module + "/client/internal/retry",
+		module + "/plan", module + "/wire", module + "/wire/secagg/masked",
+		module + "/wire/secagg", module + "/client/internal/retry",
 	},
-	"client/internal/files": {module + "/wire"},
+	"client/internal/files": {module + "/plan", module + "/wire"},
 	"client/internal/seal":  {},
 	"client/internal/tell":  {module + "/wire/deviceinfo"},
 	// A log needs the contract, and what it stores to; neither a round nor another log.
-	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
-	"coordinator/filelog": {
-		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module +
-			"/internal/seam", module + "/coordinator/internal/roster",
+	"coordinator/runlog": {
+		module + "/wire/...", module + "/plan/...", module + "/coordinator/runlog",
+		module + "/internal/grouping",
 	},
-	"coordinator/jetlog": {module + "/wire", module + "/coordinator/runlog",
+	"coordinator/filelog": {
+		module + "/plan", module + "/wire", module + "/coordinator/runlog", module + "/internal/disk",
+		module + "/internal/seam", module + "/coordinator/internal/roster",
+	},
+	"coordinator/jetlog": {
+		module + "/plan", module + "/wire", module + "/coordinator/runlog",
 		module + "/internal/subjects", module + "/coordinator/internal/roster",
-		"github.com/nats-io/nats.go/..."},
-	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
-	"coordinator/report": {module + "/wire", module + "/wire/survey", module + "/plan/dp",
-		module + "/wire/deviceinfo"},
+		"github.com/nats-io/nats.go/...",
+	},
+	"coordinator/internal/roster": {
+		module + "/plan", module + "/wire", module + "/coordinator/runlog",
+	},
+	"coordinator/report": {
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/plan/dp",
+		module + "/wire/deviceinfo",
+	},
 	"coordinator/internal/engine": {
-		module + "/wire", module + "/wire/compact", module + "/internal/subjects",
-		module + "/plan/plancheck", module + "/internal/grouping", module + "/mathx",
-		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/plan", module + "/wire", module + "/wire/compact", module + "/internal/subjects",
+		module + "/plan/plancheck", module + "/internal/grouping", module + "/mathx", module + "/prng",
+		module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/grouping", module + "/coordinator/internal/aggregate",
@@ -109,13 +126,14 @@ var allowed = map[string][]string{
 	},
 	// What a record makes of contributions: no clock, cohort, attempt or network.
 	"coordinator/internal/aggregate": {
-		module + "/wire", module + "/internal/dpnoise", module + "/internal/grouping", module + "/prng",
+		module + "/plan", module + "/wire", module + "/internal/dpnoise",
+		module + "/internal/grouping", module + "/prng",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/guard",
 		module + "/coordinator/internal/classes", module + "/coordinator/internal/grouping",
 		module + "/coordinator/internal/vault",
 	},
 	"coordinator/internal/intake": {
-		module + "/wire", module + "/wire/survey", module + "/coordinator/report",
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/classes",
 	},
 	"coordinator/internal/archive": {
@@ -123,37 +141,46 @@ var allowed = map[string][]string{
 		module + "/coordinator/runlog",
 	},
 	"coordinator/internal/vault": {
-		module + "/wire", module + "/wire/secagg/masked", module + "/wire/secagg",
-		module + "/coordinator/report",
+		module + "/plan", module + "/wire", module + "/wire/secagg/masked",
+		module + "/wire/secagg", module + "/coordinator/report",
 	},
 	"coordinator/internal/classes": {
-		module + "/wire", module + "/internal/perclass", module + "/internal/grouping", module + "/prng",
-		module + "/coordinator/internal/gather",
+		module + "/plan", module + "/wire", module + "/internal/perclass",
+		module + "/internal/grouping", module + "/prng", module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/steer": {
-		module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
 	},
 	// It sees no frame: who is in which group is the coordinator's business.
-	"coordinator/internal/grouping": {module + "/wire", module + "/internal/grouping",
-		module + "/wire/survey", module + "/coordinator/report", module + "/prng",
-		module + "/coordinator/internal/steer"},
-	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
-	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
-		module + "/coordinator/report"},
-	"coordinator/internal/crowd": {module + "/wire", module + "/wire/deviceinfo",
-		module + "/internal/grouping", module + "/wire/secagg/masked", module + "/wire/secagg",
-		module + "/wire/survey",
+	"coordinator/internal/grouping": {
+		module + "/plan", module + "/wire", module + "/internal/grouping", module + "/wire/survey",
+		module + "/coordinator/report", module + "/prng", module + "/coordinator/internal/steer",
+	},
+	"coordinator/internal/ballot": {
+		module + "/plan", module + "/wire", module + "/coordinator/report",
+	},
+	"coordinator/internal/gather": {
+		module + "/plan", module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report",
-		module + "/coordinator/runlog", module + "/coordinator/internal/gather"},
-	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
-	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
-	"coordinator/internal/senior": {module + "/internal/leader", module + "/internal/subjects", module + "/bus"},
-	"coordinator/internal/notary": {module + "/wire", module + "/wire/signed"},
+	},
+	"coordinator/internal/crowd": {
+		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/internal/grouping",
+		module + "/wire/secagg/masked", module + "/wire/secagg", module + "/wire/survey",
+		module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/coordinator/internal/gather",
+	},
+	"coordinator/internal/guard": {module + "/plan", module + "/wire", module + "/mathx"},
+	"coordinator/internal/pulse": {module + "/plan", module + "/wire", module + "/bus"},
+	"coordinator/internal/senior": {
+		module + "/internal/leader", module + "/internal/subjects", module + "/bus",
+	},
+	"coordinator/internal/notary": {module + "/plan", module + "/wire", module + "/wire/signed"},
 	"coordinator/internal/quota":  {module + "/coordinator/report"},
-	"coordinator/internal/serve": {module + "/coordinator/internal/quota",
-		module + "/wire", module + "/wire/compact", module + "/internal/subjects",
-		module + "/wire/signed",
-		module + "/bus", module + "/coordinator/runlog"},
+	"coordinator/internal/serve": {
+		module + "/coordinator/internal/quota", module + "/plan", module + "/wire",
+		module + "/wire/compact", module + "/internal/subjects", module + "/wire/signed",
+		module + "/bus", module + "/coordinator/runlog",
+	},
 }
 
 // impure are packages that a deterministic one does not import.
@@ -182,7 +209,11 @@ func TestPure(t *testing.T) {
 // and those below themselves, but never each other, and no simulated disk.
 func shellImports(own string) []string {
 	return []string{
-		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/plan/...",
+		module + "/wire/compact", module + "/internal/dpnoise", module + "/internal/footprint",
+		module + "/internal/grouping", module + "/internal/leader", module + "/internal/perclass",
+		module + "/wire/secagg/...", module + "/internal/subjects",
+		module + "/internal/surrogate",
 		module + "/bus/...", module + "/internal/disk",
 		module + "/internal/dirstore", module + "/internal/parallel", module + "/internal/half",
 		module + "/" + own + "/...",

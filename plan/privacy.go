@@ -1,8 +1,8 @@
 package plan
 
-// PrivacyFields is section privacy: what others learn of a device. The noise of differential privacy
-// is that of packages dp and noise, secure aggregation that of package masked; a record has the
-// result.
+// PrivacyFields is section privacy: what others learn of a device. The noise of differential
+// privacy is that of packages dp and noise, secure aggregation that of package masked; a record has
+// the result.
 type PrivacyFields struct {
 	DPClip      float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
 	DPNoise     float32 // sigma: the noise's standard deviation is sigma*C

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestSections: each field of a plan is in the table of the section that has it in Go, and no other.
+// TestSections: each field of a plan is in the table of the section that has it in Go, and no
+// other.
 func TestSections(t *testing.T) {
 	var p plan.Plan
 	listed := 0
@@ -16,7 +17,7 @@ func TestSections(t *testing.T) {
 		part := reflect.ValueOf(&p).Elem()
 		has := part.NumField() - len(plan.Sections()) + 1 // of section run, beside the others
 		if s.Name != "run" {
-			part = part.FieldByName("Plan" + strings.ToUpper(s.Name[:1]) + s.Name[1:])
+			part = part.FieldByName(strings.ToUpper(s.Name[:1]) + s.Name[1:] + "Fields")
 			has = part.NumField()
 		}
 		if len(s.Fields()) != has {

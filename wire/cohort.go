@@ -29,14 +29,15 @@ const (
 	drawEval  = "eval"
 )
 
-// Has reports whether a device is asked in an attempt of a record, of which n is the [plan.Plan.Draw].
+// Has reports whether a device is asked in an attempt of a record, of which n is the
+// [plan.Plan.Draw].
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Slots returns the slots that are asked in an attempt of a record, of which n is the [plan.Plan.Draw],
-// in no useful order, where devices have slots. It takes time for those slots only, however many
-// others there are.
+// Slots returns the slots that are asked in an attempt of a record, of which n is the
+// [plan.Plan.Draw], in no useful order, where devices have slots. It takes time for those slots
+// only, however many others there are.
 func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	key := drawKey(drawRound, run, n, attempt)
 	return func(yield func(uint32) bool) {

@@ -1,13 +1,9 @@
-// Package wire holds everything that two parties of a Zofl run must agree on:
-// the plan, the frames, the subjects, the record and its hash chain, the
-// cohorts and the limits. It does no input or output.
+// Package wire has the frames of a Zofl run: announcements, replies, records and their hash chain,
+// and the cohorts that they ask. It does no input or output.
 //
-// For most uses, start from a preset (package plan/preset) or a file (package
-// plan/planfile), fill in the model, check the plan with package plan/plancheck,
-// price it with package plan/cost, and hand it to a coordinator. A device receives
-// it with its first record, and asks package plan/valid whether it can run. The
-// frames are for the packages client and coordinator, and for ports of Zofl to
-// other languages; docs/wire.md gives them byte by byte, and testdata holds vectors.
+// The frames are for the packages client and coordinator, and for ports of Zofl to other languages;
+// docs/wire.md gives them byte by byte, and testdata holds vectors. What a run's parties agree on
+// is in package plan.
 //
 // # Frames
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -198,4 +199,17 @@ func TestSpecFrames(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", m[1], got, want)
 		}
 	}
+}
+
+// testPlan returns a plan that can run.
+func testPlan(t testing.TB) *plan.Plan { return planOf(t, "decomfl") }
+
+// planOf returns the plan of a preset, for run mnist over 100 parameters.
+func planOf(t testing.TB, name string) *plan.Plan {
+	t.Helper()
+	p, err := preset.Unbound(name, "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

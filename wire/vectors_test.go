@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/internal/leader"
 	"github.com/zofl/zofl/internal/wiretest"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -216,6 +217,20 @@ func TestEveryPrefixIsTruncated(t *testing.T) {
 			if _, err := frames[v.Frame](v.Bytes[:n]); !errors.Is(err, wire.ErrTruncated) {
 				t.Errorf("%s: first %d bytes: got %v, want %v", v.Name, n, err, wire.ErrTruncated)
 			}
+		}
+	}
+}
+
+func TestVectorPlansValidate(t *testing.T) {
+	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay",
+		"record-plan-pool", "record-plan-control",
+		"record-plan-dense", "record-plan-fzoos", "record-plan-late", "record-plan-late-async"} {
+		r, err := wire.DecodeRecord(vector(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := valid.Plan(r.Plan); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

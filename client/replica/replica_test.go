@@ -249,8 +249,8 @@ func TestChange(t *testing.T) {
 	was := *c
 	before := stateOf(r)
 	err := r.Apply(change("beta", "0.25", "quorum", "7")) // above the target
-	var pl *plan.Error
-	if !errors.As(err, &pl) || plan.Field != "quorum" || stateOf(r) != before {
+	var fault *plan.Error
+	if !errors.As(err, &fault) || fault.Field != "quorum" || stateOf(r) != before {
 		t.Errorf("got %v and %+v, want an error about the quorum and no change", err, stateOf(r))
 	}
 	*c = was

@@ -32,7 +32,8 @@ func squaresPlan(groups uint8) *plan.Plan {
 	return &plan.Plan{
 		Dim:          9,
 		ProbeFields:  plan.ProbeFields{Steps: 1, Perturbations: 2},
-		GroupsFields: plan.GroupsFields{Groups: groups}, ServerFields: plan.ServerFields{ServerBeta2: 0.9},
+		GroupsFields: plan.GroupsFields{Groups: groups},
+		ServerFields: plan.ServerFields{ServerBeta2: 0.9},
 	}
 }
 

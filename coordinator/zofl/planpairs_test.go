@@ -37,7 +37,7 @@ func TestPairsRun(t *testing.T) {
 		}
 		p, secret := planOfPair(t, pair)
 		if valid.Plan(p) != nil {
-			continue // wire/testdata/pairs.txt says why
+			continue // plan/testdata/pairs.txt says why
 		}
 		ran++
 		t.Run(pairName(pair), func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package noise makes scalars differentially private: it cuts a device's scalars to a length, puts
-// them on a grid, and adds discrete Gaussian noise from the system's random source.
+// Package dpnoise makes scalars differentially private: it cuts a device's scalars to a length,
+// puts them on a grid, and adds discrete Gaussian noise from the system's random source.
 //
 // Noise of floating-point numbers leaks by its last bits (Mironov 2012). So both the scalars and
 // the noise are whole multiples of a power of two, and whoever adds them adds whole numbers. The

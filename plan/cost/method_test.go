@@ -110,7 +110,8 @@ func TestCostOfVectors(t *testing.T) {
 			ProbeFields: plan.ProbeFields{Steps: 1, Pool: n}, LocalFields: plan.LocalFields{Rule: plan.SGD},
 		}, 1, 0, 2, 2 * 8 * (n + 1)},
 		{"pool with momentum", plan.Plan{
-			ProbeFields: plan.ProbeFields{Steps: 1, Pool: n}, LocalFields: plan.LocalFields{Rule: plan.Momentum},
+			ProbeFields: plan.ProbeFields{Steps: 1, Pool: n},
+			LocalFields: plan.LocalFields{Rule: plan.Momentum},
 		}, 2, 0, 2,
 			3 * 8 * (n + 1)},
 		{"pool on the sphere",

@@ -12,7 +12,8 @@ import (
 // TestSpent: the plan is no release, and with dp_by=device an answer to the open record is one.
 func TestSpent(t *testing.T) {
 	p := &plan.Plan{
-		PrivacyFields: plan.PrivacyFields{DPNoise: 4, DPDelta: 0.001}, StopFields: plan.StopFields{Rounds: 7},
+		PrivacyFields: plan.PrivacyFields{DPNoise: 4, DPDelta: 0.001},
+		StopFields:    plan.StopFields{Rounds: 7},
 	}
 	if dp.Spent(p, 9) != nil || dp.Planned(p) != nil {
 		t.Error("a plan without noise has a budget")

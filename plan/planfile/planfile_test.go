@@ -18,7 +18,7 @@ import (
 // records returns the records among the vectors of package wire.
 func records(t testing.TB) (list [][]byte) {
 	t.Helper()
-	vectors, err := wiretest.Load("../testdata/vectors")
+	vectors, err := wiretest.Load("../../wire/testdata/vectors")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ from zofl.audit import key, record, scalars
 from zofl.audit.crc32c import crc32c
 from zofl.audit.errors import LogError
 
-BLOCKS = [line for line in (ROOT / "wire/testdata/blocks.txt").read_text().splitlines()
+BLOCKS = [line for line in (ROOT / "plan/testdata/blocks.txt").read_text().splitlines()
           if line and not line.startswith("#")]
 REFUSED = [line for line in BLOCKS if line.startswith("refused")]
 
@@ -30,7 +30,7 @@ def test_refused(line: str) -> None:
 
 
 def test_run_keys() -> None:
-    lines = (ROOT / "wire/testdata/runkeys.txt").read_text().splitlines()
+    lines = (ROOT / "plan/testdata/runkeys.txt").read_text().splitlines()
     assert len(lines) >= 8
     for line in lines:
         run, scheme, secret, check, want = line.split()

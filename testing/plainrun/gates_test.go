@@ -211,7 +211,7 @@ type size struct{ statements, files int }
 const slack = 8
 
 func partOf(path string) string {
-	for _, part := range []string{"client/replica", "client", "coordinator", "wire"} {
+	for _, part := range []string{"client/replica", "client", "coordinator", "plan", "wire"} {
 		if strings.HasPrefix(path, part+"/") {
 			return part
 		}

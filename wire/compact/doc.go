@@ -1,4 +1,4 @@
-// Package lean has the short form of an announcement that opens a round and brings the record
+// Package compact has the short form of an announcement that opens a round and brings the record
 // before it, and nothing else: the frame that every device of a run reads in every round.
 //
 // The record itself does not change. The log, catch-up replies and the hash chain have it as

@@ -149,7 +149,8 @@ func TestClaimsAreBounded(t *testing.T) {
 		want  float64
 	}{{8, 8. / 11}, {0, 1}} {
 		f := &fleet{plan: &plan.Plan{
-			GroupsFields: plan.GroupsFields{Classes: 2}, RobustFields: plan.RobustFields{ClaimBound: tt.bound},
+			GroupsFields: plan.GroupsFields{Classes: 2},
+			RobustFields: plan.RobustFields{ClaimBound: tt.bound},
 		}, group: make([]uint32, 5)}
 		var held classes.Held
 		held.Reset(1)

@@ -159,7 +159,8 @@ func TestMinorityOfManyRounds(t *testing.T) {
 // TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
 // it does not teach the log a larger scale, because the round's own median holds.
 func TestPersistentLiar(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
 	for r := range 200 {
 		all := make([][]float32, 10)
 		for i := range all {
@@ -201,7 +202,8 @@ func TestFewScalars(t *testing.T) {
 // TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
 // the middle they cancel each other, and their mean tells nothing of how long they are.
 func TestCancelingDevices(t *testing.T) {
-	rng, g := rand.New(rand.NewPCG(9, 9)), newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
+	rng := rand.New(rand.NewPCG(9, 9))
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
 	for r := range 200 {
 		common := float32(math.Exp(-float64(r) / 10))
 		all := make([][]float32, 10)

@@ -370,7 +370,8 @@ func TestDueStep(t *testing.T) {
 			t.Errorf("%+v: %v is due", test, got)
 		}
 	}
-	p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: 1}, LocalFields: plan.LocalFields{StepAuto: 1}}
+	p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: 1},
+		LocalFields: plan.LocalFields{StepAuto: 1}}
 	if got := steer.Due(&p, 9); got != survey.Mu {
 		t.Errorf("of both %v is due first, want mu", got)
 	}

@@ -1,4 +1,4 @@
-package wire_test
+package plan_test
 
 import (
 	"errors"
@@ -127,7 +127,7 @@ func TestPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what plans say: go test ./wire -run TestPairs -update, then read the "+
+		t.Errorf("%s is not what plans say: go test ./plan -run TestPairs -update, then read the "+
 			"difference\n%s", pairsFile, got)
 	}
 }

@@ -1,5 +1,5 @@
-// Package about has what a device tells the operator of a run about itself, and how a request to
-// join says so. Nothing of it changes what a round computes, and no replica reads it.
+// Package deviceinfo has what a device tells the operator of a run about itself, and how a request
+// to join says so. Nothing of it changes what a round computes, and no replica reads it.
 package deviceinfo
 
 import (

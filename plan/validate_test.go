@@ -1,4 +1,4 @@
-package wire_test
+package plan_test
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/plan/valid"
-	"github.com/zofl/zofl/wire"
 )
 
 // testPlan returns a plan that can run.
@@ -33,20 +32,6 @@ func planOf(t testing.TB, name string) *plan.Plan {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func TestVectorPlansValidate(t *testing.T) {
-	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay",
-		"record-plan-pool", "record-plan-control",
-		"record-plan-dense", "record-plan-fzoos", "record-plan-late", "record-plan-late-async"} {
-		r, err := wire.DecodeRecord(vector(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := valid.Plan(r.Plan); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 var nan = float32(math.NaN())

@@ -1,4 +1,4 @@
-// Package lead has the frame by which coordinators of one run find each other.
+// Package leader has the frame by which coordinators of one run find each other.
 package leader
 
 import (

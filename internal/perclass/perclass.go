@@ -1,4 +1,4 @@
-// Package byclass reads and writes contributions with a device's scalars for each class of its
+// Package perclass reads and writes contributions with a device's scalars for each class of its
 // minibatch, where plans have classes.
 package perclass
 
