@@ -74,6 +74,7 @@ var sections = []section{
 		{"README.md", "Zofl on one page"},
 		{"docs/papers.md", "What the papers have"},
 		{"papers/RESULTS.md", "Results of experiments"},
+		{"docs/architecture.md", "The map of the code"},
 		{"docs/contributing.md", "Contributing"},
 		{"CHANGELOG.md", "Changes"},
 	}},

@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,47 +48,6 @@ func TestPages(t *testing.T) {
 		if n := len(page.Lines); name == filepath.Join(root, "README.md") && n > 130 {
 			t.Errorf("%s has %d lines, want at most 130: move some to docs", name, n)
 		}
-	}
-}
-
-// modules are folders that docs/contributing.md lists as a whole.
-var modules = []string{"coordinator/zofl", "internal", "testing", "papers", "papers/reference",
-	"examples", "python", "release", "docs/site", "android", "apple"}
-
-// packages are the folders of the others.
-func packages(t *testing.T) (folders []string) {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-C", root, "./client/...", "./coordinator/...",
-		"./fleet/...", "./wire/...", "./prng/...", "./mathx/...", "./bus/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range strings.Fields(string(out)) {
-		folders = append(folders, strings.TrimPrefix(path, "github.com/zofl/zofl/"))
-	}
-	return folders
-}
-
-// TestFolders: the table of folders has every package, and nothing else.
-func TestFolders(t *testing.T) {
-	page, err := Read(filepath.Join(root, "docs/contributing.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(strings.Join(page.Lines, "\n"), "\n## Where things are\n")
-	if !found {
-		t.Fatalf("%s has no such table", page.Name)
-	}
-	table, _, _ = strings.Cut(table, "\n## ")
-	var got []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(table, -1) {
-		got = append(got, m[1])
-	}
-	want := append(packages(t), modules...)
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("%s has the folders\n%q, want\n%q", page.Name, got, want)
 	}
 }
 
