@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/internal/vault"
 	"github.com/zofl/zofl/coordinator/report"
@@ -327,7 +328,7 @@ func (c *Core) tick() {
 	switch {
 	case c.deposed:
 		return
-	case c.phase() == collecting && !c.paused && c.full():
+	case c.phase() == collecting && c.quorum().Next() == quorum.Commit:
 		c.commitRound()
 	case c.phase() == collecting && c.now >= c.due():
 		c.closeOrReopen()

@@ -17,7 +17,7 @@ const leastGrace, leastQuorums, leastPart = 25, 3, 8
 
 // grants gives those who have not answered their time, once there is a quorum.
 func (c *Core) grants() {
-	if r := &c.round; r.grace == 0 && c.enough() {
+	if r := &c.round; r.grace == 0 && c.quorum().Enough() {
 		r.quorate = c.now - r.asked
 		c.lookAgain()
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"math"
-
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
@@ -67,14 +65,6 @@ func (c *Core) takeSketches() {
 		Seconds: float64(c.now-r.opened) / 1000,
 		Survey:  survey.Result{Kind: survey.Sketch.String(), Answers: c.chain.Taken, Why: why}})
 	c.proceed()
-}
-
-// target returns how many contributions close the open round. A survey for sketches waits for all.
-func (c *Core) target() uint32 {
-	if c.round.survey == survey.Sketch {
-		return math.MaxUint32
-	}
-	return c.Plan.Target
 }
 
 // choose decides whom an attempt asks. A survey for sketches asks everybody, and so does a run with

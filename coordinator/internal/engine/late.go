@@ -89,24 +89,6 @@ func (c *Core) collected() uint32 {
 	return c.chain.Taken
 }
 
-// complete says whether the open round may close: it has its quorum, and a root's contribution
-// where one is needed.
-func (c *Core) complete() bool { return c.has(c.Plan.Quorum) }
-
-// full says whether the open round closes without waiting for anybody: it has its target, or where
-// it lacked devices its quorum.
-func (c *Core) full() bool {
-	if c.shortage.Waits {
-		return c.complete()
-	}
-	return c.has(c.target())
-}
-
-// has says whether so many contributions count, and a root's is among them where one has to be.
-func (c *Core) has(contributions uint32) bool {
-	return c.collected() >= contributions && (c.round.survey != survey.None || c.chain.Vouched())
-}
-
 // joinLate moves the contributions that waited into the record that is being made, and remembers
 // who is counted on time.
 func (c *Core) joinLate() {

@@ -76,7 +76,7 @@ func (c *Core) resume() {
 	switch {
 	case c.phase() == collecting && c.ending != nil:
 		c.appendEnd()
-	case c.phase() == collecting && c.full():
+	case c.phase() == collecting && c.quorum().Closes():
 		c.commitRound()
 	case c.phase() == collecting:
 		c.round.tries = 0

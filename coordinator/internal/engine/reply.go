@@ -4,6 +4,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/intake"
+	"github.com/zofl/zofl/coordinator/internal/quorum"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -15,7 +16,7 @@ func (c *Core) reply(id string, frame []byte) {
 	m, ok := c.member(id)
 	if err != nil {
 		c.counters.Malformed++
-		if ok && !c.roster.Open && c.enough() {
+		if ok && !c.roster.Open && c.quorum().Enough() {
 			c.excuse(m) // who floods the coordinator answers late, behind his own frames
 		}
 		return
@@ -139,7 +140,7 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	case r.Tip != c.Hash.Tip():
 		c.counters.WrongTip++
 		return false, false
-	case r.Kind == wire.Contribution && c.full():
+	case r.Kind == wire.Contribution && c.quorum().Closes():
 		c.counters.Late++ // the round closes when the run is resumed
 		return false, false
 	}
@@ -197,13 +198,12 @@ func (c *Core) answered(waited bool) {
 	} else if waited {
 		c.round.pending--
 	}
-	switch {
-	case c.paused:
-	case c.full():
+	switch c.quorum().Next() {
+	case quorum.Commit:
 		c.commitRound()
-	case !c.roster.Open && (c.round.pending == 0 || c.vault.Full()):
+	case quorum.Settle:
 		c.settle()
-	case !c.roster.Open:
+	case quorum.Grant:
 		c.grants()
 	}
 }

@@ -153,7 +153,7 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.shortage.Waits:
-	case c.enough(), c.answers.Declines == 0 && !c.groups.All() && !c.vault.Most() &&
+	case c.quorum().Enough(), c.answers.Declines == 0 && !c.groups.All() && !c.vault.Most() &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:
@@ -171,7 +171,7 @@ func (c *Core) closeAttempt() {
 	case c.exploded():
 		c.pause(c.divergence)
 	case c.stepOver():
-	case c.complete():
+	case c.quorum().Enough():
 		c.commitRound()
 	case c.spent():
 		c.skip()

@@ -52,14 +52,6 @@ func (c *Core) maskedStep(in Input) {
 	}
 }
 
-// enough says whether the attempt, or its open step, can close well.
-func (c *Core) enough() bool {
-	if c.vault.On() {
-		return c.vault.Enough()
-	}
-	return c.complete()
-}
-
 // stepOver closes the open step, and says whether another one follows. After the last one the sum
 // is the round's.
 func (c *Core) stepOver() (goesOn bool) {

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -152,19 +153,18 @@ func (v *Vault) Waits(slot uint32) bool {
 	return !v.On() || !v.took[slot] && (v.in == nil || v.in[slot])
 }
 
-// Count returns how many have answered the open step.
-func (v *Vault) Count() uint32 { return uint32(len(v.took)) }
-
-// Enough says whether the step can end well.
-func (v *Vault) Enough() bool {
-	unmasks := v.server.Step() == secagg.StepUnmask
-	return v.server.Enough() && (unmasks || v.Count() >= v.plan.Quorum)
-}
-
-// Full says whether more answers to the step are needless.
-func (v *Vault) Full() bool {
-	return v.On() && v.Enough() && (v.server.Step() == secagg.StepUnmask ||
-		v.server.Step() == secagg.StepMask && v.Count() >= v.plan.Target)
+// Needs says what the open step has, and what it needs to end well: the last one shares of the
+// secrets that it lacks, the others answers of the quorum, and masked scalars of no more than the
+// target.
+func (v *Vault) Needs(q *quorum.Quorum) {
+	q.Have, q.Least, q.Most = uint32(len(v.took)), v.plan.Quorum, math.MaxUint32
+	q.Must = !v.server.Enough()
+	switch v.server.Step() {
+	case secagg.StepMask:
+		q.Most = v.plan.Target
+	case secagg.StepUnmask:
+		q.Least, q.Most = 0, 0
+	}
 }
 
 // Ends returns when the open step ends at the latest; without one, the deadline.
@@ -232,7 +232,9 @@ func (v *Vault) answer(step secagg.Step, state masked.State, body []byte) []byte
 // the attempt is over.
 func (v *Vault) Close() (answers []Answer, ok bool) {
 	step := v.server.Step()
-	ok = v.Enough() && v.server.Close() == nil
+	var q quorum.Quorum
+	v.Needs(&q)
+	ok = q.Enough() && v.server.Close() == nil
 	for _, slot := range v.round.Members {
 		token, waits := v.tokens[slot]
 		if !waits {

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/quorum"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// quorum returns what the open round has, or the open step of secure aggregation, and what it
+// needs. Whoever asks whether it may close asks this value.
+func (c *Core) quorum() quorum.Quorum {
+	r := &c.round
+	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,
+		Waits: r.pending, Open: c.roster.Open, Short: c.shortage.Waits, Paused: c.paused}
+	switch {
+	case c.vault.On():
+		q.Step, q.Short = true, false
+		c.vault.Needs(&q)
+	case r.survey == survey.Sketch:
+		q.Most = math.MaxUint32 // all that answer
+	case r.survey == survey.None:
+		q.Have, q.Must = c.collected(), !c.chain.Vouched()
+	}
+	return q
+}

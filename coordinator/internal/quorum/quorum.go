@@ -1,0 +1,53 @@
+// Package quorum decides whether a collection of answers may close: contributions to a round, with
+// late ones or without, answers to a survey, or those to a step of secure aggregation.
+package quorum
+
+// A Quorum is what a collection has, and what it needs. It is a value, made anew for each question.
+type Quorum struct {
+	Have  uint32 // answers that count
+	Least uint32 // which it needs to close well
+	Most  uint32 // with which it waits for nobody
+	Must  bool   // it still lacks an answer that it has to have, such as a root's
+
+	Waits  uint32 // for so many of those that it asks; 0 on an open roster, where nobody knows
+	Open   bool   // the roster is open
+	Short  bool   // the run lacked devices: it closes as soon as it can
+	Paused bool   // nothing closes
+	Step   bool   // others follow it, so it closes with its attempt
+}
+
+// Enough says whether the collection can close well.
+func (q Quorum) Enough() bool { return q.Have >= q.Least && !q.Must }
+
+// Full says whether the collection needs no more answers.
+func (q Quorum) Full() bool { return q.Enough() && (q.Short || q.Have >= q.Most) }
+
+// Closes says whether a round closes once nothing pauses it.
+func (q Quorum) Closes() bool { return q.Full() && !q.Step }
+
+// An Action is what an answer leads to.
+type Action uint8
+
+const (
+	Collect Action = iota // more answers
+	Grant                 // those who have not answered some more time, as there are enough
+	Settle                // nobody is waited for: close the attempt, or ask others
+	Commit                // close the round
+)
+
+// Next returns what is to be done after an answer.
+func (q Quorum) Next() Action {
+	switch {
+	case q.Paused:
+		return Collect
+	case q.Closes():
+		return Commit
+	case q.Open:
+		return Collect
+	case q.Waits == 0, q.Full():
+		return Settle
+	case q.Enough():
+		return Grant
+	}
+	return Collect
+}
