@@ -117,12 +117,25 @@ var allowed = map[string][]string{
 		module + "/plan/plancheck", module + "/internal/grouping", module + "/mathx", module + "/prng",
 		module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
-		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
-		module + "/coordinator/internal/grouping", module + "/coordinator/internal/aggregate",
+		module + "/coordinator/internal/ballot", module + "/coordinator/internal/aggregate",
+		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",
 		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/plan/dp",
+		module + "/coordinator/internal/archive", module + "/coordinator/internal/intake",
+		module + "/wire/deviceinfo",
+	},
+	"coordinator/internal/quorum": {},
+	// What the engine asks of policies, and which policies a plan has.
+	"coordinator/internal/policy": {
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
+		module + "/coordinator/runlog", module + "/coordinator/internal/aggregate",
+		module + "/coordinator/internal/crowd", module + "/coordinator/internal/quorum",
+	},
+	"coordinator/internal/policies": {
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
+		module + "/wire/secagg/masked", module + "/coordinator/runlog",
+		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
+		module + "/coordinator/internal/policy", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/vault",
-		module + "/coordinator/internal/archive", module + "/wire/secagg/masked",
-		module + "/coordinator/internal/intake", module + "/wire/deviceinfo",
 	},
 	// What a record makes of contributions: no clock, cohort, attempt or network.
 	"coordinator/internal/aggregate": {
@@ -130,7 +143,7 @@ var allowed = map[string][]string{
 		module + "/internal/grouping", module + "/prng",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/guard",
 		module + "/coordinator/internal/classes", module + "/coordinator/internal/grouping",
-		module + "/coordinator/internal/vault",
+		module + "/wire/survey",
 	},
 	"coordinator/internal/intake": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -143,6 +156,8 @@ var allowed = map[string][]string{
 	"coordinator/internal/vault": {
 		module + "/plan", module + "/wire", module + "/wire/secagg/masked",
 		module + "/wire/secagg", module + "/coordinator/report",
+		module + "/coordinator/internal/crowd", module + "/coordinator/internal/policy",
+		module + "/coordinator/internal/quorum",
 	},
 	"coordinator/internal/classes": {
 		module + "/plan", module + "/wire", module + "/internal/perclass",
@@ -165,8 +180,7 @@ var allowed = map[string][]string{
 	},
 	"coordinator/internal/crowd": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/internal/grouping",
-		module + "/wire/secagg/masked", module + "/wire/secagg", module + "/wire/survey",
-		module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/wire/survey", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/guard": {module + "/plan", module + "/wire", module + "/mathx"},
@@ -194,7 +208,8 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/grouping", "coordinator/internal/guard",
 		"coordinator/internal/crowd", "coordinator/internal/vault",
 		"coordinator/internal/intake", "coordinator/internal/classes",
-		"coordinator/internal/aggregate"} {
+		"coordinator/internal/aggregate", "coordinator/internal/quorum",
+		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/notary"
+	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/internal/quota"
 	"github.com/zofl/zofl/coordinator/internal/senior"
 	"github.com/zofl/zofl/coordinator/internal/serve"
@@ -155,6 +156,7 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 		BeginAnew:    cfg.BeginAnew,
 		AcceptLoss:   cfg.AcceptLoss,
 		UploadMemory: cfg.UploadMemory,
+		Policies:     policies.Of,
 		Random:       rand.Reader,
 	}, &h)
 }

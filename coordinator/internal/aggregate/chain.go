@@ -6,7 +6,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/guard"
-	"github.com/zofl/zofl/coordinator/internal/vault"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -31,13 +30,24 @@ type Chain struct {
 	classes  byClass
 }
 
+// A Sum is of contributions of which nobody knows a single one.
+type Sum interface {
+	// Means returns the means of the scalars.
+	Means() []float32
+	// Result returns the mean of the losses of so many devices.
+	Result() (loss float32, count uint32)
+}
+
 // Parts is what the stages of a run need besides its plan.
 type Parts struct {
 	Random io.Reader // where noise comes from
-	Vault  *vault.Vault
+	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
 	Past   *guard.Past
 	Root   func(slot uint32) bool // whether the operator vouches for a member
+	// More are stages beside those of this package, before them. Each returns one that hands on to
+	// next, or next itself if the plan has none.
+	More []func(p *plan.Plan, next Stage) Stage
 	// Judged is told what robust aggregation made of a contribution: which factor shortened it, and
 	// the share of its weight that its device lost.
 	Judged func(slot uint32, factor, lost float64)
@@ -76,8 +86,8 @@ func (c *Chain) end(shape Shape) End {
 	switch {
 	case shape.Survey:
 		return &Rows{Contributions: &c.held, loss: &c.Loss}
-	case c.parts.Vault != nil:
-		return &masked{mean: m, vault: c.parts.Vault}
+	case c.parts.Sum != nil:
+		return &masked{mean: m, of: c.parts.Sum}
 	case p.Classes > 0:
 		c.classes.chain = c
 		return &c.classes
@@ -111,6 +121,9 @@ func (c *Chain) filtered() (first Stage) {
 		if !c.guard.Holds() {
 			first = &claims{c.robust.Stage, &c.guard}
 		}
+	}
+	for _, more := range c.parts.More {
+		first = more(c.plan, first)
 	}
 	return first
 }

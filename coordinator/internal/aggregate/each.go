@@ -6,6 +6,7 @@ import (
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // total counts what an end has.
@@ -84,8 +85,12 @@ func (s *byGroup) Fill(at *Closing, body *wire.Round) {
 }
 
 // Heed shows the round's contributions to what compares kinds of groups, and returns what it says.
-func (c *Chain) Heed() (why string) {
-	return c.parts.Groups.Heed(c.plan, c.held.Rows(), c.held.Weights())
+func (c *Chain) Heed() (found survey.Result) {
+	if _, ok := c.End.(*byGroup); ok {
+		found = survey.Result{Kind: wiregroups.Choice, Answers: c.Taken,
+			Why: c.parts.Groups.Heed(c.plan, c.held.Rows(), c.held.Weights())}
+	}
+	return found
 }
 
 // byClass is byGroup with scalars for each class of a device's samples.

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/vault"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
@@ -124,19 +123,18 @@ func (s *dense) Fill(at *Closing, _ *wire.Round) {
 	at.Vector = wire.AppendScalars(make([]byte, 0, 4*s.sum.Len()), s.sum.Means()...)
 }
 
-// masked ends the chain of a plan with secure aggregation. Nothing passes: the vault has the sum.
+// masked ends the chain of a plan with secure aggregation, where nothing passes.
 type masked struct {
 	mean
-	vault *vault.Vault
+	of Sum
 }
 
 func (s *masked) Close() {
-	_, loss, count := s.vault.Result()
+	loss, count := s.of.Result()
 	s.sum.Count, s.sum.Weight = count, uint64(count)
 	s.loss.Add(loss, count)
 }
 
 func (s *masked) Fill(at *Closing, body *wire.Round) {
-	means, _, _ := s.vault.Result()
-	s.fill(at, body, means)
+	s.fill(at, body, s.of.Means())
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -24,9 +22,14 @@ func OfReply(r *wire.Reply) Answer {
 	if r.Kind != wire.Contribution {
 		return Answer{}
 	}
-	group, _ := grouping.OfReply(r)
+	var kind survey.Kind
+	var group uint32
+	if len(r.Rest) > 0 {
+		kind = survey.Answered(r.Rest)
+		group, _ = grouping.OfReply(r)
+	}
 	return Answer{Record: r.N,
-		Form:    checksum(nil, uint32(len(r.Values)), uint32(survey.Answered(r.Rest)), group),
+		Form:    checksum(nil, uint32(len(r.Values)), uint32(kind), group),
 		Numbers: checksum(r.Values, r.Weight, math.Float32bits(r.Loss))}
 }
 
@@ -36,13 +39,9 @@ func OfUpload(u *wire.Upload) Answer {
 		Numbers: checksum(u.Digest[:], u.Weight, math.Float32bits(u.Loss))}
 }
 
-// OfStep returns the keys of an attempt of secure aggregation as an answer, because a device makes
-// them once. Other steps are none.
-func OfStep(r *masked.Request) Answer {
-	if r.Step != secagg.StepKeys {
-		return Answer{}
-	}
-	return Answer{Record: r.N, Form: checksum(r.Nonce[:]), Numbers: checksum(r.Body)}
+// AnswerOf returns an answer to a record, of what was asked and what was answered.
+func AnswerOf(record uint64, asked, answered []byte) Answer {
+	return Answer{Record: record, Form: checksum(asked), Numbers: checksum(answered)}
 }
 
 // checksum sums bytes and numbers, quickly. Who makes two answers with one sum hides that two

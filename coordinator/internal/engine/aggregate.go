@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -20,7 +19,9 @@ func (c *Core) prepare() {
 	r.scalars = shape.Scalars
 	c.chain.Open(shape)
 	c.uploads.Reset()
-	c.losses, c.slopes = c.losses[:0], c.slopes[:0]
+	if c.losses = c.losses[:0]; c.policy.Law != nil {
+		c.policy.Law.Open()
+	}
 }
 
 // isRoot says whether the operator vouches for a member.
@@ -50,10 +51,8 @@ func (c *Core) body() *wire.Round {
 		Phase:         r.phase,
 	}
 	c.fill(body)
-	if c.Plan.StepAuto > 0 {
-		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round,
-			Factor: c.Squares.Factor(&c.Plan, body.Round, body.Terms)}
-		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.losses, c.slopes)
+	if c.policy.Law != nil {
+		body.StepSize = c.policy.Law.Next(&c.Position, body, c.losses)
 		r.step = body.StepSize
 	}
 	return body

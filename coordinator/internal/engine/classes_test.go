@@ -63,7 +63,8 @@ func TestSharesBeforeRounds(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	s = classesBegun(t)
-	if got := s.c.groups.Shares(2); math.Abs(got[0]-0.75) > 1e-6 || math.Abs(got[1]-0.25) > 1e-6 {
+	got := s.c.policy.Stages.Groups.Shares(2)
+	if math.Abs(got[0]-0.75) > 1e-6 || math.Abs(got[1]-0.25) > 1e-6 {
 		t.Errorf("the classes' shares are %v", got)
 	}
 	by := s.named()

@@ -10,10 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
-	"github.com/zofl/zofl/coordinator/internal/steer"
-	"github.com/zofl/zofl/coordinator/internal/vault"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -115,7 +113,7 @@ type Core struct {
 	runlog.Position
 	epoch     uint64 // of this coordinator
 	transport transport
-	groups    *grouping.Chooser // nil: devices share no directions by groups
+	policy    policy.Set
 	archive.Archive
 	prev wire.Tip // of record n-1
 	lean bool     // announcements have the lean form where there is one
@@ -145,11 +143,8 @@ type Core struct {
 	round      round
 	chain      aggregate.Chain        // of the open round's contributions
 	item       aggregate.Contribution // the current one
-	vault      *vault.Vault           // nil unless the plan has secure aggregation
 	skips      uint32                 // records in a row that could not be made
 	losses     []float32              // of the round's contributions
-	slopes     []float64              // of a plan with step_auto: one for each contribution
-	law        steer.Law
 	watch      gather.LossWatch
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
 	lastLoss   float32
@@ -176,6 +171,9 @@ type Config struct {
 	BeginAnew    bool
 	AcceptLoss   uint64
 	UploadMemory int // 0 is [gather.UploadMemory]
+
+	// Policies returns those of a plan. They see its changes through p.
+	Policies func(p *plan.Plan, epoch uint64) policy.Set
 
 	// Random is where the noise of a plan with dp_by=coordinator comes from.
 	Random io.Reader
@@ -214,10 +212,10 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.Base.N, Tip: h.Base.Hash.Tip(), Digest: h.Base.Digest}
 		c.refersTo = c.N + referRecords
 	}
-	c.vault = vault.For(&c.Plan)
-	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
-	c.chain = aggregate.New(&c.Plan, aggregate.Parts{Random: cfg.Random, Vault: c.vault,
-		Groups: c.groups, Past: &c.Past, Root: c.isRoot, Judged: c.judged})
+	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.epoch)
+	parts := c.policy.Stages
+	parts.Random, parts.Past, parts.Root, parts.Judged = cfg.Random, &c.Past, c.isRoot, c.judged
+	c.chain = aggregate.New(&c.Plan, parts)
 	c.unkept, c.lean = c.transport.vectors(), compact.For(&c.Plan)
 	listed := c.Plan.Roster == plan.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.Base == nil {

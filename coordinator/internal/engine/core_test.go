@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -35,7 +36,7 @@ func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64)
 		return nil, err
 	}
 	random := rand.NewChaCha8([32]byte{byte(epoch)})
-	return New(Config{Plan: plan, Epoch: epoch, Random: random}, &h)
+	return New(Config{Plan: plan, Epoch: epoch, Policies: policies.Of, Random: random}, &h)
 }
 
 // newTestCore returns a core with n members and an open round 1.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -23,7 +22,7 @@ func (c *Core) beginDigests() {
 }
 
 // poll notes that an attempt asks for the digest of the last state, and how many present devices.
-func (c *Core) poll(a grouping.Attempt) {
+func (c *Core) poll(a Attempt) {
 	n, devices := c.N, c.want()
 	if !c.roster.Open {
 		devices = a.Cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.Cohort.Members, 1))

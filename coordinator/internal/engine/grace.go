@@ -56,7 +56,7 @@ func (c *Core) goesOn() bool {
 // relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
 // and the steps of secure aggregation have until the deadline: they take longer than an answer.
 func (c *Core) relies(p *crowd.Member) bool {
-	if c.transport.vectors() || c.vault.On() {
+	if c.transport.vectors() || c.stepping() {
 		return !p.Doubtful()
 	}
 	least := max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)

@@ -1,94 +1,54 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
-	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // With Plan.Sharing = GroupDirections the coordinator names whom an attempt asks, by group, and
-// counts a contribution in its group. Package grouping decides which groups these are, unless
-// devices draw them.
+// counts a contribution in its group. The policy decides which groups these are, unless devices
+// draw them.
+
+// named says whether the open round names whom it asks.
+func (c *Core) named() bool {
+	return c.policy.Groups != nil && c.round.survey == survey.None && c.policy.Groups.Names()
+}
 
 // heed shows the contributions of a round with groups to what compares kinds of them.
 func (c *Core) heed() {
-	if c.groups == nil || c.Plan.Classes > 0 {
+	if c.policy.Groups == nil {
 		return
 	}
 	c.round.choice = report.Event{Kind: report.Surveyed, Contributors: c.chain.Taken,
-		Survey: survey.Result{Kind: wiregroups.Choice, Answers: c.chain.Taken, Why: c.chain.Heed()}}
+		Survey: c.chain.Heed()}
 }
 
 // groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.
 func (c *Core) groupOf(slot uint32) (group uint32, ok bool) {
-	switch {
-	case wiregroups.Names(&c.Plan):
-		return c.groups.Of(slot)
-	case c.roster.Open:
-		return slot, true
+	id := ""
+	if !c.roster.Open {
+		id = c.roster.IDs[slot]
 	}
-	return wiregroups.Drawn(&c.Plan, c.N+1, c.roster.IDs[slot]), true
+	return c.policy.Groups.Of(c.N+1, slot, id)
 }
 
-// seat returns a member with its group in place of the slot that devices of an open roster do not
-// have, if the open round has groups.
-func (c *Core) seat(m gather.Member) gather.Member {
-	if c.roster.Open && wiregroups.Draws(&c.Plan) {
-		m.Slot = wiregroups.Drawn(&c.Plan, c.N+1, m.ID)
+// seat returns the slot under which a member's contribution is held.
+func (c *Core) seat(m gather.Member) uint32 {
+	if c.policy.Groups == nil {
+		return m.Slot
 	}
-	return m
+	return c.policy.Groups.Seat(c.N+1, m.Slot, m.ID)
 }
 
-// lacksSketches says whether to ask for sketches before the next round. They are in memory alone:
-// they steer who shares directions, and nothing that a record says.
-func (c *Core) lacksSketches() bool {
-	if c.Plan.Groups != wiregroups.Sketch {
-		return false
-	}
-	c.crowd.Sweep(c.now)
-	return c.groups.Lacks(standing{c})
-}
-
-// takeSketches goes on with the round that waited for sketches.
-func (c *Core) takeSketches() {
-	r, p := &c.round, &c.Plan
-	rows := c.chain.End.(*aggregate.Rows)
-	rows.Sort()
-	why := c.groups.Learn(p, c.Rounds+1, grouping.Answers{Slots: rows.Slots(),
-		Rows: rows.Rows(), Weights: rows.Weights()}, standing{c})
-	r.open = false
-	c.emitEvent(report.Event{Kind: report.Surveyed, Attempt: r.attempt, Contributors: c.chain.Taken,
-		Seconds: float64(c.now-r.opened) / 1000,
-		Survey:  survey.Result{Kind: survey.Sketch.String(), Answers: c.chain.Taken, Why: why}})
-	c.proceed()
-}
-
-// choose decides whom an attempt asks. A survey for sketches asks everybody, and so does a run with
-// roots, without which no round closes: a cohort always has them.
-func (c *Core) choose(number uint32) grouping.Attempt {
-	a := grouping.Attempt{Number: number, Cohort: c.cohort(number),
-		Draw: c.Plan.Draw(c.N+1, c.Point.N)}
-	if c.round.survey == survey.Sketch || c.chain.Rooted() {
-		a.Cohort.Sampled = uint64(a.Cohort.Members)
-	}
-	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None {
-		a.Groups = c.groups.Choose(&c.Plan, c.Rounds+1, number, standing{c})
-		a.Cohort.Sampled = uint64(a.Groups.Count())
-	}
-	return a
-}
-
-// A standing shows the members to package grouping.
+// A standing shows the members to policies.
 type standing struct{ *Core }
 
 func (s standing) Members() uint32 { return uint32(s.roster.Stored) }
 
-func (s standing) Standing(slot uint32) grouping.Standing {
-	return grouping.StandingOf(s.crowd.Members[slot].State(s.now))
+func (s standing) State(slot uint32) report.DeviceState {
+	return s.crowd.Members[slot].State(s.now)
 }
 
 func (s standing) Contributed(slot uint32) bool {
@@ -98,9 +58,8 @@ func (s standing) Contributed(slot uint32) bool {
 // tail returns what follows an announcement. An open one names the groups of its attempt.
 func (c *Core) tail(reference wire.Reference, m wire.Missing, named bool) []byte {
 	attempts := c.round.attempts
-	if !wiregroups.Names(&c.Plan) || c.round.survey != survey.None || c.End != nil || c.halted() ||
-		len(attempts) == 0 {
+	if len(attempts) == 0 || !c.named() || c.End != nil || c.halted() {
 		return wire.Tail(reference, m, named)
 	}
-	return wiregroups.Tail(reference, m, named, attempts[len(attempts)-1].Groups)
+	return c.policy.Groups.Tail(reference, m, named, c.round.current().Named)
 }

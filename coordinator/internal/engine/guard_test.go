@@ -75,8 +75,8 @@ func (s *siege) send(all [][]float32) {
 	for d, values := range all {
 		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
 			Values: c.Plan.Precision.Append(nil, values...)}
-		if c.groups != nil {
-			group, ok := c.groups.Of(uint32(d))
+		if c.policy.Groups != nil {
+			group, ok := c.policy.Stages.Groups.Of(uint32(d))
 			if !ok {
 				continue
 			}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -107,7 +106,7 @@ func (c *Core) joinLate() {
 	n, attempts := c.N+1, slices.Clone(c.round.attempts)
 	asked := func(m gather.Member) bool {
 		return slices.ContainsFunc(attempts,
-			func(a grouping.Attempt) bool { return a.Asks(c.Plan.Run, m.Slot, m.ID) })
+			func(a Attempt) bool { return a.Asks(c.Plan.Run, m.Slot, m.ID) })
 	}
 	l.Past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
 		Scalars: c.round.scalars, Asked: asked}, &c.answers)

@@ -68,7 +68,7 @@ func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
 		return r.Append(nil)
 	}
 	if wiregroups.Names(&c.Plan) {
-		group, _ := c.groups.Of(uint32(device))
+		group, _ := c.policy.Stages.Groups.Of(uint32(device))
 		r.Rest = wiregroups.AppendReply(nil, group)
 	}
 	if c.Plan.Classes > 0 {

@@ -185,8 +185,8 @@ func (c *Core) awaited() uint32 {
 // slotsAsked returns the slots that the current attempt asks.
 func (c *Core) slotsAsked() iter.Seq[uint32] {
 	a := c.round.current()
-	if a.Groups != nil {
-		return a.Groups.Slots()
+	if a.Named != nil {
+		return a.Named.Slots()
 	}
 	return a.Cohort.Slots(c.Plan.Run, a.Draw, a.Number)
 }
@@ -195,7 +195,8 @@ func (c *Core) slotsAsked() iter.Seq[uint32] {
 // that member.
 func (c *Core) waitsFor(m gather.Member, asked bool) bool {
 	return asked && !c.roster.Open && c.answers.Of(m) == 0 &&
-		c.crowd.Members[m.Slot].Excused != c.round.serial && c.vault.Waits(m.Slot)
+		c.crowd.Members[m.Slot].Excused != c.round.serial &&
+		!(c.stepping() && !c.policy.Steps.Waits(m.Slot))
 }
 
 // awaits is waitsFor of any member, whether it is asked or not.
@@ -226,7 +227,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 
 // missed notes for whom the current attempt waited in vain.
 func (c *Core) missed() {
-	if c.roster.Open || c.vault.Vain() {
+	if c.roster.Open || c.vain() {
 		return
 	}
 	var lost []uint32

@@ -7,7 +7,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -37,7 +36,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	first := c.N
 	for n := range uint64(records) {
 		c.N = first + n
-		a := grouping.Attempt{Cohort: c.cohort(0), Draw: c.N + 1}
+		a := Attempt{Cohort: c.cohort(0), Draw: c.N + 1}
 		for slot := range asked {
 			if !c.crowd.Members[slot].Absent() && c.asked(a, gather.Member{Slot: uint32(slot)}) {
 				asked[slot]++

@@ -14,10 +14,10 @@ func (c *Core) quorum() quorum.Quorum {
 	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,
 		Waits: r.pending, Open: c.roster.Open, Short: c.shortage.Waits, Paused: c.paused}
 	switch {
-	case c.vault.On():
+	case c.stepping():
 		q.Step, q.Short = true, false
-		c.vault.Needs(&q)
-	case r.survey == survey.Sketch:
+		return c.policy.Steps.Needs(q)
+	case r.survey != survey.None && r.surveyor.All():
 		q.Most = math.MaxUint32 // all that answer
 	case r.survey == survey.None:
 		q.Have, q.Must = c.collected(), !c.chain.Vouched()

@@ -5,7 +5,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/intake"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
-	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -63,7 +62,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		c.again()
 		return
 	}
-	if wiregroups.Names(&c.Plan) && c.round.survey == survey.None && !c.groups.Counts(m.Slot, r) {
+	if c.named() && !c.policy.Groups.Counts(m.Slot, r.Rest) {
 		c.counters.WrongGroup++
 		return
 	}
@@ -76,7 +75,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		*fault++
 		return
 	}
-	c.take(c.seat(m).Slot, r, control)
+	c.take(c.seat(m), r, control)
 	waited := c.waitsFor(m, current)
 	c.counted(m, r)
 	c.contributed(m, r.N, current)
@@ -98,8 +97,8 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 	c.answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
 	c.losses = append(c.losses, r.Loss)
-	if slope, ok := survey.SlopeOf(r.Rest); ok && c.Plan.StepAuto > 0 {
-		c.slopes = append(c.slopes, float64(slope))
+	if c.policy.Law != nil {
+		c.policy.Law.Add(r.Rest)
 	}
 }
 
@@ -185,7 +184,7 @@ func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 
 func (c *Core) desk() *intake.Desk {
 	return &intake.Desk{Plan: &c.Plan, Counters: &c.counters,
-		None: c.transport.vectors() || c.vault != nil}
+		None: c.transport.vectors() || c.policy.Steps != nil}
 }
 
 // answered closes the attempt if it has nothing more to wait for. waited says that it waited for

@@ -92,7 +92,9 @@ func changeEvent(change *plan.Change) report.Event {
 // evaluation, and an end that followed from them.
 func (c *Core) forget() {
 	c.watchAgain()
-	c.law.Reset()
+	if c.policy.Law != nil {
+		c.policy.Law.Reset()
+	}
 	c.reportEvaluation()
 	c.evaluation.N, c.evaluation.Done = 0, true
 	if !c.endRequested() {

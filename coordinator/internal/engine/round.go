@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
@@ -25,15 +25,16 @@ type round struct {
 	serial   uint32 // of the current attempt, over all rounds of this coordinator
 	calls    uint32 // announcements
 	attempt  uint32
-	tries    uint32             // attempts since the last Resume
-	cohort   wire.Cohort        // of the current attempt
-	attempts []grouping.Attempt // all attempts, the current one last
-	pending  uint32             // devices of a listed roster's cohort that it waits for
-	hopes    uint32             // those, and contributions, when the current attempt began
-	kept     []wire.Cohort      // which its attempts ask before they ask others
+	tries    uint32        // attempts since the last Resume
+	cohort   wire.Cohort   // of the current attempt
+	attempts []Attempt     // all attempts, the current one last
+	pending  uint32        // devices of a listed roster's cohort that it waits for
+	hopes    uint32        // those, and contributions, when the current attempt began
+	kept     []wire.Cohort // which its attempts ask before they ask others
 
-	survey        survey.Kind // what it asks for in place of a round's scalars
-	phase         uint8       // of its record, see wire.Round
+	survey        survey.Kind   // what it asks for in place of a round's scalars
+	surveyor      policy.Survey // which asks for it
+	phase         uint8         // of its record, see wire.Round
 	step, factor  float32
 	perturbations uint32
 	scalars       int          // of a contribution
@@ -43,7 +44,7 @@ type round struct {
 }
 
 // current is the attempt that is open.
-func (r *round) current() grouping.Attempt { return r.attempts[len(r.attempts)-1] }
+func (r *round) current() Attempt { return r.attempts[len(r.attempts)-1] }
 
 // openRound begins the next round.
 func (c *Core) openRound() {
@@ -53,13 +54,15 @@ func (c *Core) openRound() {
 	c.answers.Grow(c.roster.Stored)
 	c.endShortage()
 	number := c.Rounds + 1
+	kind, surveyor := c.surveyDue()
 	c.round = round{
 		open:          true,
 		kept:          c.keptCohorts(),
 		serial:        c.round.serial,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
-		survey:        c.surveyDue(),
+		survey:        kind,
+		surveyor:      surveyor,
 		phase:         c.Due(),
 		step:          c.Plan.StepSizeAt(number),
 		factor:        c.Plan.FactorAt(number),
@@ -96,7 +99,9 @@ func (c *Core) openAttempt(number uint32) {
 	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.closes, r.grace = r.deadline, 0
 	c.uploads.By = r.deadline
-	c.openVault()
+	if c.policy.Steps != nil {
+		c.openSteps()
+	}
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
 	if c.roster.Open {
@@ -109,7 +114,7 @@ func (c *Core) openAttempt(number uint32) {
 		r.hopes = r.pending + c.chain.Taken
 	}
 	c.announce()
-	if !c.roster.Open && (r.pending == 0 || c.vault.Vain()) {
+	if !c.roster.Open && (r.pending == 0 || c.vain()) {
 		c.settle()
 	}
 }
@@ -125,7 +130,10 @@ func (c *Core) cohort(attempt uint32) wire.Cohort {
 	}
 	c.crowd.Sweep(c.now)
 	all := c.crowd.Cohort(c.Plan.Sampled(uint32(c.roster.Stored)), attempt)
-	return c.vault.Fit(all, c.N+1, attempt, c.crowd.IsAbsent)
+	if c.policy.Steps == nil {
+		return all
+	}
+	return c.policy.Steps.Fit(all, c.N+1, attempt, c.crowd.IsAbsent)
 }
 
 // askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.
@@ -142,7 +150,7 @@ func (c *Core) want() uint64 {
 }
 
 // asked says whether an attempt asks a member.
-func (c *Core) asked(a grouping.Attempt, m gather.Member) bool {
+func (c *Core) asked(a Attempt, m gather.Member) bool {
 	return a.Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
@@ -153,12 +161,19 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.shortage.Waits:
-	case c.quorum().Enough(), c.answers.Declines == 0 && !c.groups.All() && !c.vault.Most() &&
+	case c.quorum().Enough(), c.answers.Declines == 0 && !c.askedAll() &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:
 		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
 	}
+}
+
+// askedAll says whether asking others is not possible, whatever the cohort: whoever could take part
+// was asked.
+func (c *Core) askedAll() bool {
+	p := &c.policy
+	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Most()
 }
 
 // closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
@@ -170,16 +185,21 @@ func (c *Core) closeAttempt() {
 	switch {
 	case c.exploded():
 		c.pause(c.divergence)
-	case c.stepOver():
+	case c.stepping() && c.stepOver():
 	case c.quorum().Enough():
 		c.commitRound()
 	case c.spent():
 		c.skip()
-	case c.round.tries >= c.Plan.MaxAttempts, c.vault.Lacks(c.crowd.Present()):
+	case c.round.tries >= c.Plan.MaxAttempts, c.tooFew():
 		c.runShort()
 	default:
 		c.openAttempt(c.round.attempt + 1)
 	}
+}
+
+// tooFew says whether another attempt is in vain because so few devices are present.
+func (c *Core) tooFew() bool {
+	return c.policy.Steps != nil && c.policy.Steps.Lacks(c.crowd.Present())
 }
 
 // shortfall says why the run pauses.

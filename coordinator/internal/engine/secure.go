@@ -1,31 +1,46 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
-// With secure=sum devices answer an attempt in steps, and package vault has what they send. A
-// step closes as an attempt does: when all answered who are waited for, at its end, or a grace
-// after its quorum. Then the next one opens, and after the last the round closes with the sum.
+// With secure=sum devices answer an attempt in steps, and the policy has what they send. A step
+// closes as an attempt does: when all answered who are waited for, at its end, or a grace after its
+// quorum. Then the next one opens, and after the last the round closes with the sum.
 
-// openVault begins the steps of the attempt that was just opened.
-func (c *Core) openVault() {
+// stepping says whether a step is open.
+func (c *Core) stepping() bool { return c.policy.Steps != nil && c.policy.Steps.On() }
+
+// vain says whether no device answers the attempt, because too few could take part.
+func (c *Core) vain() bool { return c.policy.Steps != nil && c.policy.Steps.Vain() }
+
+// openSteps begins the steps of the attempt that was just opened.
+func (c *Core) openSteps() {
 	r := &c.round
-	a := masked.Attempt{Run: c.Plan.Run, N: c.N + 1, Tip: c.Hash.Tip(), Epoch: c.epoch,
-		Number: r.attempt, Cohort: r.cohort, Words: r.scalars + 1}
-	c.vault.Begin(a, c.now, c.crowd.IsAbsent)
-	r.closes = c.vault.Ends(r.closes)
+	a := wire.Announcement{N: c.N + 1, Attempt: r.attempt, Epoch: c.epoch, Cohort: r.cohort}
+	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.crowd.IsAbsent)
+	if c.stepping() {
+		r.closes = c.policy.Steps.Ends(r.closes)
+	}
+}
+
+// respond answers a device that waits.
+func (c *Core) respond(token string, frame []byte) {
+	c.emit(Output{Kind: OutRespond, Token: token, Frame: frame})
 }
 
 // maskedStep handles a device's part of a step, and answers it or makes it wait.
 func (c *Core) maskedStep(in Input) {
-	r, err := masked.DecodeRequest(in.Frame)
-	if err != nil || !subjects.Answerable(in.Token) || c.vault == nil {
+	steps := c.policy.Steps
+	if steps == nil || !subjects.Answerable(in.Token) {
+		c.counters.Malformed++
+		return
+	}
+	message, err := steps.Read(in.Frame)
+	if err != nil {
 		c.counters.Malformed++
 		return
 	}
@@ -35,17 +50,14 @@ func (c *Core) maskedStep(in Input) {
 		return
 	}
 	c.heard(m)
-	c.same(m, crowd.OfStep(&r), r.N == c.N+1)
+	c.same(m, message.Sent, message.N == c.N+1)
 	if c.phase() != collecting || c.halted() {
-		c.vault.Over()
+		steps.Over()
 	}
-	waited := c.vault.On() && c.awaits(m)
-	answer, taken := c.vault.Take(m.Slot, &r, in.Token, &c.counters)
-	if answer.Frame != nil {
-		c.emit(Output{Kind: OutRespond, Token: answer.Token, Frame: answer.Frame})
-	}
-	if r.N == c.N+1 {
-		c.crowd.Redeem(m.Slot, r.N)
+	waited := steps.On() && c.awaits(m)
+	taken := steps.Take(m.Slot, message, in.Token, &c.counters, c.respond)
+	if message.N == c.N+1 {
+		c.crowd.Redeem(m.Slot, message.N)
 	}
 	if taken {
 		c.answered(waited)
@@ -55,22 +67,16 @@ func (c *Core) maskedStep(in Input) {
 // stepOver closes the open step, and says whether another one follows. After the last one the sum
 // is the round's.
 func (c *Core) stepOver() (goesOn bool) {
-	if !c.vault.On() {
-		return false
-	}
-	r, step := &c.round, c.vault.Step()
-	answers, ok := c.vault.Close()
-	for _, a := range answers {
-		c.emit(Output{Kind: OutRespond, Token: a.Token, Frame: a.Frame})
-	}
-	switch {
+	r, steps := &c.round, c.policy.Steps
+	step := steps.Step()
+	switch ok := steps.Close(c.respond); {
 	case !ok:
 		r.lost = step
 		c.emitEvent(report.Event{Kind: report.Refused, Record: wire.KindRound, Attempt: r.attempt,
 			Reason: c.shortfall()})
 		return false
-	case c.vault.On():
-		r.asked, r.closes, r.grace, r.pending = c.now, c.vault.Ends(r.deadline), 0, 0
+	case steps.On():
+		r.asked, r.closes, r.grace, r.pending = c.now, steps.Ends(r.deadline), 0, 0
 		for slot := range c.slotsAsked() {
 			if c.waitsFor(gather.Member{Slot: slot}, true) {
 				r.pending++
@@ -78,24 +84,29 @@ func (c *Core) stepOver() (goesOn bool) {
 		}
 		return true
 	}
-	_, loss, count := c.vault.Result()
+	c.takeSum()
+	return false
+}
+
+// takeSum counts those whose numbers are in the sum.
+func (c *Core) takeSum() {
+	steps := c.policy.Steps
+	loss, count := steps.Result()
 	c.chain.Taken, c.losses = count, append(c.losses, loss)
 	c.counters.Contributions += uint64(count)
-	c.counters.Malformed += uint64(len(c.vault.Liars()))
-	for _, slot := range c.vault.Contributors() {
+	c.counters.Malformed += uint64(len(steps.Liars()))
+	for _, slot := range steps.Contributors() {
 		m := gather.Member{Slot: slot, ID: c.roster.IDs[slot]}
 		c.answers.Set(m, gather.Contributed)
 		c.contributed(m, c.N+1, false)
 	}
-	return false
 }
 
 // spent says whether the record cannot be made any more: devices unmask each one once. Then the
 // next one is made, along other directions.
 func (c *Core) spent() bool {
 	r := &c.round
-	return c.vault.Spent() || c.vault != nil && r.declines[masked.DeclineSpent] > 0 &&
-		r.hopes >= c.Plan.Quorum
+	return c.policy.Steps != nil && c.policy.Steps.Spent(r.declines[:], r.hopes)
 }
 
 // skip takes the index of a record that cannot be made, by a change that changes nothing. A run in
@@ -106,6 +117,6 @@ func (c *Core) skip() {
 		c.runShort()
 		return
 	}
-	c.append(&wire.Record{Kind: wire.KindChange, Change: c.vault.Skip()},
+	c.append(&wire.Record{Kind: wire.KindChange, Change: c.policy.Steps.Skip()},
 		report.Event{Kind: report.Changed, Fields: []string{"quorum"}})
 }

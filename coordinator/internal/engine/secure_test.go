@@ -280,7 +280,7 @@ func TestMaskedFits(t *testing.T) {
 	for device := range f.devices {
 		f.step(secagg.StepKeys, device)
 	}
-	if step := f.c.vault.Step(); len(f.devices) != 100 || step != "shares" {
+	if step := f.c.policy.Steps.Step(); len(f.devices) != 100 || step != "shares" {
 		t.Errorf("attempt %d asks %d devices and is in step %q, want 100 and shares",
 			f.c.round.attempt, len(f.devices), step)
 	}

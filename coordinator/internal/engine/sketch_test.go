@@ -67,7 +67,7 @@ func sketchesBeforeRounds(t *testing.T, field string) {
 			slots, claimed = append(slots, uint32(slot)), append(claimed, s.counts(slot))
 			total += s.counts(slot)
 		}
-		weights := s.c.groups.Weights(slots, claimed)
+		weights := s.c.policy.Stages.Groups.Weights(slots, claimed)
 		if len(r.Weights) > 0 && r.Weights[group] != total ||
 			len(r.Weights) > 0 != s.c.Plan.RelaysWeights() {
 			t.Errorf("groups %v have weights %v", by, r.Weights)

@@ -2,52 +2,61 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A survey is a round that asks for losses in place of scalars: [steer.Due] says when. It has the
-// cohorts, attempts, quorum and deadlines of a round, and its record is a change of the plan. What
-// it asks follows from the log, so one that a crash interrupts is asked again by whoever leads
-// next, and its answers, which name it, are never taken for a round's.
+// A survey is a round that asks for other numbers than scalars. It has the cohorts, attempts,
+// quorum and deadlines of a round, and its record, if it has one, is a change of the plan. What it
+// asks follows from the log, so one that a crash interrupts is asked again by whoever leads next.
+// Its answers name it, and are never taken for a round's.
 
-// surveyDue returns what the next record asks for in place of a round's scalars.
-func (c *Core) surveyDue() survey.Kind {
-	due := steer.Due(&c.Plan, c.Rounds)
-	if due == survey.None && c.lacksSketches() {
-		return survey.Sketch
+// surveyDue returns what the next record asks for in place of a round's scalars, and who asks.
+func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
+	if len(c.policy.Surveys) > 0 {
+		c.crowd.Sweep(c.now)
 	}
-	return due
+	for _, s := range c.policy.Surveys {
+		if kind := s.Due(c.Rounds, standing{c}); kind != survey.None {
+			return kind, s
+		}
+	}
+	return survey.None, nil
 }
 
 // asking adds to the tail of an announcement what the open round asks for, unless that is scalars.
 func (c *Core) asking(rest []byte) []byte {
-	if c.round.survey == survey.None {
-		return c.vault.Tail(rest)
+	switch {
+	case c.round.survey != survey.None:
+		return survey.Ask(rest, c.round.survey)
+	case c.policy.Steps != nil:
+		return c.policy.Steps.Tail(rest)
 	}
-	return survey.Ask(rest, c.round.survey)
+	return rest
 }
 
-// commitSurvey hands the change that follows from a survey to the log. If no value will do, the
-// run pauses: the operator has to give one.
+// commitSurvey does what follows from a survey: it hands a change to the log, or goes on with the
+// round that waited. If no value will do, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
-	if r.survey == survey.Sketch {
-		c.takeSketches()
-		return
-	}
-	rows := c.chain.End.(*aggregate.Rows).Rows()
-	found, change, ok := steer.Decide(&c.Plan, c.Rounds, r.survey, rows)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
-	e := changeEvent(change)
-	e.Kind, e.Survey, e.Attempt = report.Surveyed, found, r.attempt
-	e.Contributors, e.Seconds = found.Answers, float64(c.now-r.opened)/1000
-	if !ok {
+	answers := c.chain.End.(*aggregate.Rows)
+	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, standing{c})
+	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: r.attempt,
+		Contributors: found.Answers, Seconds: float64(c.now-r.opened) / 1000}
+	switch {
+	case !ok:
 		r.open = false
 		c.pause("survey of " + found.Kind + ": " + found.Why)
-		return
+	case change == nil:
+		r.open = false
+		c.emitEvent(e)
+		c.proceed()
+	default:
+		e.Fields = gather.Fields(change)
+		c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 	}
-	c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 }

@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/crowd"
+	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
@@ -28,14 +30,7 @@ var (
 		secagg.StepAgree: 7, secagg.StepUnmask: 8}
 )
 
-// An Answer goes to a device that waits for it.
-type Answer struct {
-	Token string
-	Frame []byte
-}
-
-// A Vault leads one attempt at a time. Only a plan with secure=sum has one: a nil Vault does
-// nothing.
+// A Vault leads one attempt at a time. Only a plan with secure=sum has one.
 //
 // Invariants:
 //  1. server is nil unless an attempt is open that can come to a sum.
@@ -61,22 +56,16 @@ type Vault struct {
 	liars   []uint32
 }
 
-// For returns the vault of a plan, nil unless it has secure aggregation.
-func For(p *plan.Plan) *Vault {
-	if !masked.On(p) {
-		return nil
-	}
-	return &Vault{plan: p}
-}
+// New returns the vault of a plan with secure aggregation.
+func New(p *plan.Plan) *Vault { return &Vault{plan: p} }
 
-// Begin opens an attempt, now. away says which slots of its cohort are not to be waited for. They
-// take no part.
-func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool) {
-	if v == nil {
-		return
-	}
-	a.Leave(away)
-	*v = Vault{plan: v.plan, attempt: a, asked: now, round: a.Round(v.plan),
+// Begin opens an attempt, now, of which a is the announcement. away says which slots of its cohort
+// are not to be waited for. They take no part.
+func (v *Vault) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64,
+	away func(slot uint32) bool) {
+	open := masked.Of(v.plan.Run, a, tip, scalars)
+	open.Leave(away)
+	*v = Vault{plan: v.plan, attempt: open, asked: now, round: open.Round(v.plan),
 		spent: v.spent && v.attempt.N == a.N, most: v.most, tokens: map[uint32]string{},
 		took: map[uint32]bool{}}
 	if server, err := secagg.NewServer(v.round); err == nil {
@@ -86,32 +75,27 @@ func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool)
 
 // Vain says whether the attempt was in vain from the start: fewer than the quorum take part, so no
 // device answers.
-func (v *Vault) Vain() bool { return v != nil && len(v.round.Members) < int(v.plan.Quorum) }
+func (v *Vault) Vain() bool { return len(v.round.Members) < int(v.plan.Quorum) }
 
 // On says whether an attempt is open that has no sum yet.
-func (v *Vault) On() bool { return v != nil && v.server != nil }
+func (v *Vault) On() bool { return v.server != nil }
 
 // Over ends the attempt.
-func (v *Vault) Over() {
-	if v != nil {
-		v.server = nil
-	}
-}
+func (v *Vault) Over() { v.server = nil }
 
 // Spent says whether another attempt at the record is in vain, because devices were asked to unmask
-// it.
-func (v *Vault) Spent() bool { return v != nil && v.spent }
+// it, or a quorum could be reached and some decline because they were.
+func (v *Vault) Spent(declines []uint32, reachable uint32) bool {
+	return v.spent || declines[masked.DeclineSpent] > 0 && reachable >= v.plan.Quorum
+}
 
 // Lacks says whether another attempt is in vain because so few devices are present: it leaves out
 // who is absent.
-func (v *Vault) Lacks(present uint32) bool { return v != nil && present < v.plan.Quorum }
+func (v *Vault) Lacks(present uint32) bool { return present < v.plan.Quorum }
 
 // Fit returns as much of an attempt's cohort at record n as a round can have. Of devices that agree
 // on lists all who are not absent have to be neighbors.
 func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, absent func(uint32) bool) wire.Cohort {
-	if v == nil {
-		return c
-	}
 	asked, there := uint64(0), 0
 	v.most = false
 	for slot := range c.Slots(v.plan.Run, n, attempt) {
@@ -130,7 +114,7 @@ func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, absent func(uint32)
 }
 
 // Most says whether the attempt asks as many as a round can have.
-func (v *Vault) Most() bool { return v != nil && v.most }
+func (v *Vault) Most() bool { return v.most }
 
 // Step returns the open step's name, "" without one.
 func (v *Vault) Step() string {
@@ -142,21 +126,18 @@ func (v *Vault) Step() string {
 
 // Tail returns the tail of an announcement of the attempt.
 func (v *Vault) Tail(rest []byte) []byte {
-	if v == nil {
-		return rest
-	}
 	return masked.Tail(rest, v.attempt.Out)
 }
 
-// Waits says whether the open step lacks a device's answer. Without a vault all are waited for.
+// Waits says whether the open step lacks a device's answer; without one, it does.
 func (v *Vault) Waits(slot uint32) bool {
 	return !v.On() || !v.took[slot] && (v.in == nil || v.in[slot])
 }
 
-// Needs says what the open step has, and what it needs to end well: the last one shares of the
-// secrets that it lacks, the others answers of the quorum, and masked scalars of no more than the
-// target.
-func (v *Vault) Needs(q *quorum.Quorum) {
+// Needs returns q with what the open step has, and what it needs to end well: the last one shares
+// of the secrets that it lacks, the others answers of the quorum, and masked scalars of no more
+// than the target.
+func (v *Vault) Needs(q quorum.Quorum) quorum.Quorum {
 	q.Have, q.Least, q.Most = uint32(len(v.took)), v.plan.Quorum, math.MaxUint32
 	q.Must = !v.server.Enough()
 	switch v.server.Step() {
@@ -165,6 +146,7 @@ func (v *Vault) Needs(q *quorum.Quorum) {
 	case secagg.StepUnmask:
 		q.Least, q.Most = 0, 0
 	}
+	return q
 }
 
 // Ends returns when the open step ends at the latest; without one, the deadline.
@@ -179,46 +161,64 @@ func (v *Vault) Ends(deadline uint64) uint64 {
 	return v.asked + uint64(v.plan.Deadline)*end[v.server.Step()]/8
 }
 
-// Take takes a device's request, and counts one that it drops. The answer has a frame if it can be
-// given at once; else the token is kept until the step ends. taken says that the device was
-// waited for.
-func (v *Vault) Take(slot uint32, r *masked.Request, token string,
-	counters *report.Counters) (now Answer, taken bool) {
+// Read reads a device's request.
+func (v *Vault) Read(frame []byte) (m policy.Message, err error) {
+	r, err := masked.DecodeRequest(frame)
+	return policy.Message{N: r.N, Sent: answerOf(&r), Body: &r}, err
+}
+
+// answerOf returns the keys of an attempt as an answer, because a device makes them once. Other
+// steps are none.
+func answerOf(r *masked.Request) crowd.Answer {
+	if r.Step != secagg.StepKeys {
+		return crowd.Answer{}
+	}
+	return crowd.AnswerOf(r.N, r.Nonce[:], r.Body)
+}
+
+// Take takes a device's request, and counts one that it drops. It answers now what can be answered
+// at once; else it keeps the token until the step ends. taken says that the device was waited for.
+func (v *Vault) Take(slot uint32, m policy.Message, token string, counters *report.Counters,
+	respond func(token string, frame []byte)) (taken bool) {
+	r := m.Body.(*masked.Request)
 	if !v.On() || r.N != v.attempt.N || r.Nonce != v.attempt.Nonce() {
 		counters.Late++
-		return stranger(r, token), false
+		respond(token, stranger(r))
+		return false
 	}
 	switch step := v.server.Step(); {
 	case r.Step == v.last && v.in[slot]: // its answer was lost
 		counters.Repeated++
-		return Answer{token, v.answer(r.Step, masked.Next, v.server.Give(slot))}, false
+		respond(token, v.answer(r.Step, masked.Next, v.server.Give(slot)))
+		return false
 	case r.Step != step:
 		counters.Late++
-		return stranger(r, token), false
+		respond(token, stranger(r))
+		return false
 	}
 	switch err := v.server.Take(r.Step, slot, r.Body); {
 	case errors.Is(err, secagg.ErrForeign):
 		counters.Unsampled++
-		return stranger(r, token), false
+		respond(token, stranger(r))
 	case errors.Is(err, secagg.ErrConflict) && r.Step == secagg.StepKeys: // it lost its keys
 		counters.Late++
-		return stranger(r, token), false
+		respond(token, stranger(r))
 	case err != nil: // somebody else may have sent it: no answer ends the device's work
 		counters.Malformed++
-		return Answer{}, false
 	case v.took[slot]:
 		counters.Repeated++
 		v.tokens[slot] = token
-		return Answer{}, false
+	default:
+		v.took[slot], v.tokens[slot] = true, token
+		return true
 	}
-	v.took[slot], v.tokens[slot] = true, token
-	return Answer{}, true
+	return false
 }
 
-// stranger answers who is in another attempt, or out of this one.
-func stranger(r *masked.Request, token string) Answer {
+// stranger is the answer to who is in another attempt, or out of this one.
+func stranger(r *masked.Request) []byte {
 	a := masked.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: masked.Over}
-	return Answer{token, a.Append(nil)}
+	return a.Append(nil)
 }
 
 func (v *Vault) answer(step secagg.Step, state masked.State, body []byte) []byte {
@@ -227,14 +227,12 @@ func (v *Vault) answer(step secagg.Step, state masked.State, body []byte) []byte
 	return a.Append(nil)
 }
 
-// Close ends the open step. It returns the answers to the devices that wait, and whether the round
-// goes on: with the next step while the vault is on, and else with its sum. Without enough answers
-// the attempt is over.
-func (v *Vault) Close() (answers []Answer, ok bool) {
+// Close ends the open step, and answers the devices that wait. It says whether the round goes on:
+// with the next step while the vault is on, and else with its sum. Without enough answers the
+// attempt is over.
+func (v *Vault) Close(respond func(token string, frame []byte)) (ok bool) {
 	step := v.server.Step()
-	var q quorum.Quorum
-	v.Needs(&q)
-	ok = q.Enough() && v.server.Close() == nil
+	ok = v.Needs(quorum.Quorum{}).Enough() && v.server.Close() == nil
 	for _, slot := range v.round.Members {
 		token, waits := v.tokens[slot]
 		if !waits {
@@ -244,7 +242,7 @@ func (v *Vault) Close() (answers []Answer, ok bool) {
 		if ok && step != secagg.StepUnmask {
 			state, body = masked.Next, v.server.Give(slot)
 		}
-		answers = append(answers, Answer{token, v.answer(step, state, body)})
+		respond(token, v.answer(step, state, body))
 	}
 	v.last, v.in, v.took = step, v.took, map[uint32]bool{}
 	clear(v.tokens)
@@ -257,7 +255,7 @@ func (v *Vault) Close() (answers []Answer, ok bool) {
 		v.sum()
 		v.server = nil
 	}
-	return answers, ok
+	return ok
 }
 
 // sum computes the means of the scalars and of the losses.
@@ -282,14 +280,11 @@ func (v *Vault) mean(c secagg.Coding, word uint32) float32 {
 	return float32(math.Min(math.Max(mean, -most), most))
 }
 
-// Result returns the means of the scalars and of the losses, over so many devices; count is 0
-// without a sum.
-func (v *Vault) Result() (means []float32, loss float32, count uint32) {
-	if v == nil {
-		return nil, 0, 0
-	}
-	return v.means, v.loss, v.count
-}
+// Result returns the mean of the losses of so many devices; count is 0 without a sum.
+func (v *Vault) Result() (loss float32, count uint32) { return v.loss, v.count }
+
+// Means returns the means of the scalars.
+func (v *Vault) Means() []float32 { return v.means }
 
 // Contributors returns the slots whose vectors are in the sum.
 func (v *Vault) Contributors() []uint32 { return v.slots }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	frozen "github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/engine"
+	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -124,7 +125,7 @@ func (w *walk) restart() {
 		Witnesses: []string{"witness"}}, &a)
 	w.must(err)
 	w.now, err = engine.New(engine.Config{Plan: w.plan, Epoch: epoch, Random: random(),
-		Witnesses: []string{"witness"}}, &b)
+		Policies: policies.Of, Witnesses: []string{"witness"}}, &b)
 	w.must(err)
 	w.seen.events["restart"]++
 	w.compare(w.old.Start(w.time), w.now.Start(w.time))

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )

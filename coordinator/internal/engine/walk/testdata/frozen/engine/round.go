@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/crowd"
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/gather"
-	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"

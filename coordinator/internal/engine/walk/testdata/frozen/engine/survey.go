@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"

@@ -1,0 +1,151 @@
+package grouping
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/steer"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+)
+
+// With groups=auto all devices of a round share directions at first, and then either that stays so,
+// or each has its own. g_i is the gradient of device i on its minibatch, g their mean, M the number
+// of contributors. Along P directions of their own the devices' mean estimate has the noise
+// mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell both, with
+// v = mean|g_i|^2 - |g|^2 for what makes devices differ. c_ip^2 is |g_i|^2 on average, and the
+// square of mean_i c_ip is |g|^2 + v/M, of minibatches and of devices that are drawn. So with
+// q = (mean_i c_ip)^2 / mean_i c_ip^2, the sums over p of both, they have in common
+//
+//	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
+//
+// |g| falls as the model learns, and v does not, so s falls. Own directions are taken where they
+// have less noise even when |g|^2 is 1/F of what it is, for F = 2 sqrt(M-1), as more devices leave
+// less noise and |g| falls farther. They are given up where shared ones have less noise. Devices
+// that all take part and differ for good have all of g in their mean, and nothing else: then
+// (mean_i c_ip)^2 is |g|^2, and shared ones have less noise where q < 1/M. Where minibatches or
+// devices are drawn q is 1/M or more.
+//
+//	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
+//	given up  s < 0                     that is    q < 1/M
+//
+// The choice follows three rounds, before the devices look for a step. Once devices share
+// directions for good, they go on: a step that was found along shared ones is less right for their
+// own. Own directions tell nothing of s. So every so often devices share those of one round, and s
+// is the mean of that round's and of s before. That round has M s times the noise of the others:
+// one in ten M s rounds adds a tenth.
+//
+// With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
+//
+// One device must not choose for all. So both means are [steer.Trimmed], without weights: among
+// three devices or more, large scalars and contrary ones are left out. Of two devices each can
+// choose. A claim of samples can lower M, as far as claim_bound lets it count.
+//
+// s is a ratio of scalars of the same round, so neither the loss's scale nor the parameters' do
+// matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
+// over has devices share directions again for three rounds.
+const (
+	measured = 3  // shared rounds before the choice
+	between  = 10 // rounds, the fewest from a shared one to the next along own directions
+)
+
+// A contrast is what a chooser of groups=auto knows of devices' gradients.
+type contrast struct {
+	chosen bool
+	own    bool    // devices have directions of their own
+	apart  int     // rounds of own directions before the next shared one
+	rounds int     // shared ones
+	common float64 // s, averaged over them
+}
+
+// size returns how many devices of a round share directions.
+func (c *Chooser) size(p *plan.Plan) uint32 {
+	switch {
+	case p.Groups != wiregroups.Auto:
+		return p.GroupSize
+	case c.contrast.apart > 0:
+		return 1
+	}
+	return mostDevices
+}
+
+// Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
+// groups=auto. After a round upon which it chooses, first or again, it says what, else nothing.
+func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why string) {
+	k := &c.contrast
+	if p.Groups != wiregroups.Auto || len(rows) == 0 {
+		return ""
+	}
+	if k.apart > 0 {
+		k.apart--
+		return ""
+	}
+	shares := sharesOf(weights)
+	return k.learn(1/dot(shares, shares), agreement(rows))
+}
+
+// learn takes q of a shared round of m devices, and says a choice that follows.
+func (k *contrast) learn(m, q float64) (why string) {
+	if k.chosen && !k.own || !(m > 1) || math.IsNaN(q) {
+		return "" // one device alone, or scalars of 0, tell nothing
+	}
+	k.rounds++
+	last := measured
+	if k.own {
+		last = 2
+	}
+	k.common += ((m*q-1)/(m-1) - k.common) / float64(min(k.rounds, last))
+	switch {
+	case k.own && k.common < 0:
+		why = "all devices share directions again, as their own have more noise now"
+		k.own = false
+	case k.own, k.rounds < measured:
+	case k.common > 2/(2+math.Sqrt(m-1)):
+		why = "each device has directions of its own: " + k.noise(m)
+		k.chosen, k.own = true, true
+	default:
+		why = "all devices share directions: " + k.noise(m)
+		k.chosen = true
+	}
+	if k.own {
+		k.apart = int(between*max(m*k.common, 1)) - 1
+	}
+	return why
+}
+
+// noise tells the noise of own directions beside that of shared ones, of m devices.
+func (k *contrast) noise(m float64) string {
+	if !(k.common > 0) {
+		return "what their gradients have in common is too little to tell"
+	}
+	return fmt.Sprintf("the noise of own ones is %.2g of that of shared ones, and grows as the "+
+		"model learns", 1/(m*k.common))
+}
+
+// agreement returns q of a round: by the directions that all its devices share.
+func agreement(rows [][]float32) float64 {
+	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
+	together := 0.0
+	for j := range rows[0] {
+		for i, row := range rows {
+			c := float64(row[j])
+			column[i] = c
+			squares[i] += c * c
+		}
+		mean := steer.Trimmed(column)
+		together += mean * mean
+	}
+	return together / steer.Trimmed(squares)
+}
+
+// sharesOf returns weights divided by their sum.
+func sharesOf(weights []uint32) []float64 {
+	sum, shares := 0.0, make([]float64, len(weights))
+	for _, w := range weights {
+		sum += float64(w)
+	}
+	for i, w := range weights {
+		shares[i] = float64(w) / sum
+	}
+	return shares
+}

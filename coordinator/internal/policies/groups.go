@@ -1,0 +1,86 @@
+package policies
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Groups are named by the coordinator, which chooses them, or drawn by devices.
+type groups struct {
+	chooser *grouping.Chooser
+	plan    *plan.Plan
+}
+
+func (g *groups) Names() bool { return wiregroups.Names(g.plan) }
+
+func (g *groups) Choose(round uint64, attempt uint32, m policy.Members) policy.Named {
+	return g.chooser.Choose(g.plan, round, attempt, standing{m})
+}
+
+func (g *groups) All() bool { return g.chooser.All() }
+
+func (g *groups) Counts(slot uint32, rest []byte) bool {
+	return g.chooser.Counts(slot, &wire.Reply{Kind: wire.Contribution, Rest: rest})
+}
+
+// Seat puts a group in place of the slot that devices of an open roster do not have.
+func (g *groups) Seat(n uint64, slot uint32, id string) uint32 {
+	if g.plan.Roster == plan.OpenRoster && wiregroups.Draws(g.plan) {
+		return wiregroups.Drawn(g.plan, n, id)
+	}
+	return slot
+}
+
+func (g *groups) Of(n uint64, slot uint32, id string) (group uint32, ok bool) {
+	switch {
+	case wiregroups.Names(g.plan):
+		return g.chooser.Of(slot)
+	case g.plan.Roster == plan.OpenRoster:
+		return slot, true // see Seat
+	}
+	return wiregroups.Drawn(g.plan, n, id), true
+}
+
+func (g *groups) Tail(reference wire.Reference, m wire.Missing, named bool,
+	whom policy.Named) []byte {
+	return wiregroups.Tail(reference, m, named, whom.(grouping.Groups))
+}
+
+// A standing shows members to package grouping.
+type standing struct{ members policy.Members }
+
+func (s standing) Members() uint32 { return s.members.Members() }
+
+func (s standing) Standing(slot uint32) grouping.Standing {
+	return grouping.StandingOf(s.members.State(slot))
+}
+
+func (s standing) Contributed(slot uint32) bool { return s.members.Contributed(slot) }
+
+// Sketches are asked of all members, to find groups whose data differ. They are in memory alone:
+// they steer who shares directions, and nothing that a record says.
+type sketches groups
+
+func (s *sketches) Due(_ uint64, m policy.Members) survey.Kind {
+	if s.chooser.Lacks(standing{m}) {
+		return survey.Sketch
+	}
+	return survey.None
+}
+
+func (s *sketches) All() bool { return true }
+
+func (s *sketches) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, m policy.Members,
+) (found survey.Result, change *plan.Change, ok bool) {
+	answers.Sort()
+	found.Kind = k.String()
+	found.Answers, _ = answers.Total()
+	found.Why = s.chooser.Learn(s.plan, rounds+1, grouping.Answers{Slots: answers.Slots(),
+		Rows: answers.Rows(), Weights: answers.Weights()}, standing{m})
+	return found, nil, true
+}

@@ -1,0 +1,36 @@
+// Package policies has the policies of this version: it says which of them a plan has.
+package policies
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/vault"
+	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/secagg/masked"
+)
+
+// Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
+// are asked, so its changes reach them.
+func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
+	if p.MuAuto > 0 || p.StepAuto > 0 {
+		s.Surveys = append(s.Surveys, &steered{p})
+	}
+	if p.StepAuto > 0 {
+		s.Law = &law{plan: p}
+	}
+	if p.Sharing == plan.GroupDirections {
+		chooser := grouping.New(epoch)
+		s.Stages.Groups, s.Groups = chooser, &groups{chooser, p}
+		if p.Groups == wiregroups.Sketch {
+			s.Surveys = append(s.Surveys, &sketches{chooser, p})
+		}
+	}
+	if masked.On(p) {
+		v := vault.New(p)
+		s.Stages.Sum, s.Steps = v, v
+	}
+	return s
+}
+
+var _ policy.Steps = (*vault.Vault)(nil)

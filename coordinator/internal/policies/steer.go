@@ -1,0 +1,46 @@
+package policies
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A steered survey finds mu or the step.
+type steered struct{ plan *plan.Plan }
+
+func (s *steered) Due(rounds uint64, _ policy.Members) survey.Kind {
+	return steer.Due(s.plan, rounds)
+}
+
+func (s *steered) All() bool { return false }
+
+func (s *steered) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ policy.Members,
+) (found survey.Result, change *plan.Change, ok bool) {
+	return steer.Decide(s.plan, rounds, k, answers.Rows())
+}
+
+// A law is that of steer, with the slopes of the open round.
+type law struct {
+	steer.Law
+	plan   *plan.Plan
+	slopes []float64
+}
+
+func (l *law) Open() { l.slopes = l.slopes[:0] }
+
+func (l *law) Add(rest []byte) {
+	if slope, ok := survey.SlopeOf(rest); ok {
+		l.slopes = append(l.slopes, float64(slope))
+	}
+}
+
+func (l *law) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
+	past := steer.Past{Step: at.LastStep.Size, Round: at.LastStep.Round,
+		Factor: at.Squares.Factor(l.plan, body.Round, body.Terms)}
+	return l.Law.Next(l.plan, past, body.Round, body.Terms, losses, l.slopes)
+}
