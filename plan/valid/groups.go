@@ -1,13 +1,15 @@
 package valid
 
 import (
+	"slices"
+
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/internal/perclass"
 	"github.com/zofl/zofl/plan"
 )
 
 // groupRefusals are of plans whose devices share directions by groups.
-var groupRefusals = []refusal{
+var groupRefusals = slices.Concat([]refusal{
 	{"transport", onDense, grouped, "transport=dense has no groups"},
 	{"roster", onAll, func(p *plan.Plan) bool {
 		return grouped(p) && p.Groups != grouping.Random && p.Roster == plan.OpenRoster
@@ -46,30 +48,27 @@ var groupRefusals = []refusal{
 			float32(p.Trim*float32(p.GroupSize)) < 1
 	},
 		"it cuts off no device of a group"},
-	{"classes", onAll, func(p *plan.Plan) bool { return p.Classes > 0 && p.Secure > 0 },
+}, of(classed, []refusal{
+	{"classes", onAll, func(p *plan.Plan) bool { return p.Secure > 0 },
 		"secure=sum shows no scalars of a device"},
-	{"classes", onAll, func(p *plan.Plan) bool { return p.Classes > 0 && p.DPClip > 0 },
+	{"classes", onAll, func(p *plan.Plan) bool { return p.DPClip > 0 },
 		"dp_clip hides no numbers of samples"},
-	{"classes", onAll, func(p *plan.Plan) bool {
-		return p.Classes > 0 && p.Groups != grouping.Sketch
-	},
+	{"classes", onAll, func(p *plan.Plan) bool { return p.Groups != grouping.Sketch },
 		"it needs groups=sketch"},
-	{"classes", onAll, func(p *plan.Plan) bool {
-		return p.Classes > 0 && p.Weights != plan.Equal
-	},
+	{"classes", onAll, func(p *plan.Plan) bool { return p.Weights != plan.Equal },
 		"it needs weights=equal"},
 	{"classes", onAll, func(p *plan.Plan) bool { return p.Classes == 1 },
 		"one class has nothing to tell apart"},
-	{"classes", onAll, func(p *plan.Plan) bool { return p.Classes > 0 && p.Steps > 1 },
+	{"classes", onAll, func(p *plan.Plan) bool { return p.Steps > 1 },
 		"it needs steps=1"},
-	{"classes", onAll, func(p *plan.Plan) bool {
-		return p.Classes > 0 && p.Aggregator != plan.WeightedMean
-	},
+	{"classes", onAll, func(p *plan.Plan) bool { return p.Aggregator != plan.WeightedMean },
 		"it needs aggregator=weighted-mean"},
 	{"classes", onAll, func(p *plan.Plan) bool {
-		return p.Classes > 0 && perclass.MostBytes(p, int(p.MaxPerturbations())) > 4*plan.MaxScalars
+		return perclass.MostBytes(p, int(p.MaxPerturbations())) > 4*plan.MaxScalars
 	},
 		"the scalars of all classes do not fit a reply"},
-}
+}))
 
 func grouped(p *plan.Plan) bool { return p.Sharing == plan.GroupDirections }
+
+func classed(p *plan.Plan) bool { return p.Classes > 0 }

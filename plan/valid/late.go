@@ -8,31 +8,24 @@ import (
 )
 
 // lateRefusals are of plans that let late contributions count.
-var lateRefusals = []refusal{
-	{"late", onDense, func(p *plan.Plan) bool { return p.Late > 0 },
-		"transport=dense takes no late work"},
-	{"late", onScalars, func(p *plan.Plan) bool {
-		return p.Late > 0 && p.Control != plan.NoControl
-	},
+var lateRefusals = append(of(late, []refusal{
+	{"late", onDense, nil, "transport=dense takes no late work"},
+	{"late", onScalars, func(p *plan.Plan) bool { return p.Control != plan.NoControl },
 		"late work needs control=none"},
-	{"late", onScalars, func(p *plan.Plan) bool {
-		return p.Late > 0 && p.Distribution == plan.Subspace
-	},
+	{"late", onScalars, func(p *plan.Plan) bool { return p.Distribution == plan.Subspace },
 		"late work excludes distribution=subspace"},
 	{"late", onScalars, func(p *plan.Plan) bool {
-		return p.Late > 0 &&
-			(p.Aggregator == plan.Median || p.Aggregator == plan.TrimmedMean)
+		return p.Aggregator == plan.Median || p.Aggregator == plan.TrimmedMean
 	},
 		"late work needs a mean"},
-	{"late", onRelay, func(p *plan.Plan) bool {
-		return p.Late > 0 && p.Precision.Quantized()
-	},
+	{"late", onRelay, func(p *plan.Plan) bool { return p.Precision.Quantized() },
 		"late work needs precision=single or precision=half"},
-	{"async", onAll, func(p *plan.Plan) bool {
-		return p.Async > 0 && p.Late == 0
-	},
+}), []refusal{
+	{"async", onAll, func(p *plan.Plan) bool { return p.Async > 0 && p.Late == 0 },
 		"it needs late above 0"},
-}
+}...)
+
+func late(p *plan.Plan) bool { return p.Late > 0 }
 
 // checkLate keeps records of transport=mean within MaxRecord, even if each of the last Late
 // records has late contributions.

@@ -1,6 +1,8 @@
 package valid
 
 import (
+	"slices"
+
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 )
@@ -16,57 +18,48 @@ const (
 
 // noiseRefusals are of plans with differential privacy. They leave no number that a device
 // sends outside of it, or none that others see.
-var noiseRefusals = []refusal{
+var noiseRefusals = slices.Concat([]refusal{
 	{"dp_clip", onAll, func(p *plan.Plan) bool {
 		return p.DPClip == 0 && (p.DPNoise > 0 || p.DPBy > 0 || p.DPDelta > 0)
 	},
 		"dp_noise, dp_by and dp_delta need it"},
-	{"dp_clip", onAll, func(p *plan.Plan) bool { return p.DPClip > 0 && p.DPClip < minClip },
+}, of(private, []refusal{
+	{"dp_clip", onAll, func(p *plan.Plan) bool { return p.DPClip < minClip },
 		"it is below 1e-9"},
-	{"dp_noise", onAll, func(p *plan.Plan) bool { return p.DPClip > 0 && p.DPNoise < minNoise },
+	{"dp_noise", onAll, func(p *plan.Plan) bool { return p.DPNoise < minNoise },
 		"beside dp_clip it must be 0.01 or more"},
-	{"dp_delta", onAll, func(p *plan.Plan) bool {
-		return p.DPClip > 0 && !(p.DPDelta > 0 && p.DPDelta < 1)
-	},
+	{"dp_delta", onAll, func(p *plan.Plan) bool { return !(p.DPDelta > 0 && p.DPDelta < 1) },
 		"beside dp_clip it must be above 0 and below 1"},
-	{"dp_clip", onDense, func(p *plan.Plan) bool { return p.DPClip > 0 },
-		"transport=dense sends vectors"},
-	{"dp_clip", onRelay, func(p *plan.Plan) bool { return p.DPClip > 0 },
-		"transport=relay shows single contributions"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.Weights != plan.Equal },
+	{"dp_clip", onDense, nil, "transport=dense sends vectors"},
+	{"dp_clip", onRelay, nil, "transport=relay shows single contributions"},
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.Weights != plan.Equal },
 		"it needs weights=equal"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool {
-		return p.DPClip > 0 && p.Aggregator != plan.WeightedMean
-	},
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.Aggregator != plan.WeightedMean },
 		"it needs aggregator=weighted-mean"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool {
-		return p.DPClip > 0 && p.Control != plan.NoControl
-	},
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.Control != plan.NoControl },
 		"it needs control=none"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.Late > 0 },
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.Late > 0 },
 		"it takes no late work"},
 	{"dp_clip", onMean, func(p *plan.Plan) bool {
-		return p.DPClip > 0 && (p.Bound > 0 || p.ClaimBound > 0 || p.Trust > 0)
+		return p.Bound > 0 || p.ClaimBound > 0 || p.Trust > 0
 	},
 		"it excludes bound, claim_bound and trust"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool {
-		return p.DPClip > 0 && p.MuAuto > 0 && p.StepAuto > 0
-	},
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.MuAuto > 0 && p.StepAuto > 0 },
 		"mu=auto and step=auto send losses without noise"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.MuAuto > 0 },
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.MuAuto > 0 },
 		"mu=auto sends losses without noise"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.StepAuto > 0 },
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.StepAuto > 0 },
 		"step=auto sends losses without noise"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.Diverge > 0 },
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.Diverge > 0 },
 		"diverge looks at losses without noise"},
-	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.StopMetric != "" },
+	{"dp_clip", onMean, func(p *plan.Plan) bool { return p.StopMetric != "" },
 		"stop_metric looks at metrics without noise"},
 	{"dp_clip", onMean, func(p *plan.Plan) bool {
 		device, _ := p.Noisy()
 		return device && p.EvalEvery > 0
 	},
 		"evaluations send metrics without noise"},
-	{"dp_of", onMean, func(p *plan.Plan) bool { return p.DPClip > 0 && p.DPOf > 0 && p.Secure == 0 },
+	{"dp_of", onMean, func(p *plan.Plan) bool { return p.DPOf > 0 && p.Secure == 0 },
 		"dp_of=sum needs secure=sum"},
 	{"max_scalar", onMean, func(p *plan.Plan) bool {
 		device, _ := p.Noisy()
@@ -74,4 +67,6 @@ var noiseRefusals = []refusal{
 		return device && float64(p.MaxScalar) < float64(p.DPClip)*(1+tails*own)
 	},
 		"it is below dp_clip and 8 times its noise"},
-}
+}))
+
+func private(p *plan.Plan) bool { return p.DPClip > 0 }

@@ -18,6 +18,16 @@ type refusal struct {
 	what  string
 }
 
+// of returns the refusals of a feature. A plan that lacks it is not asked whether it has a fault
+// there. No condition: the feature alone is one.
+func of(feature func(p *plan.Plan) bool, list []refusal) []refusal {
+	for i := range list {
+		when := list[i].when
+		list[i].when = func(p *plan.Plan) bool { return feature(p) && (when == nil || when(p)) }
+	}
+	return list
+}
+
 // transports are a set: what the refusals of plans ask of a transport.
 type transports uint8
 
