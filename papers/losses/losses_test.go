@@ -23,6 +23,9 @@ func small(dir string) *lab.Env {
 
 // TestLosses runs the experiment, and again from what the first time saved.
 func TestLosses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains 40 times")
+	}
 	dir := t.TempDir()
 	first := labtest.Run(t, Experiment(), small(dir))
 	if len(first.Table.Rows) != 2*2*10 || len(first.Claims) != 4 || len(first.Summary.Rows) != 4 {
