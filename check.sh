@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The test command. It installs nothing; .ci/setup does.
 #
-#   ./check.sh quick  while you work, under 90 seconds where Go's cache is warm: gofmt, and
-#                     for what a change affects vet and tests without the race detector;
-#                     golden vectors on amd64 and 386. The change is all that differs from
-#                     where this branch left origin/main, or main, or BASE (BASE=HEAD~3);
-#                     files that are not committed count. Packages that changed are tested
-#                     in full. Those that import them, in any module, are tested with
-#                     -short, the closest first, as far as the time goes. It prints which
-#                     it tests, and which it leaves.
+#   ./check.sh quick  while you work, under a minute where Go's cache is warm: gofmt, and for
+#                     what a change affects vet and tests without the race detector, the
+#                     closest first, as far as the time goes; golden vectors on amd64 and 386
+#                     where it can change them. The change is all that differs from where this
+#                     branch left origin/main, or main, or BASE (BASE=HEAD~3); files that are
+#                     not committed count. Packages that changed are tested in full, and with
+#                     -short those that import them, in any module. It prints which it tests,
+#                     and which it leaves.
 #   ./check.sh        the whole, before you send it. Each step prints what it took:
 #                     gofmt, vet, tidy and build of every module; all tests, with the race
 #                     detector but for what takes it too long or starts no goroutine, fuzz
@@ -16,16 +16,17 @@
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
-#   ./check.sh all    also the long tests of the papers' experiments; golden vectors under qemu on arm64, arm v6 and v7,
-#                     riscv64 and s390x, their disassembly, more of the simulator's
-#                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
-#                     and Raspberry Pis; and on this machine's JVM what gobind makes
-#                     of it: Java and Kotlin devices, and the Android example's core;
-#                     the Python package, and its reader of logs on all vectors; the ONNX
-#                     example, a run of three devices in Python and one in Java; a language
-#                     model on ten devices; the metrics in promtool; golden vectors in
-#                     WebAssembly, and devices in tabs of Chromium; the dashboard and the
-#                     site of docs, looked at in Chromium.
+#   ./check.sh all    also long tests of the papers' experiments, of releases and of the example in
+#                     a browser; whether tests compile for Windows and macOS; golden vectors
+#                     under qemu on arm64, arm v6 and v7, riscv64 and s390x, their disassembly;
+#                     more of the simulator's seeds; a run that mixes architectures, whole runs
+#                     of client/mobile on those of phones and Raspberry Pis; and on this
+#                     machine's JVM what gobind makes of it: Java and Kotlin devices, and the
+#                     Android example's core; the Python package, and its reader of logs on all
+#                     vectors; the ONNX example, a run of three devices in Python and one in
+#                     Java; a language model on ten devices; the metrics in promtool; golden
+#                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
+#                     the site of docs, looked at in Chromium.
 #
 # A test that the race detector makes minutes of looks at testing.Short, or is in a file
 # that is built without race, and so are those of programs that run others. Such tests, which
@@ -38,6 +39,9 @@ export CGO_ENABLED=0
 
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
+# Modules whose long tests only all runs: they compile everything once more, for releases and
+# browsers, or are the papers' experiments.
+small=(papers release examples/browser)
 # Packages of assembly and their users, that have a way without it.
 assembly=(./prng ./mathx ./internal/isa ./client/replica)
 
@@ -133,10 +137,15 @@ formatted() {
 module() {
 	go -C "$1" mod tidy -diff || fail "go mod tidy in $1"
 	go -C "$1" vet ./...
-	for os in windows darwin; do # whose tests nothing here runs, but all compile
-		CGO_ENABLED=0 GOOS=$os go -C "$1" vet ./... || fail "go vet in $1 for $os"
-	done
 	go -C "$1" build -o /dev/null ./... # a module of one program would have it beside its source
+}
+
+# compiles OS: the tests of all modules compile for a system on which nothing here runs them.
+compiles() {
+	local dir
+	while read -r dir; do
+		GOOS=$1 go -C "$dir" vet ./... || fail "go vet in $dir for $1"
+	done <"$work/modules"
 }
 
 # tested DIR FLAG...: the module's packages that have tests, and where they are.
@@ -174,11 +183,11 @@ raced() {
 	run "$1" "$list" -race -short
 }
 
-# short DIR: tests in small, without the race detector.
-short() {
-	local list=$work/short.$BASHPID
+# unraced DIR FLAG...: all tests of a module, without the race detector.
+unraced() {
+	local list=$work/unraced.$BASHPID
 	tested "$1" | cut -d' ' -f1 >"$list"
-	run "$1" "$list" -short
+	run "$1" "$list" "${@:2}"
 }
 
 # long DIR: the tests of packages that the race detector has nothing to find in, and of others
@@ -287,25 +296,23 @@ package() {
 }
 
 # The whole check, its longest steps first, lest one runs alone at the end. What compiles the
-# same code is not begun at once. The papers' experiments are tested in small, but for "whole all".
+# same code is not begun at once.
 whole() {
-	local dir
+	local dir size=(-short)
+	[ "$mode" != all ] || size=()
 	modules >"$work/modules"
 	add "tests of coordinator/zofl, raced" raced coordinator/zofl
-	[ "${1:-}" != all ] || add "long tests of papers, not raced" long papers
 	add "long tests of testing, not raced" long testing
 	add gofmt formatted
 	[ "$host" != amd64 ] || add "generated assembly" generated
 	while read -r dir; do add "tidy, vet, build $dir" module "$dir"; done <"$work/modules"
 	add "tests of testing, raced" raced testing
 	add "tests of ., raced" raced .
-	if [ "${1:-}" = all ]; then
-		add "tests of papers, raced" raced papers
-	else
-		add "short tests of papers" short papers
-	fi
 	while read -r dir; do
-		[ "$dir" != papers ] || continue
+		if [[ " ${small[*]} " == *" $dir "* ]]; then
+			add "tests of $dir, not raced" unraced "$dir" "${size[@]}"
+			continue
+		fi
 		[[ $dir =~ ^(coordinator/zofl|testing|\.)$ ]] || add "tests of $dir, raced" raced "$dir"
 		[ "$dir" = testing ] || add "long tests of $dir, not raced" long "$dir"
 	done <"$work/modules"
@@ -322,6 +329,8 @@ whole() {
 
 # What else all checks: other languages with their engines, a browser, and emulators.
 elsewhere() {
+	add "compiles for Windows" compiles windows
+	add "compiles for macOS" compiles darwin
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
@@ -382,33 +391,44 @@ beginning() {
 	git rev-parse HEAD
 }
 
-# look DIR: vet and tidy for the affected packages of a module. It compiles, once, what
-# their tests need.
+# look DIR: vet and tidy for the affected packages of a module, unless the time is over. It
+# compiles, once, what their tests need.
 look() {
 	local packages listed=$work/listed.$BASHPID
+	if [ $SECONDS -ge "$looking" ]; then
+		printf '   vet of %s\n' "$1" >>"$work/left"
+		return
+	fi
 	go -C "$1" mod tidy -diff || fail "go mod tidy in $1"
 	go -C "$1" list ./... >"$listed"
 	mapfile -t packages < <(awk -v m="$1" '$2 == m { print $3 }' "$work/affected" | grep -xFf - "$listed")
 	[ ${#packages[@]} = 0 ] || go -C "$1" vet "${packages[@]}"
 }
 
-# one DISTANCE MODULE PACKAGE: tests of a package, unless the time is over.
+# one DISTANCE MODULE PACKAGE: tests of a package, as far as the time goes. What changed has half
+# a minute in any case.
 one() {
-	local out size=-short
-	[ "$1" != 0 ] || size=
-	if [ "$1" != 0 ] && [ "$(date +%s)" -ge "$deadline" ]; then
-		printf '   %s\n' "$3" >>"$work/left"
-		return
+	local out size=-short status=0 rest=$((deadline - $(date +%s)))
+	if [ "$1" = 0 ]; then
+		size=
+		[ "$rest" -ge 30 ] || rest=30
 	fi
 	out=$(mktemp "$work/out.XXXXXX")
 	# shellcheck disable=SC2086 # no size is no argument
-	go -C "$2" test -vet=off -count=1 $size "$3" >"$out" 2>&1 || { cat "$out"; return 255; }
-	printf '%s%s\n' "$(tail -n 1 "$out")" "${size:+ $size}"
+	[ "$rest" -le 0 ] || timeout "$rest" go -C "$2" test -vet=off -count=1 $size "$3" >"$out" 2>&1 || status=$?
+	if [ "$rest" -le 0 ] || [ "$status" = 124 ]; then
+		printf '   %s\n' "$3" >>"$work/left"
+	elif [ "$status" != 0 ]; then
+		cat "$out"
+		return 255
+	else
+		printf '%s%s\n' "$(tail -n 1 "$out")" "${size:+ $size}"
+	fi
 }
 
 quick() {
-	local from dir changed
-	deadline=$(($(date +%s) + 45))
+	local from dir changed looking=20
+	deadline=$(($(date +%s) + 50))
 	from=$(beginning)
 	change "$from" | sort -u >"$work/change"
 	go -C testing run ./cmd/affected <"$work/change" >"$work/affected"
@@ -418,9 +438,11 @@ quick() {
 	if grep -qE '^internal/asm/|_amd64\.(s|go)$' "$work/change" && [ "$host" = amd64 ]; then
 		step "generated assembly" generated
 	fi
-	while read -r dir; do step "tidy, vet $dir" look "$dir"; done < <(cut -d' ' -f2 "$work/affected" | sort -u)
-	step "golden vectors" golden
-	[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
+	while read -r dir; do step "tidy, vet $dir" look "$dir"; done < <(cut -d' ' -f2 "$work/affected" | awk '!seen[$0]++')
+	if go list "${replicated[@]}" | grep -qxF "$(cut -d' ' -f3 "$work/affected")"; then
+		step "golden vectors" golden
+		[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
+	fi
 	changed=$(awk '$1 == 0 { print $3 }' "$work/affected")
 	if go list "${replicated[@]}" | grep -qxF "$changed"; then
 		step "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
@@ -431,17 +453,18 @@ quick() {
 	awk '$4 == "tested" { print $1, $2, $3 }' "$work/affected" |
 		xargs -r -P 3 -L 1 bash -c 'one "$@"' one || fail "tests"
 	if [ -e "$work/left" ]; then
-		printf '== %d packages are left to ./check.sh, the time is over:\n' "$(wc -l <"$work/left")"
+		printf '== %d are left to ./check.sh, the time is over:\n' "$(wc -l <"$work/left")"
 		cat "$work/left"
 	fi
 	echo "== left to ./check.sh besides: the race detector, what -short omits, code without assembly, golden vectors on amd64 v3"
 }
 
-case "${1:-}" in "" | all | quick) ;; *) fail "usage: ./check.sh [quick|all]" ;; esac
+mode=${1:-}
+case "$mode" in "" | all | quick) ;; *) fail "usage: ./check.sh [quick|all]" ;; esac
 need go golang
 need git git
 need gcc gcc
-if [ "${1:-}" = all ]; then
+if [ "$mode" = all ]; then
 	for a in arm aarch64 riscv64 s390x; do need "qemu-$a-static" qemu-user-static; done
 	need javac default-jdk-headless
 	need mvn maven
@@ -458,9 +481,9 @@ fi
 host=$(go env GOHOSTARCH)
 # What tests of kernels must have come to: see internal/isa/isatest.
 [ "$host" != amd64 ] || export ZOFL_ISA=${ZOFL_ISA:-avx2}
-case "${1:-}" in
+case "$mode" in
 quick) quick ;;
-all) whole all; elsewhere; drain ;;
+all) whole; elsewhere; drain ;;
 *) whole; drain ;;
 esac
 printf '== all passed in %d s\n' "$SECONDS"
