@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 		module + "/internal/codec", module + "/wire/compact", module + "/internal/dpnoise",
 		module + "/internal/half", module + "/internal/footprint", module + "/internal/grouping",
 		module + "/internal/perclass",
-		module + "/wire/secagg/...", module + "/internal/subjects",
+		module + "/wire/secagg", module + "/internal/subjects",
 	},
 	"wire": {
 		module + "/prng", module + "/plan", module + "/wire/...", module + "/internal/codec",
@@ -81,12 +81,12 @@ var allowed = map[string][]string{
 	},
 	"client/internal/outbox": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
-		module + "/wire/secagg/masked", module + "/client/internal/retry",
+		module + "/wire/secagg", module + "/client/internal/retry",
 		module + "/client/internal/files",
 	},
 	"client/internal/mask": {
-		module + "/plan", module + "/wire", module + "/wire/secagg/masked",
-		module + "/wire/secagg", module + "/client/internal/retry",
+		module + "/plan", module + "/wire", module + "/wire/secagg",
+		module + "/client/internal/retry",
 	},
 	"client/internal/files": {module + "/plan", module + "/wire"},
 	"client/internal/seal":  {},
@@ -132,7 +132,7 @@ var allowed = map[string][]string{
 	},
 	"coordinator/internal/policies": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
-		module + "/wire/secagg/masked", module + "/coordinator/runlog",
+		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/vault",
@@ -154,8 +154,8 @@ var allowed = map[string][]string{
 		module + "/coordinator/runlog",
 	},
 	"coordinator/internal/vault": {
-		module + "/plan", module + "/wire", module + "/wire/secagg/masked",
-		module + "/wire/secagg", module + "/coordinator/report",
+		module + "/plan", module + "/wire", module + "/wire/secagg",
+		module + "/coordinator/report",
 		module + "/coordinator/internal/crowd", module + "/coordinator/internal/policy",
 		module + "/coordinator/internal/quorum",
 	},
@@ -227,7 +227,7 @@ func shellImports(own string) []string {
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/plan/...",
 		module + "/wire/compact", module + "/internal/dpnoise", module + "/internal/footprint",
 		module + "/internal/grouping", module + "/internal/leader", module + "/internal/perclass",
-		module + "/wire/secagg/...", module + "/internal/subjects",
+		module + "/wire/secagg", module + "/internal/subjects",
 		module + "/internal/surrogate",
 		module + "/bus/...", module + "/internal/disk",
 		module + "/internal/dirstore", module + "/internal/parallel", module + "/internal/half",

@@ -3,7 +3,7 @@ package client
 import (
 	"time"
 
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -19,7 +19,7 @@ func (c *Client) lastChance(a *arrival) time.Time {
 		return a.closes // no survey takes late answers
 	}
 	plan := c.follower.Plan()
-	if masked.On(plan) {
+	if secagg.On(plan) {
 		return a.closes.Add(-unmaskTime(plan))
 	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // TestOutJoinsAgain: a device with secure=sum that the coordinator believes to be away can send
@@ -24,7 +24,7 @@ func TestOutJoinsAgain(t *testing.T) {
 			for range 10 {
 				attempt++
 				h.announce(func(a *wire.Announcement) {
-					a.Attempt, a.Rest = attempt, masked.Tail(nil, out)
+					a.Attempt, a.Rest = attempt, secagg.Tail(nil, out)
 				})
 				pass(5 * time.Second)
 			}

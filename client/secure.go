@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // With secure=sum a device answers an attempt in the steps of package mask. The first two go
@@ -22,12 +22,12 @@ import (
 func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, tip := r.Plan(), r.Hash().Tip()
-	attempt := masked.Of(plan.Run, &a.Announcement, tip, int(plan.Steps)*int(a.Perturbations))
+	attempt := secagg.Of(plan.Run, &a.Announcement, tip, int(plan.Steps)*int(a.Perturbations))
 	if !c.outbox.BeginAttempt(attempt.Nonce()) {
 		return c.report(Progress{State: Waiting})
 	}
 	if c.outbox.Unmasked(a.N) {
-		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: masked.DeclineSpent}
+		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: secagg.DeclineSpent}
 		if err := c.send(ctx, reply.Append(nil)); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -40,7 +40,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		c.inbox.refuse()
 		return c.report(Progress{State: Waiting, Err: err})
 	}
-	if masked.On(plan) {
+	if secagg.On(plan) {
 		return c.workMasked(ctx, a)
 	}
 	repeats := c.member.repeats(a)

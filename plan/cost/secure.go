@@ -4,7 +4,6 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // Secure returns what the steps of a round of secure aggregation cost, without their frames and
@@ -24,9 +23,9 @@ func (s *sample) addMasked(c *Round, i int, id string) {
 		steps = append(steps[:3], secagg.StepUnmask)
 	}
 	for j, step := range steps {
-		request := masked.Request{N: s.n(i), Step: step, Body: make([]byte, price.Up[step])}
+		request := secagg.Request{N: s.n(i), Step: step, Body: make([]byte, price.Up[step])}
 		c.Up.add(requested(subject, request.Append(nil)))
-		answer := masked.Answer{N: s.n(i), Step: step, State: masked.Next}
+		answer := secagg.Answer{N: s.n(i), Step: step, State: secagg.Next}
 		if j+1 < len(steps) {
 			answer.Body = make([]byte, price.Down[steps[j+1]])
 		}

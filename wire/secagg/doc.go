@@ -21,6 +21,10 @@
 // neighborhood kept its threshold. All numbers are uint32, and sums wrap: any integers modulo 2^32.
 // [Coding] makes such integers of scalars.
 //
+// A [Request] and an [Answer] are the frames that carry a step, for plans with secure=sum: a device
+// asks on its subject zo.<run>.k.<id>, and the answer comes when the step is over. Announcements,
+// records and declines are as ever; a device sends no contribution in the clear.
+//
 // Nothing here knows a network or a clock. Bytes of others may be anything: they are refused with
 // an error, never with a panic, and nothing is allocated that they do not carry. Each call can be
 // repeated: with the same arguments it returns the same bytes, with others [ErrConflict].

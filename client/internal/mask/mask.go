@@ -14,7 +14,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // ErrOut: the coordinator believed this device to be away when it announced the attempt.
@@ -35,7 +34,7 @@ const patience = 250 * time.Millisecond
 // Config is what a session needs.
 type Config struct {
 	Plan    *plan.Plan
-	Attempt masked.Attempt
+	Attempt secagg.Attempt
 	Slot    uint32
 	// Secret is what the devices of a private run share; nil: the run is not private.
 	Secret []byte
@@ -157,7 +156,7 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	precision := s.cfg.Plan.Precision
 	values := make([]float32, precision.Len(scalars))
 	precision.Decode(values, scalars, 0)
-	coding, ofLoss := masked.Codings(s.cfg.Plan, s.devices)
+	coding, ofLoss := secagg.Codings(s.cfg.Plan, s.devices)
 	words := make([]uint32, 0, len(values)+1)
 	for _, v := range values {
 		word, _, err := coding.Word(v, 1)
@@ -174,7 +173,7 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 // needs.
 func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
 	nonce := s.cfg.Attempt.Nonce()
-	request := masked.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body}
+	request := secagg.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body}
 	frame := request.Append(nil)
 	for {
 		began := time.Now()
@@ -185,11 +184,11 @@ func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
 		case retry.Final(err):
 			return nil, err
 		case err == nil:
-			a, err := masked.DecodeAnswer(b)
+			a, err := secagg.DecodeAnswer(b)
 			if err != nil || a.N != s.cfg.Attempt.N || a.Nonce != nonce || a.Step != step {
 				break // not an answer: ask again
 			}
-			if a.State == masked.Over {
+			if a.State == secagg.Over {
 				return nil, fmt.Errorf("step %v: %w", step, errOver)
 			}
 			return a.Body, nil

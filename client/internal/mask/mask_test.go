@@ -10,12 +10,11 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // attemptOf returns an attempt that asks n devices.
-func attemptOf(n uint32) masked.Attempt {
-	return masked.Attempt{Run: "r", N: 2, Epoch: 1, Words: 2,
+func attemptOf(n uint32) secagg.Attempt {
+	return secagg.Attempt{Run: "r", N: 2, Epoch: 1, Words: 2,
 		Cohort: wire.Cohort{Sampled: uint64(n), Members: n}}
 }
 
@@ -42,7 +41,7 @@ func TestSmallRound(t *testing.T) {
 // and ends when the coordinator says so, when it is superseded, or with a final error.
 func TestSession(t *testing.T) {
 	a := attemptOf(4)
-	over := masked.Answer{N: a.N, Nonce: a.Nonce(), Step: secagg.StepKeys, State: masked.Over}
+	over := secagg.Answer{N: a.N, Nonce: a.Nonce(), Step: secagg.StepKeys, State: secagg.Over}
 	foreign := over
 	foreign.Nonce[0]++
 	calls := 0

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/client/internal/files"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // itemUnmasked is the last record that this device helped to unmask, with secure aggregation.
@@ -23,12 +23,12 @@ const (
 // unmasking is what a device remembers of secure aggregation.
 type unmasking struct {
 	n       uint64 // the highest record that it helped to unmask
-	attempt [masked.NonceLen]byte
+	attempt [secagg.NonceLen]byte
 	begun   bool // the device has taken up attempt, or declined it
 }
 
 // BeginAttempt says whether this device has not taken up an attempt yet. It does so once.
-func (o *Outbox) BeginAttempt(nonce [masked.NonceLen]byte) bool {
+func (o *Outbox) BeginAttempt(nonce [secagg.NonceLen]byte) bool {
 	u := &o.unmasking
 	if u.begun && u.attempt == nonce {
 		return false

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/internal/files"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // A memoryStore keeps items in memory.
@@ -58,7 +58,7 @@ func TestUnmaskedIsKept(t *testing.T) {
 	if o = life(); !o.Unmasked(7) || !o.Unmasked(6) || o.Unmasked(8) {
 		t.Error("the next life does not know what was unmasked")
 	}
-	nonce := [masked.NonceLen]byte{}
+	nonce := [secagg.NonceLen]byte{}
 	if !o.BeginAttempt(nonce) || o.BeginAttempt(nonce) {
 		t.Error("an attempt is not taken up once")
 	}

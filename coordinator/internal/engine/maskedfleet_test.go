@@ -10,7 +10,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // A maskedFleet drives a core with devices that take the steps of secure aggregation.
@@ -21,7 +20,7 @@ type maskedFleet struct {
 	devices map[int]*secagg.Device
 	given   map[int][]byte // the body of the last answer to a device
 	over    map[int]bool   // told that the attempt is over for it
-	attempt masked.Attempt
+	attempt secagg.Attempt
 	scalars [][]float32
 	rng     *rand.Rand
 	seen    [][]byte // bodies that came from devices
@@ -78,7 +77,7 @@ func (f *maskedFleet) begin() {
 	}
 	head := c.head()
 	head.Rest = c.asking(head.Rest)
-	f.attempt = masked.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
+	f.attempt = secagg.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
 	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
 	round := f.attempt.Round(&c.Plan)
 	for _, slot := range round.Members {
@@ -93,7 +92,7 @@ func (f *maskedFleet) begin() {
 
 // words codes a device's scalars, and a loss of its number.
 func (f *maskedFleet) words(device int) (words []uint32) {
-	scalars, loss := masked.Codings(&f.c.Plan, len(f.devices))
+	scalars, loss := secagg.Codings(&f.c.Plan, len(f.devices))
 	for _, g := range f.scalars[device] {
 		word, _, err := scalars.Word(g, 1)
 		if err != nil {
@@ -148,7 +147,7 @@ func (f *maskedFleet) sums(devices ...int) {
 
 func (f *maskedFleet) send(device int, step secagg.Step, body []byte) {
 	f.t.Helper()
-	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: body}
+	r := secagg.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: body}
 	f.input(Input{Kind: InStep, ID: ids(len(f.scalars))[device], Frame: r.Append(nil),
 		Token: fmt.Sprint("to.", device)})
 }
@@ -164,11 +163,11 @@ func (f *maskedFleet) input(in Input) {
 		if _, err := fmt.Sscanf(o.Token, "to.%d", &device); err != nil {
 			continue
 		}
-		a, err := masked.DecodeAnswer(o.Frame)
+		a, err := secagg.DecodeAnswer(o.Frame)
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		f.given[device], f.over[device] = a.Body, a.State == masked.Over
+		f.given[device], f.over[device] = a.Body, a.State == secagg.Over
 	}
 }
 
@@ -199,7 +198,7 @@ func (f *maskedFleet) check(devices ...int) {
 	if body == nil || int(body.Contributors) != len(devices) {
 		f.t.Fatalf("record %+v, want a round of %d", f.record(), len(devices))
 	}
-	coding, _ := masked.Codings(&f.c.Plan, len(f.devices))
+	coding, _ := secagg.Codings(&f.c.Plan, len(f.devices))
 	for i := range f.scalars[0] {
 		sum, exact := uint32(0), 0.0
 		for _, d := range devices {
@@ -232,6 +231,6 @@ func upTo(n int) (all []int) {
 }
 
 func (f *maskedFleet) requestOf(step secagg.Step) []byte {
-	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: make([]byte, 96)}
+	r := secagg.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: make([]byte, 96)}
 	return r.Append(nil)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // TestMaskedDropouts: whoever leaves in whatever step, the record has the mean of those whose
@@ -178,7 +177,7 @@ func TestMaskedRestart(t *testing.T) {
 	f.attempt = now
 	for _, id := range ids(10) {
 		r := wire.Reply{Kind: wire.Decline, N: f.c.N + 1, Tip: f.c.Hash.Tip(),
-			Reason: masked.DeclineSpent}
+			Reason: secagg.DeclineSpent}
 		f.input(Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
 	}
 	f.wait(f.c.round.closes - f.now)
@@ -287,8 +286,8 @@ func TestMaskedFits(t *testing.T) {
 	plan = securePlan(t, 5000)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 1000, 30, 1000
 	c := newTestCore(t, plan, 5000)
-	if got := c.cohort(3).Sampled; got != masked.MostAsked {
-		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, masked.MostAsked)
+	if got := c.cohort(3).Sampled; got != secagg.MostAsked {
+		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, secagg.MostAsked)
 	}
 	for _, id := range ids(5000)[30:] {
 		c.Step(1, goodbyeOf(c, id))

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/vault"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
@@ -26,7 +26,7 @@ func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 			s.Surveys = append(s.Surveys, &sketches{chooser, p})
 		}
 	}
-	if masked.On(p) {
+	if secagg.On(p) {
 		v := vault.New(p)
 		s.Stages.Sum, s.Steps = v, v
 	}

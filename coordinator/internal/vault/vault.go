@@ -18,7 +18,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
@@ -39,7 +38,7 @@ var (
 //     attempt at the record could tell the scalars of who joined it or left.
 type Vault struct {
 	plan    *plan.Plan
-	attempt masked.Attempt
+	attempt secagg.Attempt
 	round   secagg.Round
 	server  *secagg.Server
 	tokens  map[uint32]string
@@ -63,7 +62,7 @@ func New(p *plan.Plan) *Vault { return &Vault{plan: p} }
 // are not to be waited for. They take no part.
 func (v *Vault) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64,
 	away func(slot uint32) bool) {
-	open := masked.Of(v.plan.Run, a, tip, scalars)
+	open := secagg.Of(v.plan.Run, a, tip, scalars)
 	open.Leave(away)
 	*v = Vault{plan: v.plan, attempt: open, asked: now, round: open.Round(v.plan),
 		spent: v.spent && v.attempt.N == a.N, most: v.most, tokens: map[uint32]string{},
@@ -86,7 +85,7 @@ func (v *Vault) Over() { v.server = nil }
 // Spent says whether another attempt at the record is in vain, because devices were asked to unmask
 // it, or a quorum could be reached and some decline because they were.
 func (v *Vault) Spent(declines []uint32, reachable uint32) bool {
-	return v.spent || declines[masked.DeclineSpent] > 0 && reachable >= v.plan.Quorum
+	return v.spent || declines[secagg.DeclineSpent] > 0 && reachable >= v.plan.Quorum
 }
 
 // Lacks says whether another attempt is in vain because so few devices are present: it leaves out
@@ -103,7 +102,7 @@ func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, absent func(uint32)
 			there++
 		}
 		degree, _ := secagg.Graph(there)
-		v.most = asked == masked.MostAsked || v.plan.SecureLists > 0 && degree+1 < there
+		v.most = asked == secagg.MostAsked || v.plan.SecureLists > 0 && degree+1 < there
 		if v.most {
 			break
 		}
@@ -126,7 +125,7 @@ func (v *Vault) Step() string {
 
 // Tail returns the tail of an announcement of the attempt.
 func (v *Vault) Tail(rest []byte) []byte {
-	return masked.Tail(rest, v.attempt.Out)
+	return secagg.Tail(rest, v.attempt.Out)
 }
 
 // Waits says whether the open step lacks a device's answer; without one, it does.
@@ -163,13 +162,13 @@ func (v *Vault) Ends(deadline uint64) uint64 {
 
 // Read reads a device's request.
 func (v *Vault) Read(frame []byte) (m policy.Message, err error) {
-	r, err := masked.DecodeRequest(frame)
+	r, err := secagg.DecodeRequest(frame)
 	return policy.Message{N: r.N, Sent: answerOf(&r), Body: &r}, err
 }
 
 // answerOf returns the keys of an attempt as an answer, because a device makes them once. Other
 // steps are none.
-func answerOf(r *masked.Request) crowd.Answer {
+func answerOf(r *secagg.Request) crowd.Answer {
 	if r.Step != secagg.StepKeys {
 		return crowd.Answer{}
 	}
@@ -180,7 +179,7 @@ func answerOf(r *masked.Request) crowd.Answer {
 // at once; else it keeps the token until the step ends. taken says that the device was waited for.
 func (v *Vault) Take(slot uint32, m policy.Message, token string, counters *report.Counters,
 	respond func(token string, frame []byte)) (taken bool) {
-	r := m.Body.(*masked.Request)
+	r := m.Body.(*secagg.Request)
 	if !v.On() || r.N != v.attempt.N || r.Nonce != v.attempt.Nonce() {
 		counters.Late++
 		respond(token, stranger(r))
@@ -189,7 +188,7 @@ func (v *Vault) Take(slot uint32, m policy.Message, token string, counters *repo
 	switch step := v.server.Step(); {
 	case r.Step == v.last && v.in[slot]: // its answer was lost
 		counters.Repeated++
-		respond(token, v.answer(r.Step, masked.Next, v.server.Give(slot)))
+		respond(token, v.answer(r.Step, secagg.Next, v.server.Give(slot)))
 		return false
 	case r.Step != step:
 		counters.Late++
@@ -216,13 +215,13 @@ func (v *Vault) Take(slot uint32, m policy.Message, token string, counters *repo
 }
 
 // stranger is the answer to who is in another attempt, or out of this one.
-func stranger(r *masked.Request) []byte {
-	a := masked.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: masked.Over}
+func stranger(r *secagg.Request) []byte {
+	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
 	return a.Append(nil)
 }
 
-func (v *Vault) answer(step secagg.Step, state masked.State, body []byte) []byte {
-	a := masked.Answer{N: v.attempt.N, Nonce: v.attempt.Nonce(), Step: step, State: state,
+func (v *Vault) answer(step secagg.Step, state secagg.State, body []byte) []byte {
+	a := secagg.Answer{N: v.attempt.N, Nonce: v.attempt.Nonce(), Step: step, State: state,
 		Body: body}
 	return a.Append(nil)
 }
@@ -238,9 +237,9 @@ func (v *Vault) Close(respond func(token string, frame []byte)) (ok bool) {
 		if !waits {
 			continue
 		}
-		state, body := masked.Over, []byte(nil)
+		state, body := secagg.Over, []byte(nil)
 		if ok && step != secagg.StepUnmask {
-			state, body = masked.Next, v.server.Give(slot)
+			state, body = secagg.Next, v.server.Give(slot)
 		}
 		respond(token, v.answer(step, state, body))
 	}
@@ -265,7 +264,7 @@ func (v *Vault) sum() {
 		panic("vault: internal error: " + err.Error())
 	}
 	v.slots, v.count = slots, uint32(len(slots))
-	scalars, loss := masked.Codings(v.plan, len(v.round.Members))
+	scalars, loss := secagg.Codings(v.plan, len(v.round.Members))
 	last := len(words) - 1
 	v.means = make([]float32, last)
 	for i, word := range words[:last] {

@@ -10,7 +10,6 @@ import (
 	"github.com/zofl/zofl/internal/perclass"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -20,7 +19,7 @@ func id(device int) string { return fmt.Sprint("d", device) }
 
 // A fleet is what devices keep: of secure aggregation, the steps of the attempt.
 type fleet struct {
-	attempt masked.Attempt
+	attempt secagg.Attempt
 	members map[int]*secagg.Device
 	given   map[int][]byte
 	step    map[int]secagg.Step // the next one
@@ -218,7 +217,7 @@ func (f *fleet) mask(w *walk, device int) engine.Input {
 	if !p.Open || p.Halted {
 		return engine.Input{Kind: engine.InTick}
 	}
-	if a := masked.Of(w.plan.Run, &p.Head, w.old.Hash.Tip(), p.Scalars); f.members == nil ||
+	if a := secagg.Of(w.plan.Run, &p.Head, w.old.Hash.Tip(), p.Scalars); f.members == nil ||
 		f.attempt.Nonce() != a.Nonce() {
 		f.begin(w, a)
 	}
@@ -243,17 +242,17 @@ func (f *fleet) mask(w *walk, device int) engine.Input {
 	if err != nil || body == nil {
 		return engine.Input{Kind: engine.InTick}
 	}
-	r := masked.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: f.step[device], Body: body}
+	r := secagg.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: f.step[device], Body: body}
 	return engine.Input{Kind: engine.InStep, ID: id(device), Frame: r.Append(nil),
 		Token: fmt.Sprint("step.", device)}
 }
 
 // begin has all members of an attempt draw keys.
-func (f *fleet) begin(w *walk, a masked.Attempt) {
+func (f *fleet) begin(w *walk, a secagg.Attempt) {
 	f.attempt, f.members = a, map[int]*secagg.Device{}
 	f.given, f.step, f.words = map[int][]byte{}, map[int]secagg.Step{}, map[int][]uint32{}
 	round := a.Round(w.plan)
-	scalars, loss := masked.Codings(w.plan, len(round.Members))
+	scalars, loss := secagg.Codings(w.plan, len(round.Members))
 	for _, slot := range round.Members {
 		seed := [32]byte{byte(slot), byte(a.N), byte(a.Number), byte(w.epoch)}
 		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8(seed), nil)
@@ -276,9 +275,9 @@ func (f *fleet) answer(w *walk, o engine.Output) {
 	if _, err := fmt.Sscanf(o.Token, "step.%d", &device); err != nil || f.members == nil {
 		return
 	}
-	a, err := masked.DecodeAnswer(o.Frame)
+	a, err := secagg.DecodeAnswer(o.Frame)
 	w.must(err)
-	if a.State == masked.Next && a.Nonce == f.attempt.Nonce() && a.Step == f.step[device] {
+	if a.State == secagg.Next && a.Nonce == f.attempt.Nonce() && a.Step == f.step[device] {
 		f.given[device] = a.Body
 		f.step[device]++
 		if f.step[device] == secagg.StepAgree && w.plan.SecureLists == 0 {

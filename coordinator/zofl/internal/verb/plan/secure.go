@@ -8,17 +8,16 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // explainSecure says what secure aggregation hides, and what it costs.
 func explainSecure(out io.Writer, p *plan.Plan, in cost.Input) {
-	if !masked.On(p) {
+	if !secagg.On(p) {
 		return
 	}
 	devices, c := int(p.Sampled(plan.MaxMembers)), cost.Secure(p, in)
-	coding, _ := masked.Codings(p, devices)
-	threshold := masked.Threshold(devices, p.Quorum)
+	coding, _ := secagg.Codings(p, devices)
+	threshold := secagg.Threshold(devices, p.Quorum)
 	fmt.Fprintf(out, "\n%s\n", cli.Wrapped(fmt.Sprintf("Secure aggregation: The coordinator learns "+
 		"the sum of a round's scalars, of its losses, and who took part. It learns no device's own, "+
 		"unless at least %d of a device's %d neighbors, itself included, tell it theirs. A device "+

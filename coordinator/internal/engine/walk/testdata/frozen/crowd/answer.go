@@ -7,7 +7,6 @@ import (
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -38,7 +37,7 @@ func OfUpload(u *wire.Upload) Answer {
 
 // OfStep returns the keys of an attempt of secure aggregation as an answer, because a device makes
 // them once. Other steps are none.
-func OfStep(r *masked.Request) Answer {
+func OfStep(r *secagg.Request) Answer {
 	if r.Step != secagg.StepKeys {
 		return Answer{}
 	}

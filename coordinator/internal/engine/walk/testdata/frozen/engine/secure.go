@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg/masked"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // With secure=sum devices answer an attempt in steps, and package vault has what they send. A
@@ -16,7 +16,7 @@ import (
 // openVault begins the steps of the attempt that was just opened.
 func (c *Core) openVault() {
 	r := &c.round
-	a := masked.Attempt{Run: c.Plan.Run, N: c.N + 1, Tip: c.Hash.Tip(), Epoch: c.epoch,
+	a := secagg.Attempt{Run: c.Plan.Run, N: c.N + 1, Tip: c.Hash.Tip(), Epoch: c.epoch,
 		Number: r.attempt, Cohort: r.cohort, Words: r.scalars + 1}
 	c.vault.Begin(a, c.now, c.crowd.IsAbsent)
 	r.closes = c.vault.Ends(r.closes)
@@ -24,7 +24,7 @@ func (c *Core) openVault() {
 
 // maskedStep handles a device's part of a step, and answers it or makes it wait.
 func (c *Core) maskedStep(in Input) {
-	r, err := masked.DecodeRequest(in.Frame)
+	r, err := secagg.DecodeRequest(in.Frame)
 	if err != nil || !subjects.Answerable(in.Token) || c.vault == nil {
 		c.counters.Malformed++
 		return
@@ -103,7 +103,7 @@ func (c *Core) stepOver() (goesOn bool) {
 // next one is made, along other directions.
 func (c *Core) spent() bool {
 	r := &c.round
-	return c.vault.Spent() || c.vault != nil && r.declines[masked.DeclineSpent] > 0 &&
+	return c.vault.Spent() || c.vault != nil && r.declines[secagg.DeclineSpent] > 0 &&
 		r.hopes >= c.Plan.Quorum
 }
 

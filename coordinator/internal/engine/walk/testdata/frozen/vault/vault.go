@@ -15,7 +15,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 )
 
 // ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
@@ -43,7 +42,7 @@ type Answer struct {
 //     attempt at the record could tell the scalars of who joined it or left.
 type Vault struct {
 	plan    *plan.Plan
-	attempt masked.Attempt
+	attempt secagg.Attempt
 	round   secagg.Round
 	server  *secagg.Server
 	tokens  map[uint32]string
@@ -62,7 +61,7 @@ type Vault struct {
 
 // For returns the vault of a plan, nil unless it has secure aggregation.
 func For(p *plan.Plan) *Vault {
-	if !masked.On(p) {
+	if !secagg.On(p) {
 		return nil
 	}
 	return &Vault{plan: p}
@@ -70,7 +69,7 @@ func For(p *plan.Plan) *Vault {
 
 // Begin opens an attempt, now. away says which slots of its cohort are not to be waited for. They
 // take no part.
-func (v *Vault) Begin(a masked.Attempt, now uint64, away func(slot uint32) bool) {
+func (v *Vault) Begin(a secagg.Attempt, now uint64, away func(slot uint32) bool) {
 	if v == nil {
 		return
 	}
@@ -118,7 +117,7 @@ func (v *Vault) Fit(c wire.Cohort, n uint64, attempt uint32, absent func(uint32)
 			there++
 		}
 		degree, _ := secagg.Graph(there)
-		v.most = asked == masked.MostAsked || v.plan.SecureLists > 0 && degree+1 < there
+		v.most = asked == secagg.MostAsked || v.plan.SecureLists > 0 && degree+1 < there
 		if v.most {
 			break
 		}
@@ -144,7 +143,7 @@ func (v *Vault) Tail(rest []byte) []byte {
 	if v == nil {
 		return rest
 	}
-	return masked.Tail(rest, v.attempt.Out)
+	return secagg.Tail(rest, v.attempt.Out)
 }
 
 // Waits says whether the open step lacks a device's answer. Without a vault all are waited for.
@@ -182,7 +181,7 @@ func (v *Vault) Ends(deadline uint64) uint64 {
 // Take takes a device's request, and counts one that it drops. The answer has a frame if it can be
 // given at once; else the token is kept until the step ends. taken says that the device was
 // waited for.
-func (v *Vault) Take(slot uint32, r *masked.Request, token string,
+func (v *Vault) Take(slot uint32, r *secagg.Request, token string,
 	counters *report.Counters) (now Answer, taken bool) {
 	if !v.On() || r.N != v.attempt.N || r.Nonce != v.attempt.Nonce() {
 		counters.Late++
@@ -191,7 +190,7 @@ func (v *Vault) Take(slot uint32, r *masked.Request, token string,
 	switch step := v.server.Step(); {
 	case r.Step == v.last && v.in[slot]: // its answer was lost
 		counters.Repeated++
-		return Answer{token, v.answer(r.Step, masked.Next, v.server.Give(slot))}, false
+		return Answer{token, v.answer(r.Step, secagg.Next, v.server.Give(slot))}, false
 	case r.Step != step:
 		counters.Late++
 		return stranger(r, token), false
@@ -216,13 +215,13 @@ func (v *Vault) Take(slot uint32, r *masked.Request, token string,
 }
 
 // stranger answers who is in another attempt, or out of this one.
-func stranger(r *masked.Request, token string) Answer {
-	a := masked.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: masked.Over}
+func stranger(r *secagg.Request, token string) Answer {
+	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
 	return Answer{token, a.Append(nil)}
 }
 
-func (v *Vault) answer(step secagg.Step, state masked.State, body []byte) []byte {
-	a := masked.Answer{N: v.attempt.N, Nonce: v.attempt.Nonce(), Step: step, State: state,
+func (v *Vault) answer(step secagg.Step, state secagg.State, body []byte) []byte {
+	a := secagg.Answer{N: v.attempt.N, Nonce: v.attempt.Nonce(), Step: step, State: state,
 		Body: body}
 	return a.Append(nil)
 }
@@ -238,9 +237,9 @@ func (v *Vault) Close() (answers []Answer, ok bool) {
 		if !waits {
 			continue
 		}
-		state, body := masked.Over, []byte(nil)
+		state, body := secagg.Over, []byte(nil)
 		if ok && step != secagg.StepUnmask {
-			state, body = masked.Next, v.server.Give(slot)
+			state, body = secagg.Next, v.server.Give(slot)
 		}
 		answers = append(answers, Answer{token, v.answer(step, state, body)})
 	}
@@ -265,7 +264,7 @@ func (v *Vault) sum() {
 		panic("vault: internal error: " + err.Error())
 	}
 	v.slots, v.count = slots, uint32(len(slots))
-	scalars, loss := masked.Codings(v.plan, len(v.round.Members))
+	scalars, loss := secagg.Codings(v.plan, len(v.round.Members))
 	last := len(words) - 1
 	v.means = make([]float32, last)
 	for i, word := range words[:last] {

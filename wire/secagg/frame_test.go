@@ -1,4 +1,4 @@
-package masked_test
+package secagg_test
 
 import (
 	"bytes"
@@ -9,41 +9,40 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
-	"github.com/zofl/zofl/wire/secagg/masked"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // TestFrames holds the bytes, which other versions read.
 func TestFrames(t *testing.T) {
-	nonce := [masked.NonceLen]byte{1, 2, 3, 4, 5, 6, 7, 8}
-	r := masked.Request{N: 9, Nonce: nonce, Step: secagg.StepMask, Body: []byte{0xaa, 0xbb}}
-	a := masked.Answer{N: 9, Nonce: nonce, Step: secagg.StepKeys, State: masked.Next, Body: []byte{1}}
+	nonce := [secagg.NonceLen]byte{1, 2, 3, 4, 5, 6, 7, 8}
+	r := secagg.Request{N: 9, Nonce: nonce, Step: secagg.StepMask, Body: []byte{0xaa, 0xbb}}
+	a := secagg.Answer{N: 9, Nonce: nonce, Step: secagg.StepKeys, State: secagg.Next, Body: []byte{1}}
 	for want, got := range map[string][]byte{
 		"950109c408010203040506070803c402aabb": r.Append(nil),
 		"960109c40801020304050607080101c40101": a.Append(nil),
-		"909090" + "91c40105":                  masked.Tail(nil, []byte{5}),
-		"90" + "91c40107" + "90" + "91c40105":  masked.Tail(tail(t, 7), []byte{5}),
-		"90" + "91c40107":                      masked.Tail(tail(t, 7), nil),
+		"909090" + "91c40105":                  secagg.Tail(nil, []byte{5}),
+		"90" + "91c40107" + "90" + "91c40105":  secagg.Tail(tail(t, 7), []byte{5}),
+		"90" + "91c40107":                      secagg.Tail(tail(t, 7), nil),
 		hex.EncodeToString(survey.Ask(nil, 2)): survey.Ask(nil, 2),
-		"9090" + "9102" + "91c40105":           masked.Tail(survey.Ask(nil, 2), []byte{5}),
+		"9090" + "9102" + "91c40105":           secagg.Tail(survey.Ask(nil, 2), []byte{5}),
 	} {
 		if hex.EncodeToString(got) != want {
 			t.Errorf("got %x, want %s", got, want)
 		}
 	}
 	rest := append(r.Append(nil), 0xc0)
-	if got, err := masked.DecodeRequest(rest); err != nil || got.N != 9 || got.Nonce != nonce ||
+	if got, err := secagg.DecodeRequest(rest); err != nil || got.N != 9 || got.Nonce != nonce ||
 		got.Step != secagg.StepMask || !bytes.Equal(got.Body, r.Body) || len(got.Rest) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := masked.DecodeAnswer(a.Append(nil)); err != nil || got.State != masked.Next ||
+	if got, err := secagg.DecodeAnswer(a.Append(nil)); err != nil || got.State != secagg.Next ||
 		got.Step != secagg.StepKeys || !bytes.Equal(got.Body, a.Body) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if out := masked.OutOf(masked.Tail(tail(t, 7), []byte{5})); !bytes.Equal(out, []byte{5}) {
+	if out := secagg.OutOf(secagg.Tail(tail(t, 7), []byte{5})); !bytes.Equal(out, []byte{5}) {
 		t.Errorf("out %x", out)
 	}
-	if out := masked.OutOf(tail(t, 7)); out != nil {
+	if out := secagg.OutOf(tail(t, 7)); out != nil {
 		t.Errorf("out %x, want none", out)
 	}
 }
@@ -52,15 +51,15 @@ func TestFrames(t *testing.T) {
 func TestSteps(t *testing.T) {
 	for step, number := range map[secagg.Step]byte{secagg.StepKeys: 1, secagg.StepShares: 2,
 		secagg.StepMask: 3, secagg.StepUnmask: 4, secagg.StepAgree: 6} {
-		r := masked.Request{N: 9, Step: step}
+		r := secagg.Request{N: 9, Step: step}
 		b := r.Append(nil)
-		got, err := masked.DecodeRequest(b)
+		got, err := secagg.DecodeRequest(b)
 		if err != nil || got.Step != step || b[13] != number {
 			t.Errorf("%v: %x, read as %v, %v", step, b, got.Step, err)
 		}
 	}
-	r := masked.Request{N: 9, Step: secagg.StepDone}
-	if _, err := masked.DecodeRequest(r.Append(nil)); err == nil {
+	r := secagg.Request{N: 9, Step: secagg.StepDone}
+	if _, err := secagg.DecodeRequest(r.Append(nil)); err == nil {
 		t.Error("a request after the last step is read")
 	}
 }
@@ -76,38 +75,38 @@ func tail(t *testing.T, slot uint32) []byte {
 
 // TestAttempt: who is out takes no part, and every part of an attempt's name counts.
 func TestAttempt(t *testing.T) {
-	a := masked.Attempt{Run: "r", N: 4, Tip: wire.Tip{1}, Epoch: 2, Number: 1, Words: 3,
+	a := secagg.Attempt{Run: "r", N: 4, Tip: wire.Tip{1}, Epoch: 2, Number: 1, Words: 3,
 		Cohort: wire.Cohort{Sampled: 20, Members: 20}}
 	a.Leave(func(slot uint32) bool { return slot == 3 || slot == 12 })
 	round := a.Round(&plan.Plan{})
 	if len(round.Members) != 18 || len(a.Out) != 2 || round.Members[3] != 4 || round.Words != 3 {
 		t.Errorf("%+v, out %x", round, a.Out)
 	}
-	for i, change := range []func(*masked.Attempt){
-		func(a *masked.Attempt) { a.Run = "s" }, func(a *masked.Attempt) { a.N++ },
-		func(a *masked.Attempt) { a.Tip[0]++ }, func(a *masked.Attempt) { a.Epoch++ },
-		func(a *masked.Attempt) { a.Number++ },
+	for i, change := range []func(*secagg.Attempt){
+		func(a *secagg.Attempt) { a.Run = "s" }, func(a *secagg.Attempt) { a.N++ },
+		func(a *secagg.Attempt) { a.Tip[0]++ }, func(a *secagg.Attempt) { a.Epoch++ },
+		func(a *secagg.Attempt) { a.Number++ },
 	} {
 		b := a
 		if change(&b); b.Nonce() == a.Nonce() {
 			t.Errorf("change %d: another attempt has the same name", i)
 		}
 	}
-	a.Cohort = wire.Cohort{Sampled: masked.MostAsked + 1, Members: 1 << 20}
+	a.Cohort = wire.Cohort{Sampled: secagg.MostAsked + 1, Members: 1 << 20}
 	if slots := a.Slots(); slots != nil {
 		t.Errorf("%d slots", len(slots))
 	}
 }
 
-// TestThreshold: a sum has no fewer devices than the quorum where all are neighbors, and no fewer
-// than the graph's threshold.
-func TestThreshold(t *testing.T) {
+// TestThresholdOfQuorum: a sum has no fewer devices than the quorum where all are neighbors, and
+// no fewer than the graph's threshold.
+func TestThresholdOfQuorum(t *testing.T) {
 	for _, c := range []struct {
 		devices int
 		quorum  uint32
 		want    int
 	}{{10, 8, 8}, {10, 3, 6}, {5, 9, 5}, {100, 100, 100}, {1000, 900, 59}} {
-		if got := masked.Threshold(c.devices, c.quorum); got != c.want {
+		if got := secagg.Threshold(c.devices, c.quorum); got != c.want {
 			t.Errorf("%d devices, quorum %d: threshold %d, want %d", c.devices, c.quorum, got, c.want)
 		}
 	}
@@ -116,41 +115,41 @@ func TestThreshold(t *testing.T) {
 // TestRange: what scalars are cut to follows from the plan.
 func TestRange(t *testing.T) {
 	p := &plan.Plan{AggregateFields: plan.AggregateFields{MaxScalar: 100}}
-	if r := masked.Range(p); r != 100 {
+	if r := secagg.Range(p); r != 100 {
 		t.Errorf("range %v", r)
 	}
 	p.DPClip, p.DPNoise = 2, 0.5
-	if r := masked.Range(p); r != 10 {
+	if r := secagg.Range(p); r != 10 {
 		t.Errorf("with noise: range %v, want 2 and 8 times 1", r)
 	}
-	if p.DPOf, p.Quorum = 1, 16; masked.Range(p) != 4 {
-		t.Errorf("with a share of noise: range %v, want 2 and 8 times 0.25", masked.Range(p))
+	if p.DPOf, p.Quorum = 1, 16; secagg.Range(p) != 4 {
+		t.Errorf("with a share of noise: range %v, want 2 and 8 times 0.25", secagg.Range(p))
 	}
-	if p.SecureRange = 7; masked.Range(p) != 7 {
-		t.Errorf("range %v", masked.Range(p))
+	if p.SecureRange = 7; secagg.Range(p) != 7 {
+		t.Errorf("range %v", secagg.Range(p))
 	}
-	if p.SecureRange = 700; masked.Range(p) != 100 {
-		t.Errorf("range %v", masked.Range(p))
+	if p.SecureRange = 700; secagg.Range(p) != 100 {
+		t.Errorf("range %v", secagg.Range(p))
 	}
 }
 
 // FuzzFrames: no bytes make a reader panic, and what is read is written as it was.
 func FuzzFrames(f *testing.F) {
-	r := masked.Request{N: 9, Step: secagg.StepMask, Body: []byte{0xaa}}
-	a := masked.Answer{N: math.MaxInt64, State: masked.Over}
+	r := secagg.Request{N: 9, Step: secagg.StepMask, Body: []byte{0xaa}}
+	a := secagg.Answer{N: math.MaxInt64, State: secagg.Over}
 	f.Add(r.Append(nil))
 	f.Add(a.Append(nil))
-	f.Add(masked.Tail(nil, []byte{5}))
+	f.Add(secagg.Tail(nil, []byte{5}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if r, err := masked.DecodeRequest(b); err == nil && !bytes.Equal(r.Append(nil), b) {
+		if r, err := secagg.DecodeRequest(b); err == nil && !bytes.Equal(r.Append(nil), b) {
 			t.Errorf("request %x became %x", b, r.Append(nil))
 		}
-		if a, err := masked.DecodeAnswer(b); err == nil && !bytes.Equal(a.Append(nil), b) {
+		if a, err := secagg.DecodeAnswer(b); err == nil && !bytes.Equal(a.Append(nil), b) {
 			t.Errorf("answer %x became %x", b, a.Append(nil))
 		}
-		masked.OutOf(b)
+		secagg.OutOf(b)
 		if len(b) < 4096 {
-			masked.Tail(b, []byte{1})
+			secagg.Tail(b, []byte{1})
 		}
 	})
 }

@@ -1,11 +1,10 @@
-package masked
+package secagg
 
 import (
 	"math"
 
 	"github.com/zofl/zofl/internal/codec"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // NonceLen is the length of the name of an attempt.
@@ -25,7 +24,7 @@ const (
 type Request struct {
 	N     uint64
 	Nonce [NonceLen]byte
-	Step  secagg.Step
+	Step  Step
 	Body  []byte // see package secagg
 	Rest  []byte // fields of later versions
 }
@@ -60,7 +59,7 @@ func DecodeRequest(b []byte) (Request, error) {
 type Answer struct {
 	N     uint64
 	Nonce [NonceLen]byte
-	Step  secagg.Step // of the request
+	Step  Step // of the request
 	State State
 	Body  []byte // Next: what the next step needs; none after the last
 	Rest  []byte
@@ -101,11 +100,11 @@ func reader(b []byte, frame string, fields int) codec.Reader {
 	return d
 }
 
-func readStep(d *codec.Reader) secagg.Step {
-	number := d.Known("step", uint64(secagg.StepAgree)+1)
+func readStep(d *codec.Reader) Step {
+	number := d.Known("step", uint64(StepAgree)+1)
 	d.Positive("step", number)
-	step := secagg.Step(number - 1)
-	if d.OK() && step == secagg.StepDone { // there is nothing to say
+	step := Step(number - 1)
+	if d.OK() && step == StepDone { // there is nothing to say
 		d.Fail("step", wire.ErrForm)
 	}
 	return step

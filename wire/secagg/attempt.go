@@ -1,10 +1,4 @@
-// Package masked has the frames of a round of secure aggregation, for plans with secure=sum.
-//
-// Such a round has four steps, with secure_lists=agreed five, see package secagg. In each a device
-// sends a [Request] on its subject zo.<run>.k.<id> and gets an [Answer], which comes when the step
-// is over. The answer brings what the device needs for the next step. Announcements, records and
-// declines are as ever; a device sends no contribution in the clear.
-package masked
+package secagg
 
 import (
 	"crypto/sha256"
@@ -16,7 +10,6 @@ import (
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // MostAsked bounds the devices of a round: the more they are, the fewer levels a scalar has.
@@ -51,9 +44,9 @@ func Range(p *plan.Plan) float32 {
 }
 
 // Codings return how scalars, and the loss, become words in a round of so many devices.
-func Codings(p *plan.Plan, devices int) (scalars, loss secagg.Coding) {
-	return secagg.Coding{Range: Range(p), Units: uint32(devices)},
-		secagg.Coding{Range: LossRange, Units: uint32(devices)}
+func Codings(p *plan.Plan, devices int) (scalars, loss Coding) {
+	return Coding{Range: Range(p), Units: uint32(devices)},
+		Coding{Range: LossRange, Units: uint32(devices)}
 }
 
 // An Attempt is what a device and the coordinator have to agree on before the first step.
@@ -104,21 +97,21 @@ func (a *Attempt) Leave(away func(slot uint32) bool) {
 // Round returns the round of the devices that are not out. Where all are neighbors, no fewer than
 // the plan's quorum may stay: a coordinator that shows devices different lists then gets the sum of
 // more.
-func (a *Attempt) Round(p *plan.Plan) secagg.Round {
+func (a *Attempt) Round(p *plan.Plan) Round {
 	var members []uint32
 	for i, slot := range a.Slots() {
 		if i/8 >= len(a.Out) || a.Out[i/8]>>(i%8)&1 == 0 {
 			members = append(members, slot)
 		}
 	}
-	return secagg.Round{Context: a.context(), Members: members, Words: a.Words,
+	return Round{Context: a.context(), Members: members, Words: a.Words,
 		Threshold: Threshold(len(members), p.Quorum), Agree: p.SecureLists > 0}
 }
 
 // Threshold returns how many of a neighborhood, its middle included, have to stay to the end of a
 // round of so many devices.
 func Threshold(devices int, quorum uint32) int {
-	degree, threshold := secagg.Graph(devices)
+	degree, threshold := Graph(devices)
 	if degree+1 == devices {
 		threshold = max(threshold, min(int(quorum), devices))
 	}
