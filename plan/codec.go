@@ -68,8 +68,6 @@ func isZero(at any) bool {
 		return len(*v) == 0
 	case *[]Segment:
 		return len(*v) == 0
-	case *[]StepPoint:
-		return len(*v) == 0
 	case *[]PerturbationPoint:
 		return len(*v) == 0
 	case *[]Box:
@@ -96,8 +94,6 @@ func copyValue(dst, src any) {
 		*v = *src.(*[]string)
 	case *[]Segment:
 		*v = *src.(*[]Segment)
-	case *[]StepPoint:
-		*v = *src.(*[]StepPoint)
 	case *[]PerturbationPoint:
 		*v = *src.(*[]PerturbationPoint)
 	case *[]Box:
@@ -130,11 +126,6 @@ func appendValue(b []byte, at any) []byte {
 		b = codec.AppendArray(b, len(*v))
 		for _, s := range *v {
 			b = s.append(b)
-		}
-	case *[]StepPoint:
-		b = codec.AppendArray(b, len(*v))
-		for _, s := range *v {
-			b = codec.AppendFinite(codec.AppendUint(codec.AppendArray(b, 2), s.Round), s.Factor)
 		}
 	case *[]PerturbationPoint:
 		b = codec.AppendArray(b, len(*v))
@@ -183,12 +174,6 @@ func (d *fieldReader) value(f *Field, at any) {
 		*v = make([]Segment, d.Array(f.Name, MaxSegments, 19))
 		for i := range *v {
 			(*v)[i] = d.segment()
-		}
-	case *[]StepPoint:
-		*v = make([]StepPoint, d.Array(f.Name, MaxPoints, 7))
-		for i := range *v {
-			d.Tuple(f.Name, 2)
-			(*v)[i] = StepPoint{d.Uint(f.Name, math.MaxInt64), d.Finite(f.Name)}
 		}
 	case *[]PerturbationPoint:
 		*v = make([]PerturbationPoint, d.Array(f.Name, MaxPoints, 3))

@@ -107,25 +107,19 @@ const (
 	NormalFill Fill = 2
 )
 
-// StepDecay is how the step size decays with the round r, counted from 1, between the points of
-// StepSchedule. From Cosine on it is the step that sets the length of a round's move, see
-// [Plan.FactorAt].
+// StepDecay is how the step size decays with the round r, counted from 1. From Cosine on it is the
+// step that sets the length of a round's move, see [Plan.FactorAt].
 type StepDecay uint8
 
 const (
 	Constant StepDecay = 0
 	// InverseSqrt: step / sqrt(r).
 	InverseSqrt StepDecay = 1
-	// Cosine: floor + (1-floor) (1 + cos(pi t))/2, t = (r-1)/Horizon, at most 1.
+	// Cosine: floor + (1-floor) (1 + cos(pi t))/2, t = (r-1)/Rounds, at most 1.
 	Cosine StepDecay = 2
-	// Linear: floor + (1-floor) (1-t).
-	Linear StepDecay = 3
 	// SlowSqrt: 1 / sqrt(1 + (r-1)/30).
-	SlowSqrt StepDecay = 4
+	SlowSqrt StepDecay = 4 // 3 is never assigned: a test vector has it as unknown
 )
-
-// HasEnd reports whether the decay ends at Plan.Horizon.
-func (v StepDecay) HasEnd() bool { return v == Cosine || v == Linear }
 
 // Aggregator is how the contributions of several devices become one.
 type Aggregator uint8
@@ -207,7 +201,7 @@ var (
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
-	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
+	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "", "slow-sqrt"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2", "", "svrg"}
 	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}

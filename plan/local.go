@@ -2,20 +2,17 @@ package plan
 
 // LocalFields is section local: how a local step moves the iterate, and by how much.
 type LocalFields struct {
-	Rule         Rule
-	Beta         float32 // momentum factor in [0, 1)
-	Beta2        float32 // for LocalAdam
-	Epsilon      float32 // for LocalAdam, added to the root
-	WeightDecay  float32 // v += decay * x before the rule; 0: none
-	Prox         float32 // gamma: v += gamma (x_k - x_0); 0: none
-	Control      Control
-	StepSize     float32 // eta
-	StepAuto     uint8   // 1: with StepSize = 0 the devices find it after a few rounds
-	StepDecay    StepDecay
-	StepSchedule []StepPoint // factors on eta, from given rounds on
-	Warmup       uint64      // rounds in which the step grows: r/Warmup
-	Horizon      uint64      // rounds of Cosine and Linear; 0: Rounds
-	Floor        float32     // share of the step that they leave at the end
+	Rule        Rule
+	Beta        float32 // momentum factor in [0, 1)
+	Beta2       float32 // for LocalAdam
+	Epsilon     float32 // for LocalAdam, added to the root
+	WeightDecay float32 // v += decay * x before the rule; 0: none
+	Prox        float32 // gamma: v += gamma (x_k - x_0); 0: none
+	Control     Control
+	StepSize    float32 // eta
+	StepAuto    uint8   // 1: with StepSize = 0 the devices find it after a few rounds
+	StepDecay   StepDecay
+	Floor       float32 // share of the step that Cosine leaves at the end
 }
 
 var localSection = Section{
@@ -37,9 +34,6 @@ var localSection = Section{
 		{Number: 19, Name: "step_decay", Changeable: true, names: stepDecayNames,
 			Doc: "schedule of the step size",
 			at:  func(p *Plan) any { return (*uint8)(&p.StepDecay) }},
-		{Number: 20, Name: "step_schedule", Changeable: true,
-			Doc: "factors on the step size, from given rounds on",
-			at:  func(p *Plan) any { return &p.StepSchedule }},
 		{Number: 52, Name: "prox", Changeable: true, max: 1e6,
 			Doc: "gamma, pull to the round's first point",
 			at:  func(p *Plan) any { return &p.Prox }},
@@ -52,23 +46,10 @@ var localSection = Section{
 		{Number: 66, Name: "epsilon", Changeable: true, max: 1e6,
 			Doc: "added to the root of adam's second moment",
 			at:  func(p *Plan) any { return &p.Epsilon }},
-		{Number: 87, Name: "warmup", Changeable: true, max: 1e6,
-			Doc: "rounds in which the step grows to its full size, 0 for none",
-			at:  func(p *Plan) any { return &p.Warmup }},
-		{Number: 88, Name: "horizon", Changeable: true, max: MaxRound,
-			Doc: "rounds until step_decay=cosine and linear end; 0 for the plan's rounds",
-			at:  func(p *Plan) any { return &p.Horizon }},
 		{Number: 89, Name: "floor", Changeable: true, max: 1,
-			Doc: "share of the step that step_decay=cosine and linear leave",
+			Doc: "share of the step that step_decay=cosine leaves at the end",
 			at:  func(p *Plan) any { return &p.Floor }},
 		{Number: 91, Name: "step_auto", names: []string{"off", "on"},
 			Doc: "whether devices find step where it is 0, with server_rule=normalized",
 			at:  func(p *Plan) any { return &p.StepAuto }},
 	}}
-
-// A StepPoint multiplies the step size by Factor from round Round on, until
-// the next point.
-type StepPoint struct {
-	Round  uint64  `json:"round"`
-	Factor float32 `json:"factor"`
-}

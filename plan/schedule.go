@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
@@ -9,17 +8,11 @@ import (
 	"github.com/zofl/zofl/plan/internal/schedule"
 )
 
-// StepSizeAt returns eta of a round, counted from 1: StepSize, times the factor of the last
-// point of StepSchedule at or before the round, decayed by StepDecay, warmed up. Only the
-// coordinator evaluates it; the record has the result. Where [Plan.FactorAt] has the decay and
-// the warm-up, this does not.
+// StepSizeAt returns eta of a round, counted from 1: StepSize, decayed by StepDecay. Only the
+// coordinator evaluates it; the record has the result. Where [Plan.FactorAt] has the decay, this
+// does not.
 func (p *Plan) StepSizeAt(round uint64) float32 {
 	eta := float64(p.StepSize)
-	for _, s := range p.StepSchedule {
-		if s.Round <= round {
-			eta = float64(p.StepSize) * float64(s.Factor)
-		}
-	}
 	if p.StepDecay == InverseSqrt {
 		eta /= math.Sqrt(float64(max(round, 1)))
 	}
@@ -31,7 +24,7 @@ func (p *Plan) StepSizeAt(round uint64) float32 {
 
 // FactorAt returns the factor on ServerStep of a round, counted from 1: 1, unless
 // [ServerRule.Steps]. Those rules set the length of a round's move themselves, so StepDecay from
-// [Cosine] on and Warmup act there. Only the coordinator evaluates it; the record has the result.
+// [Cosine] on acts there. Only the coordinator evaluates it; the record has the result.
 func (p *Plan) FactorAt(round uint64) float32 {
 	if !p.ServerRule.Steps() {
 		return 1
@@ -39,14 +32,15 @@ func (p *Plan) FactorAt(round uint64) float32 {
 	return float32(p.share(round))
 }
 
-// share returns the part of a step that StepDecay from Cosine on and Warmup leave.
+// share returns the part of a step that StepDecay from Cosine on leaves.
 func (p *Plan) share(round uint64) float64 {
-	if p.StepDecay < Cosine && p.Warmup == 0 {
-		return 1
+	switch p.StepDecay {
+	case Cosine:
+		return schedule.Cosine(round, p.Rounds, p.Floor)
+	case SlowSqrt:
+		return schedule.SlowSqrt(round)
 	}
-	s := schedule.Shape{Decay: schedule.Decay(p.StepDecay), Horizon: cmp.Or(p.Horizon, p.Rounds),
-		Floor: p.Floor, Warmup: p.Warmup}
-	return s.Share(round)
+	return 1
 }
 
 // PerturbationsAt returns P of a round, counted from 1.

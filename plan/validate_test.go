@@ -98,13 +98,7 @@ var invalid = []struct {
 	{"step", func(p *plan.Plan) { p.StepSize = 0 }},
 	{"step", func(p *plan.Plan) { p.StepSize = nan }},
 	{"step_decay", func(p *plan.Plan) { p.StepDecay = 9 }},
-	{"step_schedule",
-		func(p *plan.Plan) { p.StepSchedule = make([]plan.StepPoint, plan.MaxPoints+1) }},
-	{"step_schedule", func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{0, 1}} }},
-	{"step_schedule", func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{5, 1}, {5, 1}} }},
-	{"step_schedule", func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{5, nan}} }},
-	{"step_schedule",
-		func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{math.MaxUint64, 1}} }},
+	{"step_decay", func(p *plan.Plan) { p.StepDecay = 3 }},
 	{"perturbation_schedule",
 		func(p *plan.Plan) {
 			p.PerturbationSchedule = make([]plan.PerturbationPoint, plan.MaxPoints+1)
@@ -161,9 +155,7 @@ var invalid = []struct {
 	{"server_rule", func(p *plan.Plan) { p.ServerRule = 9 }},
 	{"server_decay", func(p *plan.Plan) { p.ServerRule, p.ServerDecay = plan.ServerNormalized, -1 }},
 	{"step_decay", func(p *plan.Plan) { p.StepDecay = 5 }},
-	{"warmup", func(p *plan.Plan) { p.Warmup = 1e6 + 1 }},
-	{"horizon", func(p *plan.Plan) { p.StepDecay, p.Horizon = plan.Cosine, plan.MaxRound*2 }},
-	{"floor", func(p *plan.Plan) { p.StepDecay, p.Horizon, p.Floor = plan.Linear, 1, 1.5 }},
+	{"floor", func(p *plan.Plan) { p.StepDecay, p.Rounds, p.Floor = plan.Cosine, 1, 1.5 }},
 	{"trim", func(p *plan.Plan) { p.Trim = 0.6 }},
 	{"clip", func(p *plan.Plan) { p.Clip = float32(math.Inf(1)) }},
 	{"perturbations",
@@ -311,8 +303,7 @@ func TestStepSizesStayFinite(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {
 			p := testPlan(t)
-			p.StepSize, p.StepDecay, p.StepSchedule = step, plan.InverseSqrt,
-				[]plan.StepPoint{{Round: 2, Factor: factor}}
+			p.StepSize, p.StepDecay = step, plan.InverseSqrt
 			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)
 			}
@@ -321,8 +312,8 @@ func TestStepSizesStayFinite(t *testing.T) {
 					t.Errorf("step %v, factor %v, round %d: %v", step, factor, round, eta)
 				}
 			}
-			p.Warmup, p.Rounds = 1e6, 1
-			for _, p.StepDecay = range []plan.StepDecay{plan.InverseSqrt, plan.Cosine, plan.Linear,
+			p.Rounds = 1
+			for _, p.StepDecay = range []plan.StepDecay{plan.InverseSqrt, plan.Cosine,
 				plan.SlowSqrt} {
 				for _, round := range []uint64{1, 2, 1 << 53} {
 					if eta := p.StepSizeAt(round); !(eta*factor > 0) {

@@ -123,7 +123,7 @@ func partTable(t *testing.T) string {
 	in := cost.Input{Round: 1000, IDLen: 8}
 	full := cost.AccountOf(p, in).Down
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
-	p.StepDecay, p.Horizon = plan.Cosine, 2000
+	p.StepDecay, p.Rounds = plan.Cosine, 2000
 	lean := cost.AccountOf(p, in)
 	p.Precision = plan.Int4
 	few := cost.AccountOf(p, in)

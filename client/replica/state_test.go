@@ -72,7 +72,7 @@ func eventful(t testing.TB) (*Replica, *chain, History) {
 	apply(c.simple(1))
 	var change plan.Change
 	for _, field := range [][2]string{{"beta", "0.25"}, {"quorum", "1"},
-		{"step_schedule", `[{"round":3,"factor":0.5}]`}} {
+		{"perturbation_schedule", `[{"round":3,"perturbations":2}]`}} {
 		if err := planfile.SetChange(&change, field[0], field[1]); err != nil {
 			t.Fatal(err)
 		}

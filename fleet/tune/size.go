@@ -49,8 +49,7 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 }
 
 // fitRounds gives the tuned plan as many rounds as take the evaluations that its rounds took
-// before: so P was compared. It only says how many these are if the plan names other rounds
-// besides, or if they are fewer than a trial had.
+// before: so P was compared. It only says how many these are if they are fewer than a trial had.
 func (t *tuning) fitRounds(before, after *plan.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
 	p := t.cfg.Plan
@@ -58,7 +57,7 @@ func (t *tuning) fitRounds(before, after *plan.Plan) {
 		return
 	}
 	rounds := (p.Rounds*old + now/2) / now
-	if p.Horizon > 0 || p.Warmup > 0 || len(p.StepSchedule) > 0 || rounds < t.cfg.Rounds {
+	if rounds < t.cfg.Rounds {
 		t.because("A round now takes %d evaluations in place of %d. The plan keeps its %d rounds; "+
 			"rounds=%d would take as many evaluations as these took before.", now, old, p.Rounds, rounds)
 		return

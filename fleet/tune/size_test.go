@@ -100,10 +100,6 @@ func TestFitRounds(t *testing.T) {
 		{func(p *plan.Plan) { p.Rounds = 0 }, 0, ""},
 		{func(p *plan.Plan) { p.Rounds = 20 }, 20, "The plan keeps its 20 rounds; rounds=37 would take " +
 			"as many evaluations as these took before."},
-		{func(p *plan.Plan) { p.Warmup = 9 }, 200, "rounds=367 would take"},
-		{func(p *plan.Plan) { p.StepDecay, p.Horizon = plan.Cosine, 200 }, 200, "rounds=367 would take"},
-		{func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{Round: 9, Factor: 2}} }, 200,
-			"rounds=367 would take"},
 	} {
 		given := *p
 		c.change(&given)

@@ -46,8 +46,8 @@ func bodies() []Vector {
 		Map(Uint(18), Float(0.5), Uint(32), Uint(1000)))
 	add("change-to-zero", "ok", "weight decay 0: a change writes zeros", kindChange,
 		Map(Uint(17), Float(0)))
-	add("change-lists", "ok", "an empty schedule, and another of P", kindChange,
-		Map(Uint(20), Array(), Uint(21), Array(Array(Uint(100), Uint(20)))))
+	add("change-lists", "ok", "a schedule of P, and no roots", kindChange,
+		Map(Uint(21), Array(Array(Uint(100), Uint(20))), Uint(109), Array()))
 	add("change-methods", "ok",
 		"what may change of methods: tau's share, prox, the server's step and betas, trim, clip",
 		kindChange,

@@ -28,19 +28,15 @@ func schedulePlans(s *set) {
 		field{9, Uint(1)}, field{10, Uint(2)}, field{11, Uint(1)}, field{14, Uint(19)},
 		field{18, Float(0.12)}, field{19, Uint(2)}, field{22, Uint(1)}, field{42, Uint(1300)},
 		field{54, Uint(8)}, field{56, Float(0.9)}, field{57, Float(0.99)},
-		field{87, Uint(5)}, field{88, Uint(1000)}, field{89, Float(0.05)}, field{90, Float(0.03)})
+		field{89, Float(0.05)}, field{90, Float(0.03)})
 	add("slow-sqrt", "ok", "a schedule without an end: a plan that can run", field{19, Uint(4)})
 	s.add("plan-all-90", "ok",
 		"no field up to 90 is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all90())).value())
 	add("server-rule-9", "upgrade", "an unknown server rule", field{54, Uint(9)})
 	add("step-decay-new", "upgrade", "an unknown schedule", field{19, Uint(5)})
-	add("warmup-zero", "form", "a zero written out", field{87, Uint(0)})
 	add("floor-nan", "value", "not a number", field{89, Value{0xca, 0x7f, 0xc0, 0, 0}})
 }
 
 // all90 returns a plan in which none of the fields 1 to 90 is zero.
-func all90() []field {
-	return merge(all86(), []field{{87, Uint(5)}, {88, Uint(1000)}, {89, Float(0.05)},
-		{90, Float(0.03)}})
-}
+func all90() []field { return merge(all86(), []field{{89, Float(0.05)}, {90, Float(0.03)}}) }

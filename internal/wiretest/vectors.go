@@ -3,7 +3,7 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 552
+const Count = 554
 
 // Vectors generates all vectors.
 func Vectors() []Vector {

@@ -141,11 +141,6 @@ func (r *run) follow(t *testing.T) {
 // schedule sets what the plan schedules for a round, counted from 1.
 func schedule(p *plan.Plan, r *Round, number uint64) {
 	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.StepSize)
-	for _, point := range p.StepSchedule {
-		if point.Round <= number {
-			r.Eta = float64(p.StepSize) * float64(point.Factor)
-		}
-	}
 	if p.StepDecay == plan.InverseSqrt {
 		r.Eta /= math.Sqrt(float64(number))
 	}
@@ -161,25 +156,16 @@ func schedule(p *plan.Plan, r *Round, number uint64) {
 	}
 }
 
-// share is the part of a step that the plan's decay and warm-up leave in a round.
+// share is the part of a step that the plan's decay leaves in a round.
 func share(p *plan.Plan, number float64) float64 {
-	end, floor := float64(p.Horizon), float64(p.Floor)
-	if end == 0 {
-		end = float64(p.Rounds)
-	}
-	left := 1.0
-	switch t := math.Min((number-1)/end, 1); p.StepDecay {
+	switch floor := float64(p.Floor); p.StepDecay {
 	case plan.Cosine:
-		left = floor + (1-floor)*math.Pow(math.Cos(math.Pi*t/2), 2)
-	case plan.Linear:
-		left = floor*t + 1 - t
+		t := math.Min((number-1)/float64(p.Rounds), 1)
+		return floor + (1-floor)*math.Pow(math.Cos(math.Pi*t/2), 2)
 	case plan.SlowSqrt:
-		left = math.Pow(1+(number-1)/30, -0.5)
+		return math.Pow(1+(number-1)/30, -0.5)
 	}
-	if p.Warmup > 0 {
-		left *= math.Min(1, number/float64(p.Warmup))
-	}
-	return left
+	return 1
 }
 
 // check compares the fields of a record with its round.

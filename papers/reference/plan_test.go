@@ -164,9 +164,10 @@ func bitsPlan(t *testing.T, random *rand.Rand, precision plan.Precision) *plan.P
 
 // drawSchedule sets how the step changes.
 func drawSchedule(p *plan.Plan, random *rand.Rand) {
-	p.StepDecay, p.Warmup = plan.StepDecay(random.UintN(5)), random.Uint64N(4)
-	if p.StepDecay.HasEnd() {
-		p.Horizon, p.Floor = random.Uint64N(8), 0.1+0.9*random.Float32()
+	p.StepDecay = []plan.StepDecay{plan.Constant, plan.InverseSqrt, plan.Cosine,
+		plan.SlowSqrt}[random.UintN(4)]
+	if p.StepDecay == plan.Cosine {
+		p.Floor = 0.1 + 0.9*random.Float32()
 	}
 }
 
@@ -223,9 +224,6 @@ func drawUpdate(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
 		p.Prox = random.Float32()
 	}
 	p.StepDecay = plan.StepDecay(random.UintN(2))
-	if one(4) {
-		p.StepSchedule = []plan.StepPoint{{Round: 3, Factor: 0.5}, {Round: 6, Factor: 0.25}}
-	}
 	if one(4) {
 		p.PerturbationSchedule = []plan.PerturbationPoint{
 			{Round: 2, Perturbations: 1 + random.Uint32N(6)}, {Round: 5, Perturbations: 3}}

@@ -56,7 +56,7 @@ func recipe(t *testing.T) *plan.Plan {
 	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5
 	p.Distribution, p.Precision, p.MaxScalar = plan.Rademacher, plan.Half, 65504
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
-	p.StepDecay, p.Horizon = plan.Cosine, 2000
+	p.StepDecay, p.Rounds = plan.Cosine, 2000
 	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +89,7 @@ func TestNearTheFloor(t *testing.T) {
 					for _, precision := range []plan.Precision{plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 						p := recipe(t)
 						p.Members, p.Target, p.Perturbations = members, target, perturbations
-						if p.StepDecay, p.Precision = decay, precision; decay == plan.Constant {
-							p.Horizon = 0
-						}
+						p.StepDecay, p.Precision = decay, precision
 						nearFloor(t, p)
 					}
 				}

@@ -31,18 +31,6 @@ var autoReasons = []reason{
 		do:    "set step_decay=constant, or step=0.04",
 	},
 	{
-		field: "step_schedule",
-		what:  "step=auto has its own",
-		why:   "the step that was found falls with the root of the rounds",
-		do:    "set step_schedule=[], or step=0.04",
-	},
-	{
-		field: "warmup",
-		what:  "step=auto has its own",
-		why:   "the first rounds do not move the model",
-		do:    "set warmup=0, or step=0.04",
-	},
-	{
 		field: "loss_unit",
 		what:  "loss_unit needs server_rule=normalized",
 		why:   "only there does a move not depend on how large scalars are",

@@ -229,19 +229,14 @@ var scalarReasons = []reason{
 		do: "set distribution=rademacher subspace_moves=0 subspace_share=0, or another server_rule",
 	},
 	{
-		field: "horizon",
-		what:  "step_decay=cosine and linear need horizon or rounds",
-		why:   "they end after so many rounds",
-		do:    "set rounds or horizon, or step_decay=slow-sqrt, which has no end",
-	},
-	{
-		field: "horizon",
-		what:  "only step_decay=cosine and linear have it",
-		do:    "set step_decay=cosine, or horizon=0",
+		field: "rounds",
+		what:  "step_decay=cosine needs rounds",
+		why:   "it ends after so many rounds",
+		do:    "set rounds=1000 or so, or step_decay=slow-sqrt, which has no end",
 	},
 	{
 		field: "floor",
-		what:  "only step_decay=cosine and linear have it",
+		what:  "only step_decay=cosine has it",
 		do:    "set step_decay=cosine, or floor=0",
 	},
 	{

@@ -11,7 +11,7 @@ import (
 
 // Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
 // parameters start at zero, that its deadline is short, that its rounds end before a step moves the
-// model or has grown, what classes or sketches tell, and that its noise hides next to nothing.
+// model, what classes or sketches tell, and that its noise hides next to nothing.
 func Warnings(p *plan.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
@@ -20,16 +20,10 @@ func Warnings(p *plan.Plan) (list []string) {
 		list = append(list, fmt.Sprintf("deadline=%d is in milliseconds, and leaves devices hardly "+
 			"any time for their losses. For %[1]d seconds set deadline=%[1]d000.", p.Deadline))
 	}
-	switch {
-	case p.Rounds == 0:
-	case p.StepAuto != 0 && p.StepSize == 0 && p.Rounds <= survey.FirstRounds:
+	if p.Rounds > 0 && p.Rounds <= survey.FirstRounds && p.StepAuto != 0 && p.StepSize == 0 {
 		list = append(list, fmt.Sprintf("rounds=%d end before the model moves: with step=auto the "+
 			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
 			60*survey.FirstRounds))
-	case p.Warmup > p.Rounds:
-		list = append(list, fmt.Sprintf("warmup=%d is longer than rounds=%d: the step never gets as "+
-			"long as the plan says. Set fewer, such as warmup=%d.", p.Warmup, p.Rounds,
-			max(p.Rounds/20, 1)))
 	}
 	switch {
 	case p.Classes > 0:

@@ -14,7 +14,6 @@ import (
 // need.
 var examples = map[string]string{
 	"segments":              `[{"name":"hidden","len":100,"fill":"normal","scale":0.1}]`,
-	"step_schedule":         `[{"round":100,"factor":0.5}]`,
 	"perturbation_schedule": `[{"round":100,"perturbations":20}]`,
 	"metrics":               `["accuracy"]`,
 	"boxes":                 `[{"low":-1,"high":1}]`,

@@ -182,8 +182,9 @@ func TestSet(t *testing.T) {
 		{"segments", `[{"name":"a","len":100,"fill":"normal","scale":0.1}]`, func(p *plan.Plan) {
 			p.Segments = []plan.Segment{{Name: "a", Len: 100, Fill: plan.NormalFill, Scale: 0.1}}
 		}},
-		{"step_schedule", `[{"round":5,"factor":0.5}]`,
-			func(p *plan.Plan) { p.StepSchedule = []plan.StepPoint{{Round: 5, Factor: 0.5}} }},
+		{"perturbation_schedule", `[{"round":5,"perturbations":3}]`, func(p *plan.Plan) {
+			p.PerturbationSchedule = []plan.PerturbationPoint{{Round: 5, Perturbations: 3}}
+		}},
 	}
 	for _, test := range tests {
 		got, want := testPlan(t), testPlan(t)

@@ -14,12 +14,6 @@ var autoRefusals = []refusal{
 		return p.StepAuto > 0 && p.StepDecay != plan.Constant
 	},
 		"step=auto has its own"},
-	{"step_schedule", onAll, func(p *plan.Plan) bool {
-		return p.StepAuto > 0 && len(p.StepSchedule) > 0
-	},
-		"step=auto has its own"},
-	{"warmup", onAll, func(p *plan.Plan) bool { return p.StepAuto > 0 && p.Warmup > 0 },
-		"step=auto has its own"},
 	{"loss_unit", onAll, func(p *plan.Plan) bool { return p.LossUnit > 0 && !normalized(p) },
 		"loss_unit needs server_rule=normalized"},
 }

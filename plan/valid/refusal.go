@@ -193,14 +193,12 @@ var scalarRefusals = []refusal{
 		"server_rule=normalized excludes distribution=subspace"},
 
 	// Schedule.
-	{"horizon", onAll, func(p *plan.Plan) bool {
-		return p.StepDecay.HasEnd() && p.Horizon == 0 && p.Rounds == 0
+	{"rounds", onAll, func(p *plan.Plan) bool {
+		return p.StepDecay == plan.Cosine && p.Rounds == 0
 	},
-		"step_decay=cosine and linear need horizon or rounds"},
-	{"horizon", onAll, func(p *plan.Plan) bool { return !p.StepDecay.HasEnd() && p.Horizon != 0 },
-		"only step_decay=cosine and linear have it"},
-	{"floor", onAll, func(p *plan.Plan) bool { return !p.StepDecay.HasEnd() && p.Floor != 0 },
-		"only step_decay=cosine and linear have it"},
+		"step_decay=cosine needs rounds"},
+	{"floor", onAll, func(p *plan.Plan) bool { return p.StepDecay != plan.Cosine && p.Floor != 0 },
+		"only step_decay=cosine has it"},
 
 	// Aggregation.
 	{"aggregator", onRelay, func(p *plan.Plan) bool {
@@ -306,8 +304,6 @@ func text(p *plan.Plan, name string) any {
 	case *float32:
 		return *v
 	case *[]plan.Box:
-		return *v
-	case *[]plan.StepPoint:
 		return *v
 	case *[]string:
 		return *v

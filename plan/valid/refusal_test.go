@@ -34,9 +34,6 @@ var refusedAuto = []refusedPlan{
 		[]string{"server_rule=normalized server_beta1=0.9 server_beta2=0.99", "step=0.001"}},
 	{"step_decay", "step=auto step_decay=cosine rounds=9 server_rule=normalized",
 		[]string{"step_decay=constant", "step=0.04"}},
-	{"step_schedule", `step=auto step_schedule=[{"round":5,"factor":2}] server_rule=normalized`,
-		[]string{"step_schedule=[]", "step=0.04"}},
-	{"warmup", "step=auto warmup=3 server_rule=normalized", []string{"warmup=0", "step=0.04"}},
 	{"loss_unit", "loss_unit=1000",
 		[]string{"loss_unit=0", "server_rule=normalized server_beta1=0.9 server_beta2=0.99"}},
 }
@@ -97,8 +94,7 @@ var refusedSeeded = rows([][2]string{
 	{"server_rule", "server_rule=normalized distribution=subspace subspace_moves=5 " +
 		"subspace_share=0.5"},
 
-	{"horizon", "step_decay=cosine"},
-	{"horizon", "horizon=100"},
+	{"rounds", "step_decay=cosine"},
 	{"floor", "floor=0.1"},
 
 	{"aggregator", "sharing=per-client transport=relay aggregator=median"},
@@ -127,8 +123,7 @@ var also = []struct{ field, settings string }{
 	{"server_decay", "server_decay=1"},
 	{"server_rule", overDense + "server_rule=normalized"},
 	{"prox", "server_rule=normalized prox=1"},
-	{"horizon", "step_decay=linear"},
-	{"horizon", "step_decay=slow-sqrt horizon=1"},
+	{"floor", "step_decay=slow-sqrt floor=0.1"},
 	{"floor", "step_decay=inverse-sqrt floor=1"},
 	{"pool", "server_rule=normalized pool=9 rebase=1"},
 	{"server_beta1", "server_rule=adam server_step=1 server_beta1=1 server_epsilon=1"},
@@ -260,8 +255,7 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"server_rule=normalized server_beta1=0.9 server_beta2=0.99 distribution=sphere",
 		"server_rule=normalized sharing=per-client transport=relay weights=samples",
 		"server_rule=normalized aggregator=median",
-		"step_decay=cosine horizon=100", "step_decay=linear rounds=100 floor=1",
-		"step_decay=slow-sqrt warmup=1000000", "warmup=5", "step_decay=inverse-sqrt warmup=5",
+		"step_decay=cosine rounds=100 floor=1", "step_decay=slow-sqrt",
 		"server_rule=adam server_step=1 server_epsilon=1e-8 step_decay=cosine rounds=1 floor=0.1",
 		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
 		"control=svrg steps=2 cohort=round weights=samples roster=open",

@@ -168,22 +168,11 @@ func checkEstimator(p *plan.Plan) error {
 }
 
 func checkSchedules(p *plan.Plan) error {
-	if n := len(p.StepSchedule); n > plan.MaxPoints {
-		return fault("step_schedule", n, fmt.Sprintf("keep at most %d points", plan.MaxPoints))
-	}
 	if n := len(p.PerturbationSchedule); n > plan.MaxPoints {
 		return fault("perturbation_schedule", n,
 			fmt.Sprintf("keep at most %d points", plan.MaxPoints))
 	}
 	last := uint64(0)
-	for _, s := range p.StepSchedule {
-		if s.Round <= last || s.Round > plan.MaxRound || !isFactor(s.Factor) {
-			return fault("step_schedule", s,
-				"rounds must ascend from 1, and factors must be "+factors)
-		}
-		last = s.Round
-	}
-	last = 0
 	for _, s := range p.PerturbationSchedule {
 		if s.Round <= last || s.Round > plan.MaxRound ||
 			s.Perturbations == 0 || s.Perturbations > math.MaxUint16 {

@@ -26,7 +26,7 @@ RUNS = {
     "zofl": [],
     "fedzo": ["steps=2", "weights=samples"],
     "zofedht": ["steps=2", "perturbations=5"],
-    "zo-adafl": ["warmup=4", "late=2"],
+    "zo-adafl": ["step_decay=slow-sqrt", "late=2"],
     "zo-adafl-shared": [],
     "scaffold-1": [],
     "zo-svrg": [],

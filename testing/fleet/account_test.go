@@ -29,8 +29,8 @@ func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Prec
 	p.Precision, p.MaxScalar = bits, 65504
 	p.DigestEvery, p.EvalEvery, p.Diverge = 0, 0, 0
 	if p.ServerRule = rule; rule == plan.ServerNormalized {
-		p.ServerBeta1, p.ServerBeta2, p.StepDecay = 0.9, 0.99, plan.Cosine
-		p.Horizon = 1000 // in each run the same
+		p.ServerBeta1, p.ServerBeta2 = 0.9, 0.99
+		p.StepDecay = plan.SlowSqrt // in a run of any length the same
 	}
 	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 		planOf := func(rounds uint64) *plan.Plan {
 			p := relayPlan(t, rounds, rule, run.bits)
 			if run.auto {
-				p.StepSize, p.StepAuto, p.StepDecay, p.Horizon = 0, 1, plan.Constant, 0
+				p.StepSize, p.StepAuto, p.StepDecay = 0, 1, plan.Constant
 			}
 			return p
 		}

@@ -102,11 +102,11 @@ var options = []struct {
 		p.Distribution, p.Steps, p.Difference = plan.Rademacher, 1, plan.Forward
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = plan.ServerNormalized, 0.9, 0.99,
 			0.03
-		p.StepDecay, p.Warmup, p.Floor, p.StepSize = plan.Cosine, 3, 0.05, 0.05
+		p.StepDecay, p.Floor, p.StepSize = plan.Cosine, 0.05, 0.05
 	}},
 	{"adam, slow root", "decomfl", func(p *plan.Plan) {
 		p.ServerRule, p.ServerStep, p.ServerEpsilon = plan.ServerAdam, 1e-3, 1e-8
-		p.StepDecay, p.Warmup = plan.SlowSqrt, 5
+		p.StepDecay = plan.SlowSqrt
 	}},
 	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *plan.Plan) {
 		p.Rule, p.Beta = plan.Momentum, 0.9

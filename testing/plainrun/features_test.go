@@ -43,9 +43,7 @@ var features = []feature{
 		func(p *plan.Plan) bool { return p.Estimator == plan.Surrogate },
 		[]string{"internal/surrogate"}},
 	{"steps that change",
-		func(p *plan.Plan) bool {
-			return p.StepDecay > plan.InverseSqrt || p.Warmup > 0
-		},
+		func(p *plan.Plan) bool { return p.StepDecay > plan.InverseSqrt },
 		[]string{"plan/internal/schedule"}},
 	{"scalars of few bits",
 		func(p *plan.Plan) bool { return p.Precision > 0 },

@@ -125,9 +125,9 @@ func TestDivergenceAtOnce(t *testing.T) {
 
 func fieldNumber(t *testing.T, name string) uint64 {
 	t.Helper()
-	for i, f := range plan.Fields() {
+	for _, f := range plan.Fields() {
 		if f.Name == name {
-			return uint64(i + 1)
+			return f.Number
 		}
 	}
 	t.Fatalf("no field %s", name)

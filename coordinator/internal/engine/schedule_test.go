@@ -1,21 +1,25 @@
 package engine
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
-// TestSchedulesTravel: decay and warm-up are in the record's step, or in its factor where
+// TestSchedulesTravel: a decay is in the record's step, or in its factor where
 // server_step sets the length of a move. Devices are told the step alone.
 func TestSchedulesTravel(t *testing.T) {
-	schedule := []string{"warmup=2", "step_decay=linear", "horizon=4", "floor=0.5", "step=0.5"}
+	schedule := []string{"step_decay=cosine", "rounds=4", "floor=0.5", "step=0.5"}
+	steps := [3]float32{0.5, float32(0.5 * (0.5 + 0.25*(1+1/math.Sqrt2))), 0.375}
 	for _, tt := range []struct {
 		name          string
 		fields        []string
 		steps, factor [3]float32
 	}{
-		{"mean", nil, [3]float32{0.25, 0.4375, 0.375}, [3]float32{}},
+		{"mean", nil, steps, [3]float32{}},
 		{"normalized", []string{"steps=1", "server_rule=normalized"},
-			[3]float32{0.25, 0.4375, 0.375}, [3]float32{}},
+			steps, [3]float32{}},
 		{"adam", []string{"server_rule=adam", "server_step=1", "server_epsilon=1e-8"},
-			[3]float32{0.5, 0.5, 0.5}, [3]float32{0.5, 0.875, 0.75}},
+			[3]float32{0.5, 0.5, 0.5}, [3]float32{0, 2 * steps[1], 2 * steps[2]}},
 	} {
 		s := newLateStage(t, append(schedule, tt.fields...)...)
 		for i := range tt.steps {

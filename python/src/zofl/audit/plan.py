@@ -15,7 +15,7 @@ _FIELDS = """
 7 initial choice|8 initial_digest bin|9 sharing choice|10 distribution choice|
 11 difference choice|12 mu float *|13 steps uint|14 perturbations uint *|15 rule choice|
 16 beta float *|17 weight_decay float *|18 step float *|19 step_decay choice *|
-20 step_schedule factors *|21 perturbation_schedule counts *|22 transport choice|
+21 perturbation_schedule counts *|22 transport choice|
 23 aggregator choice|24 weights choice|25 max_weight uint *|26 max_scalar float *|
 27 roster choice|28 members uint *|29 target uint *|30 over_sample float *|31 quorum uint *|
 32 deadline uint *|33 max_attempts uint *|34 reannounce uint *|35 announce_budget uint *|
@@ -29,7 +29,7 @@ _FIELDS = """
 67 estimator choice|68 features uint|70 length_scale float|71 noise float|
 72 window uint|74 active uint *|75 around uint *|76 candidates uint *|
 77 radius float *|78 correction choice *|79 correction_at choice *|80 heterogeneity float *|
-82 late uint *|86 async choice *|87 warmup uint *|88 horizon uint *|89 floor float *|90 server_decay float *|
+82 late uint *|86 async choice *|89 floor float *|90 server_decay float *|
 91 step_auto choice|92 mu_auto choice|93 groups choice|94 group_size uint *|
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
@@ -44,7 +44,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "distribution": {1: "normal", 2: "rademacher", 3: "sphere", 4: "subspace"},
     "difference": {1: "forward", 2: "central"},
     "rule": {1: "sgd", 2: "momentum", 3: "torch-momentum", 4: "adam", 6: "sign"},
-    "step_decay": {0: "constant", 1: "inverse-sqrt", 2: "cosine", 3: "linear", 4: "slow-sqrt"},
+    "step_decay": {0: "constant", 1: "inverse-sqrt", 2: "cosine", 4: "slow-sqrt"},
     "transport": {0: "mean", 1: "relay", 2: "dense"},
     "aggregator": {0: "weighted-mean", 1: "median", 2: "trimmed-mean", 3: "clipped-mean"},
     "weights": {0: "equal", 1: "samples"},
@@ -72,11 +72,11 @@ CHOICES: dict[str, dict[int, str]] = {
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }
 
-_LIMITS = {"dim": (1 << 63) - 1, "rounds": (1 << 63) - 1, "horizon": (1 << 63) - 1}
+_LIMITS = {"dim": (1 << 63) - 1, "rounds": (1 << 63) - 1}
 _U32 = (1 << 32) - 1
 _ZERO: dict[str, Any] = {"str32": "", "bin": b"", "uint": 0, "float": 0.0, "choice": 0}
 # The most elements of a list, and the least bytes of one.
-_LISTS = {"segments": (512, 19), "factors": (64, 7), "counts": (64, 3), "boxes": (512, 11),
+_LISTS = {"segments": (512, 19), "counts": (64, 3), "boxes": (512, 11),
           "names": (16, 1)}
 
 
@@ -135,11 +135,6 @@ def _segment(r: Reader) -> dict[str, Any]:
             "mu_scale": r.finite("mu_scale"), "step_scale": r.finite("step_scale")}
 
 
-def _factor(r: Reader) -> dict[str, Any]:
-    _tuple(r, 2, "point")
-    return {"round": r.uint((1 << 63) - 1, "round"), "factor": r.finite("factor")}
-
-
 def _count(r: Reader) -> dict[str, Any]:
     _tuple(r, 2, "point")
     return {"round": r.uint((1 << 63) - 1, "round"),
@@ -152,7 +147,7 @@ def _box(r: Reader) -> dict[str, Any]:
 
 
 _ELEMENTS: dict[str, Any] = {
-    "segments": _segment, "factors": _factor, "counts": _count, "boxes": _box,
+    "segments": _segment, "counts": _count, "boxes": _box,
     "names": lambda r: r.text(32, "name"),
 }
 _float = msgpack.float32
@@ -162,7 +157,6 @@ _WRITERS: dict[str, Any] = {
     "segments": lambda s: (msgpack.array(6) + msgpack.str_(s["name"]) + msgpack.uint(s["len"])
                            + msgpack.uint(s["fill"]) + _float(s["scale"])
                            + _float(s["mu_scale"]) + _float(s["step_scale"])),
-    "factors": lambda p: msgpack.array(2) + msgpack.uint(p["round"]) + _float(p["factor"]),
     "counts": lambda p: (msgpack.array(2) + msgpack.uint(p["round"])
                          + msgpack.uint(p["perturbations"])),
     "boxes": lambda b: msgpack.array(2) + _float(b["low"]) + _float(b["high"]),
