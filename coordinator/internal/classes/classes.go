@@ -15,30 +15,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// HasLength says whether a contribution is as long as blocks of P scalars. Where the plan has
-// classes, any length will do: [Read] judges it.
-func HasLength(plan *plan.Plan, s wire.Scalars, blocks, p int) bool {
-	return plan.Classes > 0 || len(s) == blocks*plan.Precision.Bytes(p)
-}
-
-// Read decodes a contribution of blocks of P scalars into the memory of dst, and returns the
-// largest |v| as [gather.Read] does. Where the plan has classes it has a block for each of its
-// parts. ok is false if it is of another form.
-func Read(dst *[]float32, plan *plan.Plan, s wire.Scalars, blocks, p int) (largest float32,
-	ok bool) {
-	if plan.Classes > 0 {
-		return readParts(dst, plan, s, p)
-	}
-	if !plan.Precision.Fits(s, blocks, p) {
-		return 0, false
-	}
-	return gather.Read(dst, plan.Precision, s, blocks, p), true
-}
-
 // mostClasses is how many classes a plan has at most.
 const mostClasses = 64
 
-func readParts(dst *[]float32, plan *plan.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
+// Read decodes a contribution into the memory of dst, and returns the largest |v| as [gather.Read]
+// does. It has a block of P scalars for each of its parts. ok is false if it is of another form.
+func Read(dst *[]float32, plan *plan.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
 	var room [mostClasses]perclass.Part
 	parts, ok := perclass.Parts(room[:0], plan, s, p)
 	values := (*dst)[:0]

@@ -114,7 +114,7 @@ func TestTerms(t *testing.T) {
 			}
 			var values []float32
 			s := f.sent(i)
-			if largest, ok := classes.Read(&values, f.plan, s, 1, p); !ok || !(largest > 0) {
+			if largest, ok := classes.Read(&values, f.plan, s, p); !ok || !(largest > 0) {
 				t.Fatalf("device %d: %v, %v", i, largest, ok)
 			}
 			held.Add(uint32(i), f.plan, s, values)
@@ -184,7 +184,7 @@ func TestAlike(t *testing.T) {
 		f.scalars = append(f.scalars, [][]float32{{v}, {10 * v}})
 		var values []float32
 		s := f.sent(i)
-		classes.Read(&values, f.plan, s, 1, 1)
+		classes.Read(&values, f.plan, s, 1)
 		held.Add(uint32(i), f.plan, s, values)
 	}
 	for _, shares := range [][]float64{nil, {0.5, 0.5}} {
@@ -211,7 +211,7 @@ func TestLiarCounts(t *testing.T) {
 	for i := range f.counts {
 		var values []float32
 		s := f.sent(i)
-		if _, ok := classes.Read(&values, f.plan, s, 1, 1); !ok {
+		if _, ok := classes.Read(&values, f.plan, s, 1); !ok {
 			t.Fatal("not read")
 		}
 		held.Add(uint32(i), f.plan, s, values)
@@ -231,11 +231,11 @@ func TestRead(t *testing.T) {
 	var values []float32
 	s := perclass.Append(nil, -1, perclass.Part{Class: 1, Count: 9,
 		Scalars: wire.AppendScalars(nil, 1, float32(math.Inf(-1)))})
-	if largest, ok := classes.Read(&values, plan, s, 1, 2); !ok || !math.IsInf(float64(largest), 1) {
+	if largest, ok := classes.Read(&values, plan, s, 2); !ok || !math.IsInf(float64(largest), 1) {
 		t.Errorf("largest %v, %v", largest, ok)
 	}
 	for _, s := range []wire.Scalars{nil, {0}, s[:len(s)-1], append(s, 7)} {
-		if _, ok := classes.Read(&values, plan, s, 1, 2); ok {
+		if _, ok := classes.Read(&values, plan, s, 2); ok {
 			t.Errorf("%x is read", []byte(s))
 		}
 	}

@@ -21,14 +21,18 @@ type Desk struct {
 // Scalars reads a contribution of so many blocks of scalars into dst. Where the plan has classes it
 // has a block for each part.
 func (d *Desk) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
-	slope, ok := survey.SlopeOf(r.Rest)
+	slope, good := float32(0), d.Plan.StepAuto == 0
+	if len(r.Rest) > 0 {
+		slope, good = d.slopeOf(r.Rest)
+	}
+	size := steps * d.Plan.Precision.Bytes(perturbations)
 	switch {
-	case survey.Answered(r.Rest) != survey.None, d.Plan.StepAuto > 0 && !ok:
+	case !good:
 		return &d.Counters.WrongSurvey
-	case d.None, !classes.HasLength(d.Plan, r.Values, steps, perturbations):
+	case d.None, d.Plan.Classes == 0 && len(r.Values) != size:
 		return &d.Counters.WrongCount
 	}
-	switch largest, ok := classes.Read(dst, d.Plan, r.Values, steps, perturbations); {
+	switch largest, ok := d.read(dst, r.Values, steps, perturbations); {
 	case !ok:
 		return &d.Counters.Malformed
 	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
@@ -37,6 +41,25 @@ func (d *Desk) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) 
 		return &d.Counters.TooLarge
 	}
 	return nil
+}
+
+// slopeOf returns the slope behind the scalars of a contribution. good is false if these answer a
+// survey, or lack the slope that the plan asks for.
+func (d *Desk) slopeOf(rest []byte) (slope float32, good bool) {
+	slope, ok := survey.SlopeOf(rest)
+	return slope, survey.Answered(rest) == survey.None && (ok || d.Plan.StepAuto == 0)
+}
+
+// read decodes blocks of P scalars into the memory of dst, and returns the largest |v| as
+// [gather.Read] does. ok is false if they are of another form than the plan's.
+func (d *Desk) read(dst *[]float32, s wire.Scalars, blocks, p int) (largest float32, ok bool) {
+	switch precision := d.Plan.Precision; {
+	case d.Plan.Classes > 0:
+		return classes.Read(dst, d.Plan, s, p)
+	case precision.Fits(s, blocks, p):
+		return gather.Read(dst, precision, s, blocks, p), true
+	}
+	return 0, false
 }
 
 // Survey reads the answer to a survey into dst. A loss may be infinite far from the model, so these
