@@ -25,7 +25,8 @@ func (c *Client) begins(ctx context.Context, record []byte) error {
 	return c.follower.Begin(record)
 }
 
-// usable says whether the app needs to judge a plan: the follower refuses others, and says why.
+// usable says whether the app needs to judge a plan. The follower refuses all others, with a
+// reason.
 func (c *Client) usable(p *plan.Plan) bool {
 	dim := uint64(c.follower.Dim())
 	return p != nil && valid.Plan(p) == nil && p.Run == c.cfg.Run && (dim == 0 || p.Dim == dim) &&
@@ -41,8 +42,8 @@ func (c *Client) accepts(ctx context.Context, p *plan.Plan) error {
 	return err
 }
 
-// ready says whether the device can and may make these calls for record n before the round closes,
-// by a plan that the app accepts. The error is that of [probe.Prober.Ready].
+// ready says whether the device may make these calls for record n, and can make them before the
+// round closes, under a plan that the app accepts. It returns the errors of [probe.Prober.Ready].
 func (c *Client) ready(
 	ctx context.Context, n uint64, calls probe.Calls, closes time.Time,
 ) error {

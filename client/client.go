@@ -18,43 +18,44 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Errors of Run on which an app may branch. [Client.Run] lists those of other packages.
+// These errors end Run, and an app may branch on them. [Client.Run] also returns errors of other
+// packages.
 var (
-	// ErrRefused: the coordinator does not let this device join; the text has its reason.
+	// ErrRefused: the coordinator does not let this device join; the text gives its reason.
 	ErrRefused = errors.New("join refused")
 	// ErrRunning: Run or Load was called while Run or Load is running.
 	ErrRunning = errors.New("already running")
-	// ErrPlan: this device does not take part in the run's plan. Either that needs more memory
-	// than [Config].MemoryLimit; the text names the plan's field, its value, the bytes and the
-	// remedy. Or [Config].Accept refuses it, with an error that this one wraps.
+	// ErrPlan: this device does not take part in the run's plan. There are two causes. The plan needs
+	// more memory than [Config].MemoryLimit: the text names the plan's field, its value, the bytes and
+	// the remedy. Or [Config].Accept refused the plan: ErrPlan wraps the error of Accept.
 	ErrPlan = errPlan() // "this device does not take part in the plan"
 )
 
-// Faults that Run survives. It reports them in [Progress].Err.
+// Run survives these faults. It reports them in [Progress].Err.
 var (
-	// ErrDiverged: this device's state differs from the reference that the run announced
-	// for it; the text says after which record, and what the device does about it.
+	// ErrDiverged: the digest of this device's state differs from the reference that the run
+	// announced. The text says after which record, and what the device does about it.
 	ErrDiverged = errDiverged() // "state differs from the run's"
-	// ErrStore: writing or reading the [Store] failed, or an item in it was unusable. The
-	// client goes on in memory, and tries again at the next occasion.
+	// ErrStore: the [Store] failed to read or write, or an item in it was unusable. The client goes on
+	// in memory, and tries the store again at the next occasion.
 	ErrStore = errStore() // "store"
 )
 
-// As functions give them, documentation shows no name of an internal package.
+// Functions return these values so that the documentation shows no name of an internal package.
 
 func errPlan() error     { return consent.ErrPlan }
 func errDiverged() error { return follow.ErrDiverged }
 func errStore() error    { return files.ErrStore }
 
-// A Client is one device of a run, or a passive replica of it. It conducts its parts: the
-// follower brings the model to the head of the log, the prober evaluates the loss there, and
-// the outbox holds what the device promised.
+// A Client is one device of a run, or a passive replica of it. It joins three parts: the follower
+// replays records up to the head of the log, the prober evaluates the loss there, and the outbox
+// holds the reply that the device sent.
 //
-// The goroutine of Run owns it, except mu and running. Its parts say what other goroutines
-// may use.
+// The goroutine of Run owns a Client, except for mu and running. Each part says which of its
+// methods other goroutines may call.
 //
-// Invariant: the app's callbacks run one at a time, but for Config.About. While a callback hangs,
-// nothing it can reach is used.
+// Invariant: the app's callbacks run one at a time, except Config.About. While a callback hangs,
+// the client touches nothing that the callback can reach.
 type Client struct {
 	cfg    Config
 	pauses *retry.Pauses
@@ -73,13 +74,13 @@ type Client struct {
 	recess    retry.Recess
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last one reported
-	loaded    bool   // what an earlier process left in the store is loaded, or set aside
+	loaded    bool   // whether what the store had is loaded or set aside
 
 	mu      sync.Mutex // guards running
 	running bool
 }
 
-// New returns a client, which does nothing before Run. The error is [ErrConfig].
+// New returns a client, which does nothing before Run. Its errors match [ErrConfig].
 func New(cfg Config) (*Client, error) {
 	cfg, dim, err := cfg.withDefaults()
 	if err != nil {
@@ -131,7 +132,7 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 	return follow.New(cfg)
 }
 
-// guard returns what judges plans for this device.
+// guard returns the checks that a plan must pass on this device.
 func (c *Client) guard() *consent.Guard {
 	flat := true
 	switch c.cfg.Objective.(type) {
@@ -143,11 +144,11 @@ func (c *Client) guard() *consent.Guard {
 	}}
 }
 
-// Params copies the model to dst, which has one element per parameter. The model is that
-// after record n: with transport=dense, the last record whose vectors arrived. Call it at
-// any time, from any goroutine. Before record 1 there is no model: n is 0, and dst is
-// unchanged. n decreases while a device starts over, because it had followed another log or
-// because the run rolled back.
+// Params copies the model to dst, which has one element per parameter. n is the record after which
+// the model is: with transport=dense, the last record whose vectors arrived. Call it at any time,
+// from any goroutine. Before record 1 there is no model: n is 0, and dst is unchanged. n can
+// decrease: when the run rolls back, or when the device finds that it followed another log and
+// starts over.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
 	if n, err = c.follower.Params(dst); err != nil {
 		err = fmt.Errorf("client: %w", err)
@@ -155,19 +156,19 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 	return n, err
 }
 
-// Dim returns the number of parameters: that of the objective. For a passive replica it is
-// that of the plan, and 0 before the plan arrives.
+// Dim returns the number of parameters of the objective. A passive replica returns that of the
+// plan, or 0 before the plan arrives.
 func (c *Client) Dim() int { return c.follower.Dim() }
 
-// Digest returns the digest of the replica's state after record n. Devices with the same n
-// have the same digest. n is 0 while the vectors of the last record are on the way.
+// Digest returns the digest of the replica's state after record n. Devices with the same n have the
+// same digest. n is 0 while the device waits for the vectors of the last record.
 func (c *Client) Digest() (n uint64, digest [32]byte) { return c.follower.Digest() }
 
 // Record returns the index of the last record that was applied, and the number of rounds up
 // to it; both are 0 before record 1.
 func (c *Client) Record() (n, rounds uint64) { return c.follower.Counts() }
 
-// An observer passes records from the follower to the outbox, which New makes later.
+// An observer passes records from the follower to the outbox, which New creates after the follower.
 type observer struct{ *Client }
 
 func (o observer) See(r *wire.Record, record []byte) { o.outbox.See(r, record) }

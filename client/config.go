@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// ErrConfig: a field of Config is unusable; the text says which, and what to do about it.
+// ErrConfig: a field of Config is unusable. The text names the field and the remedy.
 var ErrConfig = errors.New("bad config")
 
 // runKeyLen is the length of a run key in bytes.
@@ -27,100 +27,98 @@ const runKeyLen = 32
 
 // Config is what a client needs.
 type Config struct {
-	// Conn is the app's connection; the client never dials or closes it. On a bad network,
-	// connect with [ConnectOptions]. A connection with an inbox prefix of its own needs that of
-	// ID, which these options set: the coordinator answers nowhere else.
+	// Conn is the app's connection; the client never opens or closes it. On a bad network, connect
+	// with [ConnectOptions]. If your connection has an inbox prefix of its own, it must be the prefix
+	// for ID, which these options set: the coordinator sends its answers there.
 	//
-	// If nothing is announced for about two of the plan's Reannounce, or a request is not
-	// answered, the client checks the connection. Only if that check has no answer either, it
-	// calls [nats.Conn.ForceReconnect]: the app's handlers see a disconnect and a reconnect, and
-	// its other users of Conn lose what was on the way. Such resets are at least three
-	// Reannounce apart, and ever more if they do not help.
+	// The client checks the connection if it hears no announcement for about two of the plan's
+	// Reannounce, or gets no answer to a request. If the check fails too, the client calls
+	// [nats.Conn.ForceReconnect]. The app's handlers then see a disconnect and a reconnect, and other
+	// users of Conn lose the messages on the way. Such resets are at least three Reannounce apart, and
+	// become rarer if they do not help.
 	Conn *nats.Conn
-	// Bus replaces Conn, for tests and simulations. Set one of the two.
+	// Bus replaces Conn, for tests and simulations. Set either Conn or Bus.
 	Bus bus.Bus
 	// Run is the name of the run.
 	Run string
-	// ID names this device among the others, for ever: letters, digits, '-' and '_', at
-	// most 32. Every reply carries it, so a short one saves bytes.
+	// ID names this device for ever, and no other device: letters, digits, '-' and '_', at most 32.
+	// Every reply carries it, so a short ID saves bytes.
 	ID string
 	// Objective is the app's loss, for instance [objective.Func]. It may also implement
-	// [objective.Evaluator], [objective.Sampler] and [objective.Policy], and for an app that
-	// can differentiate [objective.Differentiable] or [objective.Directional]. Leave it nil
-	// with Passive.
+	// [objective.Evaluator], [objective.Sampler] and [objective.Policy]. If the app can differentiate,
+	// it may implement [objective.Differentiable] or [objective.Directional]. Leave it nil with
+	// Passive.
 	Objective objective.Objective
-	// Passive makes a client that follows the run without taking part; nil: it takes part.
+	// Passive makes a client that follows the run without taking part. Nil: the client takes part.
 	Passive *Passive
 	// Initial are the first parameters, for a plan with initial=given; nil for other plans.
 	// The client copies them when the plan arrives, and again whenever it starts over from
 	// record 1. It never changes them.
 	Initial []float32
-	// RunKey is the secret of a private run: 32 random bytes, the same for every device and
-	// passive replica. The app distributes it; the client never sends it. The plan was made
-	// with it. Only its holders can compute the model from the network traffic. Run
-	// ends with [plan.ErrRunKey] if the key is wrong or missing, or if the plan has a public
-	// key. Nil: the run is not private.
+	// RunKey is the secret of a private run: 32 random bytes, the same for every device and passive
+	// replica. The app distributes it; the client never sends it. `zofl plan --secret` makes the plan
+	// with the same key. Only its holders can compute the model from the network traffic. Run ends
+	// with [plan.ErrRunKey] if the key is wrong or missing, or if the run is not private. Nil: the run
+	// is not private.
 	RunKey []byte
-	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve`
-	// and `zofl status` print it. The client then takes nothing that this key has not signed:
-	// others can neither announce nor answer. While the coordinator changes its key, give both
-	// with a comma between them. "": whoever may publish on the run's subjects is believed.
+	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve` and
+	// `zofl status` print it. The client then ignores every announcement and answer that this key has
+	// not signed. While the coordinator changes its key, give both with a comma between them. "": the
+	// client believes whoever may publish on the run's subjects.
 	Coordinator string
-	// Workers is how many goroutines may generate directions and replay records at once;
-	// 0: GOMAXPROCS. Fewer leave cores to the app and take longer; the bits are the same
-	// for any number. A model of a few ten thousand parameters never uses more than one.
-	// Each takes about 16 KiB.
+	// Workers is how many goroutines may generate directions and replay records at once; 0:
+	// GOMAXPROCS. Fewer leave cores to the app but take longer. The bits do not depend on the number.
+	// A model of a few ten thousand parameters uses only one. Each takes about 16 KiB.
 	Workers int
-	// MemoryLimit is how many bytes the client may allocate for the run's plan: the state, the
-	// vectors of its work, and a surrogate's data. A plan or a change that needs more is refused
-	// before anything is allocated, and Run ends with [ErrPlan]. The app's own memory is not
-	// in it, and while the client loads a snapshot it has the state twice. 0 is 512 MiB and
-	// 48 vectors of Dim float32: ample for all methods, with a surrogate of 1,970 parameters. A
-	// passive replica has 1 GiB then.
+	// MemoryLimit is how many bytes the client may allocate for the plan: the state, the vectors of a
+	// round, and a surrogate's data. The client refuses a plan or a change that needs more before it
+	// allocates anything, and Run ends with [ErrPlan]. The limit does not count the app's own memory,
+	// nor the second copy of the state that exists while a snapshot loads. 0 is 512 MiB and 48 vectors
+	// of Dim float32: enough for all methods, with a surrogate of 1,970 parameters. For a passive
+	// replica 0 is 1 GiB.
 	MemoryLimit uint64
-	// MaxBatch is the largest [objective.Batch].Size that the objective is asked for, whatever the
-	// plan says. 0: as many as an [objective.Sampler] has samples, and 65,536 where the objective
-	// does not tell. An objective that tells is never asked for more than it has.
+	// MaxBatch is the largest [objective.Batch].Size that the client asks the objective for, whatever
+	// the plan says. 0: the number of samples of an [objective.Sampler], or 65,536 if the objective
+	// gives no number. The client never asks a Sampler for more samples than it has.
 	MaxBatch int
-	// Accept says whether this device takes part in a plan; its error is the reason why not. Nil:
-	// it takes part in all that fit MemoryLimit. It is asked about the run's plan before the
-	// device allocates anything for it or takes a slot; Run ends with [ErrPlan] if it refuses.
-	// It is asked again whenever a change altered the plan, once, before the device works by it.
-	// While it refuses, the device follows the log and declines rounds, with [Progress].Declined
-	// and an Err that is [ErrPlan], ever more rarely; the next change asks again. A passive
-	// replica ends instead. A panic is a refusal. The plan is a copy, whose lists are the
-	// client's: do not change those. The next Run asks anew.
+	// Accept decides whether this device takes part in a plan. To refuse, it returns an error with the
+	// reason. Nil: the device accepts every plan that fits MemoryLimit. The client first calls it with
+	// the run's plan, before it allocates anything or asks for a slot; Run ends with [ErrPlan] if it
+	// refuses. It calls Accept again, once, whenever a change altered the plan, before the device
+	// works under that plan. While Accept refuses, the device follows the log and declines rounds,
+	// more and more rarely. It reports [Progress].Declined and an Err that is [ErrPlan]. The next
+	// change asks again. A passive replica ends instead. A panic is a refusal. The plan is a copy, but
+	// its lists belong to the client: do not change them. The next Run asks again.
 	Accept func(*plan.Plan) error
 	// About returns what the coordinator's operator sees of this device: its program, platform,
-	// battery and network. Nil: nothing is told. It is asked when the device joins, and at each
-	// announcement; what changed is told with another join, at most once a minute, and a
-	// battery's charge where it differs by 5 percent. Nothing of it changes what the device
+	// battery and network. Nil: the device tells nothing. The client calls it when the device joins,
+	// and at each announcement. It tells the operator what changed, at most once a minute, and a
+	// battery's charge when it differs by 5 percent. The answer never changes what the device
 	// computes. It must return at once, and may run beside another callback.
 	About func() deviceinfo.Device
-	// Recorder receives progress; nil: none is reported.
+	// Recorder receives progress; nil: nobody does.
 	Recorder Recorder
-	// Logger receives what an operator would want to know; nil: nothing is logged.
+	// Logger receives messages for an operator; nil: nobody does.
 	Logger *slog.Logger
 	// RequestTimeout bounds each request to the coordinator; 0 is 5 s.
 	RequestTimeout time.Duration
 	// RetryMax bounds the pause between attempts to reach a coordinator, which starts at
 	// RetryMax/32 and doubles; 0 is 30 s.
 	RetryMax time.Duration
-	// Store keeps the state and the last reply for the next process; nil: memory only. The
-	// client never closes it. A store that fails or holds unusable items costs a replay at
-	// most; see [ErrStore].
+	// Store keeps the state and the last reply for the next process; nil: memory only. The client
+	// never closes it. If a store fails or holds unusable items, the device replays the log at worst;
+	// see [ErrStore].
 	Store Store
-	// CheckpointEvery is the number of records from one checkpoint to the next; 0 is 64.
-	// During a catch-up only CheckpointInterval counts.
+	// CheckpointEvery is the number of records from one checkpoint to the next; 0 is 64. During a
+	// catch-up only CheckpointInterval applies.
 	CheckpointEvery uint64
-	// CheckpointInterval is the longest time from one checkpoint to the next; 0 is 5 min.
-	// Run writes another when it ends.
+	// CheckpointInterval is the longest time from one checkpoint to the next; 0 is 5 min. Run writes
+	// another checkpoint when it ends.
 	CheckpointInterval time.Duration
-	// Horizon is the most records that a device replays where it could take a snapshot; 0:
-	// as many as cost less than the snapshot, in bytes and measured seconds. In a run
-	// without digests nothing proves a snapshot, so the device replays the log at the end.
-	// With transport=dense records are short, and the device replays them whatever Horizon
-	// is.
+	// Horizon is the most records that a device replays where it could download a snapshot instead; 0:
+	// as many as cost less than the snapshot, in bytes and measured seconds. In a run without digests
+	// nothing proves a snapshot, so the device still replays the log when the run ends. With
+	// transport=dense records are short, and the device replays them whatever Horizon is.
 	Horizon uint64
 }
 
@@ -168,7 +166,7 @@ func (c Config) withDefaults() (Config, int, error) {
 	return c, dim, nil
 }
 
-// keys returns the coordinator's public keys; nil: none is pinned.
+// keys returns the coordinator's public keys; nil: none is set.
 func (c *Config) keys() signed.Keys {
 	keys, _ := signed.ParseKeys(c.Coordinator)
 	return keys
@@ -179,7 +177,7 @@ func (c *Config) badKeys() error {
 	return err
 }
 
-// evaluates says whether an objective has a loss, in any form.
+// evaluates says whether an objective has a loss in any of the three forms.
 func evaluates(o objective.Objective) bool {
 	switch o.(type) {
 	case objective.Flat, objective.Streaming, objective.Batched:

@@ -9,41 +9,41 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// A device that is flooded asks the coordinator where the run is, often enough to take part: ten
-// times between two repetitions of an announcement, but not more often than the coordinator answers
-// a member for long.
+// A device that receives a flood of announcements asks the coordinator where the run is. It asks
+// ten times between two repetitions of an announcement, often enough to take part, but not more
+// often than the coordinator answers one member.
 const (
 	asksPerRepeat = 10
 	shortestAsk   = 250 * time.Millisecond
 )
 
-// deafAt is how many announcements are dropped between two questions before the device stops
-// listening. Each takes its connection and its time, also unread.
+// deafAt is how many announcements the device drops between two questions before it unsubscribes.
+// Each announcement costs time and traffic, even if nobody reads it.
 const deafAt = 1000
 
-// How long it does not listen: each time twice as long as before.
+// How long the device stays unsubscribed: each time twice as long as before.
 const (
 	shortestRest = 5 * time.Second
 	longestRest  = time.Minute
 )
 
-// An ear listens to the announcements of a subject, unless there are too many. The goroutine of Run
-// owns it.
+// An ear subscribes to the announcements of a subject, and unsubscribes while there are too many.
+// The goroutine of Run owns it.
 type ear struct {
 	*Client
 	subject string
-	sub     bus.Subscription // nil: it does not listen now
-	next    chan struct{}    // has a token when to ask again; nil: no need
-	skipped uint64           // announcements that were dropped until the last question
-	until   time.Time        // when to listen again
-	rest    time.Duration    // how long not to listen next time
+	sub     bus.Subscription // nil while unsubscribed
+	next    chan struct{}    // has a token when it is time to ask again; nil: no need
+	skipped uint64           // how many announcements were dropped by the last question
+	until   time.Time        // when to subscribe again
+	rest    time.Duration    // how long to stay unsubscribed next time
 }
 
 func (c *Client) newEar(subject string) *ear {
 	return &ear{Client: c, subject: subject, rest: shortestRest}
 }
 
-// open begins to listen.
+// open subscribes.
 func (e *ear) open(ctx context.Context) (err error) {
 	if e.sub, err = e.link.Subscribe(ctx, e.subject, e.inbox.receive); err != nil {
 		e.sub = nil
@@ -67,8 +67,8 @@ func (e *ear) due() <-chan struct{} {
 	return e.next
 }
 
-// ask asks where the run is, if announcements were dropped since the last question or the device
-// does not listen. done says that the run has ended.
+// ask asks where the run is, if the device dropped announcements since the last question or is
+// unsubscribed. done says that the run has ended.
 func (e *ear) ask(ctx context.Context) (done bool, err error) {
 	_, now := e.inbox.refusals()
 	dropped := now - e.skipped
@@ -92,7 +92,7 @@ func (e *ear) ask(ctx context.Context) (done bool, err error) {
 	return e.look(ctx)
 }
 
-// reopen listens again once the pause is over. Being offline is no error.
+// reopen subscribes again once the pause is over. Being offline is no error.
 func (e *ear) reopen(ctx context.Context) error {
 	if time.Now().Before(e.until) {
 		return nil
@@ -106,7 +106,7 @@ func (e *ear) reopen(ctx context.Context) error {
 // wait sets the time of the next question.
 func (e *ear) wait() {
 	often := max(e.pulse.every()/asksPerRepeat, shortestAsk)
-	// Devices that are flooded together do not ask in step.
+	// Its jitter keeps devices that are flooded together from asking together.
 	next := make(chan struct{}, 1)
 	time.AfterFunc(often/2+e.pauses.Jitter(often), func() { next <- struct{}{} })
 	e.next = next

@@ -11,13 +11,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluateWithin bounds an evaluation that no round waits for.
+// evaluateWithin bounds an evaluation for which no round waits.
 const evaluateWithin = 5 * time.Minute
 
-// errAsked: a round asked this device while it evaluated.
+// errAsked: a round asked this device during an evaluation.
 var errAsked = errors.New("a round asks this device")
 
-// reportState sends what the plan asks about the present state, which is that after record
+// reportState sends the digest and metrics that the plan asks for. The state is that after record
 // a.N-1. It follows the contribution, so it never delays the round.
 func (c *Client) reportState(ctx context.Context, a *arrival) error {
 	if err := c.reportDigest(ctx, a); err != nil {
@@ -39,7 +39,7 @@ func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	return c.send(ctx, frame)
 }
 
-// reportDigests sends the digests that a passive replica has not reported yet.
+// reportDigests sends all digests that a passive replica has not reported yet.
 func (c *Client) reportDigests(ctx context.Context) error {
 	for {
 		frame, reported := c.follower.Unreported(0)
@@ -54,8 +54,8 @@ func (c *Client) reportDigests(ctx context.Context) error {
 	}
 }
 
-// reportMetrics has the app measure the model and sends the metrics, if this device is among
-// the few drawn for that. It also does so after the run's last record.
+// reportMetrics has the app measure the model and sends the metrics, if the round drew this device
+// for that. It also does so after the run's last record.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, n := r.Plan(), r.N()
@@ -81,9 +81,9 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	return c.send(ctx, reply.Append(nil))
 }
 
-// evaluationContext returns a context that ends with ctx or after evaluateWithin. It also
-// ends when a round that still needs this device's reply has half of its time left: callbacks
-// run one at a time, and the round needs that half.
+// evaluationContext returns a context that ends with ctx or after evaluateWithin. It also ends when
+// half of a round's time is over and that round still needs this device's reply: callbacks run one
+// at a time, and the round needs the other half.
 func (c *Client) evaluationContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// follow handles queued announcements. It brings the replica to the head of each, and acts on
-// the last one whose head it reached. done says that the run has ended.
+// follow handles queued announcements. It applies records up to the head of each, and acts on the
+// last one whose head it reached. done says that the run has ended.
 func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err error) {
 	var newest *arrival
 	for i := range queue {
@@ -43,7 +43,7 @@ func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err er
 }
 
 // reach brings the replica to the head of an announcement, and says whether it got there. It
-// returns only final errors. It reports others, because the next announcement is another
+// returns only errors that end Run. It reports all others, because the next announcement is another
 // chance.
 func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	if a.head.Last == 0 {
@@ -52,7 +52,7 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 		return false, c.unreachable(a, err)
 	}
 	if a.State == wire.Paused && a.head.Last < c.follower.N() {
-		// The log may have been lost, and this device have the last copy: wait for a person.
+		// The log may have lost records of which this device has the last copy: wait for a person.
 		return false, c.report(Progress{State: Paused, Reason: a.Reason})
 	}
 	epoch := c.follower.Epoch()

@@ -13,20 +13,20 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// inboxLen bounds the announcements that wait for a busy device. A new one displaces the
-// oldest, whose records come by catch-up.
+// inboxLen bounds the announcements that wait for a busy device. A new announcement displaces the
+// oldest. The device then fetches the displaced one's records.
 const inboxLen = 16
 
-// An arrival is an announcement, the head that it shows, and the time when its round closes.
-// A head that this client asked for has an empty announcement.
+// An arrival is an announcement, the head of the log in it, and the time when its round closes. An
+// arrival that answers this client's question has an empty announcement.
 type arrival struct {
 	wire.Announcement
-	head   follow.Head // Last = 0: it shows none
+	head   follow.Head // 0: the head is unknown
 	closes time.Time
 	asked  bool // this client asked for it
 }
 
-// An inbox passes announcements from the bus's goroutine to Run's.
+// An inbox passes announcements from the bus's goroutine to the goroutine of Run.
 type inbox struct {
 	signed  *ration.Reader // nil: announcements need no signature
 	arrived chan struct{}  // has a token when queue is not empty
@@ -34,10 +34,10 @@ type inbox struct {
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
-	taken   []arrival      // what take returned last
-	heard   time.Time      // the last announcement, or a join's answer with one
+	taken   []arrival      // the arrivals that take returned last
+	heard   time.Time      // the last announcement, also from the answer to a join
 	refused uint64         // frames that are not announcements, or not the coordinator's
-	skipped uint64         // of these, the ones that were dropped unread
+	skipped uint64         // how many of these were dropped unread
 	watch   func(*arrival) // called with each arrival; nil: none
 }
 
@@ -46,7 +46,8 @@ func newInbox(cfg *Config) *inbox {
 		signed: ration.NewReader(cfg.Run, cfg.keys())}
 }
 
-// decode reads an announcement. One that this client asked for came in a signed answer.
+// decode reads an announcement. An announcement that answers this client's question came in a
+// signed answer, so it needs no signature.
 func (in *inbox) decode(frame []byte, asked bool) (compact.Announcement, error) {
 	if in.signed == nil || asked {
 		return compact.Decode(frame)
@@ -57,7 +58,7 @@ func (in *inbox) decode(frame []byte, asked bool) (compact.Announcement, error) 
 // receive is the bus's handler.
 func (in *inbox) receive(m bus.Message) { in.put(m.Data, false) }
 
-// put queues an announcement. asked says that it answers a question of this client.
+// put queues an announcement. asked says that the announcement answers a question of this client.
 func (in *inbox) put(frame []byte, asked bool) {
 	announcement, err := in.decode(frame, asked)
 	left := time.Duration(announcement.Left) * time.Millisecond
@@ -86,7 +87,7 @@ func (in *inbox) put(frame []byte, asked bool) {
 	wake(in.arrived)
 }
 
-// wake puts a token into a channel unless one is there.
+// wake puts a token into a channel unless it has one.
 func wake(tokens chan struct{}) {
 	select {
 	case tokens <- struct{}{}:
@@ -94,14 +95,14 @@ func wake(tokens chan struct{}) {
 	}
 }
 
-// lastHeard returns when something was announced last; zero: never.
+// lastHeard returns the time of the last announcement; zero: there was none.
 func (in *inbox) lastHeard() time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.heard
 }
 
-// take empties the inbox and returns the arrivals, oldest first. They are valid until the next
+// take empties the inbox and returns the arrivals, oldest first. They stay valid until the next
 // take, which reuses their memory.
 func (in *inbox) take() []arrival {
 	in.mu.Lock()
@@ -111,8 +112,8 @@ func (in *inbox) take() []arrival {
 	return in.taken
 }
 
-// prolongs says whether an announcement waits that gives more time to the round of a. That
-// happens when the device took long to reach a's head: a may be of an attempt that has closed.
+// prolongs says whether a later announcement in the inbox gives more time to the round of a. That
+// happens when the device was slow to reach a's head: a may be of an attempt that has closed.
 func (in *inbox) prolongs(a *arrival) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -122,8 +123,8 @@ func (in *inbox) prolongs(a *arrival) bool {
 	})
 }
 
-// watched calls see with each arrival that waits, and then with each new one until stop is
-// called. It holds the lock meanwhile: see must be quick, and must not use the inbox.
+// watched calls see with each waiting arrival, and then with each new one until stop is called. The
+// inbox is locked meanwhile: see must be quick, and must not use the inbox.
 func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -138,14 +139,14 @@ func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	}
 }
 
-// refuse counts a frame that decodes, but that no run can have announced.
+// refuse counts a frame that decodes but that no run can have announced.
 func (in *inbox) refuse() {
 	in.mu.Lock()
 	in.refused++
 	in.mu.Unlock()
 }
 
-// refusals returns how many frames were refused, and how many of them unread.
+// refusals returns how many frames were refused, and how many were dropped unread.
 func (in *inbox) refusals() (all, unread uint64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 type membership struct {
 	slot     uint32
 	joined   bool      // slot is known
-	rejoinAt time.Time // when to ask for the slot again; zero: no need
-	told     attempt   // the last one that a join told of
+	rejoinAt time.Time // when to ask for the slot again; zero: never
+	told     attempt   // the last attempt that the answer to a join named
 }
 
 // An attempt is one of a coordinator's attempts at a record.
@@ -28,8 +28,9 @@ type attempt struct {
 	number   uint32
 }
 
-// repeats says whether an announcement asks again for a reply that was sent. The first one of an
-// attempt that this device knows from the answer to a join may have been on its way with it.
+// repeats says whether an announcement asks again for a reply that this device sent. The answer to
+// a join may have named an attempt already. Its first announcement may then have been on the way at
+// the same time, and is no repetition.
 func (m *membership) repeats(a *arrival) bool {
 	this := attempt{a.N, a.Epoch, a.Attempt}
 	known := m.told == this
@@ -40,16 +41,16 @@ func (m *membership) repeats(a *arrival) bool {
 	return a.asked || !known
 }
 
-// rejoin makes this device ask for its slot again, within a while, so that devices do not ask in
-// step.
+// rejoin makes this device ask for its slot again after a random while, so that devices do not all
+// ask at once.
 func (c *Client) rejoin() {
 	if c.member.rejoinAt.IsZero() {
 		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.pulse.often()))
 	}
 }
 
-// rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may have
-// lost the members with the tail of its log. Otherwise this device would ask only after a
+// rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may lack the
+// members that joined in the lost tail of its log. Without this, the device would ask only after a
 // silence.
 func (m *membership) rejoinDue() bool {
 	due := !m.rejoinAt.IsZero() && !time.Now().Before(m.rejoinAt)
@@ -59,8 +60,8 @@ func (m *membership) rejoinDue() bool {
 	return due
 }
 
-// join asks for a slot until the coordinator answers, unless an earlier Run got one. A device that
-// has no plan gets it first, and asks for a slot only if it can run the plan.
+// join asks for a slot until the coordinator answers, unless an earlier Run got one. A device
+// without a plan gets the plan first, and asks for a slot only if it can run that plan.
 func (c *Client) join(ctx context.Context) error {
 	for !c.member.joined {
 		reply, err := insist(ctx, c, c.askToJoin)
@@ -74,7 +75,7 @@ func (c *Client) join(ctx context.Context) error {
 	return nil
 }
 
-// askToJoin says what this device knows of the run, and asks for its slot.
+// askToJoin tells the coordinator this device's state, and asks for its slot.
 func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	known, r := wire.Known{}, c.follower.Replica()
 	if plan := r.Plan(); plan != nil {
@@ -86,7 +87,7 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	return c.link.Join(ctx, &known)
 }
 
-// insist asks until a coordinator answers. The error is the cause of ctx, or final.
+// insist asks until a coordinator answers. Its error is the cause of ctx, or ends Run.
 func insist[T any](
 	ctx context.Context, c *Client, ask func(context.Context) (T, error),
 ) (T, error) {
@@ -105,7 +106,8 @@ func insist[T any](
 		if err := c.report(joining(err)); err != nil {
 			return answer, err
 		}
-		// Full jitter, so that devices that lost their coordinator do not come back in step.
+		// The pause is drawn from the whole range, so that devices that lost their coordinator do not
+		// return together.
 		if err := retry.Sleep(ctx, c.pauses.Jitter(pause)); err != nil {
 			return answer, err
 		}
@@ -113,7 +115,7 @@ func insist[T any](
 	}
 }
 
-// joining is the progress of a device that could not join yet.
+// joining returns the progress of a device that has not joined yet.
 func joining(err error) Progress {
 	var later link.LaterError
 	if errors.As(err, &later) {
@@ -122,9 +124,9 @@ func joining(err error) Progress {
 	return Progress{State: Joining, Err: err}
 }
 
-// accept takes the slot and the plan, or only the plan. A refusal is final, and so is a plan that
-// this device cannot run. If the plan is not the replica's, another log replaced the one the
-// replica followed: [follow.ErrNotOurs].
+// accept takes the slot and the plan from an answer, or only the plan. A refusal ends Run, and so
+// does a plan that this device cannot run. If the plan differs from the replica's, another log has
+// replaced the one that the replica followed: [follow.ErrNotOurs].
 func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	if err := refused(reply); err != nil {
 		return err
@@ -150,7 +152,8 @@ func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	return nil
 }
 
-// refused is the error of a device that the coordinator does not let join; nil: it may.
+// refused returns the error of a device that the coordinator does not let join; nil: the device may
+// join.
 func refused(reply *wire.JoinReply) error {
 	if reply.Status == wire.JoinOK || reply.Status == wire.JoinPlan {
 		return nil
@@ -158,9 +161,9 @@ func refused(reply *wire.JoinReply) error {
 	return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 }
 
-// claim says what this device has to a run whose log does not hold it, and returns notOurs once the
-// coordinator lets the device go back. Until then the device keeps its state, which may be the last
-// copy of what the log lost: the run pauses because of the claim, until a person decides.
+// claim tells the run which record this device holds and the log does not. It returns notOurs once
+// the coordinator lets the device go back. Until then the device keeps its state, which may be the
+// last copy of the lost records: the claim pauses the run until a person decides.
 func (c *Client) claim(ctx context.Context, notOurs error) error {
 	if c.cfg.Passive != nil {
 		return notOurs
@@ -180,15 +183,15 @@ func (c *Client) claim(ctx context.Context, notOurs error) error {
 	return cmp.Or(refused(&reply), notOurs)
 }
 
-// stillEnded asks whether the coordinator has the run whose end is in the checkpoint. It
-// accepts silence: there may be no coordinator any more.
+// stillEnded asks whether the coordinator has the run whose end is in the checkpoint. It accepts
+// silence, because the coordinator may be gone for good.
 func (c *Client) stillEnded(ctx context.Context) error {
 	err := c.follower.Confirm(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, follow.ErrNotOurs):
-		reply, final := insist(ctx, c, c.askToJoin) // a claim: it keeps the model meanwhile
+		reply, final := insist(ctx, c, c.askToJoin) // a claim: the device keeps its model meanwhile
 		return cmp.Or(final, refused(&reply), err)
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator confirmed the run's end, keeping it", "err", err)
@@ -196,10 +199,10 @@ func (c *Client) stillEnded(ctx context.Context) error {
 	return nil
 }
 
-// askWhatIsOpen joins once more, now that this device listens. The answer carries the current
-// announcement, which would otherwise reach the device only when it is repeated. Also, the
-// slot may have changed since an earlier Run, and a coordinator that lost its log announces
-// nothing until enough devices have joined. Silence is harmless.
+// askWhatIsOpen joins again after the device has subscribed. The answer carries the current
+// announcement, which would otherwise reach the device only when the coordinator repeats it. There
+// are two more reasons: the slot may have changed since an earlier Run, and a coordinator that lost
+// its log announces nothing until enough devices have joined. Silence is harmless.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.askToJoin(ctx)
 	var later link.LaterError
@@ -212,7 +215,7 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		return c.report(joining(err))
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
-		c.rejoin() // it may be there again, and believe that this device is not
+		c.rejoin() // the coordinator may be back, and count this device as absent
 		return nil
 	}
 	if err := c.accept(ctx, &reply); err != nil {

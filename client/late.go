@@ -7,16 +7,16 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// With Plan.Late a contribution still counts after its record was closed without it. A device
-// that is busy when a later record is announced therefore goes on: it evaluates its loss at the
-// state before its record, which changes only when Run applies the next one. It sends its reply,
-// and then follows the log to the head.
+// With Plan.Late a contribution still counts if its record was closed without it. So a busy device
+// goes on when a later record is announced. It evaluates its loss at the state before its own
+// record, which stays until Run applies the next record. It sends its reply, and then follows the
+// log to the head.
 
 // lastChance is when a device gives up the work that an announcement asks for: when the round
-// closes, and with Plan.Late after as many further deadlines.
+// closes, or with Plan.Late that many more deadlines later.
 func (c *Client) lastChance(a *arrival) time.Time {
 	if survey.Asked(a.Rest) != survey.None {
-		return a.closes // no survey takes late answers
+		return a.closes // a survey takes no late answers
 	}
 	plan := c.follower.Plan()
 	if secagg.On(plan) {
@@ -26,9 +26,10 @@ func (c *Client) lastChance(a *arrival) time.Time {
 	return a.closes.Add(time.Duration(plan.Late) * deadline)
 }
 
-// supersedes says whether a contribution that an announcement asked for no longer counts once a
-// later one arrives. Late contributions count for as many records as the plan's field says, and
-// only with the coordinator that closed theirs. A record that is no round makes this too strict.
+// supersedes says whether an earlier announcement's contribution no longer counts once a later one
+// arrives. Late contributions count for as many records as the plan's field says, and only with the
+// coordinator that closed their record. Records that are no rounds count too, so this is stricter
+// than necessary.
 func supersedes(later, a *arrival, late uint64) bool {
 	switch {
 	case later.N <= a.N || later.Epoch < a.Epoch:

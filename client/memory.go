@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Items of the store that hold a prober's memory, and their magics.
+// memory items of the store, and their magic numbers.
 const (
 	itemControl     = "control"    // with scaffold-2: c_i
 	itemTrajectory  = "trajectory" // with a surrogate: the losses it measured, and w_i
@@ -20,16 +20,16 @@ const (
 	trajectoryMagic = "zofl trajectory 1\n"
 )
 
-// A memory stores what a device with transport=dense found in earlier rounds and needs in
-// later ones.
+// A memory stores what a device with transport=dense needs from earlier rounds in later ones.
 type memory struct {
 	files   *files.Keeper
 	prober  *probe.Prober
-	attempt uint64 // the checkpoint attempt at which it was last saved
-	stored  bool   // it is as the store had it, and may lack what the outbox has
+	attempt uint64 // the checkpoint attempt at which the memory was last saved
+	stored  bool   // whether it came from the store, which may lack the outbox's last vector
 }
 
-// memoryItem returns the item that stores the memory of a plan's rounds; "": none does.
+// memoryItem returns the name of the item that stores the memory for a plan; "": that plan needs
+// none.
 func memoryItem(p *plan.Plan) (item, magic string) {
 	switch {
 	case !probe.Keeps(p):
@@ -40,8 +40,9 @@ func memoryItem(p *plan.Plan) (item, magic string) {
 	return itemControl, controlMagic
 }
 
-// prepare readies the memory for a round, and loads it from the store if this process has
-// none. It forgets numbers of another plan, whose log was another. The error is the Recorder's.
+// prepare readies the memory for a round. It loads the store's item if this process has no memory
+// yet. It drops the numbers of another plan, because they belong to another log. Its error is the
+// Recorder's.
 func (m *memory) prepare(r *replica.Replica) error {
 	plan, numbers := r.Plan(), m.prober.Memory()
 	if !plan.SendsVectors() || !m.prober.Prepare(r) {
@@ -55,9 +56,9 @@ func (m *memory) prepare(r *replica.Replica) error {
 	return m.files.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
 }
 
-// recall takes the control variate from the vector that this device promised last, if the memory
-// was stored before that. So a device that was killed goes on with the bits that it had. The error
-// says that the log could not be asked whether the vector belongs to it.
+// recall takes the control variate from the vector that this device sent last, if that vector is
+// newer than the stored memory. So a device that was killed goes on with the same bits. An error
+// says that the log did not answer whether it holds the vector.
 func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbox) error {
 	if !m.stored || r.Plan().Control != plan.ScaffoldMean {
 		return nil
@@ -70,7 +71,7 @@ func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbo
 	return err
 }
 
-// lost says, once, what the device lacks.
+// lost reports, once, what the device lacks.
 func (m *memory) lost(r *replica.Replica) error {
 	if !r.Plan().SendsVectors() {
 		return nil
@@ -78,7 +79,7 @@ func (m *memory) lost(r *replica.Replica) error {
 	return m.prober.Lost(r)
 }
 
-// save stores the memory if it changed. The error is the Recorder's.
+// save stores the memory if it changed. Its error is the Recorder's.
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
 	if !m.files.Keeps() || plan == nil || !numbers.Unsaved() ||
@@ -96,7 +97,7 @@ func (m *memory) save(r *replica.Replica) error {
 	return m.files.Check(item, err)
 }
 
-// saveWith saves the memory once for each checkpoint attempt.
+// saveWith saves the memory once for each attempt to write a checkpoint.
 func (m *memory) saveWith(attempt uint64, r *replica.Replica) error {
 	if m.attempt == attempt {
 		return nil

@@ -12,13 +12,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errPrivacy: with dp_by=device the device answers each record once, and keeps the answer, because
-// the mean of several answers with other noise would show what the noise hides. It did not answer,
-// as it answered this record before, or lacks a store that works.
+// errPrivacy: this device did not answer. With dp_by=device it answers each record once and keeps
+// the answer, because the mean of several answers with fresh noise would reveal what the noise
+// hides. It had answered this record before, or its store does not work.
 var errPrivacy = errors.New("the answer would weaken the device's privacy")
 
-// hidden returns a reply as it leaves the device. Where the device adds noise, a contribution has
-// nothing of its data but the scalars, cut and with noise that nobody can draw again.
+// hidden returns a reply in the form in which it leaves the device. Where the device adds noise,
+// the reply has nothing of the device's data but the clipped scalars, with noise that nobody can
+// draw again.
 func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 	device, _ := plan.Noisy()
 	if !device || r.Kind != wire.Contribution {
@@ -35,7 +36,7 @@ func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 		Values: plan.Precision.Append(nil, values...)}
 }
 
-// withheld says why the device must not compute an answer to a record, nil if it may.
+// withheld returns the reason why the device must not answer a record; nil: it may.
 func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
 	device, _ := plan.Noisy()
 	switch {
@@ -49,9 +50,9 @@ func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
 	return nil
 }
 
-// sendKept sends a reply, under masks if there are any. Where the device adds noise, it first makes
-// sure that the store has it: after a crash another would be computed. Otherwise it reports why it
-// does not send.
+// sendKept sends a reply, masked if the plan asks for secure aggregation. Where the device adds
+// noise, sendKept first makes sure that the store has the reply: after a crash the device would
+// draw other noise. If the store lacks it, sendKept reports that and sends nothing.
 func (c *Client) sendKept(
 	ctx context.Context, masks *mask.Session, plan *plan.Plan, frame []byte,
 ) (sent bool, err error) {

@@ -16,31 +16,31 @@ import (
 // [objective.Objective], and replays every record. An operator runs one or a few, on machines
 // that are always on, for three purposes:
 //
-//   - Every DigestEvery records of the plan it reports the digest of its state under its id.
-//     If the coordinator's Witnesses name the id, these digests are the reference that
-//     devices compare their states with.
-//   - With SnapshotEvery it writes snapshots into its Store, and sends them to devices that
-//     were away for long.
+//   - Every DigestEvery records of the plan it reports the digest of its state under its id. If the
+//     coordinator's Witnesses name the id, devices compare their states with these digests.
+//   - With SnapshotEvery it writes snapshots into its Store, and sends them to devices that were
+//     away for long.
 //   - Its Params is the model at any time.
 //
-// Let only one of them serve snapshots: of several, the first answer counts, even if it says
-// that there is no snapshot.
+// Let only one of them serve snapshots. If there are several, the first answer counts, even if it
+// says that there is no snapshot.
 //
-// In a private run it needs the run key, as a device does, and seals its snapshots under it
-// (docs/sealed.md). So the coordinator, which has no key, cannot be a passive replica.
+// In a private run it needs the run key, as a device does, and encrypts its snapshots under that
+// key (docs/sealed.md). So the coordinator, which has no key, cannot be a passive replica of a
+// private run.
 //
-// It never takes a snapshot itself, so it reports what the log says. It needs the permissions
-// of a device with its id. One that serves snapshots also subscribes zo.<run>.s.* and
-// publishes to the inboxes of devices. Like any client it ends with the run.
+// It never downloads a snapshot itself, so its digests prove the log. It needs the permissions of a
+// device with its id. If it serves snapshots, it also subscribes to zo.<run>.s.* and publishes to
+// the inboxes of devices. Like any client it ends with the run.
 type Passive struct {
-	// SnapshotEvery is the number of records from one snapshot to the next; 0: no
-	// snapshots. A snapshot follows each record whose index SnapshotEvery divides. A
-	// multiple of the plan's DigestEvery lets devices prove a snapshot at once. While a
-	// device downloads a snapshot, the next one is skipped, but never two in a row.
+	// SnapshotEvery is the number of records from one snapshot to the next; 0: no snapshots. A
+	// snapshot follows each record whose index SnapshotEvery divides. Use a multiple of the plan's
+	// DigestEvery, so that devices can prove a snapshot at once. While a device downloads a snapshot,
+	// the replica skips the next one, but never two in a row.
 	SnapshotEvery uint64
 }
 
-// begin asks for record 1 until a coordinator answers. A device gets it when it joins.
+// begin asks for record 1 until a coordinator answers. A device gets record 1 when it joins.
 func (c *Client) begin(ctx context.Context) error {
 	if c.follower.N() > 0 {
 		return nil
@@ -52,8 +52,8 @@ func (c *Client) begin(ctx context.Context) error {
 	return c.begins(ctx, record)
 }
 
-// pull asks for the head of the log and follows it, without waiting for an announcement. done
-// says that the run has ended. Silence is harmless.
+// pull fetches the log up to its head, without waiting for an announcement. done says that the run
+// has ended. Silence is harmless.
 func (c *Client) pull(ctx context.Context) (done bool, err error) {
 	head, err := c.follower.FetchHead(ctx)
 	switch {
@@ -102,7 +102,7 @@ func (w witness) See(f *follow.Follower, last uint64) error {
 	}
 	every, n, s := w.cfg.Passive.SnapshotEvery, f.N(), w.server
 	if old := s.offer().n; old > 0 && !f.Live(old) {
-		s.withdraw() // a rollback undid it
+		s.withdraw() // a rollback undid its record
 	}
 	r := f.Replica()
 	if len(r.Missing()) > 0 {
@@ -119,13 +119,13 @@ func (w witness) See(f *follow.Follower, last uint64) error {
 	s.skipped = false
 	tip := r.Hash().Tip()
 	if f := s.stored; w.seals() && f.n == n && f.tip == tip {
-		s.set(f) // sealed anew, it would not match the pieces that devices already have
+		s.set(f) // a second encryption would not match the pieces that devices already have
 		return nil
 	}
 	return s.write(n, tip, w.saveSnapshot)
 }
 
-// saveSnapshot writes the state to w, sealed in a private run.
+// saveSnapshot writes the state to w, encrypted in a private run.
 func (c *Client) saveSnapshot(w io.Writer) error {
 	if !c.seals() {
 		return c.follower.Save(w)
@@ -140,7 +140,8 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 	return s.Close()
 }
 
-// sealed returns what seals a snapshot of the present state, in the format of the plan's keys.
+// sealed returns the function that encrypts a snapshot of the present state, in the format of the
+// plan's keys.
 func (c *Client) sealed(w io.Writer) (*seal.Writer, error) {
 	if c.follower.Plan().DerivesKeys() {
 		return seal.NewBound(w, c.cfg.RunKey, c.cfg.Run, c.follower.N())
@@ -148,7 +149,7 @@ func (c *Client) sealed(w io.Writer) (*seal.Writer, error) {
 	return seal.NewWriter(w, c.cfg.RunKey)
 }
 
-// seals says whether snapshots are sealed: the run is private if the client has a run key.
+// seals says whether snapshots are encrypted: a client with a run key is in a private run.
 func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
 
 // loadSnapshot offers the snapshot that an earlier process wrote.
@@ -159,7 +160,7 @@ func (c *Client) loadSnapshot() error {
 	return c.server.load(func(r io.Reader, size int64) (uint64, wire.Tip, error) {
 		if c.seals() {
 			sealed := seal.NewReader(r, c.cfg.RunKey, uint64(size))
-			sealed.Bind(c.cfg.Run, 0) // the checkpoint, and so the plan, may be gone
+			sealed.Bind(c.cfg.Run, 0) // the checkpoint may be gone, and the plan with it
 			r = sealed
 		}
 		head, err := replica.ReadHead(r)
@@ -170,7 +171,7 @@ func (c *Client) loadSnapshot() error {
 	}, replica.ErrState, seal.ErrFile)
 }
 
-// checkPassive checks what goes with Passive.
+// checkPassive checks the config of a passive client.
 func (c *Config) checkPassive() error {
 	switch {
 	case c.Objective != nil:

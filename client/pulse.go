@@ -13,33 +13,33 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// How long a device waits for an announcement before it checks its connection, as a multiple of
-// the interval at which announcements are repeated. With the time that a check takes it stays
-// below three intervals, which leaves time to connect again.
+// These factors say how long a device waits for an announcement before it checks its connection, in
+// intervals between two repetitions of an announcement. With the time of the check, that is less
+// than three intervals, so there is time to connect again.
 const (
 	silenceLeast  = 1.5
 	silenceJitter = 0.4 // drawn anew each time, so that devices do not check in step
 )
 
-// ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
-// while. It comes in [Progress].Err; Run goes on asking.
+// ErrQuiet: this device hears no coordinator. None answers, or none announced anything for a while.
+// [Progress].Err holds it; Run keeps asking.
 var ErrQuiet = errQuiet() // "no word of a coordinator"
 
 func errQuiet() error { return link.ErrQuiet } // documentation shows no internal name
 
-// shortestInterval bounds the interval from below: a busy machine may well pause for less.
+// shortestInterval is the least interval: a busy machine may well be silent for less.
 const shortestInterval = time.Second
 
-// A pulse notices that nothing is announced, also while Run's goroutine is busy. It asks the
-// broker for a sign of life. If there is none, it has the connection made anew: a connection
-// that is dead but not closed would otherwise be noticed after minutes. It sends nothing while
-// announcements arrive, so it does not wake a radio. Between two looks it is only a timer.
+// A pulse notices when announcements stop, even while the goroutine of Run is busy. It then asks
+// the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
+// client would notice a dead connection only after minutes. It sends nothing while announcements
+// arrive, so that it does not wake a radio. Between two checks it is only a timer.
 type pulse struct {
 	link     *link.Link
 	inbox    *inbox
 	interval atomic.Int64 // at which announcements are repeated, as a time.Duration
 
-	// quiet has the last silence that was noticed.
+	// quiet holds the last silence that the pulse noticed.
 	quiet chan silence
 
 	mu      sync.Mutex // guards what follows
@@ -49,11 +49,11 @@ type pulse struct {
 	beating sync.WaitGroup
 }
 
-// A silence is what a check found because nothing was announced.
+// A silence is the result of a check that followed a lack of announcements.
 type silence struct {
 	noticed time.Time
 	alive   bool  // the broker answered
-	err     error // matches ErrQuiet, or is final
+	err     error // matches ErrQuiet, or ends Run
 }
 
 func newPulse(cfg *Config, l *link.Link, in *inbox) *pulse {
@@ -63,17 +63,17 @@ func newPulse(cfg *Config, l *link.Link, in *inbox) *pulse {
 	return p
 }
 
-// set tells how often announcements are repeated, in milliseconds.
+// set tells the pulse how often announcements are repeated, in milliseconds.
 func (p *pulse) set(reannounce uint32) {
 	p.interval.Store(int64(time.Duration(reannounce) * time.Millisecond))
 }
 
-// every returns the interval to count in.
+// every returns the interval between two announcements.
 func (p *pulse) every() time.Duration {
 	return max(time.Duration(p.interval.Load()), shortestInterval)
 }
 
-// often is the shortest time between two questions to a run that says nothing.
+// often returns the shortest time between two questions to a silent run.
 func (p *pulse) often() time.Duration { return max(p.every(), p.link.Timeout()) }
 
 // start watches the announcements of a subject until stop is called.
@@ -103,8 +103,8 @@ func (p *pulse) settle() {
 	}
 }
 
-// beat checks the connection if nothing was announced since heard, and not before next. Then it
-// sets the timer for the next beat.
+// beat checks the connection if no announcement came since heard, but not before next. Then it sets
+// the timer for the next beat.
 func (p *pulse) beat(ctx context.Context, subject string, heard, next time.Time) {
 	p.mu.Lock()
 	if p.stopped {
@@ -138,7 +138,7 @@ func (p *pulse) draw(from func() time.Duration) time.Duration {
 	return from()
 }
 
-// silence draws how long nothing may be announced. The caller holds mu.
+// silence draws how long announcements may be absent before a check. The caller holds mu.
 func (p *pulse) silence() time.Duration {
 	return time.Duration((silenceLeast + silenceJitter*p.random.Float64()) * float64(p.every()))
 }
@@ -149,7 +149,7 @@ func (p *pulse) pause() time.Duration {
 	return 3*often + time.Duration(p.random.Int64N(int64(often)))
 }
 
-// notice checks the connection, and tells Run's goroutine what it found.
+// notice checks the connection, and passes the result to the goroutine of Run.
 func (p *pulse) notice(ctx context.Context, subject string) {
 	err := p.link.Examine(ctx, subject)
 	alive := err == nil
@@ -169,8 +169,8 @@ func (p *pulse) notice(ctx context.Context, subject string) {
 	p.quiet <- silence{time.Now(), alive, err}
 }
 
-// await waits until a connection that was dropped is made anew, but no longer than an interval:
-// the device then asks at once where the run is.
+// await waits for a dropped connection to come back, but no longer than an interval: then the
+// device asks at once where the run is.
 func (p *pulse) await(ctx context.Context, subject string) {
 	ctx, cancel := context.WithTimeout(ctx, p.every())
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// inRecess says whether this device takes no part in a round that asks it.
+// inRecess says whether this device skips a round that asks it.
 func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool {
 	r := &c.recess
 	if !r.Lasts() {
@@ -25,8 +25,8 @@ func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool 
 	return false
 }
 
-// endRecess ends a recess if the app's policy allows work again while the run is paused, and then
-// joins again: the run may have paused because this device was missing.
+// endRecess ends the break of a device if the app's policy allows work again while the run is
+// paused. The device then joins again, because the run may have paused for lack of it.
 func (c *Client) endRecess(ctx context.Context) {
 	if r := &c.recess; !r.Policy || !r.Lasts() {
 		return
@@ -37,10 +37,10 @@ func (c *Client) endRecess(ctx context.Context) {
 	}
 }
 
-// goodbyeWithin bounds how long Run waits until the goodbye is on its way.
+// goodbyeWithin bounds how long Run waits until the goodbye is sent.
 const goodbyeWithin = time.Second
 
-// leave says goodbye, so that no round waits for this device until it is back.
+// leave says goodbye, so that no round waits for this device until it returns.
 func (c *Client) leave(ctx context.Context) {
 	r := c.follower.Replica()
 	if !c.member.joined || r.Plan() == nil || r.Ended() != nil {

@@ -25,39 +25,39 @@ func (s State) String() string {
 // Progress is what a client reports to its [Recorder].
 type Progress struct {
 	State  State
-	Reason string // Paused: why, in the coordinator's words
+	Reason string // Paused: the reason, in the coordinator's words
 	N      uint64 // last record applied
-	Last   uint64 // last record of the log, as far as known
-	Round  uint64 // last round applied, with both of its phases if it has two
-	Phase  uint8  // phase of the round that record N+1 makes: 1 or 2 of two, else 0
+	Last   uint64 // last record of the log, as far as this device knows
+	Round  uint64 // last round applied, both phases if it has two
+	Phase  uint8  // phase of the round that record N+1 makes: 1 or 2; 0 for rounds of one phase
 
-	// Contributed says that this device sent its scalars for record N+1 or, with
-	// transport=dense, that the coordinator has its vector.
+	// Contributed says that this device sent its scalars for record N+1, or with transport=dense, that
+	// the coordinator has its vector.
 	Contributed bool
 	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New
-	Gradients   uint64  // gradients or slopes since New, of an objective that has them
-	// Refused are the frames since New that are not announcements of this version, or announcements
-	// and answers that lack the signature of Config.Coordinator. Skipped of them came in a flood and
-	// were dropped unread.
+	Gradients   uint64  // gradients or slopes since New, if the objective has them
+	// Refused counts the frames since New that the client ignored: they are not announcements of this
+	// version, or lack the signature of Config.Coordinator. Skipped counts those of them that came in
+	// a flood and were dropped unread.
 	Refused, Skipped uint64
 
-	// Transfers, whose progress is Received of Size bytes.
-	Snapshot uint64 // CatchingUp: record of the snapshot that is downloaded; 0: none
-	Vector   uint64 // record whose vector is downloaded (CatchingUp) or sent (Working); 0: none
+	// Transfers: Received of Size bytes have arrived.
+	Snapshot uint64 // CatchingUp: record of the snapshot that the device downloads; 0: none
+	Vector   uint64 // record whose vector is received (CatchingUp) or sent (Working); 0: none
 	Received uint64 // bytes that the receiver has: this device, or the coordinator if Working
 	Size     uint64 // bytes of the whole
 
-	// Declined, if not 0, is why this device declined record N+1. A device that keeps declining
-	// takes no part for Recess, unless its policy allows work earlier.
+	// Declined, if not 0, gives the reason why this device declined record N+1. A device that keeps
+	// declining skips rounds for Recess, unless its policy allows work earlier.
 	Declined wire.DeclineReason
 	Recess   time.Duration
-	// Err is what the loss did, if Declined. Otherwise it is a fault that Run survives.
+	// Err is the loss's error, if Declined. Otherwise Err is a fault that Run survives.
 	Err error
 }
 
-// A Recorder receives progress, on the goroutine of Run: return soon. An error stops Run,
-// which returns it.
+// A Recorder receives progress on the goroutine of Run: return soon. An error stops Run, which
+// returns it.
 type Recorder interface {
 	Record(Progress) error
 }

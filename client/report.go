@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// report tells the Recorder what the client is doing. Its error ends Run.
+// report tells the Recorder the client's progress. Its error ends Run.
 func (c *Client) report(p Progress) error {
 	c.state = p.State
 	r := c.follower.Replica()
@@ -25,12 +25,12 @@ func (c *Client) report(p Progress) error {
 	return nil
 }
 
-// reportAside reports a fault that does not change what the client is doing.
+// reportAside reports a fault that does not change the client's state.
 func (c *Client) reportAside(err error) error {
 	return c.report(Progress{State: c.state, Err: err})
 }
 
-// reportFollowing passes on a report of the follower.
+// reportFollowing passes a report of the follower on.
 func (c *Client) reportFollowing(p follow.Progress) error {
 	if p.Aside {
 		return c.reportAside(p.Err)
@@ -41,7 +41,7 @@ func (c *Client) reportFollowing(p follow.Progress) error {
 	})
 }
 
-// reportUpload passes on a report of the outbox.
+// reportUpload passes a report of the outbox on.
 func (c *Client) reportUpload(n, received, size uint64) error {
 	return c.report(Progress{State: Working, Vector: n, Received: received, Size: size})
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx
-// ends. Call it again to go on from the last record that was applied.
+// Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx ends.
+// Call it again to continue from the last record that was applied.
 //
-// Other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error],
-// [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a
-// Store with the state of another run or model, and what Recorder returns. Run survives a store
-// that fails, a state that differs from the run's, and a wrong snapshot: see [Progress].Err.
+// All other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
+// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan],
+// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a Store with
+// the state of another run or model, and the errors of Recorder. Run survives a store that fails, a
+// state that differs from the run's, and a wrong snapshot: see [Progress].Err.
 //
-// When Run ends before the run does, it says goodbye: rounds go on without waiting for this
-// device, which keeps its slot.
+// When Run ends before the run does, it says goodbye: rounds no longer wait for this device, which
+// keeps its slot.
 //
-// No goroutine outlives Run, except one whose callback has not returned. An app that recovers
-// a panic of Run may call it again: the client goes on from its last checkpoint.
+// No goroutine outlives Run, except one in a callback that has not returned. An app that recovers a
+// panic of Run may call it again: the client goes on from its last checkpoint.
 func (c *Client) Run(ctx context.Context) error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -51,8 +51,8 @@ func (c *Client) Run(ctx context.Context) error {
 	return err
 }
 
-// takePart takes part until the run ends or an error is final. It starts over when the log
-// does not hold the replica's last record.
+// takePart takes part until the run ends or an error is final. It starts over when the log does not
+// hold the replica's last record.
 func (c *Client) takePart(ctx context.Context) error {
 	for {
 		err := c.session(ctx)
@@ -63,7 +63,7 @@ func (c *Client) takePart(ctx context.Context) error {
 			return fmt.Errorf("client: %w", err)
 		}
 		c.cfg.Logger.Error("starting over", "record", c.follower.N(), "err", err)
-		// Two coordinators with two plans may take turns: do not start over at their pace.
+		// Two coordinators with two plans may alternate: do not start over each time.
 		if c.follower.N() < 2 {
 			if err := retry.Sleep(ctx, c.pauses.Jitter(c.cfg.RetryMax)); err != nil {
 				return err
@@ -83,8 +83,8 @@ func (c *Client) takePart(ctx context.Context) error {
 	}
 }
 
-// goBack leaves a state that the log does not hold, for the checkpoint's if the log holds that one,
-// else for none. It keeps what it leaves in the store.
+// goBack leaves a state that the log does not hold. It returns to the checkpoint if the log holds
+// that one, and else to no state. It keeps a copy of the old state in the store.
 func (c *Client) goBack(ctx context.Context) error {
 	if err := c.follower.KeepBefore(); err != nil {
 		return err
@@ -102,10 +102,10 @@ func (c *Client) goBack(ctx context.Context) error {
 	return nil
 }
 
-// Load reads what an earlier process left in the Store, as Run does when it begins. So Params
-// returns the model before, or without, a connection. An empty store is no error, and neither
-// is a damaged item, which Load reports to the Recorder. The errors are [ErrRunning],
-// [plan.ErrRunKey], [replica.ErrForeign] and what Recorder returns.
+// Load loads what an earlier process left in the Store, as Run does when it begins. Afterwards
+// Params returns the model without a connection. An empty store is no error, and neither is a
+// damaged item: Load reports that to the Recorder. The errors are [ErrRunning], [plan.ErrRunKey],
+// [replica.ErrForeign] and those of Recorder.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -117,8 +117,8 @@ func (c *Client) Load() error {
 	return nil
 }
 
-// keepAtEnd saves the memory and a checkpoint when Run ends. It only logs an error, because
-// Run has its result already.
+// keepAtEnd saves the memory and a checkpoint when Run ends. It only logs its errors, because Run
+// has its result already.
 func (c *Client) keepAtEnd() {
 	c.follower.FreeDownload()
 	err := c.memory.save(c.follower.Replica())
@@ -130,7 +130,7 @@ func (c *Client) keepAtEnd() {
 	}
 }
 
-// keepIfDue saves a checkpoint, and the memory with it, when one is due.
+// keepIfDue saves a checkpoint and the memory when a checkpoint is due.
 func (c *Client) keepIfDue() error {
 	if err := c.follower.KeepIfDue(); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (c *Client) keepIfDue() error {
 	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
 }
 
-// open loads what an earlier process left in the store. It sets damaged items aside, because
-// the log has everything. The error is the Recorder's, [plan.ErrRunKey] for a checkpoint made
+// open loads what an earlier process left in the store. It sets damaged items aside, because the
+// log has everything they held. Its error is the Recorder's, [plan.ErrRunKey] for a checkpoint made
 // with another key, or [replica.ErrForeign] for one of another run or model.
 func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
@@ -157,7 +157,8 @@ func (c *Client) open() error {
 	return nil
 }
 
-// forgetStore forgets what another client of this device may have replaced in the store.
+// forgetStore drops what this client knows of the store, because another client of this device may
+// have replaced it.
 func (c *Client) forgetStore() {
 	c.loaded = false
 	c.follower.Forget()
@@ -166,11 +167,11 @@ func (c *Client) forgetStore() {
 	c.server.withdraw()
 }
 
-// forgetAll forgets a state that a panic may have left inconsistent, so that the client
-// neither saves it nor goes on from it.
+// forgetAll drops a state that a panic may have left inconsistent. So the client neither saves that
+// state nor goes on from it.
 func (c *Client) forgetAll() {
 	c.reset()
-	if c.files.Keeps() { // else only memory holds what this device contributed
+	if c.files.Keeps() { // else only the memory holds this device's contribution
 		c.forgetStore()
 	}
 }
@@ -191,20 +192,20 @@ func (c *Client) stop() {
 	c.mu.Unlock()
 }
 
-// reset forgets the log, and what was reported about its states. It keeps the last reply,
-// which names the state it was made from and so stays valid.
+// reset drops the log, and what the client reported about its states. It keeps the last reply,
+// which names its own state and so stays valid.
 func (c *Client) reset() {
 	c.follower.Reset()
 	c.forgetPlace()
 }
 
-// forgetPlace forgets the place in the run, but not the state.
+// forgetPlace drops the device's place in the run, but not the state.
 func (c *Client) forgetPlace() {
 	c.member.joined, c.evaluated = false, 0
 	c.server.withdraw()
 }
 
-// session joins, listens and follows, on one log.
+// session joins, subscribes and follows, on one log.
 func (c *Client) session(ctx context.Context) error {
 	if err := c.enter(ctx); err != nil {
 		return err
@@ -212,7 +213,7 @@ func (c *Client) session(ctx context.Context) error {
 	if c.follower.Final() {
 		return c.report(Progress{State: Ended})
 	}
-	c.inbox.take() // earlier announcements are out of date
+	c.inbox.take() // earlier announcements are outdated
 	subject := subjects.Announce(c.cfg.Run, subjects.Shard(c.cfg.ID, c.follower.Plan().Shards))
 	e := c.newEar(subject)
 	if err := e.open(ctx); err != nil {
@@ -239,7 +240,7 @@ func (c *Client) session(ctx context.Context) error {
 	return c.listen(ctx, e)
 }
 
-// enter gets what a client needs before it listens: the plan and, for a device, its slot.
+// enter gets what a client needs before it subscribes: the plan and, for a device, its slot.
 func (c *Client) enter(ctx context.Context) error {
 	switch {
 	case c.follower.Replica().Ended() != nil && !c.member.joined:
@@ -250,8 +251,8 @@ func (c *Client) enter(ctx context.Context) error {
 	return c.join(ctx)
 }
 
-// look asks where the run is. Otherwise an announcement made before this client listened
-// would reach it only when it is repeated.
+// look asks where the run is. An announcement made before this client subscribed would otherwise
+// reach it only when the coordinator repeats it.
 func (c *Client) look(ctx context.Context) (done bool, err error) {
 	if c.cfg.Passive != nil {
 		return c.pull(ctx)

@@ -13,12 +13,12 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// With secure=sum a device answers an attempt in the steps of package mask. The first two go
-// on while it computes. Its contribution is kept in the store as ever, and leaves the device only
-// under masks.
+// With secure=sum a device answers an attempt in the steps of package secagg. The first two steps
+// run while it computes. The store keeps the device's contribution unmasked; only the masked one
+// leaves the device.
 
-// workMasked takes part in the attempt that a announces, once. Each attempt has keys of its own, so
-// a device that lost them waits for the next one.
+// workMasked takes part in the attempt that a announces, once. Each attempt has its own keys. A
+// device that lost its keys waits for the next attempt.
 func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, tip := r.Plan(), r.Hash().Tip()
@@ -47,7 +47,7 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	masks, err := mask.Begin(limited, mask.Config{Plan: plan, Attempt: attempt,
 		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
 		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
-	if errors.Is(err, mask.ErrOut) { // so nothing that this device sends would tell that it is back
+	if errors.Is(err, mask.ErrOut) { // nothing that this device sends would show that it is back
 		c.rejoin()
 	}
 	if err != nil {
@@ -70,8 +70,8 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(reply.Loss)})
 }
 
-// add adds a contribution to the sum of its round. It returns only final errors; it reports others,
-// because the next announcement is another chance.
+// add adds a contribution to the sum of its round. It returns only errors that end Run and reports
+// all others, because the next announcement is another chance.
 func (c *Client) add(ctx context.Context, s *mask.Session, frame []byte) (sent bool, err error) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
@@ -94,8 +94,8 @@ func (a *arrival) same(other *arrival) bool {
 		other.State == a.State
 }
 
-// unmaskTime is the part of an attempt's deadline, at its end, in which devices unmask the sum of
-// what they computed before, and with secure_lists=agreed first agree on its lists.
+// unmaskTime is the last part of an attempt's deadline. In it, devices unmask the sum of their
+// contributions. With secure_lists=agreed they agree on its lists first.
 func unmaskTime(plan *plan.Plan) time.Duration {
 	eighth := time.Duration(plan.Deadline) * time.Millisecond / 8
 	if plan.SecureLists > 0 {

@@ -14,18 +14,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// itemSnapshot is the item that holds the snapshot a passive replica serves.
+// itemSnapshot is the item with the snapshot that a passive replica serves.
 const itemSnapshot = "snapshot"
 
-// snapshotInUse is how long after sending a piece the server expects a request for the next.
+// snapshotInUse is how long the server expects a request for the next piece after it sent one.
 const snapshotInUse = 30 * time.Second
 
 // A snapshotServer stores the snapshot of a passive replica and serves it in pieces.
 //
 // Run's goroutine owns it. The bus calls answer on a goroutine of its own.
 //
-// Invariant: the item "snapshot" of the store is the file that offered describes, or
-// offered.n is 0.
+// Invariant: either offered describes the file in the store's item "snapshot", or offered.n is 0.
 type snapshotServer struct {
 	files *files.Keeper
 	bus   bus.Bus
@@ -33,12 +32,12 @@ type snapshotServer struct {
 
 	// For Run's goroutine only.
 	skipped bool         // the last due snapshot was not written
-	stored  snapshotFile // what the store holds, offered or withdrawn
+	stored  snapshotFile // what the store holds, whether offered or withdrawn
 
 	// For answer only.
 	piece []byte
 
-	mu      sync.Mutex // guards what follows; may be locked inside files.Use, never around it
+	mu      sync.Mutex // guards the fields below; may be locked inside files.Use, never around it
 	offered snapshotFile
 	used    time.Time // when a piece of offered was last sent
 	open    bool      // Run is serving
@@ -94,8 +93,8 @@ func (s *snapshotServer) close() {
 	})
 }
 
-// load offers the snapshot that an earlier process wrote. read returns the record after which
-// the snapshot was taken. load sets aside a file that read refuses with one of bad.
+// load offers the snapshot that an earlier process wrote. read returns the record after which the
+// snapshot was taken. load sets aside a file if read returns one of the errors bad.
 func (s *snapshotServer) load(
 	read func(io.Reader, int64) (uint64, wire.Tip, error), bad ...error,
 ) error {
@@ -128,7 +127,7 @@ func isAny(err error, targets []error) bool {
 }
 
 // write replaces the snapshot with the state after record n. Requests wait meanwhile. A request
-// names the record of its snapshot, so pieces of two snapshots never mix.
+// names the record of its snapshot, so that pieces of two snapshots never mix.
 func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) error) error {
 	s.stored = snapshotFile{}
 	counted := &counter{}

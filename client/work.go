@@ -18,18 +18,18 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Causes of the end of a round's context.
+// These causes end the context of a round's work.
 var (
 	errDeadline   = errors.New("the round's time is up")
 	errSuperseded = errors.New("a later round was announced")
 )
 
-// errUnusable: an announcement asks for what the plan rules out.
+// errUnusable: an announcement asks for something that the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round that a announces, if that asks this device. It computes the
-// reply once, and sends the same bytes whenever it is asked again. With transport=dense it
-// sends those that the coordinator lacks.
+// work contributes to the round that a announces, if a asks this device. It computes the reply
+// once, and sends the same bytes whenever the round asks again. With transport=dense it sends only
+// the pieces that the coordinator lacks.
 func (c *Client) work(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, tip := r.Plan(), r.Hash().Tip()
@@ -46,7 +46,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	repeats := c.member.repeats(a)
 	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
 		missing, ok := a.Missing()
-		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // it arrived, or is on its way
+		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // the reply arrived, or is on its way
 			return c.report(Progress{State: Waiting})
 		}
 		_, err := c.sendKept(ctx, nil, plan, frame)
@@ -116,7 +116,7 @@ func (c *Client) answer(ctx context.Context, round *working, a *arrival) error {
 	return c.reply(ctx, round, a, &reply, err)
 }
 
-// reply stores and sends a reply; fault is the reason for declining.
+// reply stores and sends a reply; fault is the reason for declining, if it declines.
 func (c *Client) reply(
 	ctx context.Context, round *working, a *arrival, r *wire.Reply, fault error,
 ) error {
@@ -162,7 +162,7 @@ func (c *Client) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
-// deliver sends the stored vector within the round, and reports the outcome.
+// deliver sends the stored vector before the round closes, and reports the outcome.
 func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error {
 	loss, sent, err := c.outbox.Deliver(round, &a.Announcement)
 	if errors.Is(err, context.Canceled) && round.superseded.Load() {
@@ -173,7 +173,7 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 		return context.Cause(ctx)
 	case retry.Final(err):
 		return err
-	case err != nil: // resumes at the next announcement
+	case err != nil: // the transfer resumes at the next announcement
 		c.cfg.Logger.Warn("vector not sent", "record", a.N, "err", err)
 		return c.report(Progress{State: Waiting, Err: err})
 	case !sent:
@@ -183,17 +183,17 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
-// A working is the context of the work on one announcement. It ends with the context of Run, or
-// as soon as the contribution no longer counts: when the round closes or a later one is announced,
-// and with Plan.Late later than that.
+// A working is the context of the work on one announcement. It ends with the context of Run, or as
+// soon as the contribution no longer counts: when the round closes or a later one is announced, or
+// with Plan.Late some records later.
 type working struct {
 	context.Context
 	a          *arrival
 	late       uint64      // records for which the contribution still counts
-	superseded atomic.Bool // by a later round
+	superseded atomic.Bool // ended by a later round
 	cancel     context.CancelFunc
 	unwatch    func()
-	masks      *mask.Session // the steps of secure aggregation; nil: the reply travels as it is
+	masks      *mask.Session // the steps of secure aggregation; nil: the reply travels without masks
 }
 
 func (c *Client) working(ctx context.Context, a *arrival, masks *mask.Session) *working {
@@ -203,8 +203,8 @@ func (c *Client) working(ctx context.Context, a *arrival, masks *mask.Session) *
 	return w
 }
 
-// see ends the work if a later round was announced, and the steps of secure aggregation if anything
-// else was. What the device computes is of use to another attempt, too.
+// see ends the work if a later round was announced. Any other new announcement ends the steps of
+// secure aggregation. What the device computes serves another attempt, too.
 func (w *working) see(later *arrival) {
 	if w.masks != nil && !w.a.same(later) {
 		w.masks.Supersede()
@@ -221,7 +221,7 @@ func (w *working) end() {
 }
 
 // contribute returns the reply to a round: a contribution, with its vector where devices send
-// vectors, or a decline and the reason for it.
+// vectors, or a decline with its reason.
 func (c *Client) contribute(
 	ctx context.Context, a *arrival, t *probe.Task,
 ) (r wire.Reply, vector []float32, err error) {
@@ -239,7 +239,7 @@ func (c *Client) contribute(
 	}
 	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
 	if result.Vector != nil {
-		return r, result.Vector, nil // the vector travels in pieces of its own
+		return r, result.Vector, nil // the vector travels separately, in pieces
 	}
 	if t.Survey != survey.None {
 		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
@@ -277,8 +277,9 @@ func reasonOf(err error) wire.DeclineReason {
 	return wire.DeclineLoss
 }
 
-// task returns the task of an announcement. It may have to ask the log whether a record
-// counted this device's last contribution, or precedes it.
+// task returns the task of an announcement. For that it may have to ask the log for two facts:
+// whether a record counted this device's last contribution, and whether that record comes before
+// this one.
 func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	if err := c.memory.recall(ctx, c.follower.Replica(), c.outbox); err != nil {
 		return probe.Task{}, err
@@ -292,15 +293,15 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	return t, err
 }
 
-// possible says whether a round fits the plan. With transport=dense scalars stay on the device,
-// so there may be more of them than a reply can hold.
+// possible says whether a round fits the plan. With transport=dense scalars stay on the device, so
+// there may be more than fit into a reply.
 func possible(a *arrival, p *plan.Plan) error {
 	if k := survey.Asked(a.Rest); k != survey.None {
 		return surveyable(k, p)
 	}
 	scalars := uint64(p.Steps) * uint64(a.Perturbations)
 	many := scalars > plan.MaxScalars && !p.SendsVectors()
-	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m goes on
+	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m advances
 	if scalars < 1 || many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, p.Steps, a.Perturbations, a.StepSize)

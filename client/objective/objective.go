@@ -1,18 +1,17 @@
-// Package objective is what an app implements: the loss that a device evaluates, and
-// optionally metrics, a sample count and a policy. It knows nothing of runs, networks or logs.
+// Package objective has the interfaces that an app implements: the loss that a device evaluates,
+// and optionally metrics, a sample count and a policy. It knows nothing of runs, networks or logs.
 //
-// An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector;
-// [Func] makes one of a function. A [Streaming] loss reads the parameters block by block,
-// so that the runtime makes no copy of a perturbed model. A [Batched] loss evaluates all
-// points of a step in one pass over the weights. Where an objective has several forms, the
-// runtime uses Batched before Streaming before Flat.
+// An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector; [Func]
+// makes one of a function. A [Streaming] loss reads the parameters block by block, so that the
+// runtime makes no copy of a perturbed model. A [Batched] loss evaluates all points of a step in
+// one pass over the weights. The runtime prefers Batched to Streaming, and Streaming to Flat.
 //
-// It may also implement [Evaluator], [Sampler] and [Policy], [Classed] for plans with classes,
-// and where the app can differentiate its loss [Differentiable], [Directional] or
-// [StreamingDirectional]; the runtime finds these by assertion.
+// It may also implement [Evaluator], [Sampler] and [Policy], and [Classed] for plans with classes.
+// If the app can differentiate its loss, it may implement [Differentiable], [Directional] or
+// [StreamingDirectional]. The runtime finds these by type assertion.
 //
-// The runtime calls all methods from one goroutine at a time. A call that fails, panics or
-// does not return costs the device its contribution to that round, and nothing else.
+// The runtime calls all methods from one goroutine at a time. A call that fails, panics or hangs
+// costs the device its contribution to that round, and nothing else.
 package objective
 
 import (
@@ -20,8 +19,8 @@ import (
 	"time"
 )
 
-// An Objective is a model that the app can evaluate. It is also a [Flat], [Streaming] or
-// [Batched] one.
+// An Objective is a model that the app can evaluate. It also implements [Flat], [Streaming] or
+// [Batched].
 type Objective interface {
 	// Dim is the number of parameters. It never changes.
 	Dim() int
@@ -30,28 +29,27 @@ type Objective interface {
 // Flat is an [Objective] whose loss takes the parameters as one vector.
 type Flat interface {
 	Objective
-	// Loss returns the mean loss at parameters x, of Dim elements, on minibatch b.
-	// x is the runtime's buffer, valid until Loss returns; the runtime ignores what Loss
-	// writes to it. ctx ends when the round does: return early then, with any error.
+	// Loss returns the mean loss on minibatch b at parameters x, of Dim elements. x belongs to the
+	// runtime and is valid until Loss returns; the runtime ignores what Loss writes to it. ctx ends
+	// when the round does: then return early, with any error.
 	Loss(ctx context.Context, x []float32, b Batch) (float64, error)
 }
 
-// Streaming is an [Objective] that reads parameters block by block, so that the runtime
-// makes no flat copy of a perturbed model.
+// Streaming is an [Objective] that reads parameters block by block. So the runtime needs no flat
+// copy of a perturbed model.
 type Streaming interface {
 	Objective
-	// LossAt is as Loss of [Flat], at the parameters that x reads.
+	// LossAt does what Loss of [Flat] does, at the parameters that x reads.
 	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
 }
 
-// Batched is an [Objective] that evaluates all points of a local step in one pass over the
-// model. That pays where loading weights costs more than computing with them: for models
-// that are larger than a cache or come from flash, and for engines that take a batch of
-// weights. The app loads each weight once for all points, and the runtime generates each
-// direction once for both sides of a difference. The price is memory: a block for each of
-// [Points.Len] points, where Streaming needs one block.
+// Batched is an [Objective] that evaluates all points of a local step in one pass over the model.
+// Use it where loading weights costs more than computing with them: for models that exceed a cache
+// or come from flash, and for engines that take a batch of weights. The app loads each weight once
+// for all points. The runtime generates each direction once for both sides of a difference. The
+// price is memory: one block for each of [Points.Len] points, where Streaming needs one in all.
 //
-// An app that sums its loss layer by layer keeps a sum for each point:
+// An app that sums its loss layer by layer keeps one sum for each point:
 //
 //	clear(losses)
 //	for off := 0; off < x.Dim(); off += 4096 {
@@ -64,33 +62,32 @@ type Streaming interface {
 //	}
 type Batched interface {
 	Objective
-	// LossesAt sets losses[i] to the mean loss at point i, for all Len points of x on
-	// minibatch b, under the terms of [Flat].Loss. x and losses are the runtime's, valid
-	// until LossesAt returns. The runtime sets losses to NaN first, so that it finds one
-	// that the app forgot. A call counts as Len queries.
+	// LossesAt sets losses[i] to the mean loss on minibatch b at point i, for all Len points of x. The
+	// rules of [Flat].Loss hold here, too. x and losses belong to the runtime and are valid until
+	// LossesAt returns. The runtime fills losses with NaN first, to detect those that the app does not
+	// set. A call counts as Len queries.
 	LossesAt(ctx context.Context, x *Points, b Batch, losses []float64) error
 }
 
-// An Evaluator can also measure the model on held-out data. With a [Streaming] or
-// [Batched] objective that costs a copy of the parameters.
+// An Evaluator can also measure the model on held-out data. With a [Streaming] or [Batched]
+// objective, this costs a copy of the parameters.
 type Evaluator interface {
-	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of
-	// samples they are means over, which is their weight among devices. ctx ends after
-	// five minutes. It ends earlier where a round asks the device meanwhile: when half of
-	// that round's time is over. Return early then, with any error: until Evaluate
-	// returns, the device declines every round.
+	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of samples of
+	// which they are means. That number is their weight among devices. ctx ends after five minutes, or
+	// earlier, if a round asks the device meanwhile: when half of that round's time is over. Then
+	// return early, with any error: until Evaluate returns, the device declines every round.
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
 }
 
-// A Sampler knows how many local samples its loss is a mean over. Plans with
-// weights=samples use that as the device's weight; without a Sampler the weight is 1. Whatever
-// the plan says, no minibatch is larger. A number below 1 tells nothing.
+// A Sampler knows how many local samples there are. Plans with weights=samples use that number as
+// the device's weight; without a Sampler the weight is 1. No minibatch is larger, whatever the plan
+// says. A number below 1 means unknown.
 type Sampler interface {
 	Samples() int
 }
 
-// A Policy says whether the device may work now: battery, charging, a metered network. A
-// device that may not declines the round, so that nobody waits for it.
+// A Policy decides whether the device may work now, for example by battery, charging or a metered
+// network. If it says no, the device declines the round, so that nobody waits for it.
 type Policy interface {
 	MayWork(Work) bool
 }
@@ -100,20 +97,20 @@ type Work struct {
 	N         uint64        // index of the record that the round makes
 	Queries   uint64        // loss evaluations
 	Gradients uint64        // calls of Gradient or Slope, instead of queries
-	Left      time.Duration // until the round closes; with late work, until it no longer counts
+	Left      time.Duration // until the round closes; with late work, until the work no longer counts
 }
 
-// A Batch names a minibatch. All perturbations of a local step use the same one, on both
-// sides of a difference. An app that draws Size samples with a generator seeded by Seed
-// alone draws the same minibatch each time.
+// A Batch names a minibatch. All perturbations of a local step use the same minibatch, on both
+// sides of a difference. To draw the same minibatch each time, draw Size samples with a generator
+// that takes Seed and nothing else.
 type Batch struct {
 	N    uint64 // index of the record that the round makes
 	Step int    // local step, from 0
-	Size int    // samples, at most those that a Sampler has; 0: all of the device's data
+	Size int    // samples, at most as many as a Sampler has; 0: all of the device's data
 	Seed uint64 // differs by run, device, record and step
 }
 
-// Func returns the [Flat] objective of a loss over a flat vector of dim parameters.
+// Func makes a [Flat] objective of a loss over a flat vector of dim parameters.
 func Func(
 	dim int, loss func(ctx context.Context, x []float32, b Batch) (float64, error),
 ) Flat {
@@ -131,7 +128,7 @@ func (f flatFunc) Loss(ctx context.Context, x []float32, b Batch) (float64, erro
 	return f.loss(ctx, x, b)
 }
 
-// Stream returns the [Streaming] objective of a loss that reads dim parameters block by block.
+// Stream makes a [Streaming] objective of a loss that reads dim parameters block by block.
 func Stream(
 	dim int, loss func(ctx context.Context, x *Point, b Batch) (float64, error),
 ) Streaming {
@@ -149,8 +146,8 @@ func (f streamFunc) LossAt(ctx context.Context, x *Point, b Batch) (float64, err
 	return f.loss(ctx, x, b)
 }
 
-// Many returns the [Batched] objective of a function that sets the losses at all points of a
-// step, in a model of dim parameters.
+// Many makes a [Batched] objective of a function that sets the losses at all points of a step, in a
+// model of dim parameters.
 func Many(
 	dim int, losses func(ctx context.Context, x *Points, b Batch, losses []float64) error,
 ) Batched {

@@ -5,28 +5,28 @@ import (
 	"fmt"
 )
 
-// ErrRevoked: the loss call that the runtime made a [Point] or [Points] for is over.
+// ErrRevoked: the loss call to which the runtime gave a [Point] or [Points] is over.
 var ErrRevoked = errors.New("objective: the loss call of this point is over")
 
-// A Source is what points read from. The runtime implements it: its source generates
-// perturbed parameters while it reads. An app needs none, see [NewPoint].
+// A Source supplies the parameters that points read. The runtime implements it, with a source that
+// generates perturbed parameters during the read. An app needs no source of its own, see
+// [NewPoint].
 //
-// A call is the number of one loss call. Once that call is over, reads return
-// [ErrRevoked]. Several goroutines may read at once.
+// A call is the number of one loss call. Once that loss call is over, reads return [ErrRevoked].
+// Several goroutines may read at once.
 type Source interface {
 	// Dim is the number of parameters.
 	Dim() int
-	// Read writes parameters off, off+1, ... of the call's only point to dst. They are
-	// within Dim.
+	// Read writes parameters off, off+1, ... of the call's only point to dst. They lie within Dim.
 	Read(call uint64, dst []float32, off int) error
-	// ReadAll writes n parameters from off on of every point i of the call to dst[i],
-	// unless that is nil. They are within Dim.
+	// ReadAll writes n parameters, from off on, of every point i of the call to dst[i]. It leaves out
+	// a dst[i] that is nil. They are within Dim.
 	ReadAll(call uint64, dst [][]float32, off, n int) error
 }
 
-// A Point is a parameter vector that a [Streaming] loss reads: x + mu z, which exists only
-// as it is read. It is valid during the loss call that the runtime made it for; after
-// that Read returns [ErrRevoked].
+// A Point is a parameter vector that a [Streaming] loss reads: x + mu z, which the runtime
+// generates during the read. It is valid during the loss call that received it; after that Read
+// returns [ErrRevoked].
 type Point struct {
 	source Source
 	call   uint64
@@ -34,10 +34,10 @@ type Point struct {
 	index, count int32 // of the step's points
 }
 
-// At returns the only point of a source's call. It counts as the only one of its step, too.
+// At returns the only point of a source's call. It is also the only point of its step.
 func At(s Source, call uint64) Point { return Point{s, call, 0, 1} }
 
-// Numbered returns p as the point with an index of count points of its step.
+// Numbered returns p as the point with this index, of count points of its step.
 func (p Point) Numbered(index, count int) Point {
 	p.index, p.count = int32(index), int32(count)
 	return p
@@ -47,19 +47,19 @@ func (p Point) Numbered(index, count int) Point {
 // itself, not a copy, and is never revoked.
 func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0, 0, 1} }
 
-// Index is the number of the point among those of its local step, from 0: as in the [Points] that
-// a [Batched] objective gets. The points of a step come in their order.
+// Index is the number of the point among those of its local step, from 0, as in the [Points] of a
+// [Batched] objective. The app receives the points of a step in this order.
 func (p *Point) Index() int { return int(p.index) }
 
-// Count is how many points those are, see [Points.Len].
+// Count is the number of points of the step, see [Points.Len].
 func (p *Point) Count() int { return int(p.count) }
 
 // Dim is the number of parameters.
 func (p *Point) Dim() int { return p.source.Dim() }
 
-// Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. It is fastest at offsets
-// that are multiples of 4096. Long reads use Config.Workers of the client. Several
-// goroutines of the app may read at once.
+// Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. It is fastest at offsets that are
+// multiples of 4096. Long reads use as many goroutines as Config.Workers of the client says.
+// Several goroutines of the app may read at once.
 //
 //	for i := range dst {
 //		dst[i] = x[off+i] + mu*z[off+i]
@@ -71,11 +71,10 @@ func (p *Point) Read(dst []float32, off int) error {
 	return p.source.Read(p.call, dst, off)
 }
 
-// Points are the parameter vectors at which a local step takes losses. With central
-// differences these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward ones
-// x, x + mu z_0, x + mu z_1, and so on. With a surrogate they are its local iterate, or
-// the queries around that. They exist only as they are read, under the terms of a
-// [Point].
+// Points are the parameter vectors at which a local step takes losses. With central differences
+// these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward ones x, x + mu z_0, x + mu
+// z_1, and so on. With a surrogate they are its local iterate, or the points around it. The runtime
+// generates them during the read, by the rules of a [Point].
 type Points struct {
 	source Source
 	call   uint64
@@ -89,21 +88,19 @@ func AllAt(s Source, call uint64, length int) Points { return Points{s, call, le
 // have the same length. The points read x itself, not a copy, and are never revoked.
 func NewPoints(x ...[]float32) *Points { return &Points{fixed(x), 0, len(x)} }
 
-// Len is the number of points: 2P in a round of P perturbations with central differences,
-// 1+P with forward ones; with a surrogate 1, and then as many as it queries around the
-// iterate.
+// Len is the number of points: 2P in a round of P perturbations with central differences, 1+P with
+// forward ones. With a surrogate it is 1, and then the number of queries around the iterate.
 func (p *Points) Len() int { return p.length }
 
 // Dim is the number of parameters.
 func (p *Points) Dim() int { return p.source.Dim() }
 
-// Read writes parameters off, off+1, ... of every point: dst[i][j] is parameter off+j of
-// point i. dst has [Points.Len] elements of one length; Read leaves out a dst[i] that is
-// nil. It generates each direction once and loads x once, however many blocks there are.
-// It is fastest at offsets and lengths that are multiples of 4096: to begin within a
-// block takes as long as to begin with it. Long reads use Config.Workers of the client.
-// Several goroutines of the app may read at once; it is fastest where each of them reads
-// block after block.
+// Read writes parameters off, off+1, ... of every point: dst[i][j] is parameter off+j of point i.
+// dst has [Points.Len] elements of one length; Read skips a dst[i] that is nil. It generates each
+// direction once and loads x once, however many blocks you read. Reads are fastest at offsets and
+// lengths that are multiples of 4096: a read that begins within a block takes as long as one of the
+// whole block. Long reads use as many goroutines as Config.Workers of the client says. Several
+// goroutines of the app may read at once. That is fastest if each of them reads block after block.
 //
 //	for i := range dst {
 //		for j := range dst[i] {
