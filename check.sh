@@ -39,9 +39,9 @@ export CGO_ENABLED=0
 
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
-# Modules whose long tests only all runs: they compile everything once more, for releases and
-# browsers, or are the papers' experiments.
-small=(papers release examples/browser)
+# Modules whose long tests only all runs, and none with the race detector: they compile everything
+# once more, for releases, pages and browsers, or are the papers' experiments.
+small=(papers release docs/site examples/browser)
 # Packages of assembly and their users, that have a way without it.
 assembly=(./prng ./mathx ./internal/isa ./client/replica)
 
