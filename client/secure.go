@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// With secure=sum a device answers an attempt in the steps of package secagg. The first two steps
+// With secure=sum a device answers an attempt in the steps of package mask. The first two steps
 // run while it computes. The store keeps the device's contribution unmasked; only the masked one
 // leaves the device.
 
