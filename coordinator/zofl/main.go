@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/access"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/device"
@@ -86,6 +87,8 @@ Exit codes:
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
 	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
 		logs.Verify(), logs.Export(), logs.Recover())
+	cmd.AddCommand(connect.Topic())
+	connect.TellOnce(cmd)
 	cmd.SetHelpCommand(cli.Help(cmd))
 	cli.Completion(cmd)
 	cli.WrapFlags(cmd)

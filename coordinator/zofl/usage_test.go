@@ -30,3 +30,43 @@ func TestHelp(t *testing.T) {
 	}
 	check(root())
 }
+
+// Flags of a connection are told once: in the help of a topic, which that of each command names.
+// Shells still complete them everywhere.
+func TestConnectionFlagsOnce(t *testing.T) {
+	told := []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext", "context"}
+	commands := 0
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if help := cmd.UsageString(); cmd.Flags().Lookup("nkey") != nil && cmd.Name() != "connection" {
+			commands++
+			if strings.Contains(help, "--nkey") || !strings.Contains(help, "--url ") ||
+				!strings.HasSuffix(help, "see zofl help connection\n") {
+				t.Errorf("%s: its help ends with %q", cmd.CommandPath(), help[max(0, len(help)-300):])
+			}
+			for _, name := range told {
+				if f := cmd.Flags().Lookup(name); f == nil || f.Hidden {
+					t.Errorf("%s: --%s is hidden from shells", cmd.CommandPath(), name)
+				}
+			}
+		} else if strings.Contains(help, "zofl help connection") {
+			t.Errorf("%s has no such flags", cmd.CommandPath())
+		}
+		for _, c := range cmd.Commands() {
+			check(c)
+		}
+	}
+	all := root()
+	check(all)
+	var topic strings.Builder
+	all.SetOut(&topic)
+	all.SetArgs([]string{"help", "connection"})
+	if err := all.Execute(); err != nil || commands < 15 {
+		t.Fatalf("%d commands, topic: %v", commands, err)
+	}
+	for _, name := range told {
+		if !strings.Contains(topic.String(), "--"+name) {
+			t.Errorf("the topic does not tell --%s", name)
+		}
+	}
+}

@@ -55,6 +55,7 @@ func (c *Connection) Flags(cmd *cobra.Command) {
 	f.BoolVar(&c.plaintext, "plaintext", false,
 		"speak without TLS to another machine: whoever is on the way can read and change everything")
 	c.contextFlags(cmd)
+	tellOnce(f)
 }
 
 // Named says whether a flag names a user or a certificate.

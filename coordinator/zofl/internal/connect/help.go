@@ -1,0 +1,61 @@
+package connect
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+)
+
+// toldOnce marks the flags that the help of a topic tells for all commands.
+const toldOnce = "told once"
+
+// topic is the command that tells them.
+const topic = "connection"
+
+// tellOnce marks all flags of a connection but --url.
+func tellOnce(flags *pflag.FlagSet) {
+	for _, name := range append(FlagNames, "context") {
+		if err := flags.SetAnnotation(name, toldOnce, nil); err != nil {
+			panic("connect: internal error: " + err.Error()) // no such flag
+		}
+	}
+}
+
+// Topic is `zofl help connection`: what --url and the flags beside it say, once for all commands.
+func Topic() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   topic,
+		Short: "The flags that say how to reach a broker, and as whom",
+		Long: `Commands that need a broker take these flags. --url names it, or --context says all. The other
+flags are for brokers that speak TLS, and that let in only users they know.`,
+		Example: `  zofl status --run kitchen --url tls://broker:4222 --creds operator.creds`,
+		Args:    cli.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	(&Connection{}).Flags(cmd)
+	return cmd
+}
+
+// TellOnce makes the help of each command below root, but Topic's, name the topic in place of the
+// flags that it tells.
+func TellOnce(root *cobra.Command) {
+	usual := (&cobra.Command{}).UsageFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		var left []*pflag.Flag // hidden only here, because shells complete them
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if _, marked := f.Annotations[toldOnce]; marked && cmd.Name() != topic {
+				left = append(left, f)
+			}
+		})
+		for _, f := range left {
+			f.Hidden = true
+			defer func() { f.Hidden = false }()
+		}
+		if err := usual(cmd); err != nil || len(left) == 0 {
+			return err
+		}
+		cmd.Print("\nConnection flags, such as --creds, --tls-ca and --context: see zofl help connection\n")
+		return nil
+	})
+}
