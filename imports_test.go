@@ -134,6 +134,7 @@ var allowed = map[string][]string{
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
 		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
+		module + "/coordinator/internal/guard",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/vault",
 	},
@@ -150,8 +151,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/classes",
 	},
 	"coordinator/internal/archive": {
-		module + "/coordinator/internal/guard", module + "/coordinator/internal/serve",
-		module + "/coordinator/runlog",
+		module + "/coordinator/internal/serve", module + "/coordinator/runlog",
 	},
 	"coordinator/internal/vault": {
 		module + "/plan", module + "/wire", module + "/wire/secagg",

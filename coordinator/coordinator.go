@@ -133,7 +133,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 // newCore reads the log and returns the engine that continues it.
 func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
 	var h engine.History
+	var memory policies.Memory
 	var err error
+	h.Follow(memory.Note)
 	if cfg.Key != nil {
 		h.Reserve(signed.Len)
 	}
@@ -156,7 +158,7 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 		BeginAnew:    cfg.BeginAnew,
 		AcceptLoss:   cfg.AcceptLoss,
 		UploadMemory: cfg.UploadMemory,
-		Policies:     policies.Of,
+		Policies:     memory.Of,
 		Random:       rand.Reader,
 	}, &h)
 }

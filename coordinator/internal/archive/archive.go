@@ -5,7 +5,6 @@ package archive
 import (
 	"bytes"
 
-	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -34,11 +33,14 @@ type Archive struct {
 	First    []byte // record 1
 	Recent   serve.Recent
 	Segments serve.Segments
-	Past     guard.Past
+	follow   func(first, record []byte)
 }
 
-// Remember keeps a copy of the next record for announcements, and notes its segment and its
-// lengths.
+// Follow has follow see each record of the log, undone ones too, with the first one. Call it before
+// Remember.
+func (a *Archive) Follow(follow func(first, record []byte)) { a.follow = follow }
+
+// Remember keeps a copy of the next record for announcements, and notes its segment.
 func (a *Archive) Remember(record []byte) {
 	record = bytes.Clone(record)
 	if a.First == nil {
@@ -46,5 +48,7 @@ func (a *Archive) Remember(record []byte) {
 	}
 	a.Recent.Add(record)
 	a.Segments.Add(len(record))
-	a.Past.Note(a.First, record)
+	if a.follow != nil {
+		a.follow(a.First, record)
+	}
 }

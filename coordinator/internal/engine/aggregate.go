@@ -18,15 +18,15 @@ func (c *Core) prepare() {
 	}
 	r.scalars = shape.Scalars
 	c.chain.Open(shape)
-	c.uploads.Reset()
-	if c.losses = c.losses[:0]; c.policy.Law != nil {
+	c.vectors.uploads.Reset()
+	if c.policy.Law != nil {
 		c.policy.Law.Open()
 	}
 }
 
 // isRoot says whether the operator vouches for a member.
 func (c *Core) isRoot(slot uint32) bool {
-	return slices.Contains(c.Plan.Roots, c.roster.IDs[slot])
+	return slices.Contains(c.Plan.Roots, c.cohort.roster.IDs[slot])
 }
 
 // take counts a contribution, whose numbers are in c.item. control is the record of its control
@@ -52,7 +52,7 @@ func (c *Core) body() *wire.Round {
 	}
 	c.fill(body)
 	if c.policy.Law != nil {
-		body.StepSize = c.policy.Law.Next(&c.Position, body, c.losses)
+		body.StepSize = c.policy.Law.Next(&c.Position, body, c.round.losses)
 		r.step = body.StepSize
 	}
 	return body

@@ -5,6 +5,14 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
+// An announcer knows when to announce, and what it announced.
+type announcer struct {
+	on      bool
+	at      uint64 // when it is on
+	last    uint64 // record of the last announcement
+	compact bool   // announcements have the compact form where there is one
+}
+
 // announce says what the run is doing, and schedules the repetition. The first announcement of a
 // record brings the records since the last announcement, which is all that a device needs if it
 // keeps up. Repetitions bring more records, because somebody did not answer, and name the devices
@@ -12,14 +20,14 @@ import (
 // who has answered.
 func (c *Core) announce() {
 	a := c.head()
-	fresh, budget := a.N-c.announced, 0
+	fresh, budget := a.N-c.announcer.last, 0
 	switch {
-	case c.announced == 0 || c.announced == a.N:
+	case c.announcer.last == 0 || c.announcer.last == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
-		if m, few := c.missing(); few && c.announced == a.N && a.State == wire.Open {
-			a.Rest = c.tail(c.reference, m, true)
+		if m, few := c.missing(); few && c.announcer.last == a.N && a.State == wire.Open {
+			a.Rest = c.tail(c.digests.reference, m, true)
 		}
-	case a.N > c.refersTo:
+	case a.N > c.digests.refersTo:
 		a.Rest = c.tail(wire.Reference{}, nil, false)
 	}
 	if a.State == wire.Open {
@@ -27,16 +35,16 @@ func (c *Core) announce() {
 		a.Rest = c.asking(a.Rest)
 	}
 	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
-	c.announcing, c.announced = true, a.N
-	c.announceAt = c.now + uint64(c.Plan.Reannounce)
-	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.lean)})
+	c.announcer.on, c.announcer.last = true, a.N
+	c.announcer.at = c.now + uint64(c.Plan.Reannounce)
+	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.announcer.compact)})
 }
 
 // head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference
 // if there is one.
 func (c *Core) head() wire.Announcement {
 	a := wire.Announcement{
-		Rest:          c.tail(c.reference, nil, false),
+		Rest:          c.tail(c.digests.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
 		Attempt:       c.round.attempt,
@@ -66,7 +74,7 @@ func (c *Core) head() wire.Announcement {
 func (c *Core) announceClosed() {
 	if !c.round.open {
 		// Evaluators are drawn from this cohort; no attempt has it.
-		c.round.attempt, c.round.cohort = 0, c.cohort(0)
+		c.round.attempt, c.round.cohort = 0, c.draw(0)
 	}
 	c.announce()
 }

@@ -28,7 +28,7 @@ func (a *Attempt) Asks(run string, slot uint32, id string) bool {
 // choose decides whom an attempt asks. Some surveys ask everybody, and so does a run with roots,
 // without which no round closes: a cohort always has them.
 func (c *Core) choose(number uint32) Attempt {
-	a := Attempt{Number: number, Cohort: c.cohort(number), Draw: c.Plan.Draw(c.N+1, c.Point.N)}
+	a := Attempt{Number: number, Cohort: c.draw(number), Draw: c.Plan.Draw(c.N+1, c.Point.N)}
 	if r := &c.round; r.survey != survey.None && r.surveyor.All() || c.chain.Rooted() {
 		a.Cohort.Sampled = uint64(a.Cohort.Members)
 	}

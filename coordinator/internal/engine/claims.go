@@ -26,7 +26,7 @@ func (c *Core) ahead(id string, k *wire.Known) bool {
 	if settled || k.N <= c.N || k.Key != wire.KeyTip(&c.Plan) {
 		return false
 	}
-	if !c.paused {
+	if !c.halt.paused {
 		l.pause = true
 		c.pause(fmt.Sprintf("device %s has record %d of this run, and the log ends with record %d: "+
 			"restore the log, or make one from a device's checkpoint (zofl recover), or accept the "+

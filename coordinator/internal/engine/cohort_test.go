@@ -61,7 +61,7 @@ func (r *cohortRun) join(names ...string) {
 // whom returns the devices that the open attempt asks, ascending.
 func (r *cohortRun) whom() (list []int) {
 	for i, id := range ids(cohortMembers) {
-		if m, ok := r.member(id); ok && r.asked(r.round.current(), m) {
+		if m, ok := r.cohort.member(id); ok && r.asked(r.round.current(), m) {
 			list = append(list, i)
 		}
 	}

@@ -12,7 +12,7 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 		r.Prev = wire.Genesis(c.Plan.Run)
 	}
 	c.next.frame, c.next.event = r.Append(nil), closed
-	c.uploads.Reset()
+	c.vectors.uploads.Reset()
 	c.handToLog()
 }
 
@@ -20,7 +20,7 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 // announcements keep saying so.
 func (c *Core) handToLog() {
 	c.next.doubtful = false
-	c.announcing = c.announcing && c.next.trouble != ""
+	c.announcer.on = c.announcer.on && c.next.trouble != ""
 	c.emit(Output{Kind: OutAppend, N: c.N + 1, Frame: c.next.frame, Object: c.next.object})
 }
 
@@ -34,7 +34,7 @@ func (c *Core) appended(n uint64) {
 		panic("coordinator: internal error: " + err.Error())
 	}
 	if fromQueue {
-		c.queued = c.queued[1:]
+		c.queue.records = c.queue.records[1:]
 	}
 	c.recovered()
 	if closed.Kind != 0 {
@@ -55,10 +55,10 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	}
 	c.prev = prev
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
+	c.vectors.moved(&r, c.transport)
 	c.Remember(record)
 	c.next.stored()
 	c.round.open, c.round.kept = false, nil
-	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -75,10 +75,10 @@ func (c *Core) committed() {
 
 // keep deletes vectors that are too old, after the next record was announced.
 func (c *Core) keep() {
-	if !c.unkept || c.N == 0 {
+	if !c.vectors.due || c.N == 0 {
 		return
 	}
-	c.unkept = false
+	c.vectors.due = false
 	c.emit(Output{Kind: OutKeep, N: c.N, Names: c.Vectors()})
 }
 
@@ -88,12 +88,12 @@ func (c *Core) proceed() {
 	switch {
 	case c.phase() != idle:
 	case c.takeTurn():
-	case c.End != nil || c.paused:
+	case c.End != nil || c.halt.paused:
 		c.announceClosed()
-	case c.ending != nil:
+	case c.queue.end != nil:
 		c.appendEnd()
-	case c.divergence != "":
-		c.pause(c.divergence)
+	case c.watch.why != "":
+		c.pause(c.watch.why)
 	case p.Rounds > 0 && c.Rounds >= p.Rounds:
 		c.end(wire.End{Reason: wire.EndRounds})
 	case c.waiting():
@@ -105,10 +105,10 @@ func (c *Core) proceed() {
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
 // does not: its devices joined its predecessor.
 func (c *Core) waiting() bool {
-	if c.Rounds > 0 || c.roster.Open && (c.restarted || c.roster.Waiting == nil) {
+	if c.Rounds > 0 || c.cohort.roster.Open && (c.life.restarted || c.cohort.roster.Waiting == nil) {
 		return false
 	}
-	return c.roster.Joined() < int(c.Plan.Members)
+	return c.cohort.roster.Joined() < int(c.Plan.Members)
 }
 
 // end ends the run once pending records are stored. If somebody requested the end, neither a pause
@@ -118,26 +118,26 @@ func (c *Core) end(e wire.End) {
 	if c.End != nil {
 		return
 	}
-	if c.ending == nil || e.Reason == wire.EndRequested {
-		c.ending = &e
+	if c.queue.end == nil || e.Reason == wire.EndRequested {
+		c.queue.end = &e
 	}
 	if e.Reason == wire.EndRequested {
-		c.paused, c.reason = false, ""
+		c.halt.paused, c.halt.reason = false, ""
 		if c.phase() == failed {
 			c.handToLog()
 		}
 	}
-	if !c.paused && (c.phase() == idle || c.phase() == collecting) {
+	if !c.halt.paused && (c.phase() == idle || c.phase() == collecting) {
 		c.appendEnd()
 	}
 }
 
 // endRequested says whether somebody requested the end, which nothing undoes.
 func (c *Core) endRequested() bool {
-	return c.ending != nil && c.ending.Reason == wire.EndRequested
+	return c.queue.end != nil && c.queue.end.Reason == wire.EndRequested
 }
 
 func (c *Core) appendEnd() {
-	e := *c.ending
+	e := *c.queue.end
 	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, report.Event{Kind: report.RunEnded, End: e})
 }

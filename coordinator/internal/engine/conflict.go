@@ -62,6 +62,6 @@ func (c *Core) adopt(stored []byte) error {
 
 // depose stops this core for good: it emits nothing more.
 func (c *Core) depose() {
-	c.deposed, c.announcing = true, false
+	c.life.deposed, c.announcer.on = true, false
 	c.emit(Output{Kind: OutFail, Err: runlog.ErrDeposed})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/archive"
 	"github.com/zofl/zofl/coordinator/internal/ballot"
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
@@ -111,56 +110,40 @@ const (
 //  7. object is the vector that pending names, nil if it names none.
 type Core struct {
 	runlog.Position
-	epoch     uint64 // of this coordinator
-	transport transport
-	policy    policy.Set
 	archive.Archive
-	prev wire.Tip // of record n-1
-	lean bool     // announcements have the lean form where there is one
+	prev   wire.Tip // of record n-1
+	epoch  uint64   // of this coordinator
+	now    uint64   // milliseconds
+	life   life
+	halt   halt
+	claims claims
 
-	now        uint64 // milliseconds
-	maxMembers int    // of a listed roster
-	restarted  bool   // the log had records when this coordinator began
-	started    bool
-	deposed    bool
-	paused     bool
-	reason     string    // why it is paused
-	ending     *wire.End // to be appended as soon as possible
-	next       proposal
-	queued     []*wire.Record // what operators asked for
+	transport transport // what a contribution is
+	policy    policy.Set
+	cohort    cohort                 // whom to ask, and whom to wait for
+	round     round                  // the next record, while it collects
+	chain     aggregate.Chain        // what the record makes of contributions
+	item      aggregate.Contribution // the current one
+	next      proposal               // the next record, on its way to the log
+	queue     queue                  // what is to be recorded as soon as possible
 
-	roster   crowd.Roster
-	crowd    crowd.Crowd
-	shortage crowd.Shortage
-	claims   claims
-	yield    gather.Yield
-	answers  gather.Answers
-	late     gather.Answers // of the round before, for the yield of an open roster
-	lateWork gather.LateWork
-	uploads  gather.Uploads
-	unkept   bool // a vector was stored, and those too old are not yet deleted
+	// These follow the log.
+	lateWork   gather.LateWork
+	vectors    vectors
+	evaluation evaluation
+	digests    digests
+	watch      watch
 
-	round      round
-	chain      aggregate.Chain        // of the open round's contributions
-	item       aggregate.Contribution // the current one
-	skips      uint32                 // records in a row that could not be made
-	losses     []float32              // of the round's contributions
-	watch      gather.LossWatch
-	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
-	lastLoss   float32
+	announcer announcer
+	counters  report.Counters
+	out       []Output
+}
 
-	evaluation gather.Evaluation
-	evaluated  report.Evaluation
-	booth      ballot.Booth
-	reference  wire.Reference // the newest; N is 0 before the first
-	refersTo   uint64         // the last record whose first announcement brings it
-
-	announceAt uint64 // when announcing
-	announced  uint64 // record of the last announcement
-	announcing bool
-
-	counters report.Counters
-	out      []Output
+// A life is how far a coordinator is.
+type life struct {
+	restarted bool // the log had records when it began
+	started   bool
+	deposed   bool
 }
 
 // A Config is what a core needs to know besides its log.
@@ -182,13 +165,13 @@ type Config struct {
 // New returns a core that continues a log, or begins one with cfg.Plan.
 func New(cfg Config, h *History) (*Core, error) {
 	c := &Core{
-		Position:   h.Position,
-		Archive:    h.Archive,
-		epoch:      cfg.Epoch,
-		maxMembers: plan.MaxMembers,
-		uploads:    gather.NewUploads(cmp.Or(cfg.UploadMemory, gather.UploadMemory)),
-		booth:      ballot.Booth{Witnesses: cfg.Witnesses},
-		claims:     claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
+		Position: h.Position,
+		Archive:  h.Archive,
+		epoch:    cfg.Epoch,
+		vectors: vectors{uploads: gather.NewUploads(cmp.Or(cfg.UploadMemory,
+			gather.UploadMemory))},
+		digests: digests{booth: ballot.Booth{Witnesses: cfg.Witnesses}},
+		claims:  claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
 	}
 	if c.epoch <= c.LastEpoch {
 		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.epoch,
@@ -200,7 +183,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	case c.N == 0:
 		c.Plan = *cfg.Plan
 	default:
-		c.restarted = true
+		c.life.restarted = true
 		if err := c.checkPlan(cfg.Plan); err != nil {
 			return nil, err
 		}
@@ -209,30 +192,20 @@ func New(cfg Config, h *History) (*Core, error) {
 		return nil, err
 	}
 	if h.Base != nil {
-		c.reference = wire.Reference{N: h.Base.N, Tip: h.Base.Hash.Tip(), Digest: h.Base.Digest}
-		c.refersTo = c.N + referRecords
+		c.digests.begin(h.Base, c.N)
 	}
 	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.epoch)
 	parts := c.policy.Stages
-	parts.Random, parts.Past, parts.Root, parts.Judged = cfg.Random, &c.Past, c.isRoot, c.judged
+	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
 	c.chain = aggregate.New(&c.Plan, parts)
-	c.unkept, c.lean = c.transport.vectors(), compact.For(&c.Plan)
-	listed := c.Plan.Roster == plan.ListedRoster
-	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.Base == nil {
-		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
-			runlog.ErrCorrupt)
-	}
+	c.vectors.due, c.announcer.compact = c.transport.vectors(), compact.For(&c.Plan)
+	c.watch.Midway = c.Rounds > 0
 	var err error
-	if c.roster, err = crowd.NewRoster(!listed, h.Members); err != nil {
+	if c.cohort, err = newCohort(&c.Plan, h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
-	c.answers.Grow(len(h.Members))
-	c.lateWork.Past = gather.NewPast(listed)
-	c.crowd.Grow(len(c.roster.IDs), false)
+	c.lateWork.Past = gather.NewPast(!c.cohort.roster.Open)
 	c.loadRetired(h.Retired)
-	c.yield.Population = uint64(c.Plan.Members)
-	c.watch.Midway = c.Rounds > 0
 	return c, nil
 }
 
@@ -253,11 +226,11 @@ func (c *Core) checkPlan(plan *plan.Plan) error {
 func (c *Core) Start(now uint64) []Output {
 	c.begin(now)
 	switch {
-	case c.deposed:
+	case c.life.deposed:
 		c.depose()
-	case c.started && (c.phase() == appending || c.phase() == failed):
+	case c.life.started && (c.phase() == appending || c.phase() == failed):
 		c.handToLog()
-	case c.started:
+	case c.life.started:
 		c.tick()
 	case c.N == 0:
 		plan := c.Plan
@@ -265,14 +238,14 @@ func (c *Core) Start(now uint64) []Output {
 	default:
 		c.committed()
 	}
-	c.started = true
+	c.life.started = true
 	return c.out
 }
 
 // Step handles one input. now never decreases. The outputs are valid until the next Step.
 func (c *Core) Step(now uint64, in Input) []Output {
 	c.begin(now)
-	if c.deposed {
+	if c.life.deposed {
 		return c.out
 	}
 	switch in.Kind {
@@ -324,7 +297,7 @@ func (c *Core) begin(now uint64) {
 // tick does what is due.
 func (c *Core) tick() {
 	switch {
-	case c.deposed:
+	case c.life.deposed:
 		return
 	case c.phase() == collecting && c.quorum().Next() == quorum.Commit:
 		c.commitRound()
@@ -334,16 +307,16 @@ func (c *Core) tick() {
 		c.handToLog() // announced with its outcome
 		return
 	}
-	if c.announcing && c.now >= c.announceAt {
+	if c.announcer.on && c.now >= c.announcer.at {
 		c.announce()
 	}
 }
 
 // Wake returns when tick next has something to do.
 func (c *Core) Wake() (at uint64, ok bool) {
-	at, ok = c.announceAt, c.announcing
+	at, ok = c.announcer.at, c.announcer.on
 	switch {
-	case c.deposed:
+	case c.life.deposed:
 		return 0, false
 	case c.phase() == collecting && c.due() < forever && (!ok || c.due() < at):
 		return c.due(), true

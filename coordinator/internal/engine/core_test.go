@@ -25,7 +25,9 @@ func joinOf(id string) Input {
 // newCore returns a core on a log, as coordinator.New makes one.
 func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64) (*Core, error) {
 	var h History
+	var memory policies.Memory
 	var err error
+	h.Follow(memory.Note)
 	if h.Position, err = runlog.Replay(ctx, log, log.Last(), h.Remember); err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64)
 		return nil, err
 	}
 	random := rand.NewChaCha8([32]byte{byte(epoch)})
-	return New(Config{Plan: plan, Epoch: epoch, Policies: policies.Of, Random: random}, &h)
+	return New(Config{Plan: plan, Epoch: epoch, Policies: memory.Of, Random: random}, &h)
 }
 
 // newTestCore returns a core with n members and an open round 1.
@@ -145,9 +147,9 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 			Values: wire.AppendScalars(nil, 0.9)}
 		c.Step(2, Input{Kind: InReply, ID: id, Frame: goal.Append(nil)})
 	}
-	if c.phase() != appending || c.ending == nil || c.ending.Reason != wire.EndMetric {
+	if c.phase() != appending || c.queue.end == nil || c.queue.end.Reason != wire.EndMetric {
 		t.Fatalf("phase %d, ending %+v, want the goal to be reached while the log has a record",
-			c.phase(), c.ending)
+			c.phase(), c.queue.end)
 	}
 	c.Step(3, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindRollback, To: 1}})
 	c.Step(3, Input{Kind: InEnd, Text: "enough"})
@@ -179,7 +181,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	for range 500 {
 		reply() // makes room for all slots
 	}
-	c.answers.Given = append(make([]uint32, 0, devices), c.answers.Given...)
+	c.cohort.answers.Given = append(make([]uint32, 0, devices), c.cohort.answers.Given...)
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
@@ -210,7 +212,7 @@ func TestOpenRosterIsBounded(t *testing.T) {
 	for _, id := range ids(5000) {
 		c.Step(1, Input{Kind: InReply, ID: id, Frame: frame})
 	}
-	if got, most := len(c.answers.IDs), 4*4+1024+1; got > most {
+	if got, most := len(c.cohort.answers.IDs), 4*4+1024+1; got > most {
 		t.Errorf("%d ids are remembered, want at most %d", got, most)
 	}
 	if c.counters.Overflow == 0 {
@@ -226,18 +228,19 @@ func TestFewOfRosterAreThere(t *testing.T) {
 	c := newTestCore(t, plan, members)
 	names := ids(members)
 	frames := contributions(c, there, func(int) []float32 { return []float32{1, 2} })
-	for now := uint64(1); c.N == 1 && c.phase() == collecting && !c.paused; now = c.round.deadline {
+	for now := uint64(1); c.N == 1 && c.phase() == collecting && !c.halt.paused; {
 		c.Step(now, Input{Kind: InTick})
 		for i := 0; i < there && c.phase() == collecting; i++ {
 			c.Step(now, Input{Kind: InReply, ID: names[i], Frame: frames[i]})
 		}
+		now = c.round.deadline
 	}
 	if c.phase() != appending || c.round.attempt > 4 {
-		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase(), c.round.attempt, c.reason)
+		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase(), c.round.attempt, c.halt.reason)
 	}
 	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members,
 		1 << 31: members} {
-		if got := c.cohort(attempt); got != (wire.Cohort{Sampled: want, Members: members}) {
+		if got := c.draw(attempt); got != (wire.Cohort{Sampled: want, Members: members}) {
 			t.Errorf("attempt %d asks %+v, want %d of %d", attempt, got, want, members)
 		}
 	}
@@ -246,7 +249,7 @@ func TestFewOfRosterAreThere(t *testing.T) {
 func TestRosterFull(t *testing.T) {
 	plan := chaintest.Plan(t)
 	c := newTestCore(t, plan, 2)
-	c.maxMembers = 2
+	c.cohort.most = 2
 	out := c.Step(1, Input{Kind: InJoin, ID: "late", Token: "t",
 		Frame: (&wire.JoinRequest{}).Append(nil)})
 	if len(out) != 2 || out[0].Kind != OutRespond || out[1].Event.Kind != report.JoinRefused {
@@ -256,7 +259,7 @@ func TestRosterFull(t *testing.T) {
 	if err != nil || reply.Status != wire.JoinFull || reply.Reason == "" {
 		t.Errorf("answer %+v, %v, want that the roster is full", reply, err)
 	}
-	if _, ok := c.roster.Find("late"); ok {
+	if _, ok := c.cohort.roster.Find("late"); ok {
 		t.Error("the device that was refused is a member")
 	}
 }
@@ -361,9 +364,9 @@ func BenchmarkReply(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if i == devices-1 {
-			c.answers.Reset()
+			c.cohort.answers.Reset()
 			c.chain.Open(aggregate.Shape{Scalars: 16, Perturbations: 16})
-			c.losses = c.losses[:0]
+			c.round.losses = c.round.losses[:0]
 			c.round.pending = devices
 			i = 0
 		}

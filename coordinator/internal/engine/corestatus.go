@@ -16,29 +16,29 @@ func (c *Core) Status() report.Status {
 		N:          c.N,
 		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
-		Members:    uint32(c.roster.Stored),
-		Present:    c.crowd.Present(),
+		Members:    uint32(c.cohort.roster.Stored),
+		Present:    c.cohort.crowd.Present(),
 		Waits:      c.waitsText(),
-		Loss:       c.lastLoss,
+		Loss:       c.watch.last,
 		Privacy:    dp.Spent(&c.Plan, c.N),
 		Planned:    dp.Planned(&c.Plan),
-		Evaluation: c.evaluated,
+		Evaluation: c.evaluation.last,
 		Counters:   c.counters,
-		Uploads:    uint32(c.uploads.Count()),
-		Digests:    c.booth.Reports(),
-		SameID:     c.crowd.Twins(c.roster.IDs),
-		Unused:     c.crowd.UnusedOf(c.roster.IDs),
+		Uploads:    uint32(c.vectors.uploads.Count()),
+		Digests:    c.digests.booth.Reports(),
+		SameID:     c.cohort.crowd.Twins(c.cohort.roster.IDs),
+		Unused:     c.cohort.crowd.UnusedOf(c.cohort.roster.IDs),
 	}
-	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.chain.Cuts()
-	if c.roster.Open {
-		s.Members = uint32(min(c.yield.Population, 1<<32-1))
+	s.Counters.Evicted, s.Counters.Cut = c.vectors.uploads.Evicted, c.chain.Cuts()
+	if c.cohort.roster.Open {
+		s.Members = uint32(min(c.cohort.yield.Population, 1<<32-1))
 	}
 	if c.phase() == collecting {
 		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
-		s.Asked, s.Contributions = c.askedOf(c.round.cohort), c.collected()
-		s.Declines = c.answers.Declines
+		s.Asked, s.Contributions = c.cohort.members(c.round.cohort.Sampled), c.collected()
+		s.Declines = c.cohort.answers.Declines
 	}
-	if r := c.reference; r.N > 0 {
+	if r := c.digests.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
 	}
 	return s
@@ -49,7 +49,7 @@ func (c *Core) Faulty() uint64 { return c.counters.Faulty() }
 
 func (c *Core) state() report.State {
 	switch {
-	case c.deposed:
+	case c.life.deposed:
 		return report.Deposed
 	case c.End != nil:
 		return report.Ended

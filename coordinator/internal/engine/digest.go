@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -13,28 +14,41 @@ import (
 // and join answers always bring it.
 const referRecords = 4
 
+// Digests are the votes on states, and what they came to.
+type digests struct {
+	booth     ballot.Booth
+	reference wire.Reference // the newest; N is 0 before the first
+	refersTo  uint64         // the last record whose first announcement brings it
+}
+
+// begin refers to the state with which the log begins, which ends with record n.
+func (d *digests) begin(b *runlog.Base, n uint64) {
+	d.reference = wire.Reference{N: b.N, Tip: b.Hash.Tip(), Digest: b.Digest}
+	d.refersTo = n + referRecords
+}
+
 // beginDigests makes room for the digests of the state after the last record, if devices report
 // them.
 func (c *Core) beginDigests() {
 	if every := uint64(c.Plan.DigestEvery); every > 0 && c.N%every == 0 {
-		c.booth.Begin(c.N, c.Hash.Tip())
+		c.digests.booth.Begin(c.N, c.Hash.Tip())
 	}
 }
 
 // poll notes that an attempt asks for the digest of the last state, and how many present devices.
 func (c *Core) poll(a Attempt) {
 	n, devices := c.N, c.want()
-	if !c.roster.Open {
-		devices = a.Cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
+	if !c.cohort.roster.Open {
+		devices = a.Cohort.Sampled * uint64(c.cohort.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
 	}
-	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
+	c.digests.booth.Poll(n, devices, func(slot uint32, id string) bool {
 		return a.Asks(c.Plan.Run, slot, id)
 	})
 }
 
 // digestReport counts a device's digest.
 func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
-	d := c.booth.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
+	d := c.digests.booth.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
 	if d == nil {
 		return
 	}
@@ -46,10 +60,10 @@ func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
 
 // refer announces the reference of a state if the digest that was just reported makes another one.
 func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
-	changed, tells := c.booth.Refer(d, id, digest, c.Plan.ClaimBound > 0)
-	if changed && d.N >= c.reference.N {
-		c.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
-		c.refersTo = max(c.N, c.announced) + referRecords
+	changed, tells := c.digests.booth.Refer(d, id, digest, c.Plan.ClaimBound > 0)
+	if changed && d.N >= c.digests.reference.N {
+		c.digests.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
+		c.digests.refersTo = max(c.N, c.announcer.last) + referRecords
 	}
 	if tells {
 		c.emitEvent(report.Event{Kind: report.Referred, Digests: d.Reports()})
@@ -59,6 +73,6 @@ func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
 // witness says whether an id may report digests and nothing else: it is one of Config.Witnesses,
 // and no member.
 func (c *Core) witness(id string) bool {
-	_, member := c.roster.Slots[id]
-	return !member && slices.Contains(c.booth.Witnesses, id)
+	_, member := c.cohort.roster.Slots[id]
+	return !member && slices.Contains(c.digests.booth.Witnesses, id)
 }

@@ -1,18 +1,28 @@
 package engine
 
-import "github.com/zofl/zofl/wire/survey"
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire/survey"
+)
 
 // A run that diverges pauses, and stays paused until somebody resumes it or rolls it back: more
 // rounds from there would waste the devices' work. Losses are in no record, so a restarted
 // coordinator watches anew, midway.
+
+// A watch follows the loss.
+type watch struct {
+	gather.LossWatch
+	why  string  // the run pauses, or has paused, because it diverged; "": it has not
+	last float32 // loss of the last round
+}
 
 // observe shows the watch the losses of the round that closes, which its devices measured where
 // the round begins. Second phases are left out. Their devices measure where the first phase's did,
 // and the watch would count one round twice, or with a surrogate at the round's new point, where
 // the next round begins.
 func (c *Core) observe() {
-	if c.round.phase != 2 && c.watch.Observe(float64(c.Plan.Diverge), c.N, c.losses) {
-		c.divergence = c.watch.Diverged(&c.Plan, &c.Position)
+	if c.round.phase != 2 && c.watch.Observe(float64(c.Plan.Diverge), c.N, c.round.losses) {
+		c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
 	}
 }
 
@@ -22,12 +32,12 @@ func (c *Core) exploded() bool {
 		!c.watch.Exploded(c.round.declines[:], c.round.hopes) {
 		return false
 	}
-	c.divergence = c.watch.Diverged(&c.Plan, &c.Position)
+	c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
 	return true
 }
 
 // watchAgain begins the watch anew after somebody accepted the state that the run goes on from.
 func (c *Core) watchAgain() {
-	c.divergence = ""
+	c.watch.why = ""
 	c.watch.Again()
 }

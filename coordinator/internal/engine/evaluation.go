@@ -6,6 +6,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// An evaluation is the current one, and what the last one came to.
+type evaluation struct {
+	gather.Evaluation
+	last report.Evaluation
+}
+
 // beginEvaluation reports the current evaluation and begins the next one, if the last record is one
 // to evaluate after.
 func (c *Core) beginEvaluation() {
@@ -36,15 +42,15 @@ func (c *Core) finishEvaluation() {
 
 // reportEvaluation emits the evaluation, once, if any device answered, and says whether it did.
 func (c *Core) reportEvaluation() bool {
-	e := &c.evaluation
+	e := &c.evaluation.Evaluation
 	if e.Done || e.Sum.Count == 0 {
 		return false
 	}
 	e.Done = true
 	e.Weigh(&c.Plan)
-	c.evaluated = report.Evaluation{
+	c.evaluation.last = report.Evaluation{
 		N: e.N, Count: e.Sum.Count, Asked: e.Asked, Samples: e.Sum.Weight, Metrics: e.Sum.Means(),
 	}
-	c.emitEvent(report.Event{Kind: report.Evaluated, Evaluation: c.evaluated})
+	c.emitEvent(report.Event{Kind: report.Evaluated, Evaluation: c.evaluation.last})
 	return true
 }

@@ -45,7 +45,7 @@ func (c *Core) goesOn() bool {
 		return false
 	}
 	for slot := range c.slotsAsked() {
-		if c.waitsFor(gather.Member{Slot: slot}, true) && c.relies(&c.crowd.Members[slot]) {
+		if c.waitsFor(gather.Member{Slot: slot}, true) && c.relies(&c.cohort.crowd.Members[slot]) {
 			c.lookAgain()
 			return true
 		}
@@ -67,8 +67,8 @@ func (c *Core) relies(p *crowd.Member) bool {
 // state is no answer.
 func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
-	if !c.roster.Open && answers && c.timely(r.N, r.Tip) {
-		c.crowd.Redeem(m.Slot, r.N)
+	if !c.cohort.roster.Open && answers && c.timely(r.N, r.Tip) {
+		c.cohort.crowd.Redeem(m.Slot, r.N)
 	}
 }
 

@@ -28,8 +28,8 @@ func (c *Core) heed() {
 // groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.
 func (c *Core) groupOf(slot uint32) (group uint32, ok bool) {
 	id := ""
-	if !c.roster.Open {
-		id = c.roster.IDs[slot]
+	if !c.cohort.roster.Open {
+		id = c.cohort.roster.IDs[slot]
 	}
 	return c.policy.Groups.Of(c.N+1, slot, id)
 }
@@ -45,14 +45,14 @@ func (c *Core) seat(m gather.Member) uint32 {
 // A standing shows the members to policies.
 type standing struct{ *Core }
 
-func (s standing) Members() uint32 { return uint32(s.roster.Stored) }
+func (s standing) Members() uint32 { return uint32(s.cohort.roster.Stored) }
 
 func (s standing) State(slot uint32) report.DeviceState {
-	return s.crowd.Members[slot].State(s.now)
+	return s.cohort.crowd.Members[slot].State(s.now)
 }
 
 func (s standing) Contributed(slot uint32) bool {
-	return s.answers.Of(gather.Member{Slot: slot})&gather.Contributed != 0
+	return s.cohort.contributed(gather.Member{Slot: slot})
 }
 
 // tail returns what follows an announcement. An open one names the groups of its attempt.

@@ -29,7 +29,7 @@ func newGroupStage(t *testing.T, fields ...string) *groupStage {
 		"regroup=2", "target=6", "over_sample=1", "quorum=3", "max_attempts=3"}, fields...)
 	s := &groupStage{T: t}
 	s.c = newTestCore(t, methodPlan(t, fields, groupDevices), groupDevices)
-	s.see(s.c.Step(s.c.announceAt, Input{Kind: InTick}))
+	s.see(s.c.Step(s.c.announcer.at, Input{Kind: InTick}))
 	s.now = s.c.now
 	return s
 }
@@ -266,7 +266,7 @@ func TestGroupsTellAll(t *testing.T) {
 			t.Errorf("a device that joins again learns of group %d, %v, %v", g, ok, err)
 		}
 	}
-	s.now = s.c.announceAt
+	s.now = s.c.announcer.at
 	s.step(Input{Kind: InTick})
 	if m, ok := s.last.Missing(); !ok || m.Has(uint32(by[0][0])) || !m.Has(uint32(by[1][1])) ||
 		fmt.Sprint(s.named()) != fmt.Sprint(by) {

@@ -64,8 +64,8 @@ func TestGroupsOfTheSilent(t *testing.T) {
 			t.Fatalf("attempts %d to %d at once", before, after)
 		}
 	}
-	if s.c.crowd.Present() != 2 {
-		t.Fatalf("%d are present, want 2", s.c.crowd.Present())
+	if s.c.cohort.crowd.Present() != 2 {
+		t.Fatalf("%d are present, want 2", s.c.cohort.crowd.Present())
 	}
 	for group, slots := range s.named() {
 		for _, slot := range slots {
@@ -105,7 +105,7 @@ func TestGroupsOfTheLeft(t *testing.T) {
 func TestGroupsFindWhoIsBack(t *testing.T) {
 	s := newGroupStage(t)
 	lost := s.named()[0][0]
-	for s.c.crowd.Present() == groupDevices {
+	for s.c.cohort.crowd.Present() == groupDevices {
 		if s.answerWithout(lost); s.c.phase() == collecting {
 			s.now = s.c.round.deadline
 			s.step(Input{Kind: InTick})
@@ -117,7 +117,7 @@ func TestGroupsFindWhoIsBack(t *testing.T) {
 		s.record() // it closed at once
 		if asked {
 			s.reply(lost, group)
-			if present := s.c.crowd.Present(); present != groupDevices {
+			if present := s.c.cohort.crowd.Present(); present != groupDevices {
 				t.Errorf("%d are present after the silent one answered, want all", present)
 			}
 			return

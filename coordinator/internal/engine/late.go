@@ -54,7 +54,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.WrongTip
 	case !past.Asked(m):
 		return &c.counters.Unsampled
-	case past.Knows(m, c.roster.Stored):
+	case past.Knows(m, c.cohort.roster.Stored):
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
@@ -77,7 +77,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	case c.transport.unsummed():
 		return c.lateWork.Waiting.Count < c.Plan.Target
 	}
-	return !c.roster.Open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024
+	return !c.cohort.roster.Open || !c.beyond(len(past.Counted.IDs))
 }
 
 // collected returns how many contributions count towards the target and the quorum.
@@ -96,11 +96,11 @@ func (c *Core) joinLate() {
 		return
 	}
 	l.Join()
-	own := len(c.losses) > 0
+	own := len(c.round.losses) > 0
 	l.Joining.Losses(func(loss float32, weight uint32) {
 		c.chain.Loss.Add(loss, weight)
 		if !own { // older states' losses are better than none for the watch
-			c.losses = append(c.losses, loss)
+			c.round.losses = append(c.round.losses, loss)
 		}
 	})
 	n, attempts := c.N+1, slices.Clone(c.round.attempts)
@@ -109,7 +109,7 @@ func (c *Core) joinLate() {
 			func(a Attempt) bool { return a.Asks(c.Plan.Run, m.Slot, m.ID) })
 	}
 	l.Past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
-		Scalars: c.round.scalars, Asked: asked}, &c.answers)
+		Scalars: c.round.scalars, Asked: asked}, &c.cohort.answers)
 }
 
 // counts returns how many contributions the record that is being made counts, and their weight.

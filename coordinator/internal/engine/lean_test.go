@@ -18,7 +18,7 @@ func TestLeanAnnouncements(t *testing.T) {
 		t.Fatal("a plan of the first version has lean frames")
 	}
 	c := newTestCore(t, plan, 3)
-	c.lean = true
+	c.announcer.compact = true
 	names := ids(3)
 	announced := func(outs []Output) (a compact.Announcement) {
 		t.Helper()
@@ -54,7 +54,7 @@ func TestLeanAnnouncements(t *testing.T) {
 		if a.Tip != hash.Tip() || a.Tip != c.Hash.Tip() {
 			t.Errorf("round %d: tip %v, want %v", round, a.Tip, hash.Tip())
 		}
-		again := announced(c.Step(c.announceAt, Input{Kind: InTick}))
+		again := announced(c.Step(c.announcer.at, Input{Kind: InTick}))
 		if again.Lean() || again.Records.Len() < 2 {
 			t.Errorf("round %d: the repetition brings %d records, lean %v", round,
 				again.Records.Len(), again.Lean())

@@ -14,29 +14,38 @@ import (
 // trouble with the log end by themselves. None of these is in the log, so a restarted coordinator
 // goes on.
 
+// A halt is why no round is open.
+type halt struct {
+	paused   bool   // by somebody who has to resume the run
+	reason   string // of that
+	shortage crowd.Shortage
+}
+
 // halted says whether no round may be open though the run has not ended.
-func (c *Core) halted() bool { return c.paused || c.next.trouble != "" || c.shortage.Waits }
+func (c *Core) halted() bool {
+	return c.halt.paused || c.next.trouble != "" || c.halt.shortage.Waits
+}
 
 // why says why the run is halted. Trouble with the log comes first.
 func (c *Core) why() string {
 	switch {
 	case c.next.trouble != "":
 		return c.next.trouble
-	case c.paused:
-		return c.reason
+	case c.halt.paused:
+		return c.halt.reason
 	}
-	return c.shortage.Reason
+	return c.halt.shortage.Reason
 }
 
 // pause opens no more rounds. The open round keeps its contributions until a change takes its
 // place. A requested end cannot be paused.
 func (c *Core) pause(reason string) {
-	if c.paused || c.End != nil || c.endRequested() {
+	if c.halt.paused || c.End != nil || c.endRequested() {
 		return
 	}
-	c.paused, c.reason, c.shortage = true, reason, crowd.Shortage{}
+	c.halt.paused, c.halt.reason, c.halt.shortage = true, reason, crowd.Shortage{}
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
-		Diverged: c.divergence != "" && reason == c.divergence})
+		Diverged: c.watch.why != "" && reason == c.watch.why})
 	if c.phase() == appending || c.phase() == failed {
 		return // its outcome is announced
 	}
@@ -52,10 +61,10 @@ func (c *Core) resume() {
 		c.handToLog()
 	}
 	switch {
-	case c.paused:
-	case c.shortage.Waits:
-		c.crowd.Pardon(c.now)
-		c.announcing = false
+	case c.halt.paused:
+	case c.halt.shortage.Waits:
+		c.cohort.crowd.Pardon(c.now)
+		c.announcer.on = false
 		c.endShortage()
 		c.round.tries = 0
 		c.openAttempt(c.round.attempt + 1)
@@ -63,18 +72,18 @@ func (c *Core) resume() {
 	default:
 		return
 	}
-	if c.divergence != "" && c.reason == c.divergence {
+	if c.watch.why != "" && c.halt.reason == c.watch.why {
 		c.watchAgain()
 	}
-	c.paused, c.reason = false, ""
+	c.halt.paused, c.halt.reason = false, ""
 	c.claims.waived = c.claims.waived || c.claims.pause
 	if c.next.trouble != "" {
 		return // told once the log has the record
 	}
-	c.announcing = false
+	c.announcer.on = false
 	c.emitEvent(report.Event{Kind: report.RunResumed})
 	switch {
-	case c.phase() == collecting && c.ending != nil:
+	case c.phase() == collecting && c.queue.end != nil:
 		c.appendEnd()
 	case c.phase() == collecting && c.quorum().Closes():
 		c.commitRound()
@@ -118,8 +127,8 @@ func (c *Core) recovered() {
 	if c.next.trouble == "" {
 		return
 	}
-	c.next.trouble, c.announcing = "", false
-	if !c.paused {
+	c.next.trouble, c.announcer.on = "", false
+	if !c.halt.paused {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
 }

@@ -18,22 +18,22 @@ import (
 
 // heard notes that a member sent something.
 func (c *Core) heard(m gather.Member) {
-	if c.roster.Open {
+	if c.cohort.roster.Open {
 		return
 	}
-	p := &c.crowd.Members[m.Slot]
+	p := &c.cohort.crowd.Members[m.Slot]
 	was, lost := p.State(c.now), p.Lost
 	p.Heard(c.now)
 	if lost || was == report.DeviceLeft || was == report.DeviceSilent {
-		c.crowd.Place(m.Slot, c.now)
-		c.emitEvent(report.Event{Kind: report.Returned, ID: m.ID, Members: c.crowd.Present()})
+		c.cohort.crowd.Place(m.Slot, c.now)
+		c.emitEvent(report.Event{Kind: report.Returned, ID: m.ID, Members: c.cohort.crowd.Present()})
 		c.returned()
 	}
 }
 
 // same tells when a member's answers to timely records show that two devices send as this member.
 func (c *Core) same(m gather.Member, a crowd.Answer, timely bool) {
-	if timely && !c.roster.Open && c.crowd.Compare(m.Slot, a) {
+	if timely && !c.cohort.roster.Open && c.cohort.crowd.Compare(m.Slot, a) {
 		c.emitEvent(report.Event{Kind: report.SameID, ID: m.ID})
 	}
 }
@@ -42,7 +42,7 @@ func (c *Core) same(m gather.Member, a crowd.Answer, timely bool) {
 // what it tells about itself, if anything.
 func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 	c.heard(m)
-	p := &c.crowd.Members[m.Slot]
+	p := &c.cohort.crowd.Members[m.Slot]
 	p.About = nil
 	if len(tells) > 0 {
 		if told, ok := deviceinfo.Of(tells); ok {
@@ -51,21 +51,21 @@ func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 	}
 	if p.Until > c.now {
 		p.Until = 0
-		c.crowd.Place(m.Slot, c.now)
+		c.cohort.crowd.Place(m.Slot, c.now)
 		c.returned()
 	}
 }
 
 // contributed notes a member's contribution to record n, and how long it took.
 func (c *Core) contributed(m gather.Member, n uint64, current bool) {
-	if c.roster.Open {
+	if c.cohort.roster.Open {
 		return
 	}
-	p := &c.crowd.Members[m.Slot]
+	p := &c.cohort.crowd.Members[m.Slot]
 	p.Record = max(p.Record, n)
-	c.crowd.Used(m.Slot, crowd.TooLate)
+	c.cohort.crowd.Used(m.Slot, crowd.TooLate)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
-		c.crowd.Place(m.Slot, c.now)
+		c.cohort.crowd.Place(m.Slot, c.now)
 	}
 	c.time(p, current)
 }
@@ -79,15 +79,15 @@ func (c *Core) tooLate(m gather.Member, r *wire.Reply) {
 
 // unused tells now and then that a member's work counts for little or nothing.
 func (c *Core) unused(slot uint32, n uint64, fate crowd.Fate) {
-	if !c.roster.Open && c.crowd.Unused(slot, n, fate) {
-		c.emitEvent(report.Event{Kind: report.Unused, ID: c.roster.IDs[slot],
-			Reason: c.crowd.Members[slot].WhyUnused()})
+	if !c.cohort.roster.Open && c.cohort.crowd.Unused(slot, n, fate) {
+		c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.roster.IDs[slot],
+			Reason: c.cohort.crowd.Members[slot].WhyUnused()})
 	}
 }
 
 // judged notes whether a contribution to the record that is being made was cut, or lost weight.
 func (c *Core) judged(slot uint32, factor, lost float64) {
-	if c.roster.Open {
+	if c.cohort.roster.Open {
 		return
 	}
 	switch {
@@ -96,8 +96,8 @@ func (c *Core) judged(slot uint32, factor, lost float64) {
 	case factor < 1:
 		c.unused(slot, c.N+1, crowd.Cut)
 	default:
-		c.crowd.Used(slot, crowd.Doubted)
-		c.crowd.Used(slot, crowd.Cut)
+		c.cohort.crowd.Used(slot, crowd.Doubted)
+		c.cohort.crowd.Used(slot, crowd.Cut)
 	}
 }
 
@@ -111,10 +111,10 @@ func (c *Core) time(p *crowd.Member, current bool) {
 // declined notes a member's decline. A member that keeps declining steps out: for as long as it
 // says, or else for a time that doubles.
 func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
-	if c.roster.Open {
+	if c.cohort.roster.Open {
 		return
 	}
-	p := &c.crowd.Members[m.Slot]
+	p := &c.cohort.crowd.Members[m.Slot]
 	c.time(p, current)
 	out := p.Decline(c.Plan.Deadline)
 	if a, ok := r.Away(); ok {
@@ -125,9 +125,9 @@ func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 	}
 	was := p.State(c.now)
 	p.Until = c.now + out
-	c.crowd.Place(m.Slot, c.now)
+	c.cohort.crowd.Place(m.Slot, c.now)
 	if was == report.DevicePresent {
-		c.emitEvent(report.Event{Kind: report.SteppedOut, ID: m.ID, Members: c.crowd.Present(),
+		c.emitEvent(report.Event{Kind: report.SteppedOut, ID: m.ID, Members: c.cohort.crowd.Present(),
 			Seconds: float64(out) / 1000, Reason: r.Reason.String()})
 	}
 }
@@ -135,24 +135,24 @@ func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 // goodbye handles that a member leaves. It keeps its slot.
 func (c *Core) goodbye(m gather.Member) {
 	c.counters.Goodbyes++
-	if c.roster.Open {
-		delete(c.roster.Waiting, m.ID)
+	if c.cohort.roster.Open {
+		delete(c.cohort.roster.Waiting, m.ID)
 		return
 	}
-	p := &c.crowd.Members[m.Slot]
+	p := &c.cohort.crowd.Members[m.Slot]
 	if p.Left || p.Retired {
 		return
 	}
 	p.Left, p.Seen = true, c.now
-	c.crowd.Place(m.Slot, c.now)
-	c.emitEvent(report.Event{Kind: report.Left, ID: m.ID, Members: c.crowd.Present()})
+	c.cohort.crowd.Place(m.Slot, c.now)
+	c.emitEvent(report.Event{Kind: report.Left, ID: m.ID, Members: c.cohort.crowd.Present()})
 	c.excuse(m)
 }
 
 // excuse makes the current attempt wait no longer for a member.
 func (c *Core) excuse(m gather.Member) {
-	p, r := &c.crowd.Members[m.Slot], &c.round
-	if c.phase() != collecting || p.Excused == r.serial || c.answers.Of(m) != 0 ||
+	p, r := &c.cohort.crowd.Members[m.Slot], &c.round
+	if c.phase() != collecting || p.Excused == r.serial || c.cohort.answers.Of(m) != 0 ||
 		!c.asked(r.current(), m) {
 		return
 	}
@@ -164,17 +164,17 @@ func (c *Core) excuse(m gather.Member) {
 func (c *Core) awaited() uint32 {
 	r := &c.round
 	current, waits := r.current(), uint32(r.cohort.Sampled)
-	for _, slot := range c.answers.Given {
+	for _, slot := range c.cohort.answers.Given {
 		if c.asked(current, gather.Member{Slot: slot}) {
 			waits--
 		}
 	}
-	if len(c.crowd.Absent()) == 0 {
+	if len(c.cohort.crowd.Absent()) == 0 {
 		return waits
 	}
 	for slot := range c.slotsAsked() {
-		p := &c.crowd.Members[slot]
-		if p.Absent() && c.answers.Of(gather.Member{Slot: slot}) == 0 {
+		p := &c.cohort.crowd.Members[slot]
+		if p.Absent() && c.cohort.answers.Of(gather.Member{Slot: slot}) == 0 {
 			p.Excused = r.serial
 			waits--
 		}
@@ -194,8 +194,8 @@ func (c *Core) slotsAsked() iter.Seq[uint32] {
 // waitsFor says whether the current attempt still waits for a member; asked says whether it asks
 // that member.
 func (c *Core) waitsFor(m gather.Member, asked bool) bool {
-	return asked && !c.roster.Open && c.answers.Of(m) == 0 &&
-		c.crowd.Members[m.Slot].Excused != c.round.serial &&
+	return asked && !c.cohort.roster.Open && c.cohort.answers.Of(m) == 0 &&
+		c.cohort.crowd.Members[m.Slot].Excused != c.round.serial &&
 		!(c.stepping() && !c.policy.Steps.Waits(m.Slot))
 }
 
@@ -208,7 +208,7 @@ func (c *Core) awaits(m gather.Member) bool {
 // as many as can be named: a device that is not named takes its reply for received, and the reply
 // of a silent one may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
-	if c.roster.Open || c.phase() != collecting || c.round.pending > wire.MaxMissing {
+	if c.cohort.roster.Open || c.phase() != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false
 	}
 	var slots, silent []uint32
@@ -216,7 +216,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 		switch m := (gather.Member{Slot: slot}); {
 		case c.waitsFor(m, true):
 			slots = append(slots, slot)
-		case c.answers.Of(m) == 0 && c.crowd.Members[slot].Misses == crowd.SilentAfter:
+		case c.cohort.answers.Of(m) == 0 && c.cohort.crowd.Members[slot].Misses == crowd.SilentAfter:
 			silent = append(silent, slot)
 		}
 	}
@@ -227,17 +227,17 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 
 // missed notes for whom the current attempt waited in vain.
 func (c *Core) missed() {
-	if c.roster.Open || c.vain() {
+	if c.cohort.roster.Open || c.vain() {
 		return
 	}
 	var lost []uint32
 	for slot := range c.slotsAsked() {
-		p := &c.crowd.Members[slot]
+		p := &c.cohort.crowd.Members[slot]
 		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == crowd.SilentAfter {
 			continue
 		}
 		if c.now >= c.round.closes || !p.Doubtful() {
-			c.crowd.Stalled(slot)
+			c.cohort.crowd.Stalled(slot)
 		}
 		if p.Misses++; p.Misses == crowd.SilentAfter {
 			lost = append(lost, slot)
@@ -245,19 +245,13 @@ func (c *Core) missed() {
 	}
 	slices.Sort(lost)
 	for _, slot := range lost {
-		c.crowd.Place(slot, c.now)
-		if p := &c.crowd.Members[slot]; !p.Lost { // a pardoned one is lost again, which is no news
+		c.cohort.crowd.Place(slot, c.now)
+		if p := &c.cohort.crowd.Members[slot]; !p.Lost { // a pardoned one is lost again, which is no news
 			p.Lost = true
-			c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.IDs[slot],
-				Members: c.crowd.Present()})
+			c.emitEvent(report.Event{Kind: report.Lost, ID: c.cohort.roster.IDs[slot],
+				Members: c.cohort.crowd.Present()})
 		}
 	}
-}
-
-// member returns the member with an id that takes part.
-func (c *Core) member(id string) (m gather.Member, ok bool) {
-	m, ok = c.roster.Find(id)
-	return m, ok && (c.roster.Open || !c.crowd.Members[m.Slot].Retired)
 }
 
 // pauseOf returns the pause before attempt tries+1 of a record, in milliseconds: it doubles with
@@ -271,7 +265,7 @@ func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 // Devices returns the members by slot, without times, and their times. There are none on an open
 // roster.
 func (c *Core) Devices(now uint64) (list []report.Device, times []crowd.Times) {
-	list, times = c.crowd.Devices(c.roster.IDs, c.N, max(c.now, now))
+	list, times = c.cohort.crowd.Devices(c.cohort.roster.IDs, c.N, max(c.now, now))
 	for slot := range list {
 		d := &list[slot]
 		d.Awaited = c.awaits(gather.Member{Slot: d.Slot, ID: d.ID})

@@ -45,7 +45,7 @@ func TestRelayNearItsLimit(t *testing.T) {
 				t.Errorf("an announcement has %d bytes", len(o.Frame))
 			}
 		}
-		for _, o := range c.Step(c.announceAt, Input{Kind: InTick}) {
+		for _, o := range c.Step(c.announcer.at, Input{Kind: InTick}) {
 			if o.Kind == OutAnnounce && len(o.Frame) > wire.MaxFrame {
 				t.Errorf("a repeated announcement has %d bytes", len(o.Frame))
 			}

@@ -12,10 +12,10 @@ import (
 // reply handles a device's reply.
 func (c *Core) reply(id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
-	m, ok := c.member(id)
+	m, ok := c.cohort.member(id)
 	if err != nil {
 		c.counters.Malformed++
-		if ok && !c.roster.Open && c.quorum().Enough() {
+		if ok && !c.cohort.roster.Open && c.quorum().Enough() {
 			c.excuse(m) // who floods the coordinator answers late, behind his own frames
 		}
 		return
@@ -58,7 +58,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 	if !ok {
 		return
 	}
-	if c.answers.Of(m)&gather.Contributed != 0 {
+	if c.cohort.contributed(m) {
 		c.again()
 		return
 	}
@@ -94,9 +94,9 @@ func (c *Core) again() {
 
 // counted notes a contribution whose numbers were taken.
 func (c *Core) counted(m gather.Member, r *wire.Reply) {
-	c.answers.Set(m, gather.Contributed)
+	c.cohort.answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
-	c.losses = append(c.losses, r.Loss)
+	c.round.losses = append(c.round.losses, r.Loss)
 	if c.policy.Law != nil {
 		c.policy.Law.Add(r.Rest)
 	}
@@ -108,12 +108,12 @@ func (c *Core) decline(m gather.Member, r *wire.Reply) {
 	if !ok {
 		return
 	}
-	if c.answers.Of(m) != 0 {
+	if c.cohort.answers.Of(m) != 0 {
 		c.again()
 		return
 	}
 	waited := c.waitsFor(m, current)
-	c.answers.Set(m, gather.Declined)
+	c.cohort.answers.Set(m, gather.Declined)
 	c.counters.Declines++
 	if int(r.Reason) < len(c.round.declines) {
 		c.round.declines[r.Reason]++
@@ -155,21 +155,26 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds the memory that an open roster can take.
 func (c *Core) hasRoom() bool {
-	if c.roster.Open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
+	more := c.vectors.uploads.Faulty()
+	if c.cohort.roster.Open && c.beyond(len(c.cohort.answers.IDs)+more) {
 		c.counters.Overflow++
 		return false
 	}
 	return true
 }
 
+// beyond says whether so many answers are more than an open roster could honestly give.
+func (c *Core) beyond(answers int) bool { return uint64(answers) > 4*c.want()+1024 }
+
 // countLate counts an answer that came after its round closed, for the yield of an open roster.
 func (c *Core) countLate(m gather.Member, r *wire.Reply) {
-	if !c.roster.Open || c.phase() != collecting || r.N != c.N || r.Tip != c.prev {
+	k := &c.cohort
+	if !k.roster.Open || c.phase() != collecting || r.N != c.N || r.Tip != c.prev {
 		return
 	}
-	if c.late.Of(m) == 0 && uint64(len(c.late.IDs)) <= 4*c.want()+1024 {
-		c.late.Set(m, gather.Declined)
-		c.yield.Answers++
+	if k.late.Of(m) == 0 && !c.beyond(len(k.late.IDs)) {
+		k.late.Set(m, gather.Declined)
+		k.yield.Answers++
 	}
 }
 
@@ -190,9 +195,9 @@ func (c *Core) desk() *intake.Desk {
 // answered closes the attempt if it has nothing more to wait for. waited says that it waited for
 // the device that answered.
 func (c *Core) answered(waited bool) {
-	if c.roster.Open {
+	if c.cohort.roster.Open {
 		if c.round.attempt == 0 {
-			c.yield.Answers++
+			c.cohort.yield.Answers++
 		}
 	} else if waited {
 		c.round.pending--

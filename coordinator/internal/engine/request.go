@@ -11,6 +11,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// A queue is what goes to the log as soon as possible.
+type queue struct {
+	records []*wire.Record // that operators asked for
+	end     *wire.End
+}
+
 // ErrEnded: the run has ended, or is about to; see coordinator.ErrEnded.
 var ErrEnded = errors.New("the run has ended")
 
@@ -26,7 +32,7 @@ func (c *Core) Check(r *wire.Record) error {
 // allows says why a requested record cannot be the next one, nil if it can.
 func (c *Core) allows(r *wire.Record) error {
 	switch {
-	case c.deposed:
+	case c.life.deposed:
 		return runlog.ErrDeposed
 	case c.End != nil:
 		return ErrEnded
@@ -56,8 +62,8 @@ func (c *Core) allows(r *wire.Record) error {
 // request queues a record that an operator asked for. A rollback does not wait for the open round,
 // and neither does anything while the run is paused.
 func (c *Core) request(r *wire.Record) {
-	c.queued = append(c.queued, r)
-	waits := c.paused || c.shortage.Waits || r.Kind == wire.KindRollback
+	c.queue.records = append(c.queue.records, r)
+	waits := c.halt.paused || c.halt.shortage.Waits || r.Kind == wire.KindRollback
 	if c.phase() == idle || c.phase() == collecting && waits {
 		c.takeTurn()
 	}
@@ -66,10 +72,10 @@ func (c *Core) request(r *wire.Record) {
 // takeTurn hands the first possible requested record to the log, and says whether there was one.
 // Requests that are no longer possible are refused.
 func (c *Core) takeTurn() bool {
-	for len(c.queued) > 0 {
-		r := *c.queued[0]
+	for len(c.queue.records) > 0 {
+		r := *c.queue.records[0]
 		if err := c.allows(&r); err != nil {
-			c.queued = c.queued[1:]
+			c.queue.records = c.queue.records[1:]
 			c.emitEvent(report.Event{Kind: report.Refused, Record: r.Kind, Reason: err.Error()})
 			continue
 		}
@@ -98,6 +104,6 @@ func (c *Core) forget() {
 	c.reportEvaluation()
 	c.evaluation.N, c.evaluation.Done = 0, true
 	if !c.endRequested() {
-		c.ending = nil
+		c.queue.end = nil
 	}
 }

@@ -63,7 +63,7 @@ func TestRoundNeedsARoot(t *testing.T) {
 		now += uint64(c.Plan.Deadline)
 		c.Step(now, Input{Kind: InTick})
 	}
-	reason := c.shortage.Reason
+	reason := c.halt.shortage.Reason
 	if c.phase() != collecting || !strings.Contains(reason, "none of the roots") {
 		t.Fatalf("phase %d, reason %q, want the round to wait for the root", c.phase(), reason)
 	}
@@ -141,7 +141,7 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	c := s.c
 	c.Step(1, Input{Kind: InPause, Text: "lunch"})
 	s.send(s.values(nil))
-	if c.counters.Late != 0 || c.answers.Of(gather.Member{Slot: root}) != gather.Contributed {
+	if c.counters.Late != 0 || c.cohort.answers.Of(gather.Member{Slot: root}) != gather.Contributed {
 		t.Errorf("the root is refused: %+v", c.counters)
 	}
 	if c.phase() != collecting {

@@ -23,6 +23,7 @@ type round struct {
 	quorate  uint64 // milliseconds that its quorum took, where grace is set
 	grace    uint64 // when to look whom it waits for, where it has its quorum; 0: not
 	serial   uint32 // of the current attempt, over all rounds of this coordinator
+	skips    uint32 // records in a row that could not be made
 	calls    uint32 // announcements
 	attempt  uint32
 	tries    uint32        // attempts since the last Resume
@@ -38,6 +39,7 @@ type round struct {
 	step, factor  float32
 	perturbations uint32
 	scalars       int          // of a contribution
+	losses        []float32    // of contributions
 	choice        report.Event // with groups=auto: what follows from it, if Survey.Why says so
 	lost          string       // secure aggregation: the step in which the last attempt was lost
 	declines      [8]uint32    // in the current attempt, by reason; 0 for unknown reasons
@@ -48,10 +50,7 @@ func (r *round) current() Attempt { return r.attempts[len(r.attempts)-1] }
 
 // openRound begins the next round.
 func (c *Core) openRound() {
-	c.roster.Waiting = nil
-	c.answers, c.late = c.late, c.answers
-	c.answers.Reset()
-	c.answers.Grow(c.roster.Stored)
+	c.cohort.next()
 	c.endShortage()
 	number := c.Rounds + 1
 	kind, surveyor := c.surveyDue()
@@ -59,6 +58,8 @@ func (c *Core) openRound() {
 		open:          true,
 		kept:          c.keptCohorts(),
 		serial:        c.round.serial,
+		skips:         c.round.skips,
+		losses:        c.round.losses[:0],
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
 		survey:        kind,
@@ -98,50 +99,42 @@ func (c *Core) openAttempt(number uint32) {
 	r.asked = c.now
 	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.closes, r.grace = r.deadline, 0
-	c.uploads.By = r.deadline
+	c.vectors.uploads.By = r.deadline
 	if c.policy.Steps != nil {
 		c.openSteps()
 	}
 	r.declines = [len(r.declines)]uint32{}
-	c.answers.Forgive()
-	if c.roster.Open {
+	c.cohort.answers.Forgive()
+	if c.cohort.roster.Open {
 		r.hopes = uint32(c.want())
 		if number == 0 {
-			c.yield.Begin(r.cohort.Sampled)
+			c.cohort.yield.Begin(r.cohort.Sampled)
 		}
 	} else {
 		r.pending = c.awaited()
 		r.hopes = r.pending + c.chain.Taken
 	}
 	c.announce()
-	if !c.roster.Open && (r.pending == 0 || c.vain()) {
+	if !c.cohort.roster.Open && (r.pending == 0 || c.vain()) {
 		c.settle()
 	}
 }
 
-// cohort returns whom an attempt asks. Attempts are counted on after Resume, and the cohort grows
+// draw returns whom an attempt asks. Attempts are counted on after Resume, and the cohort grows
 // on. A cohort that the round keeps is asked as it was.
-func (c *Core) cohort(attempt uint32) wire.Cohort {
+func (c *Core) draw(attempt uint32) wire.Cohort {
 	if int(attempt) < len(c.round.kept) {
 		return c.round.kept[attempt]
 	}
-	if c.roster.Open {
-		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
+	if c.cohort.roster.Open {
+		return wire.Cohort{Sampled: c.cohort.yield.Ask(c.want(), attempt)}
 	}
-	c.crowd.Sweep(c.now)
-	all := c.crowd.Cohort(c.Plan.Sampled(uint32(c.roster.Stored)), attempt)
+	c.cohort.crowd.Sweep(c.now)
+	all := c.cohort.crowd.Cohort(c.Plan.Sampled(uint32(c.cohort.roster.Stored)), attempt)
 	if c.policy.Steps == nil {
 		return all
 	}
-	return c.policy.Steps.Fit(all, c.N+1, attempt, c.crowd.IsAbsent)
-}
-
-// askedOf is how many members a cohort has; 0 on an open roster, where nobody knows.
-func (c *Core) askedOf(cohort wire.Cohort) uint32 {
-	if c.roster.Open {
-		return 0
-	}
-	return uint32(cohort.Sampled)
+	return c.policy.Steps.Fit(all, c.N+1, attempt, c.cohort.crowd.IsAbsent)
 }
 
 // want is how many answers of an open roster an attempt aims at.
@@ -160,8 +153,8 @@ func (c *Core) asked(a Attempt, m gather.Member) bool {
 func (c *Core) settle() {
 	r := &c.round
 	switch {
-	case c.paused || c.shortage.Waits:
-	case c.quorum().Enough(), c.answers.Declines == 0 && !c.askedAll() &&
+	case c.halt.paused || c.halt.shortage.Waits:
+	case c.quorum().Enough(), c.cohort.answers.Declines == 0 && !c.askedAll() &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:
@@ -184,7 +177,7 @@ func (c *Core) closeAttempt() {
 	}
 	switch {
 	case c.exploded():
-		c.pause(c.divergence)
+		c.pause(c.watch.why)
 	case c.stepping() && c.stepOver():
 	case c.quorum().Enough():
 		c.commitRound()
@@ -199,7 +192,7 @@ func (c *Core) closeAttempt() {
 
 // tooFew says whether another attempt is in vain because so few devices are present.
 func (c *Core) tooFew() bool {
-	return c.policy.Steps != nil && c.policy.Steps.Lacks(c.crowd.Present())
+	return c.policy.Steps != nil && c.policy.Steps.Lacks(c.cohort.crowd.Present())
 }
 
 // shortfall says why the run pauses.
@@ -210,20 +203,20 @@ func (c *Core) shortfall() string {
 	if !c.chain.Vouched() {
 		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
 	}
-	if !c.roster.Open {
+	if !c.cohort.roster.Open {
 		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
-			crowd.Count(r.cohort.Members, "member"), c.crowd.Present())
+			crowd.Count(r.cohort.Members, "member"), c.cohort.crowd.Present())
 	}
 	if r.lost != "" {
 		text += "; too few were left in the step " + r.lost
 	}
-	return text + c.answers.Why(r.declines[:])
+	return text + c.cohort.answers.Why(r.declines[:])
 }
 
 // commitRound hands the record of the round, or of its phase, to the log.
 func (c *Core) commitRound() {
 	c.endShortage()
-	c.skips = 0
+	c.round.skips = 0
 	r := &c.round
 	if r.survey != survey.None {
 		c.commitSurvey()
@@ -233,11 +226,11 @@ func (c *Core) commitRound() {
 	c.joinLate()
 	contributors, weight := c.counts()
 	loss := c.chain.Loss.Over(weight, c.Plan.ClaimBound > 0)
-	c.yield.Early = r.attempt == 0 && c.now < r.deadline
+	c.cohort.yield.Early = r.attempt == 0 && c.now < r.deadline
 	kind := report.PhaseDone
 	if r.phase != 1 {
 		kind = report.RoundDone
-		c.lastLoss = loss
+		c.watch.last = loss
 	}
 	c.observe()
 	body := c.body()
@@ -245,8 +238,8 @@ func (c *Core) commitRound() {
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  contributors,
-		Asked:         c.askedOf(r.cohort),
-		Declines:      c.answers.Declines,
+		Asked:         c.cohort.members(r.cohort.Sampled),
+		Declines:      c.cohort.answers.Declines,
 		Late:          c.lateWork.Joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,

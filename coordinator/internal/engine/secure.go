@@ -21,7 +21,7 @@ func (c *Core) vain() bool { return c.policy.Steps != nil && c.policy.Steps.Vain
 func (c *Core) openSteps() {
 	r := &c.round
 	a := wire.Announcement{N: c.N + 1, Attempt: r.attempt, Epoch: c.epoch, Cohort: r.cohort}
-	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.crowd.IsAbsent)
+	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.cohort.crowd.IsAbsent)
 	if c.stepping() {
 		r.closes = c.policy.Steps.Ends(r.closes)
 	}
@@ -44,7 +44,7 @@ func (c *Core) maskedStep(in Input) {
 		c.counters.Malformed++
 		return
 	}
-	m, ok := c.member(in.ID)
+	m, ok := c.cohort.member(in.ID)
 	if !ok {
 		c.counters.Unknown++
 		return
@@ -57,7 +57,7 @@ func (c *Core) maskedStep(in Input) {
 	waited := steps.On() && c.awaits(m)
 	taken := steps.Take(m.Slot, message, in.Token, &c.counters, c.respond)
 	if message.N == c.N+1 {
-		c.crowd.Redeem(m.Slot, message.N)
+		c.cohort.crowd.Redeem(m.Slot, message.N)
 	}
 	if taken {
 		c.answered(waited)
@@ -92,12 +92,12 @@ func (c *Core) stepOver() (goesOn bool) {
 func (c *Core) takeSum() {
 	steps := c.policy.Steps
 	loss, count := steps.Result()
-	c.chain.Taken, c.losses = count, append(c.losses, loss)
+	c.chain.Taken, c.round.losses = count, append(c.round.losses, loss)
 	c.counters.Contributions += uint64(count)
 	c.counters.Malformed += uint64(len(steps.Liars()))
 	for _, slot := range steps.Contributors() {
-		m := gather.Member{Slot: slot, ID: c.roster.IDs[slot]}
-		c.answers.Set(m, gather.Contributed)
+		m := gather.Member{Slot: slot, ID: c.cohort.roster.IDs[slot]}
+		c.cohort.answers.Set(m, gather.Contributed)
 		c.contributed(m, c.N+1, false)
 	}
 }
@@ -112,8 +112,8 @@ func (c *Core) spent() bool {
 // skip takes the index of a record that cannot be made, by a change that changes nothing. A run in
 // which that follows itself waits for devices in between.
 func (c *Core) skip() {
-	if c.skips++; c.skips > c.Plan.MaxAttempts {
-		c.skips = 0
+	if c.round.skips++; c.round.skips > c.Plan.MaxAttempts {
+		c.round.skips = 0
 		c.runShort()
 		return
 	}

@@ -213,10 +213,10 @@ func TestMaskedSilent(t *testing.T) {
 		f.step(secagg.StepKeys, 0, 1, 2, 3)
 		f.wait(f.c.round.closes - f.now)
 	}
-	if s := &f.c.shortage; !s.Waits {
+	if s := &f.c.halt.shortage; !s.Waits {
 		t.Fatalf("attempt %d asks the 4 that are present, quorum %d", f.c.round.attempt, plan.Quorum)
 	}
-	f.wait(f.c.shortage.RetryAt - f.now)
+	f.wait(f.c.halt.shortage.RetryAt - f.now)
 	f.begin()
 	if len(f.devices) != 10 {
 		t.Fatalf("%d devices take part, want all", len(f.devices))
@@ -253,10 +253,10 @@ func TestMaskedVain(t *testing.T) {
 		f.input(Input{Kind: InAppended, N: f.c.N + 1})
 	}
 	leave(ids(30)[9:12])
-	for f.c.shortage.Spells < 20 || !f.c.shortage.Waits {
+	for f.c.halt.shortage.Spells < 20 || !f.c.halt.shortage.Waits {
 		f.wait(f.c.due() - f.now)
 	}
-	if present := f.c.crowd.Present(); present != 9 {
+	if present := f.c.cohort.crowd.Present(); present != 9 {
 		t.Fatalf("%d are present after attempts in vain, want 9", present)
 	}
 	f.input(joinOf(ids(30)[9]))
@@ -271,10 +271,10 @@ func TestMaskedFits(t *testing.T) {
 	plan := agreedPlan(t, 150)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 60, 40, 1000
 	f := newMaskedFleet(t, plan, 150)
-	for !f.c.shortage.Waits { // until all are silent
+	for !f.c.halt.shortage.Waits { // until all are silent
 		f.wait(f.c.round.closes - f.now)
 	}
-	f.wait(f.c.shortage.RetryAt - f.now)
+	f.wait(f.c.halt.shortage.RetryAt - f.now)
 	f.begin()
 	for device := range f.devices {
 		f.step(secagg.StepKeys, device)
@@ -286,7 +286,7 @@ func TestMaskedFits(t *testing.T) {
 	plan = securePlan(t, 5000)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 1000, 30, 1000
 	c := newTestCore(t, plan, 5000)
-	if got := c.cohort(3).Sampled; got != secagg.MostAsked {
+	if got := c.draw(3).Sampled; got != secagg.MostAsked {
 		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, secagg.MostAsked)
 	}
 	for _, id := range ids(5000)[30:] {

@@ -14,7 +14,7 @@ const forever = math.MaxUint64
 // runShort waits for devices to come back. The attempt's contributions stay, and replies to it
 // still count. What an operator asked for while the attempt was open does not wait.
 func (c *Core) runShort() {
-	s := &c.shortage
+	s := &c.halt.shortage
 	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
 	if at := c.backBy(); at > c.now {
 		s.RetryAt = min(s.RetryAt, c.soonest(at))
@@ -34,15 +34,15 @@ func (c *Core) runShort() {
 // soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
 // decline, are not asked without a pause.
 func (c *Core) soonest(at uint64) uint64 {
-	return max(at, c.shortage.Since+c.pauseOf(c.shortage.Spells, uint64(c.Plan.Reannounce)))
+	return max(at, c.halt.shortage.Since+c.pauseOf(c.halt.shortage.Spells, uint64(c.Plan.Reannounce)))
 }
 
 // lacking is how many more devices the round needs for its quorum than are present and may yet
 // contribute.
 func (c *Core) lacking() int {
-	hopes := int(c.crowd.Present())
-	for _, slot := range c.answers.Given {
-		if c.answers.Slots[slot]&gather.Contributed != 0 && !c.crowd.Members[slot].Absent() {
+	hopes := int(c.cohort.crowd.Present())
+	for _, slot := range c.cohort.answers.Given {
+		if c.cohort.contributed(gather.Member{Slot: slot}) && !c.cohort.crowd.Members[slot].Absent() {
 			hopes--
 		}
 	}
@@ -51,13 +51,13 @@ func (c *Core) lacking() int {
 
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.
 func (c *Core) backBy() uint64 {
-	c.crowd.Sweep(c.now)
-	return c.crowd.BackBy(c.now, c.lacking())
+	c.cohort.crowd.Sweep(c.now)
+	return c.cohort.crowd.BackBy(c.now, c.lacking())
 }
 
 // returned handles that a member came, or came back.
 func (c *Core) returned() {
-	if s := &c.shortage; s.Waits && c.lacking() <= 0 {
+	if s := &c.halt.shortage; s.Waits && c.lacking() <= 0 {
 		s.RetryAt = min(s.RetryAt, c.soonest(c.now))
 	}
 }
@@ -65,11 +65,11 @@ func (c *Core) returned() {
 // reopen asks again. One attempt must do, unless enough devices seem to be there. If too few are,
 // it gives silent ones another deadline.
 func (c *Core) reopen() {
-	c.shortage.Waits, c.announcing = false, false
-	c.crowd.Sweep(c.now)
+	c.halt.shortage.Waits, c.announcer.on = false, false
+	c.cohort.crowd.Sweep(c.now)
 	c.round.tries = 0
 	if c.lacking() > 0 {
-		c.crowd.Pardon(c.now)
+		c.cohort.crowd.Pardon(c.now)
 		c.round.tries = c.Plan.MaxAttempts - 1
 	}
 	c.openAttempt(c.round.attempt + 1)
@@ -77,26 +77,26 @@ func (c *Core) reopen() {
 
 // endShortage notes that the run has the devices that it needs.
 func (c *Core) endShortage() {
-	if c.shortage.Spells > 0 {
+	if c.halt.shortage.Spells > 0 {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
-	c.shortage = crowd.Shortage{}
+	c.halt.shortage = crowd.Shortage{}
 }
 
 // due returns when the open attempt closes, or when a run that lacks devices asks again.
 func (c *Core) due() uint64 {
 	switch {
-	case c.paused:
+	case c.halt.paused:
 		return forever
-	case c.shortage.Waits:
-		return c.shortage.RetryAt
+	case c.halt.shortage.Waits:
+		return c.halt.shortage.RetryAt
 	}
 	return c.round.ends()
 }
 
 // closeOrReopen does what is due.
 func (c *Core) closeOrReopen() {
-	if c.shortage.Waits {
+	if c.halt.shortage.Waits {
 		c.reopen()
 	} else if !c.goesOn() {
 		c.closeAttempt()
@@ -106,12 +106,12 @@ func (c *Core) closeOrReopen() {
 // waitsText says which devices a run waits for that has not begun round 1, or that lacks a quorum.
 func (c *Core) waitsText() string {
 	switch {
-	case c.End != nil || c.paused:
+	case c.End != nil || c.halt.paused:
 		return ""
-	case c.shortage.Waits:
-		return c.crowd.Lacks(c.Plan.Quorum)
+	case c.halt.shortage.Waits:
+		return c.cohort.crowd.Lacks(c.Plan.Quorum)
 	case !c.waiting():
 		return ""
 	}
-	return c.roster.Awaits(&c.Plan)
+	return c.cohort.roster.Awaits(&c.Plan)
 }

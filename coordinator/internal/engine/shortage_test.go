@@ -75,7 +75,7 @@ func TestChangeWhileAskingAgain(t *testing.T) {
 	p.Deadline, p.Reannounce = 30_000, 5_000
 	c := newTestCore(t, p, 2)
 	now := uint64(1)
-	for c.shortage.Spells < 3 || c.shortage.Waits {
+	for c.halt.shortage.Spells < 3 || c.halt.shortage.Waits {
 		pass(c, &now, 100)
 	}
 	change := &plan.Change{Fields: []uint64{fieldNumber(t, "quorum")}, Values: plan.Plan{

@@ -158,7 +158,7 @@ func (s *stage) expand(ids []string) []string {
 			list = append(list, id)
 			continue
 		}
-		for _, member := range s.core.roster.IDs {
+		for _, member := range s.core.cohort.roster.IDs {
 			if s.inGroup(id[1:], member) {
 				list = append(list, member)
 			}
@@ -169,7 +169,7 @@ func (s *stage) expand(ids []string) []string {
 
 func (s *stage) inGroup(group, id string) bool {
 	c := s.core
-	m, ok := c.roster.Find(id)
+	m, ok := c.cohort.roster.Find(id)
 	if !ok || len(c.round.attempts) == 0 {
 		return false
 	}

@@ -17,7 +17,7 @@ import (
 // surveyDue returns what the next record asks for in place of a round's scalars, and who asks.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	if len(c.policy.Surveys) > 0 {
-		c.crowd.Sweep(c.now)
+		c.cohort.crowd.Sweep(c.now)
 	}
 	for _, s := range c.policy.Surveys {
 		if kind := s.Due(c.Rounds, standing{c}); kind != survey.None {
@@ -42,7 +42,7 @@ func (c *Core) asking(rest []byte) []byte {
 // round that waited. If no value will do, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
-	c.yield.Early = r.attempt == 0 && c.now < r.deadline
+	c.cohort.yield.Early = r.attempt == 0 && c.now < r.deadline
 	answers := c.chain.End.(*aggregate.Rows)
 	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, standing{c})
 	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: r.attempt,

@@ -16,7 +16,7 @@ func (c *Core) upload(in Input) {
 		return
 	}
 	c.counters.UploadBytes += uint64(len(u.Data))
-	m, ok := c.member(in.ID)
+	m, ok := c.cohort.member(in.ID)
 	answer, counted := refused, func() {}
 	switch {
 	case !ok || c.witness(in.ID):
@@ -54,7 +54,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return refused, nothing
 	}
-	data, answer := c.uploads.Add(m.ID, u, c.now)
+	data, answer := c.vectors.uploads.Add(m.ID, u, c.now)
 	switch {
 	case answer.State == wire.UploadBusy:
 		c.counters.Busy++
@@ -80,7 +80,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
-	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.contributed(m)
 }
 
 // judgeUpload returns the counter of what any piece shows to be wrong with its vector, nil if
@@ -89,7 +89,7 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.round.survey != survey.None:
 		return &c.counters.WrongSurvey
-	case c.uploads.Spent(m.ID):
+	case c.vectors.uploads.Spent(m.ID):
 		return &c.counters.Duplicate
 	case u.Size != 4*uint64(c.round.scalars):
 		return &c.counters.WrongCount
@@ -102,7 +102,7 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 // blame answers a vector that was rejected. A damaged one may be sent once more; one that the
 // device meant to send would be the same again.
 func (c *Core) blame(m gather.Member, fault *uint64) wire.UploadReply {
-	if c.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
+	if c.vectors.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}
 	}
 	return refused

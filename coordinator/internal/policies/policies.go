@@ -3,6 +3,7 @@ package policies
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/vault"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
@@ -10,9 +11,19 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
+// A Memory is what policies know of a log. It is there before it is known which of them the log's
+// plan has, and remains while a change has one of them rest.
+type Memory struct {
+	lengths guard.Past
+}
+
+// Note notes the next record of a log that begins with first.
+func (m *Memory) Note(first, record []byte) { m.lengths.Note(first, record) }
+
 // Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
 // are asked, so its changes reach them.
-func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
+func (m *Memory) Of(p *plan.Plan, epoch uint64) (s policy.Set) {
+	s.Stages.Past = &m.lengths
 	if p.MuAuto > 0 || p.StepAuto > 0 {
 		s.Surveys = append(s.Surveys, &steered{p})
 	}

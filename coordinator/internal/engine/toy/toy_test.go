@@ -52,7 +52,7 @@ func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ poli
 
 // toys are the policies of a plan, and two more.
 func toys(p *plan.Plan, epoch uint64) policy.Set {
-	s := policies.Of(p, epoch)
+	s := (&policies.Memory{}).Of(p, epoch)
 	s.Stages.More = append(s.Stages.More,
 		func(_ *plan.Plan, next aggregate.Stage) aggregate.Stage { return &halving{next} })
 	s.Surveys = append(s.Surveys, &asking{})

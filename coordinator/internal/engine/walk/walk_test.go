@@ -108,6 +108,8 @@ func (w *walk) restart() {
 	w.epoch, w.held = epoch, nil
 	var a frozen.History
 	var b engine.History
+	var memory policies.Memory
+	b.Follow(memory.Note)
 	for _, remember := range []func([]byte){a.Remember, b.Remember} {
 		p, err := runlog.Replay(context.Background(), w.log, w.log.Last(), remember)
 		w.must(err)
@@ -125,7 +127,7 @@ func (w *walk) restart() {
 		Witnesses: []string{"witness"}}, &a)
 	w.must(err)
 	w.now, err = engine.New(engine.Config{Plan: w.plan, Epoch: epoch, Random: random(),
-		Policies: policies.Of, Witnesses: []string{"witness"}}, &b)
+		Policies: memory.Of, Witnesses: []string{"witness"}}, &b)
 	w.must(err)
 	w.seen.events["restart"]++
 	w.compare(w.old.Start(w.time), w.now.Start(w.time))
