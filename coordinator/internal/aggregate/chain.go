@@ -21,7 +21,7 @@ type Chain struct {
 	parts Parts
 	first Stage
 
-	robust   *robust // nil: the round has none
+	bounds   *bounds // nil: the round has none
 	guard    guard.Guard
 	controls gather.Controls
 	sum      gather.Tally
@@ -68,7 +68,7 @@ type Shape struct {
 func (c *Chain) Open(shape Shape) {
 	c.Taken = 0
 	c.Loss.Reset()
-	c.robust, c.End = nil, c.end(shape)
+	c.bounds, c.End = nil, c.end(shape)
 	if c.first = c.End; !shape.Survey {
 		c.first = c.filtered()
 	}
@@ -116,10 +116,10 @@ func (c *Chain) filtered() (first Stage) {
 		c.guard.Rest()
 	} else {
 		c.guard.Begin(c.plan, c.parts.Past)
-		c.robust = &robust{Stage: first, chain: c}
-		first = c.robust
+		c.bounds = &bounds{Stage: first, chain: c}
+		first = c.bounds
 		if !c.guard.Holds() {
-			first = &claims{c.robust.Stage, &c.guard}
+			first = &claims{c.bounds.Stage, &c.guard}
 		}
 	}
 	for _, more := range c.parts.More {
@@ -143,7 +143,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 	if c.plan.Weights != plan.BySamples {
 		return 1
 	}
-	if c.robust != nil {
+	if c.bounds != nil {
 		claim = c.guard.Samples(claim)
 	}
 	return min(claim, c.plan.MaxWeight)
@@ -151,7 +151,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 
 // Trim changes a contribution that is late, which does not pass the chain.
 func (c *Chain) Trim(slot uint32, values []float32) {
-	if c.robust != nil {
+	if c.bounds != nil {
 		c.guard.Cut(slot, values)
 	}
 	gather.AggregatorOf(c.plan).Clip(values)
@@ -163,7 +163,7 @@ func (c *Chain) Fits(n uint64, size, scalars int) bool {
 }
 
 // Vouched says whether a root has contributed, where one has to.
-func (c *Chain) Vouched() bool { return c.robust == nil || c.guard.Vouched() }
+func (c *Chain) Vouched() bool { return c.bounds == nil || c.guard.Vouched() }
 
 // Rooted says whether the plan has roots, without which no round closes.
 func (c *Chain) Rooted() bool { return guard.Rooted(c.plan) }

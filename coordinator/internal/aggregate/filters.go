@@ -33,20 +33,20 @@ func (s *claims) Close() {
 	s.Stage.Close()
 }
 
-// robust holds contributions until the round closes, and then hands on what package guard leaves.
-type robust struct {
+// bounds holds contributions until the round closes, and then hands on what package guard leaves.
+type bounds struct {
 	Stage
 	chain *Chain
 	now   Contribution
 }
 
-func (s *robust) Add(k *Contribution) {
+func (s *bounds) Add(k *Contribution) {
 	r := wire.Reply{Values: k.Sent, Weight: k.Claim, Loss: k.Loss}
 	s.chain.guard.Hold(k.Slot, &r, k.Values, k.Control, k.Variate)
 	s.chain.controls.Add(k.Control, k.Variate, k.Weight) // to know whether the next one fits
 }
 
-func (s *robust) Close() {
+func (s *bounds) Close() {
 	g, now := &s.chain.guard, &s.now
 	held := g.Close()
 	s.chain.controls.Reset()

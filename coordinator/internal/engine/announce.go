@@ -25,9 +25,9 @@ func (c *Core) announce() {
 	case c.announcer.last == 0 || c.announcer.last == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
 		if m, few := c.missing(); few && c.announcer.last == a.N && a.State == wire.Open {
-			a.Rest = c.tail(c.digests.reference, m, true)
+			a.Rest = c.tail(c.votes.reference, m, true)
 		}
-	case a.N > c.digests.refersTo:
+	case a.N > c.votes.refersTo:
 		a.Rest = c.tail(wire.Reference{}, nil, false)
 	}
 	if a.State == wire.Open {
@@ -44,7 +44,7 @@ func (c *Core) announce() {
 // if there is one.
 func (c *Core) head() wire.Announcement {
 	a := wire.Announcement{
-		Rest:          c.tail(c.digests.reference, nil, false),
+		Rest:          c.tail(c.votes.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
 		Attempt:       c.round.attempt,

@@ -131,7 +131,7 @@ type Core struct {
 	lateWork   gather.LateWork
 	vectors    vectors
 	evaluation evaluation
-	digests    digests
+	votes      votes
 	watch      watch
 
 	announcer announcer
@@ -170,8 +170,8 @@ func New(cfg Config, h *History) (*Core, error) {
 		epoch:    cfg.Epoch,
 		vectors: vectors{uploads: gather.NewUploads(cmp.Or(cfg.UploadMemory,
 			gather.UploadMemory))},
-		digests: digests{booth: ballot.Booth{Witnesses: cfg.Witnesses}},
-		claims:  claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
+		votes:  votes{Booth: ballot.Booth{Witnesses: cfg.Witnesses}},
+		claims: claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
 	}
 	if c.epoch <= c.LastEpoch {
 		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.epoch,
@@ -192,7 +192,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		return nil, err
 	}
 	if h.Base != nil {
-		c.digests.begin(h.Base, c.N)
+		c.votes.begin(h.Base, c.N)
 	}
 	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.epoch)
 	parts := c.policy.Stages

@@ -25,7 +25,7 @@ func (c *Core) Status() report.Status {
 		Evaluation: c.evaluation.last,
 		Counters:   c.counters,
 		Uploads:    uint32(c.vectors.uploads.Count()),
-		Digests:    c.digests.booth.Reports(),
+		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.crowd.Twins(c.cohort.roster.IDs),
 		Unused:     c.cohort.crowd.UnusedOf(c.cohort.roster.IDs),
 	}
@@ -38,7 +38,7 @@ func (c *Core) Status() report.Status {
 		s.Asked, s.Contributions = c.cohort.members(c.round.cohort.Sampled), c.collected()
 		s.Declines = c.cohort.answers.Declines
 	}
-	if r := c.digests.reference; r.N > 0 {
+	if r := c.votes.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
 	}
 	return s

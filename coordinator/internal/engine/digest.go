@@ -14,24 +14,24 @@ import (
 // and join answers always bring it.
 const referRecords = 4
 
-// Digests are the votes on states, and what they came to.
-type digests struct {
-	booth     ballot.Booth
+// Votes are those on states, and what they came to.
+type votes struct {
+	ballot.Booth
 	reference wire.Reference // the newest; N is 0 before the first
 	refersTo  uint64         // the last record whose first announcement brings it
 }
 
 // begin refers to the state with which the log begins, which ends with record n.
-func (d *digests) begin(b *runlog.Base, n uint64) {
-	d.reference = wire.Reference{N: b.N, Tip: b.Hash.Tip(), Digest: b.Digest}
-	d.refersTo = n + referRecords
+func (v *votes) begin(b *runlog.Base, n uint64) {
+	v.reference = wire.Reference{N: b.N, Tip: b.Hash.Tip(), Digest: b.Digest}
+	v.refersTo = n + referRecords
 }
 
 // beginDigests makes room for the digests of the state after the last record, if devices report
 // them.
 func (c *Core) beginDigests() {
 	if every := uint64(c.Plan.DigestEvery); every > 0 && c.N%every == 0 {
-		c.digests.booth.Begin(c.N, c.Hash.Tip())
+		c.votes.Begin(c.N, c.Hash.Tip())
 	}
 }
 
@@ -41,14 +41,14 @@ func (c *Core) poll(a Attempt) {
 	if !c.cohort.roster.Open {
 		devices = a.Cohort.Sampled * uint64(c.cohort.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
 	}
-	c.digests.booth.Poll(n, devices, func(slot uint32, id string) bool {
+	c.votes.Poll(n, devices, func(slot uint32, id string) bool {
 		return a.Asks(c.Plan.Run, slot, id)
 	})
 }
 
 // digestReport counts a device's digest.
 func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
-	d := c.digests.booth.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
+	d := c.votes.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
 	if d == nil {
 		return
 	}
@@ -60,10 +60,10 @@ func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
 
 // refer announces the reference of a state if the digest that was just reported makes another one.
 func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
-	changed, tells := c.digests.booth.Refer(d, id, digest, c.Plan.ClaimBound > 0)
-	if changed && d.N >= c.digests.reference.N {
-		c.digests.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
-		c.digests.refersTo = max(c.N, c.announcer.last) + referRecords
+	changed, tells := c.votes.Refer(d, id, digest, c.Plan.ClaimBound > 0)
+	if changed && d.N >= c.votes.reference.N {
+		c.votes.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
+		c.votes.refersTo = max(c.N, c.announcer.last) + referRecords
 	}
 	if tells {
 		c.emitEvent(report.Event{Kind: report.Referred, Digests: d.Reports()})
@@ -74,5 +74,5 @@ func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
 // and no member.
 func (c *Core) witness(id string) bool {
 	_, member := c.cohort.roster.Slots[id]
-	return !member && slices.Contains(c.digests.booth.Witnesses, id)
+	return !member && slices.Contains(c.votes.Witnesses, id)
 }

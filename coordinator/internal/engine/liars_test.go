@@ -22,7 +22,7 @@ func leagueRun(t *testing.T, claimBound float32, witnesses ...string) (wrong, ri
 	plan.DigestEvery, plan.Members, plan.Target = 1, leagueRoster, leagueAsked
 	plan.ClaimBound = claimBound
 	c := newTestCore(t, plan, leagueRoster)
-	c.digests.booth.Witnesses = witnesses
+	c.votes.Witnesses = witnesses
 	names := ids(leagueRoster)
 	digest := func(id string, value byte) {
 		r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}

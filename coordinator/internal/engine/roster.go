@@ -96,7 +96,7 @@ func (c *Core) welcome(token string, slot uint32) {
 	if c.announcer.on {
 		head := c.head()
 		if head.State == wire.Open && !c.cohort.roster.Open {
-			head.Rest = c.tail(c.digests.reference, c.lacks(slot), true)
+			head.Rest = c.tail(c.votes.reference, c.lacks(slot), true)
 			c.round.calls++
 		}
 		if head.State == wire.Open {

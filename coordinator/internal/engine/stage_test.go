@@ -77,7 +77,7 @@ func (s *stage) command(args []string) {
 	case "rollback", "change":
 		s.request(name, args)
 	case "witnesses":
-		s.witnesses, s.core.digests.booth.Witnesses = args, args
+		s.witnesses, s.core.votes.Witnesses = args, args
 	case "join":
 		for _, id := range args {
 			s.step(Input{Kind: InJoin, ID: id, Token: "to." + id,
@@ -137,7 +137,7 @@ func (s *stage) restart() {
 		fmt.Fprintf(&s.out, "error: %v\n", err)
 		return
 	}
-	s.core.digests.booth.Witnesses = s.witnesses
+	s.core.votes.Witnesses = s.witnesses
 	s.do(s.core.Start(s.now))
 }
 
