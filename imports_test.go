@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 		module + "/prng", module + "/mathx/...", module + "/plan", module + "/wire",
 		module + "/wire/survey", module + "/internal/surrogate", module + "/internal/grouping",
 		module + "/internal/perclass", module + "/client/objective", module + "/client/replica",
-		module + "/client/internal/consent", module + "/client/internal/slope",
+		module + "/client/internal/memlimit", module + "/client/internal/slope",
 		module + "/client/internal/contain", module + "/client/internal/descent",
 	},
 	"client/internal/contain": {},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/valid"
@@ -36,7 +36,7 @@ func (c *Client) usable(p *plan.Plan) bool {
 // accepts asks the app whether it accepts a plan, and names the plan in a refusal.
 func (c *Client) accepts(ctx context.Context, p *plan.Plan) error {
 	err := c.prober.Accepts(ctx, p)
-	if errors.Is(err, consent.ErrPlan) {
+	if errors.Is(err, memlimit.ErrPlan) {
 		err = fmt.Errorf("plan: %w", err)
 	}
 	return err
@@ -51,7 +51,7 @@ func (c *Client) ready(
 	if err == nil {
 		err = c.accepts(ctx, c.follower.Plan())
 	}
-	if errors.Is(err, consent.ErrPlan) {
+	if errors.Is(err, memlimit.ErrPlan) {
 		err = fmt.Errorf("%w: %w", probe.ErrPolicy, err)
 	}
 	return err

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/link"
+	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
@@ -43,7 +43,7 @@ var (
 
 // Functions return these values so that the documentation shows no name of an internal package.
 
-func errPlan() error     { return consent.ErrPlan }
+func errPlan() error     { return memlimit.ErrPlan }
 func errDiverged() error { return follow.ErrDiverged }
 func errStore() error    { return files.ErrStore }
 
@@ -133,13 +133,13 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 }
 
 // guard returns the checks that a plan must pass on this device.
-func (c *Client) guard() *consent.Guard {
+func (c *Client) guard() *memlimit.Guard {
 	flat := true
 	switch c.cfg.Objective.(type) {
 	case objective.Batched, objective.Streaming:
 		flat = false
 	}
-	return &consent.Guard{Limit: c.cfg.MemoryLimit, Device: footprint.Device{
+	return &memlimit.Guard{Limit: c.cfg.MemoryLimit, Device: footprint.Device{
 		Flat: flat, Passive: c.cfg.Passive != nil, Workers: c.cfg.Workers,
 	}}
 }

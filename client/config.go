@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
@@ -141,7 +141,7 @@ func (c Config) withDefaults() (Config, int, error) {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
 	if c.MemoryLimit == 0 {
-		c.MemoryLimit = consent.Default(dim)
+		c.MemoryLimit = memlimit.Default(dim)
 	}
 	if c.Recorder == nil {
 		c.Recorder = RecorderFunc(func(Progress) error { return nil })

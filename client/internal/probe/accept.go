@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -18,7 +18,7 @@ type answer struct {
 }
 
 // Accepts asks the app whether it accepts a plan. It asks once: again only of another plan, or
-// after Close. The error matches [consent.ErrPlan] if the app refuses. Otherwise it is [ErrBusy],
+// after Close. The error matches [memlimit.ErrPlan] if the app refuses. Otherwise it is [ErrBusy],
 // or the cause of ctx, which may end before the app answers.
 func (p *Prober) Accepts(ctx context.Context, plan *plan.Plan) error {
 	if p.cfg.Accept == nil {
@@ -37,7 +37,7 @@ func (p *Prober) Accepts(ctx context.Context, plan *plan.Plan) error {
 	case errors.Is(err, ErrBusy):
 		return err
 	case err != nil:
-		err = fmt.Errorf("%w: the app refuses it: %w", consent.ErrPlan, err)
+		err = fmt.Errorf("%w: the app refuses it: %w", memlimit.ErrPlan, err)
 	}
 	p.answer = answer{&asked, err}
 	return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,7 +19,7 @@ var ErrRecorder = errors.New("recorder")
 
 // Final says whether this device cannot go on with the run after an error.
 func Final(err error) bool {
-	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, consent.ErrPlan, bus.ErrClosed,
+	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, memlimit.ErrPlan, bus.ErrClosed,
 		bus.ErrPermission} {
 		if errors.Is(err, final) {
 			return true

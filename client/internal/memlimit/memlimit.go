@@ -1,5 +1,5 @@
-// Package consent says in which plans a device takes part: in those that fit its memory.
-package consent
+// Package memlimit says in which plans a device takes part: in those that fit its memory.
+package memlimit
 
 import (
 	"errors"
