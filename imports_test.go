@@ -60,9 +60,9 @@ var allowed = map[string][]string{
 		module + "/wire/survey", module + "/internal/surrogate", module + "/internal/grouping",
 		module + "/internal/perclass", module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/memlimit", module + "/client/internal/slope",
-		module + "/client/internal/contain", module + "/client/internal/descent",
+		module + "/client/internal/isolate", module + "/client/internal/descent",
 	},
-	"client/internal/contain": {},
+	"client/internal/isolate": {},
 	"client/internal/descent": {module + "/plan", module + "/wire"},
 	"client/internal/slope": {
 		module + "/prng", module + "/mathx", module + "/plan", module + "/wire",

@@ -64,7 +64,7 @@ var features = []feature{
 
 // core are the packages that every run uses.
 var core = []string{
-	"bus", "client", "client/internal/memlimit", "client/internal/contain",
+	"bus", "client", "client/internal/memlimit", "client/internal/isolate",
 	"client/internal/follow", "client/internal/link", "client/internal/outbox",
 	"client/internal/probe", "client/internal/retry", "client/objective", "client/replica",
 	"client/replica/internal/layout", "client/replica/internal/server", "coordinator", "plan",

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/isolate"
 	"github.com/zofl/zofl/client/internal/memlimit"
 	"github.com/zofl/zofl/plan"
 )
@@ -28,7 +28,7 @@ func (p *Prober) Accepts(ctx context.Context, plan *plan.Plan) error {
 		return said.err
 	}
 	shown, asked := *plan, *plan // the replica changes its plan, and the app may change its copy
-	_, err := contain.Call(ctx, &p.calls, func() (none struct{}, err error) {
+	_, err := isolate.Call(ctx, &p.calls, func() (none struct{}, err error) {
 		return none, p.cfg.Accept(&shown)
 	})
 	switch {

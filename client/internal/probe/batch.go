@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/isolate"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
@@ -41,7 +41,7 @@ func (p *Prober) samples(ctx context.Context) (int, error) {
 	if !ok {
 		return 0, nil
 	}
-	n, err := contain.Call(ctx, &p.calls, func() (int, error) { return sampler.Samples(), nil })
+	n, err := isolate.Call(ctx, &p.calls, func() (int, error) { return sampler.Samples(), nil })
 	if err != nil {
 		return 0, fmt.Errorf("samples: %w", err)
 	}

@@ -8,7 +8,7 @@ package probe
 import (
 	"log/slog"
 
-	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/isolate"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/plan"
@@ -40,7 +40,7 @@ type Prober struct {
 	classed objective.Classed   // nil for an objective without losses by class
 	slopes  differentiator      // of an objective with a gradient or slopes
 
-	calls   contain.Caller
+	calls   isolate.Caller
 	source  source // streaming, batched: where the app reads points
 	last    estimation
 	buffers buffers

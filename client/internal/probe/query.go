@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/isolate"
 )
 
 // errGivenUp ends an abandoned job. Nothing reads it.
@@ -52,7 +52,7 @@ func (q *query) run(ctx context.Context) error {
 	q.ctx = ctx
 	err := q.prober.calls.Run(ctx, q.job, q.quit)
 	q.revoke()
-	if errors.Is(err, contain.ErrPanic) || errors.Is(err, contain.ErrExit) {
+	if errors.Is(err, isolate.ErrPanic) || errors.Is(err, isolate.ErrExit) {
 		return q.blame(err)
 	}
 	return err

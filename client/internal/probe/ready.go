@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/contain"
+	"github.com/zofl/zofl/client/internal/isolate"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
 )
@@ -21,7 +21,7 @@ var (
 	// ErrPolicy: the app's policy says no, or failed.
 	ErrPolicy = errors.New("the app's policy")
 	// ErrBusy: an earlier callback has not returned.
-	ErrBusy = contain.ErrBusy
+	ErrBusy = isolate.ErrBusy
 	// ErrTooLarge: a scalar or an element of the vector is above the plan's MaxScalar.
 	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
 )
@@ -60,7 +60,7 @@ func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
 	if !ok {
 		return nil
 	}
-	allowed, err := contain.Call(ctx, &p.calls, func() (bool, error) {
+	allowed, err := isolate.Call(ctx, &p.calls, func() (bool, error) {
 		return policy.MayWork(work), nil
 	})
 	switch {
@@ -107,7 +107,7 @@ func (p *Prober) Evaluate(
 	evaluator := p.cfg.Objective.(objective.Evaluator)
 	probe := p.flat()
 	copy(probe, x)
-	return contain.Call(ctx, &p.calls, func() (m Metrics, err error) {
+	return isolate.Call(ctx, &p.calls, func() (m Metrics, err error) {
 		m.Values, m.Samples, err = evaluator.Evaluate(ctx, probe)
 		return m, err
 	})

@@ -1,6 +1,6 @@
-// Package contain runs the app's code so that one of its callbacks that hangs, panics or ends its
+// Package isolate runs the app's code so that one of its callbacks that hangs, panics or ends its
 // goroutine costs that call and nothing else.
-package contain
+package isolate
 
 import (
 	"context"
