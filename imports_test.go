@@ -59,12 +59,12 @@ var allowed = map[string][]string{
 		module + "/prng", module + "/mathx/...", module + "/plan", module + "/wire",
 		module + "/wire/survey", module + "/internal/surrogate", module + "/internal/grouping",
 		module + "/internal/perclass", module + "/client/objective", module + "/client/replica",
-		module + "/client/internal/memlimit", module + "/client/internal/slope",
+		module + "/client/internal/memlimit", module + "/client/internal/directional",
 		module + "/client/internal/isolate", module + "/client/internal/descent",
 	},
 	"client/internal/isolate": {},
 	"client/internal/descent": {module + "/plan", module + "/wire"},
-	"client/internal/slope": {
+	"client/internal/directional": {
 		module + "/prng", module + "/mathx", module + "/plan", module + "/wire",
 		module + "/internal/parallel", module + "/client/replica",
 	},

@@ -57,7 +57,7 @@ var features = []feature{
 			"internal/disk"}},
 	{"a network", never, []string{"coordinator/internal/pulse"}},
 	{"several coordinators", never, []string{"coordinator/internal/senior", "internal/leader"}},
-	{"gradients", never, []string{"client/internal/slope"}},
+	{"gradients", never, []string{"client/internal/directional"}},
 	{"plan files", never, []string{"plan/planfile"}},
 	{"refusals", never, []string{"plan/plancheck"}},
 }

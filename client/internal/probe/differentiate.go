@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/slope"
+	"github.com/zofl/zofl/client/internal/directional"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
 )
@@ -21,7 +21,7 @@ type differentiator struct {
 	gradient  objective.Differentiable       // nil: the objective has none
 	streams   objective.StreamingDirectional // nil: it has none, or the above
 	slope     objective.Directional          // nil: it has none, or one of the above
-	projector *slope.Projector
+	projector *directional.Projector
 	source    source    // of streams: where the app reads directions
 	g         []float32 // the gradient, or the direction of a slope
 	slopes    []float64 // of a step's directions, from a gradient
@@ -36,7 +36,7 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 		}
 	}
 	if has {
-		d.projector = slope.New(workers)
+		d.projector = directional.New(workers)
 		d.source.dim, d.source.tangent = o.Dim(), d.projector
 	}
 }

@@ -3,7 +3,7 @@ package probe
 import (
 	"sync"
 
-	"github.com/zofl/zofl/client/internal/slope"
+	"github.com/zofl/zofl/client/internal/directional"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 )
@@ -24,7 +24,7 @@ type place struct {
 //  2. No point is used twice, because an app may keep it.
 type source struct {
 	dim     int
-	tangent *slope.Projector // not nil: a point is the direction alone, as a slope has it
+	tangent *directional.Projector // not nil: a point is the direction alone, as a slope has it
 
 	mu      sync.RWMutex // guards what follows, and the replica during a call
 	call    uint64       // 0: none

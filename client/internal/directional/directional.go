@@ -1,8 +1,8 @@
-// Package slope computes the derivatives of a loss along a round's directions, for a device
+// Package directional computes the derivatives of a loss along a round's directions, for a device
 // that has its gradient. They are the limits, for mu to 0, of the differences that a device
 // without a gradient takes. What a device sends need not be repeatable by another, so these
 // sums are in float64, in whatever order is fast.
-package slope
+package directional
 
 import (
 	"fmt"
