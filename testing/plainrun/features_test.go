@@ -38,7 +38,7 @@ var features = []feature{
 		[]string{"client/replica/internal/digest", "coordinator/internal/ballot"}},
 	{"vectors",
 		func(p *plan.Plan) bool { return p.Transport == plan.DenseVectors },
-		[]string{"client/internal/descent"}},
+		[]string{"client/internal/localsteps"}},
 	{"surrogates",
 		func(p *plan.Plan) bool { return p.Estimator == plan.Surrogate },
 		[]string{"internal/surrogate"}},

@@ -1,6 +1,6 @@
-// Package descent makes the local steps of a device that sends a vector: by the plan's rule, inside
+// Package localsteps makes the local steps of a device that sends a vector: by the plan's rule, inside
 // the plan's boxes. No replica repeats them.
-package descent
+package localsteps
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package descent
+package localsteps
 
 import (
 	"math"
