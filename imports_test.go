@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	"client/internal/link": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/wire/signed",
 		module + "/internal/subjects", module + "/client/internal/follow",
-		module + "/client/internal/ration", module + "/client/internal/retry",
+		module + "/client/internal/verify", module + "/client/internal/retry",
 		module + "/client/internal/tell", module + "/bus",
 	},
 	"client/internal/outbox": {

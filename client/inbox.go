@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
-	"github.com/zofl/zofl/client/internal/ration"
+	"github.com/zofl/zofl/client/internal/verify"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
 )
@@ -28,7 +28,7 @@ type arrival struct {
 
 // An inbox passes announcements from the bus's goroutine to the goroutine of Run.
 type inbox struct {
-	signed  *ration.Reader // nil: announcements need no signature
+	signed  *verify.Reader // nil: announcements need no signature
 	arrived chan struct{}  // has a token when queue is not empty
 	flooded chan struct{}  // has a token when announcements were dropped unread
 
@@ -43,7 +43,7 @@ type inbox struct {
 
 func newInbox(cfg *Config) *inbox {
 	return &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1),
-		signed: ration.NewReader(cfg.Run, cfg.keys())}
+		signed: verify.NewReader(cfg.Run, cfg.keys())}
 }
 
 // decode reads an announcement. An announcement that answers this client's question came in a
@@ -70,7 +70,7 @@ func (in *inbox) put(frame []byte, asked bool) {
 	defer in.mu.Unlock()
 	if err != nil {
 		in.refused++
-		if errors.Is(err, ration.ErrFlood) {
+		if errors.Is(err, verify.ErrFlood) {
 			in.skipped++
 			wake(in.flooded)
 		}

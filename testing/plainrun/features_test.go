@@ -50,7 +50,7 @@ var features = []feature{
 		[]string{"internal/half"}},
 	{"a secret run key", (*plan.Plan).Private, []string{"client/internal/seal"}},
 	{"signatures", never,
-		[]string{"client/internal/ration", "coordinator/internal/notary", "wire/signed"}},
+		[]string{"client/internal/verify", "coordinator/internal/notary", "wire/signed"}},
 	{"what a device tells", never, []string{"client/internal/tell", "wire/deviceinfo"}},
 	{"a store", never,
 		[]string{"client/internal/files", "client/replica/internal/packed", "internal/dirstore",

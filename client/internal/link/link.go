@@ -11,9 +11,9 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
-	"github.com/zofl/zofl/client/internal/ration"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/tell"
+	"github.com/zofl/zofl/client/internal/verify"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/deviceinfo"
@@ -35,7 +35,7 @@ type Link struct {
 	interval func() time.Duration // at which announcements are repeated
 	heard    func() time.Time     // the last announcement
 	log      *slog.Logger
-	signed   *ration.Asker // nil: any answer will do
+	signed   *verify.Asker // nil: any answer will do
 	allowed  bool          // the server permits this device to publish replies
 	teller   tell.Teller
 }
@@ -56,7 +56,7 @@ type Config struct {
 func New(cfg Config) *Link {
 	return &Link{
 		bus: cfg.Bus, reviver: newReviver(&cfg), run: cfg.Run, id: cfg.ID,
-		timeout: cfg.Timeout, log: cfg.Logger, signed: ration.NewAsker(cfg.Keys),
+		timeout: cfg.Timeout, log: cfg.Logger, signed: verify.NewAsker(cfg.Keys),
 		teller: tell.Teller{Ask: cfg.About, Logger: cfg.Logger},
 	}
 }

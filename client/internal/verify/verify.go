@@ -1,4 +1,4 @@
-// Package ration reads what the coordinator signed, and bounds what other frames cost.
+// Package verify reads what the coordinator signed, and bounds what other frames cost.
 //
 // A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
 // frames much faster. He can choose all of a frame but the signature, so nothing that is cheaper
@@ -6,7 +6,7 @@
 // while there is no ration is dropped, the coordinator's frames too. A device that misses
 // announcements has to ask the coordinator where the run is, and one that misses an answer has to
 // ask again.
-package ration
+package verify
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package ration
+package verify
 
 import (
 	"bytes"
