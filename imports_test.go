@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/wire/signed",
 		module + "/internal/subjects", module + "/client/internal/follow",
 		module + "/client/internal/verify", module + "/client/internal/retry",
-		module + "/client/internal/tell", module + "/bus",
+		module + "/client/internal/notify", module + "/bus",
 	},
 	"client/internal/outbox": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
@@ -88,9 +88,9 @@ var allowed = map[string][]string{
 		module + "/plan", module + "/wire", module + "/wire/secagg",
 		module + "/client/internal/retry",
 	},
-	"client/internal/files": {module + "/plan", module + "/wire"},
-	"client/internal/seal":  {},
-	"client/internal/tell":  {module + "/wire/deviceinfo"},
+	"client/internal/files":  {module + "/plan", module + "/wire"},
+	"client/internal/seal":   {},
+	"client/internal/notify": {module + "/wire/deviceinfo"},
 	// A log needs the contract, and what it stores to; neither a round nor another log.
 	"coordinator/runlog": {
 		module + "/wire/...", module + "/plan/...", module + "/coordinator/runlog",

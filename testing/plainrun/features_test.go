@@ -51,7 +51,7 @@ var features = []feature{
 	{"a secret run key", (*plan.Plan).Private, []string{"client/internal/seal"}},
 	{"signatures", never,
 		[]string{"client/internal/verify", "coordinator/internal/notary", "wire/signed"}},
-	{"what a device tells", never, []string{"client/internal/tell", "wire/deviceinfo"}},
+	{"what a device tells", never, []string{"client/internal/notify", "wire/deviceinfo"}},
 	{"a store", never,
 		[]string{"client/internal/files", "client/replica/internal/packed", "internal/dirstore",
 			"internal/disk"}},

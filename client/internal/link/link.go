@@ -11,8 +11,8 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/notify"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/client/internal/tell"
 	"github.com/zofl/zofl/client/internal/verify"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
@@ -37,7 +37,7 @@ type Link struct {
 	log      *slog.Logger
 	signed   *verify.Asker // nil: any answer will do
 	allowed  bool          // the server permits this device to publish replies
-	teller   tell.Teller
+	teller   notify.Teller
 }
 
 var _ follow.Source = (*Link)(nil)
@@ -57,7 +57,7 @@ func New(cfg Config) *Link {
 	return &Link{
 		bus: cfg.Bus, reviver: newReviver(&cfg), run: cfg.Run, id: cfg.ID,
 		timeout: cfg.Timeout, log: cfg.Logger, signed: verify.NewAsker(cfg.Keys),
-		teller: tell.Teller{Ask: cfg.About, Logger: cfg.Logger},
+		teller: notify.Teller{Ask: cfg.About, Logger: cfg.Logger},
 	}
 }
 

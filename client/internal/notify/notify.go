@@ -1,5 +1,5 @@
-// Package tell decides when a device tells its operator what the app says about it.
-package tell
+// Package notify decides when a device tells its operator what the app says about it.
+package notify
 
 import (
 	"fmt"
