@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 		module + "/wire/secagg", module + "/client/internal/retry",
 		module + "/client/internal/files",
 	},
-	"client/internal/mask": {
+	"client/internal/secagg": {
 		module + "/plan", module + "/wire", module + "/wire/secagg",
 		module + "/client/internal/retry",
 	},

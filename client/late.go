@@ -3,7 +3,7 @@ package client
 import (
 	"time"
 
-	"github.com/zofl/zofl/wire/secagg"
+	wiresecagg "github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -19,7 +19,7 @@ func (c *Client) lastChance(a *arrival) time.Time {
 		return a.closes // a survey takes no late answers
 	}
 	plan := c.follower.Plan()
-	if secagg.On(plan) {
+	if wiresecagg.On(plan) {
 		return a.closes.Add(-unmaskTime(plan))
 	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond

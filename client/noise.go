@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/client/internal/mask"
+	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -54,7 +54,7 @@ func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
 // noise, sendKept first makes sure that the store has the reply: after a crash the device would
 // draw other noise. If the store lacks it, sendKept reports that and sends nothing.
 func (c *Client) sendKept(
-	ctx context.Context, masks *mask.Session, plan *plan.Plan, frame []byte,
+	ctx context.Context, masks *secagg.Session, plan *plan.Plan, frame []byte,
 ) (sent bool, err error) {
 	if device, _ := plan.Noisy(); device {
 		kept, err := c.outbox.Kept()

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg"
+	wiresecagg "github.com/zofl/zofl/wire/secagg"
 )
 
 // With secure=sum a device answers an attempt in the steps of package mask. The first two steps
@@ -22,12 +22,12 @@ import (
 func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, tip := r.Plan(), r.Hash().Tip()
-	attempt := secagg.Of(plan.Run, &a.Announcement, tip, int(plan.Steps)*int(a.Perturbations))
+	attempt := wiresecagg.Of(plan.Run, &a.Announcement, tip, int(plan.Steps)*int(a.Perturbations))
 	if !c.outbox.BeginAttempt(attempt.Nonce()) {
 		return c.report(Progress{State: Waiting})
 	}
 	if c.outbox.Unmasked(a.N) {
-		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: secagg.DeclineSpent}
+		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: wiresecagg.DeclineSpent}
 		if err := c.send(ctx, reply.Append(nil)); err != nil {
 			return err
 		}
@@ -44,10 +44,10 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 	}
 	limited, cancel := context.WithDeadlineCause(ctx, a.closes, errDeadline)
 	defer cancel()
-	masks, err := mask.Begin(limited, mask.Config{Plan: plan, Attempt: attempt,
+	masks, err := secagg.Begin(limited, secagg.Config{Plan: plan, Attempt: attempt,
 		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
 		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
-	if errors.Is(err, mask.ErrOut) { // nothing that this device sends would show that it is back
+	if errors.Is(err, secagg.ErrOut) { // nothing that this device sends would show that it is back
 		c.rejoin()
 	}
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 
 // add adds a contribution to the sum of its round. It returns only errors that end Run and reports
 // all others, because the next announcement is another chance.
-func (c *Client) add(ctx context.Context, s *mask.Session, frame []byte) (sent bool, err error) {
+func (c *Client) add(ctx context.Context, s *secagg.Session, frame []byte) (sent bool, err error) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
 		return false, fmt.Errorf("the kept reply: %w", err)

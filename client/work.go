@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/mask"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/secagg"
+	wiresecagg "github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -40,7 +40,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		c.inbox.refuse()
 		return c.report(Progress{State: Waiting, Err: err})
 	}
-	if secagg.On(plan) {
+	if wiresecagg.On(plan) {
 		return c.workMasked(ctx, a)
 	}
 	repeats := c.member.repeats(a)
@@ -193,10 +193,10 @@ type working struct {
 	superseded atomic.Bool // ended by a later round
 	cancel     context.CancelFunc
 	unwatch    func()
-	masks      *mask.Session // the steps of secure aggregation; nil: the reply travels without masks
+	masks      *secagg.Session // the steps of secure aggregation; nil: the reply travels without masks
 }
 
-func (c *Client) working(ctx context.Context, a *arrival, masks *mask.Session) *working {
+func (c *Client) working(ctx context.Context, a *arrival, masks *secagg.Session) *working {
 	w := &working{a: a, late: uint64(c.follower.Plan().Late), masks: masks}
 	w.Context, w.cancel = context.WithDeadlineCause(ctx, c.lastChance(a), errDeadline)
 	w.unwatch = c.inbox.watched(w.see)

@@ -23,7 +23,7 @@ var features = []feature{
 		[]string{"plan/dp", "internal/dpnoise"}},
 	{"secure aggregation",
 		func(p *plan.Plan) bool { return p.Secure > 0 },
-		[]string{"client/internal/mask", "coordinator/internal/vault", "wire/secagg"}},
+		[]string{"client/internal/secagg", "coordinator/internal/vault", "wire/secagg"}},
 	{"groups",
 		func(p *plan.Plan) bool { return p.Groups > 0 },
 		[]string{"coordinator/internal/grouping", "internal/grouping"}},
