@@ -44,12 +44,12 @@ func newRunner() *runner {
 func (r *runner) run() {
 	defer close(r.gone)
 	for job := range r.jobs {
-		r.contain(job)
+		r.isolate(job)
 	}
 }
 
-// contain runs a job, turns a panic into an error, and sends the result.
-func (r *runner) contain(job func() error) {
+// isolate runs a job, turns a panic into an error, and sends the result.
+func (r *runner) isolate(job func() error) {
 	err := ErrExit
 	defer func() {
 		if p := recover(); p != nil {

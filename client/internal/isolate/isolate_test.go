@@ -26,7 +26,7 @@ func TestResults(t *testing.T) {
 		}
 		_, err = Call(t.Context(), &c, func() (int, error) { panic("oh") })
 		if !errors.Is(err, ErrPanic) || !strings.Contains(err.Error(), "panic: oh") ||
-			!strings.Contains(err.Error(), "contain_test.go") {
+			!strings.Contains(err.Error(), "isolate_test.go") {
 			t.Errorf("got %v, want the panic and where it was", err)
 		}
 		_, err = Call(t.Context(), &c, func() (int, error) { runtime.Goexit(); return 7, nil })

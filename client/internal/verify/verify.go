@@ -2,8 +2,8 @@
 //
 // A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
 // frames much faster. He can choose all of a frame but the signature, so nothing that is cheaper
-// tells his frames from the coordinator's. So checks that bring nothing are rationed. What comes
-// while there is no ration is dropped, the coordinator's frames too. A device that misses
+// tells his frames from the coordinator's. So checks that bring nothing are bounded. What comes
+// beyond the bound is dropped, the coordinator's frames too. A device that misses
 // announcements has to ask the coordinator where the run is, and one that misses an answer has to
 // ask again.
 package verify
