@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/client/mobile/internal/shelf"
+	"github.com/zofl/zofl/client/mobile/internal/devicedir"
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
@@ -27,7 +27,7 @@ type Client struct {
 	device        device
 	policy        policy
 	link          link
-	shelf         *shelf.Shelf // nil: memory only
+	dir           *devicedir.Dir // nil: memory only
 	events        events
 	traffic       traffic
 	trust         *truster
@@ -85,8 +85,8 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		config.About = func() deviceinfo.Device { return c.policy.about(name) }
 	}
 	if cfg.StateDir != "" {
-		c.shelf = shelf.New(cfg.StateDir)
-		config.Store = c.shelf
+		c.dir = devicedir.New(cfg.StateDir)
+		config.Store = c.dir
 	}
 	if c.inner, err = client.New(config); err != nil {
 		cfg.callbacks.take(c.device.callbacks)

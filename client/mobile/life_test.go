@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client/mobile/internal/shelf"
+	"github.com/zofl/zofl/client/mobile/internal/devicedir"
 )
 
 // patience is the time limit of every wait. No test takes that long unless it fails.
@@ -145,7 +145,7 @@ func TestStateDir(t *testing.T) {
 		clients[i] = made(t, cfg)
 	}
 	result := running(t, clients[0])
-	for clients[0].shelf.Load("nothing", nil) == shelf.ErrClosed {
+	for clients[0].dir.Load("nothing", nil) == devicedir.ErrClosed {
 		pause()
 	}
 	hasCode(t, "Run of another", clients[1].Run(), CodeLocked)
@@ -160,7 +160,7 @@ func TestStateDir(t *testing.T) {
 	if err := clients[1].RunFor(1); err != nil {
 		t.Errorf("RunFor after it: %v", err)
 	}
-	if err := clients[0].shelf.Load("nothing", nil); err != shelf.ErrClosed {
+	if err := clients[0].dir.Load("nothing", nil); err != devicedir.ErrClosed {
 		t.Errorf("a closed directory: %v", err)
 	}
 

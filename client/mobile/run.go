@@ -197,10 +197,10 @@ func (c *Client) fail(err error) {
 
 // open opens the StateDir, until close is called.
 func (c *Client) open() error {
-	if c.shelf == nil {
+	if c.dir == nil {
 		return nil
 	}
-	err := c.shelf.Open()
+	err := c.dir.Open()
 	if errors.Is(err, client.ErrStoreLocked) {
 		return &fault{CodeLocked, err}
 	} else if err != nil {
@@ -210,8 +210,8 @@ func (c *Client) open() error {
 }
 
 func (c *Client) close() {
-	if c.shelf != nil {
-		_ = c.shelf.Close() // no write is pending
+	if c.dir != nil {
+		_ = c.dir.Close() // no write is pending
 	}
 }
 

@@ -1,4 +1,4 @@
-package shelf
+package devicedir
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func TestStateDirChangesHands(t *testing.T) {
 	dir := t.TempDir()
 	a, b := New(dir), New(dir)
 	for i, turn := range []struct {
-		s              *Shelf
+		s              *Dir
 		changed, saves bool
 	}{
 		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},

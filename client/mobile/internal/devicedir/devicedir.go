@@ -1,5 +1,5 @@
-// Package shelf has the directory of a device that trains now and then.
-package shelf
+// Package devicedir has the directory of a device that trains now and then.
+package devicedir
 
 import (
 	"crypto/rand"
@@ -11,31 +11,31 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A Shelf is a Store that is open only while the client needs it, so that a client that
+// A Dir is a Store that is open only while the client needs it, so that a client that
 // does not run holds no lock.
 //
 // Invariant: whoever saves anything in the directory signs first, with a new name each time
 // it opens the directory.
-type Shelf struct {
+type Dir struct {
 	dir string
 
 	mu      sync.Mutex   // guards what follows
 	store   client.Store // nil: closed
-	user    string       // the last signature that this shelf knows of; "": none
-	signed  bool         // this shelf has signed since it was opened
+	user    string       // the last signature that this store knows of; "": none
+	signed  bool         // this store has signed since it was opened
 	changed bool
 }
 
-var _ client.SharedStore = (*Shelf)(nil)
+var _ client.SharedStore = (*Dir)(nil)
 
 // ErrClosed reports that the directory is not open.
 var ErrClosed = errors.New("the StateDir is closed")
 
-// New returns the shelf of a directory, closed.
-func New(dir string) *Shelf { return &Shelf{dir: dir} }
+// New returns the store in a directory, closed.
+func New(dir string) *Dir { return &Dir{dir: dir} }
 
 // Open opens the directory until Close is called. Errors are those of [client.OpenStore].
-func (s *Shelf) Open() error {
+func (s *Dir) Open() error {
 	store, err := client.OpenStore(s.dir)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Shelf) Open() error {
 // itemUser holds the signature of whoever saved last.
 const itemUser = "user"
 
-func (s *Shelf) lastUser() (name string, err error) {
+func (s *Dir) lastUser() (name string, err error) {
 	err = s.store.Load(itemUser, func(r *io.SectionReader) error {
 		b, err := io.ReadAll(io.LimitReader(r, 64)) // rand.Text is shorter
 		name = string(b)
@@ -64,8 +64,8 @@ func (s *Shelf) lastUser() (name string, err error) {
 	return name, err
 }
 
-// sign signs, unless this shelf has done so since it was opened.
-func (s *Shelf) sign() error {
+// sign signs, unless this store has done so since it was opened.
+func (s *Dir) sign() error {
 	if s.signed {
 		return nil
 	}
@@ -80,8 +80,8 @@ func (s *Shelf) sign() error {
 	return err
 }
 
-// Changed reports whether another shelf has saved anything since the last call.
-func (s *Shelf) Changed() bool {
+// Changed reports whether another store has saved anything since the last call.
+func (s *Dir) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed := s.changed
@@ -89,7 +89,7 @@ func (s *Shelf) Changed() bool {
 	return changed
 }
 
-func (s *Shelf) use(f func(client.Store) error) error {
+func (s *Dir) use(f func(client.Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
@@ -99,7 +99,7 @@ func (s *Shelf) use(f func(client.Store) error) error {
 }
 
 // Save is [client.Store]'s; on a closed directory it returns [ErrClosed].
-func (s *Shelf) Save(item string, write func(io.Writer) error) error {
+func (s *Dir) Save(item string, write func(io.Writer) error) error {
 	return s.use(func(store client.Store) error {
 		if err := s.sign(); err != nil {
 			return err
@@ -109,17 +109,17 @@ func (s *Shelf) Save(item string, write func(io.Writer) error) error {
 }
 
 // Load is [client.Store]'s; on a closed directory it returns [ErrClosed].
-func (s *Shelf) Load(item string, read func(*io.SectionReader) error) error {
+func (s *Dir) Load(item string, read func(*io.SectionReader) error) error {
 	return s.use(func(store client.Store) error { return store.Load(item, read) })
 }
 
 // SetAside is [client.Store]'s; on a closed directory it returns [ErrClosed].
-func (s *Shelf) SetAside(item string) error {
+func (s *Dir) SetAside(item string) error {
 	return s.use(func(store client.Store) error { return store.SetAside(item) })
 }
 
 // Close closes the directory; Open opens it again.
-func (s *Shelf) Close() error {
+func (s *Dir) Close() error {
 	return s.use(func(store client.Store) error {
 		s.store = nil
 		return store.Close()
