@@ -205,7 +205,7 @@ func TestWrongClasses(t *testing.T) {
 			o.fails, o.batch = nil, batch
 			h.conclude(wire.Round{Contributors: 1, Terms: []wire.Term{{Source: prng.Slot(0),
 				Scalars: wire.AppendScalars(nil, 1, 2, 3)}}})
-			pass(time.Minute) // of a recess
+			pass(time.Minute) // of a backoff
 			h.announce(inGroups([]uint32{0}))
 			h.one(wire.Contribution)
 		})

@@ -71,7 +71,7 @@ type Client struct {
 	memory   memory
 
 	member    membership
-	recess    retry.Recess
+	backoff   retry.Backoff
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last one reported
 	loaded    bool   // whether what the store had is loaded or set aside

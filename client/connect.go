@@ -45,7 +45,7 @@ const (
 // Answers to a device come on the subject _INBOX_<id>. Let each device subscribe only to its own
 // inbox and to announcements: then it cannot read the answers to others.
 func ConnectOptions(id string) []nats.Option {
-	b := &backoff{random: retry.NewRandom(id)}
+	b := &redial{random: retry.NewRandom(id)}
 	return []nats.Option{
 		nats.Name(id),
 		nats.CustomInboxPrefix(subjects.Inbox(id)),
@@ -60,17 +60,17 @@ func ConnectOptions(id string) []nats.Option {
 	}
 }
 
-// A backoff draws the pauses between attempts to connect. They are uniform between reconnectMin and
+// A redial draws the pauses between attempts to connect. They are uniform between reconnectMin and
 // a bound that starts at reconnectFirst and doubles up to reconnectMax. Each pause is drawn from
 // the whole range, so that devices that lost the connection together do not return together.
-type backoff struct {
+type redial struct {
 	mu     sync.Mutex // guards random
 	random *rand.Rand
 }
 
 // delay returns the pause before an attempt. Attempts count from 1 since the connection was
 // lost.
-func (b *backoff) delay(attempt int) time.Duration {
+func (b *redial) delay(attempt int) time.Duration {
 	most := reconnectMax
 	if doublings := max(attempt, 1) - 1; doublings < 8 {
 		most = min(reconnectFirst<<doublings, reconnectMax)

@@ -89,7 +89,7 @@ func (c *Client) act(ctx context.Context, a *arrival) error {
 		if err := c.report(Progress{State: Paused, Reason: a.Reason}); err != nil {
 			return err
 		}
-		c.endRecess(ctx)
+		c.endBackoff(ctx)
 	case a.State == wire.Open && c.follower.Replica().Ended() == nil:
 		if err := c.work(ctx, a); err != nil {
 			return err

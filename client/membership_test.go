@@ -198,7 +198,7 @@ func TestGoodbyeIsSent(t *testing.T) {
 
 // A device that keeps declining takes no part for a while, and says for how long. Each time is
 // longer, up to RetryMax.
-func TestRecess(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		d := h.device("d0", o)
@@ -219,8 +219,8 @@ func TestRecess(t *testing.T) {
 				continue
 			}
 			pause := time.Duration(away.Milliseconds) * time.Millisecond
-			if p := d.now(); p.Recess.Milliseconds() != pause.Milliseconds() {
-				t.Errorf("the app was told %v, the coordinator %v", p.Recess, pause)
+			if p := d.now(); p.Backoff.Milliseconds() != pause.Milliseconds() {
+				t.Errorf("the app was told %v, the coordinator %v", p.Backoff, pause)
 			}
 			h.announce()
 			h.silent()
@@ -230,7 +230,7 @@ func TestRecess(t *testing.T) {
 			pass(3 * time.Millisecond)
 			if pause > 30*time.Second || declines > 9 && pause < 15*time.Second ||
 				declines < 8 && 4*away.Milliseconds < last {
-				t.Errorf("recess %d is of %v", declines, pause)
+				t.Errorf("backoff %d is of %v", declines, pause)
 			}
 			last = away.Milliseconds
 		}
@@ -239,20 +239,20 @@ func TestRecess(t *testing.T) {
 		h.round()
 		h.announce()
 		h.agrees(d, h.last())
-		o.mood = fails // it fails again: only a new row of declines begins a recess
+		o.mood = fails // it fails again: only a new row of declines begins a backoff
 		h.take()
 		for range 3 {
 			h.commit()
 			h.announce()
 			if r := h.one(wire.Decline); len(r.Rest) > 0 {
-				t.Fatalf("a decline after a contribution begins a recess: %x", r.Rest)
+				t.Fatalf("a decline after a contribution begins a backoff: %x", r.Rest)
 			}
 		}
 	})
 }
 
-// Where rounds are short, so are recesses.
-func TestShortRecess(t *testing.T) {
+// Where rounds are short, so are backoffs.
+func TestShortBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
 		p.Deadline = 200
@@ -266,7 +266,7 @@ func TestShortRecess(t *testing.T) {
 			h.announce()
 			r := h.one(wire.Decline)
 			if away, _ := r.Away(); away.Milliseconds > 16*200 {
-				t.Errorf("a recess of %d ms, with a deadline of 200 ms", away.Milliseconds)
+				t.Errorf("a backoff of %d ms, with a deadline of 200 ms", away.Milliseconds)
 			}
 			h.commit()
 			pass(16 * 200 * time.Millisecond)
@@ -299,9 +299,9 @@ func TestPlanAgainAndAgain(t *testing.T) {
 	})
 }
 
-// A recess that the app's policy began ends when the policy allows work. In a paused run the device
+// A backoff that the app's policy began ends when the policy allows work. In a paused run the device
 // joins again, because the run may be waiting for it.
-func TestPolicyEndsRecess(t *testing.T) {
+func TestPolicyEndsBackoff(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			h, o := newHost(t, testPlan(small)), newMoody(t)

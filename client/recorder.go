@@ -49,9 +49,9 @@ type Progress struct {
 	Size     uint64 // bytes of the whole
 
 	// Declined, if not 0, gives the reason why this device declined record N+1. A device that keeps
-	// declining skips rounds for Recess, unless its policy allows work earlier.
+	// declining skips rounds for Backoff, unless its policy allows work earlier.
 	Declined wire.DeclineReason
-	Recess   time.Duration
+	Backoff  time.Duration
 	// Err is the loss's error, if Declined. Otherwise Err is a fault that Run survives.
 	Err error
 }

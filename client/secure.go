@@ -38,7 +38,7 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) error {
 		if err := c.withheld(a, plan); err != nil {
 			return c.report(Progress{State: Waiting, Err: err})
 		}
-		if c.inRecess(ctx, a.N, c.lastChance(a)) {
+		if c.backsOff(ctx, a.N, c.lastChance(a)) {
 			return c.report(Progress{State: Waiting})
 		}
 	}

@@ -55,7 +55,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	if err := c.withheld(a, plan); err != nil {
 		return c.report(Progress{State: Waiting, Err: err})
 	}
-	if c.inRecess(ctx, a.N, c.lastChance(a)) {
+	if c.backsOff(ctx, a.N, c.lastChance(a)) {
 		return c.report(Progress{State: Waiting})
 	}
 	round := c.working(ctx, a, nil)
@@ -124,13 +124,13 @@ func (c *Client) reply(
 	if r.Kind == wire.Decline {
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
 		if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
-			pause = c.recess.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
+			pause = c.backoff.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
 		}
 		if pause > 0 {
 			r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
 		}
 	} else {
-		c.recess = retry.Recess{}
+		c.backoff = retry.Backoff{}
 	}
 	private := hidden(c.follower.Plan(), r)
 	frame, err := c.outbox.Promise(&a.Announcement, &private)
@@ -147,10 +147,10 @@ func (c *Client) reply(
 		return err
 	}
 	if r.Kind == wire.Decline {
-		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "recess",
+		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff",
 			pause)
 		return c.report(Progress{
-			State: Waiting, Declined: r.Reason, Recess: pause, Err: fault,
+			State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault,
 		})
 	}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(r.Loss)})
@@ -179,7 +179,7 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 	case !sent:
 		return c.report(Progress{State: Waiting})
 	}
-	c.recess = retry.Recess{}
+	c.backoff = retry.Backoff{}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 

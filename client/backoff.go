@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// inRecess says whether this device skips a round that asks it.
-func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool {
-	r := &c.recess
+// backsOff says whether this device skips a round that asks it.
+func (c *Client) backsOff(ctx context.Context, n uint64, closes time.Time) bool {
+	r := &c.backoff
 	if !r.Lasts() {
 		return false
 	}
@@ -25,14 +25,14 @@ func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool 
 	return false
 }
 
-// endRecess ends the break of a device if the app's policy allows work again while the run is
+// endBackoff ends the break of a device if the app's policy allows work again while the run is
 // paused. The device then joins again, because the run may have paused for lack of it.
-func (c *Client) endRecess(ctx context.Context) {
-	if r := &c.recess; !r.Policy || !r.Lasts() {
+func (c *Client) endBackoff(ctx context.Context) {
+	if r := &c.backoff; !r.Policy || !r.Lasts() {
 		return
 	}
 	left := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
-	if !c.inRecess(ctx, c.follower.N()+1, time.Now().Add(left)) {
+	if !c.backsOff(ctx, c.follower.N()+1, time.Now().Add(left)) {
 		c.member.rejoinAt = time.Now()
 	}
 }
