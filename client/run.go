@@ -215,11 +215,11 @@ func (c *Client) session(ctx context.Context) error {
 	}
 	c.inbox.take() // earlier announcements are outdated
 	subject := subjects.Announce(c.cfg.Run, subjects.Shard(c.cfg.ID, c.follower.Plan().Shards))
-	e := c.newEar(subject)
-	if err := e.open(ctx); err != nil {
+	l := c.newListener(subject)
+	if err := l.open(ctx); err != nil {
 		return err
 	}
-	defer e.close()
+	defer l.close()
 	c.pulse.set(c.follower.Plan().Reannounce)
 	defer c.pulse.start(ctx, subject)()
 	if c.serves() {
@@ -237,7 +237,7 @@ func (c *Client) session(ctx context.Context) error {
 	if err := c.report(Progress{State: Waiting}); err != nil {
 		return err
 	}
-	return c.listen(ctx, e)
+	return c.listen(ctx, l)
 }
 
 // enter gets what a client needs before it subscribes: the plan and, for a device, its slot.
@@ -261,7 +261,7 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 }
 
 // listen follows announcements until the run ends.
-func (c *Client) listen(ctx context.Context, e *ear) error {
+func (c *Client) listen(ctx context.Context, l *listener) error {
 	for {
 		idle := time.Now()
 		select {
@@ -279,8 +279,8 @@ func (c *Client) listen(ctx context.Context, e *ear) error {
 			if done, err := c.hear(ctx); done || err != nil {
 				return err
 			}
-		case <-e.due():
-			if done, err := e.ask(ctx); done || err != nil {
+		case <-l.due():
+			if done, err := l.ask(ctx); done || err != nil {
 				return err
 			}
 		case quiet := <-c.pulse.quiet:

@@ -29,7 +29,7 @@ const (
 
 // An ear subscribes to the announcements of a subject, and unsubscribes while there are too many.
 // The goroutine of Run owns it.
-type ear struct {
+type listener struct {
 	*Client
 	subject string
 	sub     bus.Subscription // nil while unsubscribed
@@ -39,75 +39,75 @@ type ear struct {
 	rest    time.Duration    // how long to stay unsubscribed next time
 }
 
-func (c *Client) newEar(subject string) *ear {
-	return &ear{Client: c, subject: subject, rest: shortestRest}
+func (c *Client) newListener(subject string) *listener {
+	return &listener{Client: c, subject: subject, rest: shortestRest}
 }
 
 // open subscribes.
-func (e *ear) open(ctx context.Context) (err error) {
-	if e.sub, err = e.link.Subscribe(ctx, e.subject, e.inbox.receive); err != nil {
-		e.sub = nil
+func (l *listener) open(ctx context.Context) (err error) {
+	if l.sub, err = l.link.Subscribe(ctx, l.subject, l.inbox.receive); err != nil {
+		l.sub = nil
 		return fmt.Errorf("announcements: %w", err)
 	}
 	return nil
 }
 
-func (e *ear) close() {
-	if e.sub != nil {
-		e.sub.Unsubscribe()
+func (l *listener) close() {
+	if l.sub != nil {
+		l.sub.Unsubscribe()
 	}
-	e.sub = nil
+	l.sub = nil
 }
 
-// due has a token when it is time to [ear.ask].
-func (e *ear) due() <-chan struct{} {
-	if e.next == nil {
-		return e.inbox.flooded
+// due has a token when it is time to [listener.ask].
+func (l *listener) due() <-chan struct{} {
+	if l.next == nil {
+		return l.inbox.flooded
 	}
-	return e.next
+	return l.next
 }
 
 // ask asks where the run is, if the device dropped announcements since the last question or is
 // unsubscribed. done says that the run has ended.
-func (e *ear) ask(ctx context.Context) (done bool, err error) {
-	_, now := e.inbox.refusals()
-	dropped := now - e.skipped
-	e.skipped = now
+func (l *listener) ask(ctx context.Context) (done bool, err error) {
+	_, now := l.inbox.refusals()
+	dropped := now - l.skipped
+	l.skipped = now
 	switch {
-	case e.sub == nil:
-		if err := e.reopen(ctx); err != nil {
+	case l.sub == nil:
+		if err := l.reopen(ctx); err != nil {
 			return false, err
 		}
 	case dropped == 0:
-		e.next, e.rest = nil, shortestRest
+		l.next, l.rest = nil, shortestRest
 		return false, nil
 	case dropped >= deafAt:
-		e.cfg.Logger.Warn("flooded with announcements that bring nothing", "dropped", dropped,
-			"pause", e.rest)
-		e.close()
-		e.until = time.Now().Add(e.rest)
-		e.rest = min(2*e.rest, longestRest)
+		l.cfg.Logger.Warn("flooded with announcements that bring nothing", "dropped", dropped,
+			"pause", l.rest)
+		l.close()
+		l.until = time.Now().Add(l.rest)
+		l.rest = min(2*l.rest, longestRest)
 	}
-	e.wait()
-	return e.look(ctx)
+	l.wait()
+	return l.look(ctx)
 }
 
 // reopen subscribes again once the pause is over. Being offline is no error.
-func (e *ear) reopen(ctx context.Context) error {
-	if time.Now().Before(e.until) {
+func (l *listener) reopen(ctx context.Context) error {
+	if time.Now().Before(l.until) {
 		return nil
 	}
-	if err := e.open(ctx); retry.Final(err) {
+	if err := l.open(ctx); retry.Final(err) {
 		return err
 	}
 	return nil
 }
 
 // wait sets the time of the next question.
-func (e *ear) wait() {
-	often := max(e.pulse.every()/asksPerRepeat, shortestAsk)
+func (l *listener) wait() {
+	often := max(l.pulse.every()/asksPerRepeat, shortestAsk)
 	// Its jitter keeps devices that are flooded together from asking together.
 	next := make(chan struct{}, 1)
-	time.AfterFunc(often/2+e.pauses.Jitter(often), func() { next <- struct{}{} })
-	e.next = next
+	time.AfterFunc(often/2+l.pauses.Jitter(often), func() { next <- struct{}{} })
+	l.next = next
 }
