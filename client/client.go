@@ -57,11 +57,11 @@ func errStore() error    { return files.ErrStore }
 // Invariant: the app's callbacks run one at a time, except Config.About. While a callback hangs,
 // the client touches nothing that the callback can reach.
 type Client struct {
-	cfg    Config
-	pauses *retry.Pauses
-	link   *link.Link
-	inbox  *inbox
-	pulse  *pulse
+	cfg       Config
+	pauses    *retry.Pauses
+	link      *link.Link
+	inbox     *inbox
+	keepalive *keepalive
 
 	follower *follow.Follower
 	prober   *probe.Prober
@@ -93,7 +93,7 @@ func New(cfg Config) (*Client, error) {
 			Keys: cfg.keys(), About: cfg.About, Logger: cfg.Logger,
 		}),
 	}
-	c.pulse = newPulse(&cfg, c.link, c.inbox)
+	c.keepalive = newKeepalive(&cfg, c.link, c.inbox)
 	c.files = files.New(files.Config{
 		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
 	})

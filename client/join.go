@@ -45,7 +45,7 @@ func (m *membership) repeats(a *arrival) bool {
 // ask at once.
 func (c *Client) rejoin() {
 	if c.member.rejoinAt.IsZero() {
-		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.pulse.often()))
+		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.keepalive.often()))
 	}
 }
 

@@ -105,7 +105,7 @@ func (l *listener) reopen(ctx context.Context) error {
 
 // wait sets the time of the next question.
 func (l *listener) wait() {
-	often := max(l.pulse.every()/asksPerRepeat, shortestAsk)
+	often := max(l.keepalive.every()/asksPerRepeat, shortestAsk)
 	// Its jitter keeps devices that are flooded together from asking together.
 	next := make(chan struct{}, 1)
 	time.AfterFunc(often/2+l.pauses.Jitter(often), func() { next <- struct{}{} })

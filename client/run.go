@@ -220,8 +220,8 @@ func (c *Client) session(ctx context.Context) error {
 		return err
 	}
 	defer l.close()
-	c.pulse.set(c.follower.Plan().Reannounce)
-	defer c.pulse.start(ctx, subject)()
+	c.keepalive.set(c.follower.Plan().Reannounce)
+	defer c.keepalive.start(ctx, subject)()
 	if c.serves() {
 		c.server.setOpen(true)
 		defer c.server.close()
@@ -283,7 +283,7 @@ func (c *Client) listen(ctx context.Context, l *listener) error {
 			if done, err := l.ask(ctx); done || err != nil {
 				return err
 			}
-		case quiet := <-c.pulse.quiet:
+		case quiet := <-c.keepalive.quiet:
 			if retry.Final(quiet.err) {
 				return quiet.err
 			}
@@ -309,7 +309,7 @@ func (c *Client) hear(ctx context.Context) (done bool, err error) {
 	if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
 		return done, err
 	}
-	c.pulse.set(c.follower.Plan().Reannounce)
+	c.keepalive.set(c.follower.Plan().Reannounce)
 	if c.member.rejoinDue() || c.link.News() {
 		return c.look(ctx)
 	}

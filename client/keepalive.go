@@ -30,11 +30,11 @@ func errQuiet() error { return link.ErrQuiet } // documentation shows no interna
 // shortestInterval is the least interval: a busy machine may well be silent for less.
 const shortestInterval = time.Second
 
-// A pulse notices when announcements stop, even while the goroutine of Run is busy. It then asks
+// A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then asks
 // the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
 // client would notice a dead connection only after minutes. It sends nothing while announcements
 // arrive, so that it does not wake a radio. Between two checks it is only a timer.
-type pulse struct {
+type keepalive struct {
 	link     *link.Link
 	inbox    *inbox
 	interval atomic.Int64 // at which announcements are repeated, as a time.Duration
@@ -42,11 +42,11 @@ type pulse struct {
 	// quiet holds the last silence that the pulse noticed.
 	quiet chan silence
 
-	mu      sync.Mutex // guards what follows
-	random  *rand.Rand
-	timer   *time.Timer
-	stopped bool
-	beating sync.WaitGroup
+	mu       sync.Mutex // guards what follows
+	random   *rand.Rand
+	timer    *time.Timer
+	stopped  bool
+	checking sync.WaitGroup
 }
 
 // A silence is the result of a check that followed a lack of announcements.
@@ -56,102 +56,102 @@ type silence struct {
 	err     error // matches ErrQuiet, or ends Run
 }
 
-func newPulse(cfg *Config, l *link.Link, in *inbox) *pulse {
-	p := &pulse{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
-	p.interval.Store(int64(plan.DefaultReannounce))
-	l.Follow(p.every, in.lastHeard)
-	return p
+func newKeepalive(cfg *Config, l *link.Link, in *inbox) *keepalive {
+	k := &keepalive{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
+	k.interval.Store(int64(plan.DefaultReannounce))
+	l.Follow(k.every, in.lastHeard)
+	return k
 }
 
 // set tells the pulse how often announcements are repeated, in milliseconds.
-func (p *pulse) set(reannounce uint32) {
-	p.interval.Store(int64(time.Duration(reannounce) * time.Millisecond))
+func (k *keepalive) set(reannounce uint32) {
+	k.interval.Store(int64(time.Duration(reannounce) * time.Millisecond))
 }
 
 // every returns the interval between two announcements.
-func (p *pulse) every() time.Duration {
-	return max(time.Duration(p.interval.Load()), shortestInterval)
+func (k *keepalive) every() time.Duration {
+	return max(time.Duration(k.interval.Load()), shortestInterval)
 }
 
 // often returns the shortest time between two questions to a silent run.
-func (p *pulse) often() time.Duration { return max(p.every(), p.link.Timeout()) }
+func (k *keepalive) often() time.Duration { return max(k.every(), k.link.Timeout()) }
 
 // start watches the announcements of a subject until stop is called.
-func (p *pulse) start(ctx context.Context, subject string) (stop func()) {
+func (k *keepalive) start(ctx context.Context, subject string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	p.settle()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stopped = false
+	k.settle()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stopped = false
 	began := time.Now()
-	p.timer = time.AfterFunc(p.silence(), func() { p.beat(ctx, subject, began, time.Time{}) })
+	k.timer = time.AfterFunc(k.silence(), func() { k.check(ctx, subject, began, time.Time{}) })
 	return func() {
-		p.mu.Lock()
-		p.stopped = true
-		p.timer.Stop()
-		p.mu.Unlock()
+		k.mu.Lock()
+		k.stopped = true
+		k.timer.Stop()
+		k.mu.Unlock()
 		cancel()
-		p.beating.Wait()
+		k.checking.Wait()
 	}
 }
 
 // settle forgets the last silence.
-func (p *pulse) settle() {
+func (k *keepalive) settle() {
 	select {
-	case <-p.quiet:
+	case <-k.quiet:
 	default:
 	}
 }
 
-// beat checks the connection if no announcement came since heard, but not before next. Then it sets
-// the timer for the next beat.
-func (p *pulse) beat(ctx context.Context, subject string, heard, next time.Time) {
-	p.mu.Lock()
-	if p.stopped {
-		p.mu.Unlock()
+// check checks the connection if no announcement came since heard, but not before next. Then it sets
+// the timer for the next check.
+func (k *keepalive) check(ctx context.Context, subject string, heard, next time.Time) {
+	k.mu.Lock()
+	if k.stopped {
+		k.mu.Unlock()
 		return
 	}
-	p.beating.Add(1)
-	p.mu.Unlock()
-	defer p.beating.Done()
+	k.checking.Add(1)
+	k.mu.Unlock()
+	defer k.checking.Done()
 
-	wait := p.draw(p.silence)
-	if last := p.inbox.lastHeard(); last.After(heard) {
+	wait := k.draw(k.silence)
+	if last := k.inbox.lastHeard(); last.After(heard) {
 		heard, next = last, time.Time{}
 		wait = max(0, wait-time.Since(last))
 	} else if time.Now().Before(next) {
 		wait = min(wait, time.Until(next))
 	} else {
-		p.notice(ctx, subject)
-		next = time.Now().Add(p.draw(p.pause))
+		k.notice(ctx, subject)
+		next = time.Now().Add(k.draw(k.pause))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.stopped {
-		p.timer = time.AfterFunc(wait, func() { p.beat(ctx, subject, heard, next) })
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.stopped {
+		k.timer = time.AfterFunc(wait, func() { k.check(ctx, subject, heard, next) })
 	}
 }
 
-func (p *pulse) draw(from func() time.Duration) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (k *keepalive) draw(from func() time.Duration) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	return from()
 }
 
 // silence draws how long announcements may be absent before a check. The caller holds mu.
-func (p *pulse) silence() time.Duration {
-	return time.Duration((silenceLeast + silenceJitter*p.random.Float64()) * float64(p.every()))
+func (k *keepalive) silence() time.Duration {
+	return time.Duration((silenceLeast + silenceJitter*k.random.Float64()) * float64(k.every()))
 }
 
 // pause draws the time from one check of a silent run to the next. The caller holds mu.
-func (p *pulse) pause() time.Duration {
-	often := p.often()
-	return 3*often + time.Duration(p.random.Int64N(int64(often)))
+func (k *keepalive) pause() time.Duration {
+	often := k.often()
+	return 3*often + time.Duration(k.random.Int64N(int64(often)))
 }
 
 // notice checks the connection, and passes the result to the goroutine of Run.
-func (p *pulse) notice(ctx context.Context, subject string) {
-	err := p.link.Examine(ctx, subject)
+func (k *keepalive) notice(ctx context.Context, subject string) {
+	err := k.link.Examine(ctx, subject)
 	alive := err == nil
 	switch {
 	case ctx.Err() != nil:
@@ -159,22 +159,22 @@ func (p *pulse) notice(ctx context.Context, subject string) {
 	case retry.Final(err):
 		err = fmt.Errorf("announcements: %w", err)
 	case err != nil:
-		p.await(ctx, subject)
+		k.await(ctx, subject)
 		err = fmt.Errorf("%w: nothing was announced for a while, and the broker did not answer "+
 			"(%w)", ErrQuiet, err)
 	default:
 		err = fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)
 	}
-	p.settle()
-	p.quiet <- silence{time.Now(), alive, err}
+	k.settle()
+	k.quiet <- silence{time.Now(), alive, err}
 }
 
 // await waits for a dropped connection to come back, but no longer than an interval: then the
 // device asks at once where the run is.
-func (p *pulse) await(ctx context.Context, subject string) {
-	ctx, cancel := context.WithTimeout(ctx, p.every())
+func (k *keepalive) await(ctx context.Context, subject string) {
+	ctx, cancel := context.WithTimeout(ctx, k.every())
 	defer cancel()
-	for p.link.Check(ctx, subject, p.every()) != nil &&
-		retry.Sleep(ctx, p.every()/50) == nil {
+	for k.link.Check(ctx, subject, k.every()) != nil &&
+		retry.Sleep(ctx, k.every()/50) == nil {
 	}
 }
