@@ -30,8 +30,8 @@ func errQuiet() error { return link.ErrQuiet } // documentation shows no interna
 // shortestInterval is the least interval: a busy machine may well be silent for less.
 const shortestInterval = time.Second
 
-// A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then asks
-// the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
+// A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then
+// asks the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
 // client would notice a dead connection only after minutes. It sends nothing while announcements
 // arrive, so that it does not wake a radio. Between two checks it is only a timer.
 type keepalive struct {
@@ -103,8 +103,8 @@ func (k *keepalive) settle() {
 	}
 }
 
-// check checks the connection if no announcement came since heard, but not before next. Then it sets
-// the timer for the next check.
+// check checks the connection if no announcement came since heard, but not before next. Then it
+// sets the timer for the next check.
 func (k *keepalive) check(ctx context.Context, subject string, heard, next time.Time) {
 	k.mu.Lock()
 	if k.stopped {

@@ -299,8 +299,8 @@ func TestPlanAgainAndAgain(t *testing.T) {
 	})
 }
 
-// A backoff that the app's policy began ends when the policy allows work. In a paused run the device
-// joins again, because the run may be waiting for it.
+// A backoff that the app's policy began ends when the policy allows work. In a paused run the
+// device joins again, because the run may be waiting for it.
 func TestPolicyEndsBackoff(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {

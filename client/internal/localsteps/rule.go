@@ -1,5 +1,5 @@
-// Package localsteps makes the local steps of a device that sends a vector: by the plan's rule, inside
-// the plan's boxes. No replica repeats them.
+// Package localsteps makes the local steps of a device that sends a vector: by the plan's rule,
+// inside the plan's boxes. No replica repeats them.
 package localsteps
 
 import (

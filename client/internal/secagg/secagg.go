@@ -1,5 +1,5 @@
-// Package secagg is the device's side of secure aggregation, for plans with secure=sum: it takes the
-// steps of package wire/secagg with the coordinator. It does not know how scalars are computed.
+// Package secagg is the device's side of secure aggregation, for plans with secure=sum: it takes
+// the steps of package wire/secagg with the coordinator. It does not know how scalars are computed.
 package secagg
 
 import (
