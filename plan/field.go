@@ -32,7 +32,9 @@ type Field struct {
 	Name       string // in files, messages and flags
 	Section    string // see [Sections]
 	Doc        string
-	Changeable bool // by a change record
+	Unit       string // of a number; "" for a plain one
+	Usual      string // a value that many plans have where they set the field, as text
+	Changeable bool   // by a change record
 	at         func(*Plan) any
 	names      []string // of a choice, by number
 	min, max   float64  // of a number; max 0: no limits
@@ -41,6 +43,15 @@ type Field struct {
 // Fields lists the fields of all sections by ascending number, from 1. A number that is missing
 // is never used again: test vectors have it as an unknown field.
 func Fields() []Field { return slices.Clone(planFields) }
+
+// FieldNamed returns the field of a name.
+func FieldNamed(name string) (f Field, ok bool) {
+	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Name == name })
+	if at < 0 {
+		return f, false
+	}
+	return planFields[at], true
+}
 
 // Choices returns the names of a choice by number, with "" for unused numbers; nil for
 // a field that is not a choice.

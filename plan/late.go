@@ -11,7 +11,7 @@ var lateSection = Section{
 	Name: "late",
 	Doc:  "what counts of work that comes after its round",
 	fields: []Field{
-		{Number: 82, Name: "late", Changeable: true, max: MaxLate,
+		{Number: 82, Name: "late", Changeable: true, max: MaxLate, Unit: "rounds", Usual: "4",
 			Doc: "rounds for which a late contribution counts, 0 for none",
 			at:  func(p *Plan) any { return &p.Late }},
 		{Number: 86, Name: "async", Changeable: true, names: []string{"off", "on"},

@@ -52,7 +52,7 @@ var runSection = Section{
 		{Number: 4, Name: "run_key",
 			Doc: "32 bytes from which directions derive",
 			at:  func(p *Plan) any { return &p.RunKey }},
-		{Number: 5, Name: "dim", min: 1, max: MaxDim,
+		{Number: 5, Name: "dim", min: 1, max: MaxDim, Unit: "parameters",
 			Doc: "number of parameters",
 			at:  func(p *Plan) any { return &p.Dim }},
 		{Number: 47, Name: "key_check",

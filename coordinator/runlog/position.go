@@ -119,7 +119,7 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 func Changed(p *plan.Plan, change *plan.Change) (plan.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
-	return plan, plancheck.Validate(&plan)
+	return plan, plancheck.ValidateChange(&plan, change)
 }
 
 // Replay reads the records up to last of a log once, calls each with every one, and returns the

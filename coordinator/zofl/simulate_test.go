@@ -170,7 +170,7 @@ func TestSimulateRefuses(t *testing.T) {
 		{[]string{name + "x"}, []string{"plan.jsonx"}},
 		{[]string{endless}, []string{"rounds = 0", "--rounds"}},
 		{[]string{sums, "--objective", "bowl", "--rounds", "9", "--devices", "2"}, []string{"quorum = 2",
-			"have 3 devices or more"}},
+			"set quorum=3"}},
 		{[]string{name, "--seeds", "0"}, []string{"--seeds 0"}},
 		{[]string{name, "--devices", "-1"}, []string{"--devices -1"}},
 		{[]string{name, "--objective", "odd"}, []string{"--objective odd: ", "none"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 const (
@@ -178,7 +178,7 @@ func (t *tuning) samples() (most uint32) {
 // trySize tries a plan at as many evaluations as the best attempt's rounds take by its plan. It
 // returns nil if the plan cannot run or the budget has no room.
 func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*attempt, error) {
-	if p.Perturbations == 0 || p.Batch == 0 || plancheck.Validate(p) != nil {
+	if p.Perturbations == 0 || p.Batch == 0 || valid.Plan(p) != nil {
 		return nil, nil
 	}
 	round := func(p *plan.Plan) uint64 {

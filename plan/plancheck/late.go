@@ -2,45 +2,26 @@ package plancheck
 
 // lateReasons explain refusals of plans that let late contributions count.
 var lateReasons = []reason{
-	{
-		field: "late",
-		what:  "transport=dense takes no late work",
+	{field: "late",
+		what: "transport=dense takes no late work",
 		why: "devices send whole models there, and a model made from an older x cannot be " +
-			"averaged with the others",
-		do: "set late=0, or dense_keep=0 with sharing=shared transport=mean or sharing=per-client " +
-			"transport=relay",
-	},
-	{
-		field: "late",
-		what:  "late work needs control=none",
+			"averaged with the others"},
+	{field: "late",
+		what: "late work needs control=none",
 		why: "terms along older records are control variates there, and a device's control " +
-			"variate is the contribution that its own round counted",
-		do: "set control=none, or late=0",
-	},
-	{
-		field: "late",
-		what:  "late work excludes distribution=subspace",
-		why:   "a late contribution lies along directions in a subspace that is gone",
-		do:    "choose another distribution, or late=0",
-	},
-	{
-		field: "late",
-		what:  "late work needs a mean",
+			"variate is the contribution that its own round counted"},
+	{field: "late",
+		what: "late work excludes distribution=subspace",
+		why:  "a late contribution lies along directions in a subspace that is gone"},
+	{field: "late",
+		what: "late work needs a mean",
 		why: "a median compares scalars along the same directions, and late ones are along " +
-			"others",
-		do: "set aggregator=weighted-mean or aggregator=clipped-mean, or late=0",
-	},
-	{
-		field: "late",
-		what:  "late work needs precision=single or precision=half",
+			"others"},
+	{field: "late",
+		what: "late work needs precision=single or precision=half",
 		why: "P may have been another in an older round, and the length of late scalars of few " +
-			"bits does not say which",
-		do: "set precision=half, or late=0",
-	},
-	{
-		field: "async",
-		what:  "it needs late above 0",
-		why:   "with late=0 only contributions to the open record count",
-		do:    "set late=4, or async=off",
-	},
+			"bits does not say which"},
+	{field: "async",
+		what: "it needs late above 0",
+		why:  "with late=0 only contributions to the open record count"},
 }

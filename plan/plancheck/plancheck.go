@@ -2,39 +2,70 @@
 //
 // [valid.Plan] decides, on every device, whether a plan can run, and
 // says in a few words which of its fields do not go together. This package
-// adds why, and what to do. It accepts and refuses exactly the same plans. A
+// adds why, and what to do, which it finds by trying: the rules themselves say which
+// settings let the plan run. It accepts and refuses exactly the same plans. A
 // device does not link it.
 package plancheck
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// Validate is [valid.Plan], its error explained by [Explain].
-func Validate(p *plan.Plan) error { return Explain(valid.Plan(p)) }
+// Validate is [valid.Plan] whose error also says why, and what to do: which other settings let the
+// plan run, or which presets take what its author has set. The author's are the fields that are
+// not those of the plan's preset.
+func Validate(p *plan.Plan) error {
+	err := valid.Plan(p)
+	if err == nil {
+		return nil
+	}
+	return explain(err, p, authorOf(p))
+}
 
-// Explain adds the reason and the way out to the [*plan.Error] of a
-// combination of fields that cannot run. It returns every other error, one that
-// wraps a PlanError too, and nil as they are.
-func Explain(err error) error {
+// ValidateChange is [Validate] for a plan that a change has made in a run. It offers no field that
+// is fixed for the whole run.
+func ValidateChange(p *plan.Plan, c *plan.Change) error {
+	err := valid.Plan(p)
+	if err == nil {
+		return nil
+	}
+	return explain(err, p, changer(c))
+}
+
+// explain adds to the [*plan.Error] of a plan that cannot run why, and what to do.
+func explain(err error, p *plan.Plan, a *author) error {
 	fault, ok := err.(*plan.Error)
 	if !ok {
 		return err
 	}
-	for _, list := range [][]reason{denseReasons, scalarReasons, surrogateReasons,
-		lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons,
-		secureReasons} {
-		at := slices.IndexFunc(list, func(r reason) bool {
-			return r.field == fault.Field && r.what == fault.Remedy
-		})
-		if at >= 0 {
-			return &plan.Error{Field: fault.Field, Value: fault.Value, Remedy: list[at].text()}
-		}
+	r := reasonOf(fault)
+	text := fault.Remedy
+	if r.why != "" {
+		text += ": " + r.why
 	}
-	return err
+	do := a.remedy(p)
+	if do == "" {
+		do = cmp.Or(r.do, a.concession(p))
+	}
+	if do != "" {
+		text += "; " + do
+	}
+	return &plan.Error{Field: fault.Field, Value: fault.Value, Remedy: text}
+}
+
+// reasonOf returns the reason of a fault, which is empty where the fault says it all.
+func reasonOf(fault *plan.Error) (r reason) {
+	at := slices.IndexFunc(reasons, func(r reason) bool {
+		return r.field == fault.Field && r.what == fault.Remedy
+	})
+	if at >= 0 {
+		r = reasons[at]
+	}
+	return r
 }
 
 // A reason belongs to the refusal of package valid that has its field and what.
@@ -42,12 +73,8 @@ type reason struct {
 	field string
 	what  string // what is refused, in the words of package valid
 	why   string // one sentence; "" where what says it all
-	do    string // settings that cure the plan
+	do    string // what to do where no setting helps
 }
 
-func (r *reason) text() string {
-	if r.why == "" {
-		return r.what + "; " + r.do
-	}
-	return r.what + ": " + r.why + "; " + r.do
-}
+var reasons = slices.Concat(modelReasons, denseReasons, scalarReasons, surrogateReasons,
+	lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons, secureReasons)

@@ -3,61 +3,95 @@ package plancheck
 import (
 	"errors"
 	"os"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestNoReasonIsStale: package valid has a refusal for every reason here.
 func TestNoReasonIsStale(t *testing.T) {
+	files, err := filepath.Glob("../valid/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var source string
-	for _, name := range []string{"../valid/refusal.go", "../valid/dense.go"} {
+	for _, name := range files {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source += string(b)
+		source += strings.ReplaceAll(string(b), "\"+\n\t\t\t\"", "")
 	}
-	for _, r := range slices.Concat(denseReasons, scalarReasons, surrogateReasons) {
-		if !strings.Contains(source, `{"`+r.field+`", `) ||
-			!strings.Contains(source, strconv.Quote(r.what)+"},") {
+	for _, r := range reasons {
+		if !strings.Contains(source, strconv.Quote(r.field)+", ") ||
+			!strings.Contains(source, strconv.Quote(r.what)) && r.field != "initial_digest" {
 			t.Errorf("%s: %q: package valid refuses nothing with these words", r.field, r.what)
 		}
-		if r.do == "" {
-			t.Errorf("%s: %q: no way out", r.field, r.what)
+		if r.why == "" && r.do == "" {
+			t.Errorf("%s: %q: a reason that says nothing", r.field, r.what)
 		}
 	}
 }
 
-// TestNoiseIsTheWrongField: the text says that dp_noise and dp_delta are wrong, and not dp_clip,
-// beside which they are.
-func TestNoiseIsTheWrongField(t *testing.T) {
-	for field, want := range map[string]string{
-		"dp_noise": "plan: dp_noise = 0.001: beside dp_clip it must be 0.01 or more: cutting to " +
-			"dp_clip hides nothing without noise, and less noise hides next to nothing; set " +
-			"dp_noise=1, or dp_clip=0 dp_by=device dp_delta=0",
-		"dp_delta": "plan: dp_delta = 0.001: beside dp_clip it must be above 0 and below 1: the " +
-			"reported epsilon holds but for that probability; set dp_delta=1e-5",
-	} {
-		at := slices.IndexFunc(noiseReasons, func(r reason) bool { return r.field == field })
-		fault := &plan.Error{Field: field, Value: 0.001, Remedy: noiseReasons[at].what}
-		if got := Explain(fault).Error(); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
-	}
-}
-
-// TestExplain: errors that need no reason stay as they are.
+// TestExplain: a plan that cannot run says why, and what to do; other errors stay as they are.
 func TestExplain(t *testing.T) {
-	for _, err := range []error{
-		nil, errors.New("other"),
-		&plan.Error{Field: "dim", Value: 0, Remedy: "choose 1 or more"},
+	if other := errors.New("other"); explain(other, nil, nil) != other {
+		t.Error("another error is changed")
+	}
+	for _, test := range []struct{ settings, want string }{
+		{"trust=50", "trust = 50: it needs a bound: a device that was trusted could " +
+			"ruin the model with one large contribution; set bound=8, or leave out trust"},
+		{"bound=0.5", "bound = 0.5: it is below the median: half of all honest contributions would be " +
+			"cut; set bound=8"},
+		{"members=0", "members = 0: devices that round 1 waits for: choose 1..16777216"},
+		{"beta=2", "beta = 2: momentum factor: choose 0..1"},
+		{"key_scheme=hkdf", "key_scheme = 1: leave it out: the run key is no secret; make the plan " +
+			"with --secret FILE, which sets it"},
+		{"initial=given", "initial_digest = : give the 32-byte digest of the parameters; " +
+			"replica.InitialDigest computes it; begin with --initial FILE, which writes it"},
 	} {
-		if got := Explain(err); got != err {
-			t.Errorf("got %v, want %v", got, err)
+		p, err := preset.Unbound("decomfl", "kitchen", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(test.settings, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(p); err == nil || err.Error() != "plan: "+test.want {
+			t.Errorf("got  %v\nwant plan: %s", err, test.want)
+		}
+	}
+}
+
+// TestValidateChange: the remedy of a change that a run cannot take is of fields that can change.
+func TestValidateChange(t *testing.T) {
+	p, err := preset.New("decomfl", "kitchen", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, want := range map[string]string{
+		"quorum=20": "plan: quorum = 20: a round closes at its target of 10: choose at most that; " +
+			"set target=20 members=20",
+		"async=on": "plan: async = on: it needs late above 0: with late=0 only contributions to the " +
+			"open record count; set late=4",
+		"prox=1": "plan: prox = 1: prox needs steps above 1: the only step starts at the point that " +
+			"prox pulls to, so there is no pull; set prox=0",
+	} {
+		var c plan.Change
+		name, value, _ := strings.Cut(setting, "=")
+		if err := planfile.SetChange(&c, name, value); err != nil {
+			t.Fatal(err)
+		}
+		q := *p
+		c.Apply(&q)
+		if err := ValidateChange(&q, &c); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
 }

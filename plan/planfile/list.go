@@ -10,16 +10,6 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// examples show the form of each field that is a list, with every key of its objects that people
-// need.
-var examples = map[string]string{
-	"segments":              `[{"name":"hidden","len":100,"fill":"normal","scale":0.1}]`,
-	"perturbation_schedule": `[{"round":100,"perturbations":20}]`,
-	"metrics":               `["accuracy"]`,
-	"boxes":                 `[{"low":-1,"high":1}]`,
-	"roots":                 `["device-1"]`,
-}
-
 // parseList reads a list, and takes no null for one; its error is the remedy of a PlanError.
 func parseList(f plan.Field, p *plan.Plan, text string) error {
 	text = strings.TrimSpace(text)
@@ -31,7 +21,7 @@ func parseList(f plan.Field, p *plan.Plan, text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%sgive a JSON list such as %s", wrongPart(err), examples[f.Name])
+	return fmt.Errorf("%sgive a JSON list such as %s", wrongPart(err), f.Usual)
 }
 
 // wrongPart says in plain words which part of a list made encoding/json fail, "" if it is no list

@@ -25,21 +25,31 @@ type Plan plan.Plan
 type Change plan.Change
 
 // Read reads a plan file and validates it. The file is a JSON object keyed by the field
-// names of [plan.Fields]. Its [*plan.Error] can be explained by package plancheck.
+// names of [plan.Fields]. Whoever wants the way out of a plan that cannot run calls [Parse] and
+// plancheck.Validate in its place.
 func Read(r io.Reader) (*plan.Plan, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile))
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
+	p, err := Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := valid.Plan(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Parse reads a plan file without a look at whether the plan can run.
+func Parse(b []byte) (*plan.Plan, error) {
 	p := &plan.Plan{}
 	if err := json.Unmarshal(b, (*Plan)(p)); err != nil {
 		if fault := (*plan.Error)(nil); errors.As(err, &fault) {
 			return nil, fault
 		}
 		return nil, fmt.Errorf("plan: %w", err)
-	}
-	if err := valid.Plan(p); err != nil {
-		return nil, err
 	}
 	return p, nil
 }

@@ -53,17 +53,16 @@ func SetChange(c *plan.Change, name, text string) error {
 
 // find returns the named field, or a PlanError about value.
 func find(name, value string) (plan.Field, error) {
-	fields := plan.Fields()
-	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == name })
-	if at < 0 {
+	f, ok := plan.FieldNamed(name)
+	if !ok {
 		remedy := "no field has this name; `zofl plan --fields` lists them"
-		if like := nearest(name, fields); like != "" {
+		if like := nearest(name, plan.Fields()); like != "" {
 			remedy = "no field has this name: did you mean " + like +
 				"? `zofl plan --fields` lists them"
 		}
 		return plan.Field{}, &plan.Error{Field: name, Value: value, Remedy: remedy}
 	}
-	return fields[at], nil
+	return f, nil
 }
 
 func set(f plan.Field, p *plan.Plan, text string) error {

@@ -26,5 +26,5 @@ func Example() {
 	// members 4 target 4 quorum 2
 	// can run: true
 	// warnings: 0
-	// plan: quorum = 5: a round closes at its target of 4: choose at most that
+	// plan: quorum = 5: a round closes at its target of 4: choose at most that; set quorum=4
 }

@@ -36,7 +36,7 @@ func checkLate(p *plan.Plan) error {
 	if size := RecordBytes(p); size > wire.MaxRecord {
 		return fault("late", p.Late, fmt.Sprintf(
 			"a mean and the late contributions to %d records can take %d bytes of a record, "+
-				"and the limit is %d; lower late, steps or perturbations, or set precision=half",
+				"and the limit is %d",
 			p.Late, size, wire.MaxRecord))
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/preset"
-	"github.com/zofl/zofl/plan/valid"
 )
 
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
@@ -23,7 +23,7 @@ func planOf(t testing.TB, name string) *plan.Plan {
 func TestMembersRemedy(t *testing.T) {
 	p := planOf(t, "decomfl")
 	p.Members, p.Target, p.Quorum = 3, 5, 5
-	if err := valid.Plan(p); err == nil || !strings.Contains(err.Error(), "set members=5") {
+	if err := plancheck.Validate(p); err == nil || !strings.Contains(err.Error(), "set quorum=3") {
 		t.Errorf("3 members and a quorum of 5: %v", err)
 	}
 }

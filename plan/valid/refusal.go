@@ -234,17 +234,18 @@ var scalarRefusals = []refusal{
 		"int8, int4 and int2 need transport=relay"},
 }
 
-// combine returns the first refusal of p.
-func combine(p *plan.Plan) error {
+func refusalRules() (list []rule) {
 	for i := range refusals {
-		if r := &refusals[i]; r.refuses(p) {
-			return fault(r.field, text(p, r.field), r.what)
-		}
+		list = append(list, &refusals[i])
 	}
-	if err := checkLate(p); err != nil {
-		return err
+	return list
+}
+
+func (r *refusal) check(p *plan.Plan) error {
+	if r.refuses(p) {
+		return fault(r.field, text(p, r.field), r.what)
 	}
-	return checkRelay(p)
+	return nil
 }
 
 // checkRelay keeps records of transport=relay within MaxRecord.
@@ -255,8 +256,7 @@ func checkRelay(p *plan.Plan) error {
 	if size := RecordBytes(p); size > wire.MaxRecord {
 		return fault("target", p.Target, fmt.Sprintf(
 			"relaying %d scalars of each contributor makes records of %d bytes, "+
-				"and the limit is %d; lower target, steps or perturbations, "+
-				"or set precision=half, sharing=shared transport=mean, or transport=dense",
+				"and the limit is %d",
 			p.Steps*p.MaxPerturbations(), size, wire.MaxRecord))
 	}
 	return nil
@@ -271,8 +271,7 @@ func checkControl(p *plan.Plan) error {
 	if size := RecordBytes(p); size > wire.MaxRecord {
 		return fault("target", p.Target, fmt.Sprintf(
 			"a mean and %d contributors' control variates can take %d bytes of a record, "+
-				"and the limit is %d; "+
-				"lower target, steps or perturbations, or set precision=half",
+				"and the limit is %d",
 			p.Target, size-recordHead, wire.MaxRecord-recordHead))
 	}
 	return nil
@@ -292,8 +291,7 @@ func scaled(p *plan.Plan) bool {
 
 // text returns the value of a field in the form that plan files use.
 func text(p *plan.Plan, name string) any {
-	fields := plan.Fields()
-	f := fields[slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == name })]
+	f, _ := plan.FieldNamed(name)
 	switch v := f.At(p).(type) {
 	case *uint8:
 		return f.Choice(*v)

@@ -16,22 +16,78 @@ import (
 
 // Plan returns nil for a plan that can run. Otherwise it returns a [*plan.Error]
 // about the first field at fault, which package plancheck can explain.
-func Plan(p *plan.Plan) error {
-	for _, f := range plan.Fields() {
-		if err := f.Check(p); err != nil {
-			return err
-		}
-	}
-	for _, check := range []func(*plan.Plan) error{
-		checkNames, checkModel, checkSegments, checkBoxes, checkEstimator,
-		combine, checkSchedules, checkRounds, checkStop,
-	} {
-		if err := check(p); err != nil {
-			return err
-		}
-	}
-	return nil
+func Plan(p *plan.Plan) (first error) {
+	judge(p, func(_ rule, err error) bool {
+		first = err
+		return false
+	})
+	return first
 }
+
+// A Fault is one rule's refusal of a plan.
+type Fault struct {
+	rule rule
+	*plan.Error
+}
+
+// A rule returns why it refuses a plan, or nil.
+type rule interface{ check(*plan.Plan) error }
+
+// A ruleFunc is a rule whose words depend on the plan.
+type ruleFunc func(*plan.Plan) error
+
+func (r ruleFunc) check(p *plan.Plan) error { return r(p) }
+
+// Refuses reports whether the rule of f refuses another plan too.
+func (f *Fault) Refuses(p *plan.Plan) bool {
+	if r, ok := f.rule.(*refusal); ok {
+		return r.refuses(p)
+	}
+	return f.rule.check(p) != nil
+}
+
+// Faults returns a fault for each rule that refuses p, in the order in which [Plan] tries them.
+// Where a field is beyond its own limits, only such faults are listed.
+func Faults(p *plan.Plan) (list []Fault) {
+	judge(p, func(r rule, err error) bool {
+		list = append(list, Fault{r, err.(*plan.Error)})
+		return true
+	})
+	return list
+}
+
+// judge yields each rule that refuses p, with why, until it is told to stop. The rules of single
+// fields come first, by number: others may count on a field within its limits.
+func judge(p *plan.Plan, yield func(r rule, err error) bool) {
+	good := true
+	for i := range fields {
+		if err := fields[i].Check(p); err != nil {
+			if good = false; !yield(ruleFunc(fields[i].Check), err) {
+				return
+			}
+		}
+	}
+	if !good {
+		return
+	}
+	for _, r := range rules {
+		if err := r.check(p); err != nil && !yield(r, err) {
+			return
+		}
+	}
+}
+
+var fields = plan.Fields()
+
+// rules are those of several fields, in the order in which they are tried.
+var rules = slices.Concat([]rule{
+	ruleFunc(checkNames), ruleFunc(checkModel), ruleFunc(checkSegments), ruleFunc(checkBoxes),
+	ruleFunc(checkEstimator),
+}, refusalRules(), []rule{
+	ruleFunc(checkLate), ruleFunc(checkRelay), ruleFunc(checkSchedules), ruleFunc(checkQuorum),
+	ruleFunc(checkMembers), ruleFunc(checkEvaluators), ruleFunc(checkMetrics),
+	ruleFunc(checkStopMetric), ruleFunc(checkEvaluations),
+})
 
 func fault(field string, value any, remedy string) error {
 	return &plan.Error{Field: field, Value: value, Remedy: remedy}
@@ -184,33 +240,47 @@ func checkSchedules(p *plan.Plan) error {
 	return nil
 }
 
-func checkRounds(p *plan.Plan) error {
-	switch {
-	case p.Quorum > p.Target:
-		return fault("quorum", p.Quorum,
-			fmt.Sprintf("a round closes at its target of %d: choose at most that", p.Target))
-	case p.Members < p.Quorum:
-		return fault("members", p.Members,
-			fmt.Sprintf("round 1 waits for so many devices and needs the quorum of %d: set members=%d "+
-				"or more, or a lower quorum", p.Quorum, p.Quorum))
+func checkQuorum(p *plan.Plan) error {
+	if p.Quorum <= p.Target {
+		return nil
 	}
-	return nil
+	return fault("quorum", p.Quorum,
+		fmt.Sprintf("a round closes at its target of %d: choose at most that", p.Target))
 }
 
-func checkStop(p *plan.Plan) error {
-	switch {
-	case p.EvalEvery > 0 && p.EvalCount == 0:
-		return fault("eval_count", p.EvalCount,
-			"say how many devices evaluate, or set eval_every to 0")
-	case p.EvalEvery > 0 && len(p.Metrics) == 0:
-		return fault("metrics", p.Metrics,
-			"name what an evaluation returns, or set eval_every to 0")
-	case p.StopMetric != "" && !slices.Contains(p.Metrics, p.StopMetric):
-		return fault("stop_metric", p.StopMetric,
-			fmt.Sprintf("metrics has %q: choose one of them, or name it there too", p.Metrics))
-	case p.StopMetric != "" && p.EvalEvery == 0:
-		return fault("eval_every", p.EvalEvery,
-			"stop_metric needs evaluations: say after how many records they come")
+func checkMembers(p *plan.Plan) error {
+	if p.Members >= p.Quorum {
+		return nil
 	}
-	return nil
+	return fault("members", p.Members, fmt.Sprintf("round 1 waits for so many devices and needs the "+
+		"quorum of %d", p.Quorum))
+}
+
+func checkEvaluators(p *plan.Plan) error {
+	if p.EvalEvery == 0 || p.EvalCount > 0 {
+		return nil
+	}
+	return fault("eval_count", p.EvalCount, "eval_every needs devices that evaluate")
+}
+
+func checkMetrics(p *plan.Plan) error {
+	if p.EvalEvery == 0 || len(p.Metrics) > 0 {
+		return nil
+	}
+	return fault("metrics", p.Metrics, "eval_every needs names for what an evaluation returns")
+}
+
+func checkStopMetric(p *plan.Plan) error {
+	if p.StopMetric == "" || slices.Contains(p.Metrics, p.StopMetric) {
+		return nil
+	}
+	return fault("stop_metric", p.StopMetric, fmt.Sprintf("it is none of metrics, which has %q",
+		p.Metrics))
+}
+
+func checkEvaluations(p *plan.Plan) error {
+	if p.StopMetric == "" || p.EvalEvery > 0 {
+		return nil
+	}
+	return fault("eval_every", p.EvalEvery, "stop_metric needs evaluations")
 }

@@ -23,7 +23,10 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, FileFault("plan", name, err)
 	}
-	p, err := planfile.Read(bytes.NewReader(text))
+	p, err := planfile.Parse(text)
+	if err == nil {
+		err = plancheck.Validate(p)
+	}
 	if err == nil {
 		return p, nil
 	}
@@ -33,7 +36,7 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 		return nil, Usage(fmt.Errorf("%s:%d:%d: %w: a plan is JSON, as zofl plan --write stores it",
 			name, line, column, syntax))
 	}
-	return nil, Usage(fmt.Errorf("%s: %w", name, plancheck.Explain(err)))
+	return nil, Usage(fmt.Errorf("%s: %w", name, err))
 }
 
 // position returns where a text is wrong, counting lines and characters from 1.

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // drawPlan draws the plan.
@@ -66,7 +67,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 func normalize(p *plan.Plan) {
 	q := *p
 	q.ServerRule, q.ServerBeta1, q.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
-	if p.RunKey[0]%2 == 0 && plancheck.Validate(&q) == nil {
+	if p.RunKey[0]%2 == 0 && valid.Plan(&q) == nil {
 		*p = q
 	}
 }

@@ -1,0 +1,96 @@
+package plancheck
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// sized are the sections whose numbers limit each other, so that the value that helps is none that
+// is usual.
+var sized = []string{"probe", "groups", "rounds", "late"}
+
+// nearest returns the tries that cure a fault by the nearest other value of one number: of the
+// field that is at fault, or of any.
+func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool) (list []try) {
+	for _, f := range plan.Fields() {
+		if own && f.Name != fault.Field || !slices.Contains(sized, f.Section) ||
+			kept(f.Name) || t.has(f.Name) {
+			continue
+		}
+		q := try{plan: t.plan}
+		cures := func() bool { return !fault.Refuses(&q.plan) && f.Check(&q.plan) == nil }
+		var text string
+		switch v := f.At(&q.plan).(type) {
+		case *uint32:
+			text = nearestWhole(v, cures)
+		case *uint64:
+			text = nearestWhole(v, cures)
+		case *float32:
+			text = nearestPower(v, cures)
+		}
+		if text != "" {
+			q.after(t, setting{f.Name, text})
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// oneByOne is how far whole numbers are tried one by one: beyond, a limit is searched for.
+const oneByOne = 128
+
+// nearestWhole sets v to the nearest number that cures, and returns it as text; "": there is none.
+func nearestWhole[T uint32 | uint64](v *T, cures func() bool) string {
+	from := *v
+	at := func(n T) bool {
+		*v = n
+		return cures()
+	}
+	for k := T(1); k <= oneByOne; k++ {
+		if k <= from && at(from-k) || at(from+k) {
+			return strconv.FormatUint(uint64(*v), 10)
+		}
+	}
+	good := from / 2
+	for good > 0 && !at(good) {
+		good /= 2
+	}
+	if good == 0 {
+		return ""
+	}
+	for bad := 2 * good; bad-good > 1; {
+		if middle := good + (bad-good)/2; at(middle) {
+			good = middle
+		} else {
+			bad = middle
+		}
+	}
+	*v = good
+	return strconv.FormatUint(uint64(good), 10)
+}
+
+// nearestPower sets v to the nearest power of ten that cures, and returns it as text; "":
+// there is none.
+func nearestPower(v *float32, cures func() bool) string {
+	from := float64(*v)
+	if from <= 0 {
+		return ""
+	}
+	above := int(math.Floor(math.Log10(from))) + 1
+	for k := range tenfolds {
+		for _, power := range []int{above + k, above - 1 - k} {
+			text := strconv.FormatFloat(math.Pow10(power), 'g', -1, 32)
+			if *v = float32(math.Pow10(power)); cures() {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// tenfolds is how many powers of ten are tried to either side.
+const tenfolds = 12

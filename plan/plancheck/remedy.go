@@ -1,0 +1,209 @@
+package plancheck
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// remedy returns what lets a refused plan run, as the end of a message: the fewest settings of
+// fields that its author has not set; or else the presets that take all that the author has set.
+// It returns "" where it finds none, and where the author has set a field beyond its own limits,
+// which the fault says.
+func (a *author) remedy(p *plan.Plan) string {
+	if beyondLimits(p, a.has) {
+		return ""
+	}
+	if list, ok := cure(p, mostSettings, a.keeps); ok {
+		return "set " + joined(list) + a.orLeaveOut(p)
+	}
+	if a.base == nil || len(a.set) == 0 {
+		return ""
+	}
+	if can := a.presets(p); can != "" {
+		return "preset " + p.Preset + " cannot: begin with " + can + a.orLeaveOut(p)
+	}
+	return ""
+}
+
+// concession returns the fewest settings, of what the author has set too, that let a refused plan
+// run: of numbers, or else of choices. It is "" if it finds none, or if the fault says it.
+func (a *author) concession(p *plan.Plan) string {
+	if beyondLimits(p, a.has) {
+		return ""
+	}
+	if list, ok := cure(p, mostSettings, a.keepsChoices); ok {
+		return "set " + joined(list)
+	}
+	if list, ok := cure(p, mostSettings, a.keepsMethod); ok {
+		return "set " + joined(list)
+	}
+	return ""
+}
+
+// beyondLimits reports whether one of some fields is beyond its own limits.
+func beyondLimits(p *plan.Plan, of func(name string) bool) bool {
+	for _, f := range plan.Fields() {
+		if of(f.Name) && f.Check(p) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// changer returns the author of a change: of other fields it may offer those that can change in a
+// run.
+func changer(c *plan.Change) *author {
+	a := &author{}
+	for _, f := range plan.Fields() {
+		if !f.Changeable || slices.Contains(c.Fields, f.Number) {
+			a.set = append(a.set, f.Name)
+		}
+	}
+	return a
+}
+
+func joined(list []setting) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s.String())
+	}
+	return b.String()
+}
+
+// An author has set fields of a plan over those of its preset.
+type author struct {
+	base *plan.Plan // the plan of the preset; nil: there is none
+	set  []string
+}
+
+// authorOf returns who made a plan: the fields that are not the preset's, nor the bounds of
+// [preset.Guard].
+func authorOf(p *plan.Plan) *author {
+	base, err := preset.Unbound(p.Preset, p.Run, p.Dim)
+	if err != nil {
+		a := &author{}
+		for _, f := range plan.Fields() {
+			if !f.IsZero(p) {
+				a.set = append(a.set, f.Name)
+			}
+		}
+		return a
+	}
+	a := &author{base: base}
+	guarded := *base
+	preset.Guard(&guarded)
+	for _, f := range plan.Fields() {
+		if f.Section != "run" && !same(f, p, base) && !same(f, p, &guarded) {
+			a.set = append(a.set, f.Name)
+		}
+	}
+	return a
+}
+
+func (a *author) has(name string) bool { return slices.Contains(a.set, name) }
+
+// keeps reports whether a remedy may not change a field: the author has set it, or it is what the
+// preset's method is.
+func (a *author) keeps(name string) bool { return a.has(name) || a.keepsMethod(name) }
+
+// keepsChoices is keeps but for numbers and lists that the author has set.
+func (a *author) keepsChoices(name string) bool {
+	f, _ := plan.FieldNamed(name)
+	return a.keepsMethod(name) || a.has(name) && f.Form() == "choice"
+}
+
+// keepsMethod reports whether a field is what the preset's method is, so that with another value it
+// would be another method.
+func (a *author) keepsMethod(name string) bool {
+	if a.base == nil || a.has(name) {
+		return false
+	}
+	switch name {
+	case "estimator", "control", "server_rule":
+		return true
+	case "rule":
+		return a.base.Rule != plan.SGD
+	}
+	return false
+}
+
+// orLeaveOut offers to leave out a field that the author has set, if the plan runs without.
+func (a *author) orLeaveOut(p *plan.Plan) string {
+	if a.base == nil {
+		return ""
+	}
+	for _, name := range a.set {
+		q, left := *p, author{set: []string{name}}
+		if left.apply(a.base, &q); valid.Plan(&q) == nil {
+			return ", or leave out " + name
+		}
+	}
+	return ""
+}
+
+// mostPresets is how many presets a remedy names.
+const mostPresets = 3
+
+// presets names those that take what the author has set, the likest first; or else the one that
+// takes it with the fewest settings, and these.
+func (a *author) presets(p *plan.Plan) string {
+	others := a.others(p)
+	var can []string
+	for i := range others {
+		if a.apply(p, &others[i]); valid.Plan(&others[i]) == nil && len(can) < mostPresets {
+			can = append(can, others[i].Preset)
+		}
+	}
+	if len(can) > 0 {
+		return strings.Join(can, " or ")
+	}
+	most := mostSettings
+	for i := range others {
+		other := author{base: &others[i], set: a.set}
+		if list, ok := cure(&others[i], most, other.keeps); ok {
+			can, most = []string{others[i].Preset + " and set " + joined(list)}, len(list)-1
+		}
+	}
+	return strings.Join(can, "")
+}
+
+// others returns the plans of all presets but the author's, the likest first.
+func (a *author) others(p *plan.Plan) (list []plan.Plan) {
+	differ := map[string]int{}
+	for _, name := range preset.Names() {
+		if q, err := preset.Unbound(name, p.Run, p.Dim); err == nil && name != p.Preset {
+			list, differ[name] = append(list, *q), unlike(a.base, q)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y plan.Plan) int {
+		return differ[x.Preset] - differ[y.Preset]
+	})
+	return list
+}
+
+// unlike counts the fields in which two plans differ.
+func unlike(p, q *plan.Plan) (n int) {
+	for _, f := range plan.Fields() {
+		if !same(f, p, q) {
+			n++
+		}
+	}
+	return n
+}
+
+// apply gives q the fields of p that the author has set.
+func (a *author) apply(p, q *plan.Plan) {
+	c := plan.Change{Values: *p}
+	for _, name := range a.set {
+		f, _ := plan.FieldNamed(name)
+		c.Fields = append(c.Fields, f.Number)
+	}
+	c.Apply(q)
+}

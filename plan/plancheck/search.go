@@ -1,0 +1,171 @@
+package plancheck
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/valid"
+)
+
+// A setting is a field and its value, as text.
+type setting struct{ name, value string }
+
+func (s setting) String() string { return s.name + "=" + s.value }
+
+// A try is a plan with some settings.
+type try struct {
+	plan     plan.Plan
+	settings []setting
+	cost     int
+}
+
+// Limits of the search.
+const (
+	mostSettings = 10
+	mostTries    = 400
+)
+
+// cure returns the fewest settings, at most so many, with which p can run, of fields that are not
+// kept. It searches
+// from the plan outwards. At each try it takes the fault that the fewest settings cure: where one
+// has none, no setting of another field helps.
+func cure(p *plan.Plan, most int, kept func(name string) bool) ([]setting, bool) {
+	open := []try{{plan: *p}}
+	for range mostTries {
+		if len(open) == 0 {
+			return nil, false
+		}
+		least := 0
+		for i := range open {
+			if open[i].cost < open[least].cost {
+				least = i
+			}
+		}
+		t := open[least]
+		open = slices.Delete(open, least, least+1)
+		faults := valid.Faults(&t.plan)
+		if len(faults) == 0 {
+			return t.settings, true
+		}
+		if len(t.settings) < most {
+			open = append(open, t.next(faults, kept)...)
+		}
+	}
+	return nil, false
+}
+
+// next returns the tries that cure one of the faults of t: the one that the fewest settings cure.
+func (t *try) next(faults []valid.Fault, kept func(name string) bool) []try {
+	cures := make([][]try, len(faults))
+	list := candidates()
+	for i := range list {
+		c := &list[i]
+		if kept(c.field.Name) || t.has(c.field.Name) {
+			continue
+		}
+		q := t.with(c)
+		if q == nil {
+			continue
+		}
+		for i := range faults {
+			if !faults[i].Refuses(&q.plan) {
+				cures[i] = append(cures[i], *q)
+			}
+		}
+	}
+	for i := range cures {
+		own := len(cures[i]) > 0
+		cures[i] = append(cures[i], t.nearest(&faults[i], own, kept)...)
+	}
+	return slices.MinFunc(cures, func(a, b []try) int { return len(a) - len(b) })
+}
+
+func (t *try) has(name string) bool {
+	return slices.ContainsFunc(t.settings, func(s setting) bool { return s.name == name })
+}
+
+// with returns t with one more setting; nil: the plan has it already, or cannot have it.
+func (t *try) with(c *candidate) *try {
+	q := &try{plan: t.plan}
+	if c.change.Apply(&q.plan); same(c.field, &t.plan, &q.plan) || c.field.Check(&q.plan) != nil {
+		return nil
+	}
+	q.after(t, setting{c.field.Name, c.value})
+	return q
+}
+
+// after makes q the try that comes of t by one more setting.
+func (q *try) after(t *try, s setting) {
+	q.settings = append(slices.Clip(t.settings), s)
+	q.cost = t.cost + costOf(s.name)
+}
+
+// costOf says how much a setting changes a plan.
+func costOf(name string) int {
+	switch name {
+	case "sharing", "transport", "roster":
+		return 4
+	case "steps", "perturbations", "members", "target", "quorum":
+		return 6
+	}
+	return 3
+}
+
+// A candidate is a setting that a remedy may have.
+type candidate struct {
+	field  plan.Field
+	value  string
+	change plan.Change
+}
+
+// candidates returns each choice of each field, and of the others the usual value and the
+// one that switches it off. A number for mu or step switches mu_auto or step_auto off.
+var candidates = sync.OnceValue(func() (list []candidate) {
+	for _, f := range plan.Fields() {
+		if f.Section == "run" || f.Name == "mu_auto" || f.Name == "step_auto" {
+			continue
+		}
+		for _, value := range values(f) {
+			c := candidate{field: f, value: value}
+			if planfile.Set(&c.change.Values, f.Name, value) != nil {
+				continue
+			}
+			c.change.Fields = []uint64{f.Number}
+			if auto, ok := plan.FieldNamed(f.Name + "_auto"); ok {
+				c.change.Fields = append(c.change.Fields, auto.Number)
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+})
+
+func values(f plan.Field) (list []string) {
+	switch f.Form() {
+	case "choice":
+		for _, name := range f.Choices() {
+			if name != "" {
+				list = append(list, name)
+			}
+		}
+		return list
+	case "text":
+		return []string{""}
+	case "list":
+		list = append(list, "[]")
+	case "number", "whole number":
+		list = append(list, "0")
+	}
+	if f.Usual != "" {
+		list = slices.Insert(list, 0, f.Usual)
+	}
+	return list
+}
+
+// same reports whether two plans have the same value of a field.
+func same(f plan.Field, p, q *plan.Plan) bool {
+	return reflect.DeepEqual(f.At(p), f.At(q))
+}
