@@ -336,7 +336,7 @@ func TestCombinationsHaveEverything(t *testing.T) {
 		"Control": 3, "ServerRule": 7, "Transport": 2, "Precision": 2, "Aggregator": 4, "Weights": 2} {
 		n := 0
 		for name := range seen {
-			if strings.HasPrefix(name, "wire."+kind+" ") {
+			if strings.HasPrefix(name, "plan."+kind+" ") {
 				n++
 			}
 		}
