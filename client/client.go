@@ -86,11 +86,12 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	keys, _ := cfg.keys() // which were looked at
 	c := &Client{
-		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(&cfg),
+		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(cfg.Run, keys),
 		link: link.New(link.Config{
 			Bus: cfg.Bus, Run: cfg.Run, ID: cfg.ID, Timeout: cfg.RequestTimeout,
-			Keys: cfg.keys(), About: cfg.About, Logger: cfg.Logger,
+			Keys: keys, About: cfg.About, Logger: cfg.Logger,
 		}),
 	}
 	c.keepalive = newKeepalive(&cfg, c.link, c.inbox)
@@ -101,7 +102,7 @@ func New(cfg Config) (*Client, error) {
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
 		Accept: cfg.Accept, MaxBatch: cfg.MaxBatch,
 	})
-	c.follower = c.newFollower(dim)
+	c.follower = c.newFollower(dim, keys != nil)
 	c.outbox = outbox.New(outbox.Config{
 		Files: c.files, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
 		Upload: c.link.Upload, Report: c.reportUpload,
@@ -111,7 +112,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-func (c *Client) newFollower(dim int) *follow.Follower {
+func (c *Client) newFollower(dim int, pinned bool) *follow.Follower {
 	guard := c.guard()
 	cfg := follow.Config{
 		Run: c.cfg.Run,
@@ -122,7 +123,7 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 		Source: c.link, Files: c.files, Pauses: c.pauses, Logger: c.cfg.Logger,
 		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
 		CheckpointEvery: c.cfg.CheckpointEvery, CheckpointInterval: c.cfg.CheckpointInterval,
-		Signed: c.cfg.keys() != nil,
+		Signed: pinned,
 	}
 	if c.cfg.Passive != nil {
 		cfg.Witness = witness{c}

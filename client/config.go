@@ -167,14 +167,11 @@ func (c Config) withDefaults() (Config, int, error) {
 }
 
 // keys returns the coordinator's public keys; nil: none is set.
-func (c *Config) keys() signed.Keys {
-	keys, _ := signed.ParseKeys(c.Coordinator)
-	return keys
-}
-
-func (c *Config) badKeys() error {
-	_, err := signed.ParseKeys(c.Coordinator)
-	return err
+func (c *Config) keys() (keys signed.Keys, err error) {
+	if c.Coordinator != "" {
+		keys, err = signed.ParseKeys(c.Coordinator)
+	}
+	return keys, err
 }
 
 // evaluates says whether an objective has a loss in any of the three forms.
@@ -187,6 +184,7 @@ func evaluates(o objective.Objective) bool {
 }
 
 func (c *Config) check() error {
+	_, badKeys := c.keys()
 	switch {
 	case c.Bus == nil:
 		return errors.New("Conn is nil: connect with nats.Connect first")
@@ -208,8 +206,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("Conn has the inbox prefix %q, and the coordinator sends device %q "+
 			"nothing there: connect with client.ConnectOptions(%[2]q)",
 			c.Conn.Opts.InboxPrefix, c.ID)
-	case c.badKeys() != nil:
-		return fmt.Errorf("Coordinator: %w", c.badKeys())
+	case badKeys != nil:
+		return fmt.Errorf("Coordinator: %w", badKeys)
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)

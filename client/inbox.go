@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/verify"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new announcement displaces the
@@ -41,9 +42,12 @@ type inbox struct {
 	watch   func(*arrival) // called with each arrival; nil: none
 }
 
-func newInbox(cfg *Config) *inbox {
-	return &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1),
-		signed: verify.NewReader(cfg.Run, cfg.keys())}
+func newInbox(run string, keys signed.Keys) *inbox {
+	in := &inbox{arrived: make(chan struct{}, 1), flooded: make(chan struct{}, 1)}
+	if keys != nil {
+		in.signed = verify.NewReader(run, keys)
+	}
+	return in
 }
 
 // decode reads an announcement. An announcement that answers this client's question came in a

@@ -3,7 +3,6 @@ package client
 import (
 	"time"
 
-	wiresecagg "github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -19,7 +18,7 @@ func (c *Client) lastChance(a *arrival) time.Time {
 		return a.closes // a survey takes no late answers
 	}
 	plan := c.follower.Plan()
-	if wiresecagg.On(plan) {
+	if plan.Summed() {
 		return a.closes.Add(-unmaskTime(plan))
 	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond

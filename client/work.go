@@ -14,7 +14,6 @@ import (
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiresecagg "github.com/zofl/zofl/wire/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -40,7 +39,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		c.inbox.refuse()
 		return c.report(Progress{State: Waiting, Err: err})
 	}
-	if wiresecagg.On(plan) {
+	if plan.Summed() {
 		return c.workMasked(ctx, a)
 	}
 	repeats := c.member.repeats(a)
@@ -68,7 +67,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 
 // asks says whether an announcement asks this device.
 func (c *Client) asks(a *arrival, plan *plan.Plan) bool {
-	if grouping.Names(plan) && survey.Asked(a.Rest) == survey.None {
+	if grouped(plan) && survey.Asked(a.Rest) == survey.None {
 		_, named := grouping.Of(&a.Announcement, c.member.slot)
 		return named
 	}
@@ -252,7 +251,7 @@ func (c *Client) contribute(
 	switch {
 	case result.Control.N > 0:
 		r.Rest = result.Control.Append(nil)
-	case grouping.Names(plan):
+	case grouped(plan):
 		r.Rest = grouping.AppendReply(r.Rest, t.Group)
 	}
 	return r, nil, nil
@@ -292,6 +291,9 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	t.Corrects(own)
 	return t, err
 }
+
+// grouped says whether announcements of a plan name the devices of each group.
+func grouped(p *plan.Plan) bool { return p.Sharing == plan.GroupDirections && grouping.Names(p) }
 
 // possible says whether a round fits the plan. With transport=dense scalars stay on the device, so
 // there may be more than fit into a reply.

@@ -4,7 +4,6 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/internal/subjects"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // subscribe fills the queues from the bus.
@@ -22,7 +21,7 @@ func (c *Coordinator) subscribe() error {
 		queues = append(queues, queue{subjects.AllUploads(c.run), c.arriveUpload},
 			queue{subjects.AllObjects(c.run), c.objects.Arrive})
 	}
-	if secagg.On(&c.core.Plan) {
+	if c.core.Plan.Summed() {
 		queues = append(queues, queue{subjects.AllSteps(c.run),
 			func(m bus.Message) { c.arrive(engine.InStep, m) }})
 	}

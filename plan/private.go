@@ -5,3 +5,7 @@ package plan
 func (p *Plan) Noisy() (device, coordinator bool) {
 	return p.DPClip > 0 && p.DPBy == 0, p.DPClip > 0 && p.DPBy == 1
 }
+
+// Summed says whether a round has secure aggregation: the coordinator learns the sum of the
+// devices' scalars alone.
+func (p *Plan) Summed() bool { return p.Secure > 0 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zofl/zofl/internal/footprint"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // Input says which round to price, and for which device.
@@ -113,7 +112,7 @@ func (s *sample) addScalars(c *Round, i int, id string) {
 	own := s.blocks(s.phases[i]) * perturbations
 	variate := s.variate(s.phases[i]) * perturbations
 	c.Scalars += own + variate
-	if secagg.On(p) {
+	if p.Summed() {
 		s.addMasked(c, i, id)
 	} else {
 		c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))

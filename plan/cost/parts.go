@@ -10,7 +10,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // Parts are the bytes of a round at a device's socket, by what they are for.
@@ -70,7 +69,7 @@ func (s *sample) account(a *Account, i int, id string) {
 	case values > 0:
 		a.Up.Values += values
 		a.Up.Fields += c.Up.Payload - values
-	case secagg.On(s.plan):
+	case s.plan.Summed():
 		s.accountMasked(a, &c)
 	default:
 		s.replied(&a.Up, i)

@@ -22,7 +22,7 @@ const mostAgreeing = 100
 var secureRefusals = slices.Concat([]refusal{
 	{"secure_range", onAll, func(p *plan.Plan) bool { return p.Secure == 0 && p.SecureRange > 0 },
 		"only secure=sum has it"},
-}, of(summed, []refusal{
+}, of((*plan.Plan).Summed, []refusal{
 	{"secure", onDense, nil, "transport=dense sends vectors"},
 	{"secure", onRelay, nil, "transport=relay shows single contributions"},
 	{"secure", onMean, func(p *plan.Plan) bool { return p.Roster == plan.OpenRoster },
@@ -66,5 +66,3 @@ var secureRefusals = slices.Concat([]refusal{
 	},
 		"at most 100 devices agree"},
 })
-
-func summed(p *plan.Plan) bool { return p.Secure > 0 }

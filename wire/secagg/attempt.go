@@ -23,9 +23,6 @@ const LossRange = 1 << 10
 // once: two sums could tell the scalars of who is in one of them alone.
 const DeclineSpent wire.DeclineReason = 7
 
-// On says whether a plan has secure aggregation.
-func On(p *plan.Plan) bool { return p.Secure > 0 }
-
 // noiseTails is how many standard deviations of noise a scalar has room for.
 const noiseTails = 8
 

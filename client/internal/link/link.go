@@ -35,9 +35,9 @@ type Link struct {
 	interval func() time.Duration // at which announcements are repeated
 	heard    func() time.Time     // the last announcement
 	log      *slog.Logger
-	signed   *verify.Asker // nil: any answer will do
-	allowed  bool          // the server permits this device to publish replies
-	teller   notify.Teller
+	signed   *verify.Asker  // nil: any answer will do
+	allowed  bool           // the server permits this device to publish replies
+	teller   *notify.Teller // nil: nothing is told
 }
 
 var _ follow.Source = (*Link)(nil)
@@ -54,11 +54,17 @@ type Config struct {
 
 // New returns a link. [Link.Follow] must precede all else.
 func New(cfg Config) *Link {
-	return &Link{
+	l := &Link{
 		bus: cfg.Bus, reviver: newReviver(&cfg), run: cfg.Run, id: cfg.ID,
-		timeout: cfg.Timeout, log: cfg.Logger, signed: verify.NewAsker(cfg.Keys),
-		teller: notify.Teller{Ask: cfg.About, Logger: cfg.Logger},
+		timeout: cfg.Timeout, log: cfg.Logger,
 	}
+	if cfg.Keys != nil {
+		l.signed = verify.NewAsker(cfg.Keys)
+	}
+	if cfg.About != nil {
+		l.teller = &notify.Teller{Ask: cfg.About, Logger: cfg.Logger}
+	}
+	return l
 }
 
 // Follow tells the link at which interval announcements are repeated, and when the last one came.
@@ -70,10 +76,15 @@ func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
 func (l *Link) Timeout() time.Duration { return l.timeout }
 
 // Refusals returns how many answers were not the coordinator's, and how many of them unread.
-func (l *Link) Refusals() (refused, unread uint64) { return l.signed.Refusals() }
+func (l *Link) Refusals() (refused, unread uint64) {
+	if l.signed == nil {
+		return 0, 0
+	}
+	return l.signed.Refusals()
+}
 
 // News says that there is something new to tell the operator of this device.
-func (l *Link) News() bool { return l.teller.Due() }
+func (l *Link) News() bool { return l.teller != nil && l.teller.Due() }
 
 // request sends a frame to whoever answers on a subject and returns the answer. If there is none,
 // it examines the connection.
@@ -156,7 +167,11 @@ func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 // Join asks for a slot, the plan and the current announcement. The error is a [LaterError] if the
 // run takes no device now.
 func (l *Link) Join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
-	frame := (&wire.JoinRequest{Rest: l.teller.Append(known.Append(nil))}).Append(nil)
+	says := known.Append(nil)
+	if l.teller != nil {
+		says = l.teller.Append(says)
+	}
+	frame := (&wire.JoinRequest{Rest: says}).Append(nil)
 	b, err := l.ask(ctx, subjects.Join(l.run, l.id), frame)
 	if err != nil {
 		return wire.JoinReply{}, fmt.Errorf("join: %w", err)

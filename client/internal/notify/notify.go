@@ -16,7 +16,7 @@ const (
 	worth = 5
 )
 
-// A Teller is used by one goroutine. With nil for Ask it tells nothing.
+// A Teller is used by one goroutine.
 type Teller struct {
 	Ask    func() deviceinfo.Device // of the app
 	Logger *slog.Logger
@@ -36,7 +36,7 @@ func (t *Teller) Append(rest []byte) []byte {
 
 // Due says that there is something new to tell.
 func (t *Teller) Due() bool {
-	if t.Ask == nil || time.Since(t.at) < every {
+	if time.Since(t.at) < every {
 		return false
 	}
 	before, now := t.told, t.now()
@@ -47,9 +47,6 @@ func (t *Teller) Due() bool {
 
 // now asks the app. What it may not tell it leaves out, and logs once.
 func (t *Teller) now() deviceinfo.Device {
-	if t.Ask == nil {
-		return deviceinfo.Device{}
-	}
 	d, err := t.ask()
 	if err == nil {
 		return d

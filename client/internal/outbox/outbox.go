@@ -124,7 +124,8 @@ func (o *Outbox) Kept() (bool, error) {
 // inGroup says whether a contribution is along the directions that an announcement asks for. Where
 // devices share directions by groups, another coordinator may have put this one into another group.
 func (o *Outbox) inGroup(s *reply, a *wire.Announcement) bool {
-	if !grouping.Names(o.cfg.Log.Plan()) || s.survey != survey.None {
+	p := o.cfg.Log.Plan()
+	if p.Sharing != plan.GroupDirections || !grouping.Names(p) || s.survey != survey.None {
 		return true
 	}
 	r, err := wire.DecodeReply(s.frame)

@@ -34,11 +34,8 @@ type Asker struct {
 	unread  uint64 // of these, the ones that were dropped unread
 }
 
-// NewAsker returns an asker who takes what one of the keys signs, nil without keys.
+// NewAsker returns an asker who takes what one of the keys signs.
 func NewAsker(keys signed.Keys) *Asker {
-	if keys == nil {
-		return nil
-	}
 	return &Asker{keys: keys,
 		checks: allowance{perSecond: answersPerSecond, atOnce: answersAtOnce}}
 }
@@ -95,9 +92,6 @@ func (a *Asker) check(subject string, request, answer []byte) (err error) {
 // Refusals returns how many answers were not the coordinator's, and how many of them were dropped
 // unread. A nil Asker has refused none.
 func (a *Asker) Refusals() (all, unread uint64) {
-	if a == nil {
-		return 0, 0
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.refused, a.unread

@@ -57,11 +57,8 @@ type Reader struct {
 	epoch  uint64
 }
 
-// NewReader returns a reader of what one of the keys signs in a run, nil without keys.
+// NewReader returns a reader of what one of the keys signs in a run.
 func NewReader(run string, keys signed.Keys) *Reader {
-	if keys == nil {
-		return nil
-	}
 	return &Reader{run: run, keys: keys, checks: allowance{perSecond: perSecond, atOnce: atOnce}}
 }
 

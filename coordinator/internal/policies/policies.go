@@ -8,7 +8,6 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/vault"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // A Memory is what policies know of a log. It is there before it is known which of them the log's
@@ -37,7 +36,7 @@ func (m *Memory) Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 			s.Surveys = append(s.Surveys, &sketches{chooser, p})
 		}
 	}
-	if secagg.On(p) {
+	if p.Summed() {
 		v := vault.New(p)
 		s.Stages.Sum, s.Steps = v, v
 	}

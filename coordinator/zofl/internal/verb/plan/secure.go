@@ -12,7 +12,7 @@ import (
 
 // explainSecure says what secure aggregation hides, and what it costs.
 func explainSecure(out io.Writer, p *plan.Plan, in cost.Input) {
-	if !secagg.On(p) {
+	if !p.Summed() {
 		return
 	}
 	devices, c := int(p.Sampled(plan.MaxMembers)), cost.Secure(p, in)

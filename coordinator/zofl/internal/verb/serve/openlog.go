@@ -12,7 +12,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // open opens the log, and connects to the broker or starts one. What may fail comes before what
@@ -60,7 +59,7 @@ func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (ru
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	f.run, f.dense, f.secure = plan.Run, plan.SendsVectors(), secagg.On(plan)
+	f.run, f.dense, f.secure = plan.Run, plan.SendsVectors(), plan.Summed()
 	return log, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire/secagg"
 )
 
 // serveFlags are the flags of `zofl serve`.
@@ -184,7 +183,7 @@ func (f *serveFlags) read(ctx context.Context, args []string) error {
 			return cli.Usage(fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
 				f.run, args[0], f.plan.Run))
 		}
-		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), secagg.On(f.plan)
+		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), f.plan.Summed()
 	}
 	if f.jetstream && f.run == "" {
 		return cli.Usage(errors.New("--run is missing: give the name of the run, or its PLAN"))

@@ -61,7 +61,7 @@ type Vault struct {
 
 // For returns the vault of a plan, nil unless it has secure aggregation.
 func For(p *plan.Plan) *Vault {
-	if !secagg.On(p) {
+	if !p.Summed() {
 		return nil
 	}
 	return &Vault{plan: p}
