@@ -201,7 +201,7 @@ var (
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
-	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
+	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "", "slow-sqrt"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2", "", "svrg"}
 	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}
