@@ -116,11 +116,11 @@ var allowed = map[string][]string{
 		module + "/plan", module + "/wire", module + "/wire/compact", module + "/internal/subjects",
 		module + "/plan/plancheck", module + "/internal/grouping", module + "/mathx", module + "/prng",
 		module + "/coordinator/report", module + "/coordinator/runlog",
-		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
-		module + "/coordinator/internal/ballot", module + "/coordinator/internal/aggregate",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/catchup",
+		module + "/coordinator/internal/digests", module + "/coordinator/internal/aggregate",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",
-		module + "/coordinator/internal/crowd", module + "/wire/survey", module + "/plan/dp",
-		module + "/coordinator/internal/archive", module + "/coordinator/internal/intake",
+		module + "/coordinator/internal/presence", module + "/wire/survey", module + "/plan/dp",
+		module + "/coordinator/internal/logindex", module + "/coordinator/internal/validate",
 		module + "/wire/deviceinfo",
 	},
 	"coordinator/internal/quorum": {},
@@ -128,70 +128,70 @@ var allowed = map[string][]string{
 	"coordinator/internal/policy": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
 		module + "/coordinator/runlog", module + "/coordinator/internal/aggregate",
-		module + "/coordinator/internal/crowd", module + "/coordinator/internal/quorum",
+		module + "/coordinator/internal/presence", module + "/coordinator/internal/quorum",
 	},
 	"coordinator/internal/policies": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
 		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
-		module + "/coordinator/internal/guard",
-		module + "/coordinator/internal/policy", module + "/coordinator/internal/steer",
-		module + "/coordinator/internal/vault",
+		module + "/coordinator/internal/robust",
+		module + "/coordinator/internal/policy", module + "/coordinator/internal/stepsize",
+		module + "/coordinator/internal/secagg",
 	},
 	// What a record makes of contributions: no clock, cohort, attempt or network.
 	"coordinator/internal/aggregate": {
 		module + "/plan", module + "/wire", module + "/internal/dpnoise",
 		module + "/internal/grouping", module + "/prng",
-		module + "/coordinator/internal/gather", module + "/coordinator/internal/guard",
-		module + "/coordinator/internal/classes", module + "/coordinator/internal/grouping",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/robust",
+		module + "/coordinator/internal/perclass", module + "/coordinator/internal/grouping",
 		module + "/wire/survey",
 	},
-	"coordinator/internal/intake": {
+	"coordinator/internal/validate": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
-		module + "/coordinator/internal/gather", module + "/coordinator/internal/classes",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/perclass",
 	},
-	"coordinator/internal/archive": {
-		module + "/coordinator/internal/serve", module + "/coordinator/runlog",
+	"coordinator/internal/logindex": {
+		module + "/coordinator/internal/catchup", module + "/coordinator/runlog",
 	},
-	"coordinator/internal/vault": {
+	"coordinator/internal/secagg": {
 		module + "/plan", module + "/wire", module + "/wire/secagg",
 		module + "/coordinator/report",
-		module + "/coordinator/internal/crowd", module + "/coordinator/internal/policy",
+		module + "/coordinator/internal/presence", module + "/coordinator/internal/policy",
 		module + "/coordinator/internal/quorum",
 	},
-	"coordinator/internal/classes": {
+	"coordinator/internal/perclass": {
 		module + "/plan", module + "/wire", module + "/internal/perclass",
 		module + "/internal/grouping", module + "/prng", module + "/coordinator/internal/gather",
 	},
-	"coordinator/internal/steer": {
+	"coordinator/internal/stepsize": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
 	},
 	// It sees no frame: who is in which group is the coordinator's business.
 	"coordinator/internal/grouping": {
 		module + "/plan", module + "/wire", module + "/internal/grouping", module + "/wire/survey",
-		module + "/coordinator/report", module + "/prng", module + "/coordinator/internal/steer",
+		module + "/coordinator/report", module + "/prng", module + "/coordinator/internal/stepsize",
 	},
-	"coordinator/internal/ballot": {
+	"coordinator/internal/digests": {
 		module + "/plan", module + "/wire", module + "/coordinator/report",
 	},
 	"coordinator/internal/gather": {
 		module + "/plan", module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report",
 	},
-	"coordinator/internal/crowd": {
+	"coordinator/internal/presence": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/internal/grouping",
 		module + "/wire/survey", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather",
 	},
-	"coordinator/internal/guard": {module + "/plan", module + "/wire", module + "/mathx"},
-	"coordinator/internal/pulse": {module + "/plan", module + "/wire", module + "/bus"},
-	"coordinator/internal/senior": {
+	"coordinator/internal/robust":    {module + "/plan", module + "/wire", module + "/mathx"},
+	"coordinator/internal/keepalive": {module + "/plan", module + "/wire", module + "/bus"},
+	"coordinator/internal/leader": {
 		module + "/internal/leader", module + "/internal/subjects", module + "/bus",
 	},
-	"coordinator/internal/notary": {module + "/plan", module + "/wire", module + "/wire/signed"},
-	"coordinator/internal/quota":  {module + "/coordinator/report"},
-	"coordinator/internal/serve": {
-		module + "/coordinator/internal/quota", module + "/plan", module + "/wire",
+	"coordinator/internal/signer":    {module + "/plan", module + "/wire", module + "/wire/signed"},
+	"coordinator/internal/ratelimit": {module + "/coordinator/report"},
+	"coordinator/internal/catchup": {
+		module + "/coordinator/internal/ratelimit", module + "/plan", module + "/wire",
 		module + "/wire/compact", module + "/internal/subjects", module + "/wire/signed",
 		module + "/bus", module + "/coordinator/runlog",
 	},
@@ -204,10 +204,10 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
-		"coordinator/internal/ballot", "coordinator/internal/steer",
-		"coordinator/internal/grouping", "coordinator/internal/guard",
-		"coordinator/internal/crowd", "coordinator/internal/vault",
-		"coordinator/internal/intake", "coordinator/internal/classes",
+		"coordinator/internal/digests", "coordinator/internal/stepsize",
+		"coordinator/internal/grouping", "coordinator/internal/robust",
+		"coordinator/internal/presence", "coordinator/internal/secagg",
+		"coordinator/internal/validate", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/coordinator/internal/pulse"
-	"github.com/zofl/zofl/coordinator/internal/senior"
+	"github.com/zofl/zofl/coordinator/internal/keepalive"
+	"github.com/zofl/zofl/coordinator/internal/leader"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 )
@@ -17,7 +17,7 @@ import (
 // text names it. Stop one of the two for good: their logs are copies that differ by now.
 var ErrSecond = errSecond() // "this is the run's second coordinator"
 
-func errSecond() error { return senior.ErrSecond } // documentation shows no internal name
+func errSecond() error { return leader.ErrSecond } // documentation shows no internal name
 
 // lead makes the caller the log's coordinator. It may wait long, and checks the connection
 // meanwhile: a log in JetStream is behind it.
@@ -25,7 +25,7 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	waiting, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		p := pulse.Pulse{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
+		p := keepalive.Pulse{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
 			Every: func() time.Duration { return plan.DefaultReannounce }}
 		p.Run(waiting)
 	})
@@ -71,7 +71,7 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 		done.Go(func() { c.snapshots.Serve(ctx) })
 	}
 	done.Go(func() {
-		p := pulse.Pulse{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
+		p := keepalive.Pulse{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
 			Subject: subjects.Announce(c.run, 0), Every: c.interval}
 		p.Run(ctx)
 	})
@@ -88,5 +88,5 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 func (c *Coordinator) interval() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return pulse.Interval(c.core.Plan.Reannounce)
+	return keepalive.Interval(c.core.Plan.Reannounce)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/subjects"
@@ -99,7 +99,7 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 		devices.Wait()
 		s := r.Status()
 		// An announcement waits only for what was sent before it.
-		if limit := time.Duration(float64(serve.Pace)/rate*1e9) +
+		if limit := time.Duration(float64(catchup.Pace)/rate*1e9) +
 			10*time.Millisecond; b.most > limit {
 			t.Errorf("an announcement waited %v, want at most %v", b.most, limit)
 		}

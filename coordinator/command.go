@@ -3,8 +3,8 @@ package coordinator
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/engine"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -158,7 +158,7 @@ func (c *Coordinator) Plan() plan.Plan {
 }
 
 // addDrops adds the requests that a service did not answer.
-func addDrops(c *report.Counters, served serve.Counts) {
+func addDrops(c *report.Counters, served catchup.Counts) {
 	c.Stale += served.Stale
 	c.Malformed += served.Garbled
 	c.Overflow += served.Overflow
@@ -173,7 +173,7 @@ func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bo
 }
 
 // span returns the segment of record n, and the log's last record. Any goroutine may call it.
-func (c *Coordinator) span(n uint64) (s serve.Span, last uint64) {
+func (c *Coordinator) span(n uint64) (s catchup.Span, last uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.core.Span(n)

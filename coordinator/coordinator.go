@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/engine"
-	"github.com/zofl/zofl/coordinator/internal/notary"
+	"github.com/zofl/zofl/coordinator/internal/leader"
 	"github.com/zofl/zofl/coordinator/internal/policies"
-	"github.com/zofl/zofl/coordinator/internal/quota"
-	"github.com/zofl/zofl/coordinator/internal/senior"
-	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/internal/ratelimit"
+	"github.com/zofl/zofl/coordinator/internal/signer"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/signed"
@@ -35,21 +35,21 @@ type Coordinator struct {
 	linger    time.Duration
 	began     time.Time
 	lost      <-chan struct{} // closed when another coordinator may lead
-	arrivals  *quota.Queue[arrival]
-	register  quota.Register
-	rejoins   *quota.Buckets // only the goroutine of Run uses them
+	arrivals  *ratelimit.Queue[arrival]
+	register  ratelimit.Register
+	rejoins   *ratelimit.Buckets // only the goroutine of Run uses them
 	refused   tally
-	notary    *notary.Notary // nil: nothing is signed
-	catchUps  *serve.CatchUps
-	objects   *serve.Objects   // nil unless transport=dense
-	vectors   runlog.Objects   // likewise
-	snapshots *serve.Snapshots // nil unless the log begins with a state
-	called    chan struct{}    // holds a token while commands is not empty
+	notary    *signer.Notary // nil: nothing is signed
+	catchUps  *catchup.CatchUps
+	objects   *catchup.Objects   // nil unless transport=dense
+	vectors   runlog.Objects     // likewise
+	snapshots *catchup.Snapshots // nil unless the log begins with a state
+	called    chan struct{}      // holds a token while commands is not empty
 	overflow  atomic.Uint64
 	garbled   atomic.Uint64 // messages that were not worth queueing
 	pieces    atomic.Int64  // bytes of queued pieces of vectors
 
-	seniority *senior.Seniority // nil where coordinators share the log
+	seniority *leader.Seniority // nil where coordinators share the log
 
 	mu       sync.Mutex // guards what follows
 	core     *engine.Core
@@ -100,31 +100,31 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	c.share()
 	if lost == nil {
-		c.seniority = senior.New(cfg.Bus, cfg.Logger, c.run, epoch)
+		c.seniority = leader.New(cfg.Bus, cfg.Logger, c.run, epoch)
 	}
 	if c.linger == 0 {
 		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
 	}
-	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
+	serving := catchup.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
-	if c.notary, err = notary.New(c.run, cfg.Key); err != nil {
+	if c.notary, err = signer.New(c.run, cfg.Key); err != nil {
 		return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)
 	}
 	if c.notary != nil {
 		serving.Sign = c.notary.Answer
 	}
-	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
+	c.catchUps = catchup.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
 	c.catchUps.VouchWith(c.notary.Reference)
 	if base := runlog.BaseOf(cfg.Log); base != nil {
-		c.catchUps.BeginWith(serve.Start{First: base.First,
+		c.catchUps.BeginWith(catchup.Start{First: base.First,
 			LogStart: wire.LogStart{N: base.N, Hash: base.Hash}})
-		c.snapshots = serve.NewSnapshots(serving, base, cfg.Log.(runlog.Based).State())
+		c.snapshots = catchup.NewSnapshots(serving, base, cfg.Log.(runlog.Based).State())
 	}
 	if core.SendsVectors() {
 		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
 		}
-		c.objects = serve.NewObjects(serving, c.vectors, cfg.ObjectCache, cfg.AppendTimeout,
+		c.objects = catchup.NewObjects(serving, c.vectors, cfg.ObjectCache, cfg.AppendTimeout,
 			c.object)
 	}
 	return c, nil

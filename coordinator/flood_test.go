@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
@@ -172,8 +172,8 @@ func TestCatchUp(t *testing.T) {
 		for _, test := range []struct {
 			from, most uint64
 			want       int
-		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - serve.CatchUpHead) / (len(records[4]) +
-			serve.RecordHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
+		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - catchup.CatchUpHead) / (len(records[4]) +
+			catchup.RecordHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
 			if got := ask(test.from, test.most).Records.Len(); got != test.want {
 				t.Errorf("catch-up from %d in %d bytes: %d records, want %d", test.from, test.most,
 					got, test.want)

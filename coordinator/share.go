@@ -6,7 +6,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
-	"github.com/zofl/zofl/coordinator/internal/quota"
+	"github.com/zofl/zofl/coordinator/internal/ratelimit"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
@@ -27,13 +27,13 @@ const (
 
 // rejoinLimit bounds the joins of one member, each of which is answered with the plan. A device
 // joins when it starts, and when it has heard nothing for long.
-var rejoinLimit = quota.Limit{Rate: 8, Burst: 32}
+var rejoinLimit = ratelimit.Limit{Rate: 8, Burst: 32}
 
 // An arrival is a message that waits for the core.
 type arrival struct {
 	kind   engine.InputKind
 	msg    bus.Message
-	sender quota.Sender
+	sender ratelimit.Sender
 	denied bool // a join of an id that Config.Allow does not let in
 }
 
@@ -47,14 +47,14 @@ type tally struct {
 func (c *Coordinator) share() {
 	p := &c.core.Plan
 	c.register.Open = p.Roster == plan.OpenRoster
-	cfg := quota.Config[arrival]{Most: c.cfg.Queue, FlowBytes: flowBytes,
+	cfg := ratelimit.Config[arrival]{Most: c.cfg.Queue, FlowBytes: flowBytes,
 		StrangerBytes: strangerBytes, Patience: c.cfg.CatchUpPatience,
 		Metered: joinLimit(&c.cfg, p), Dropped: c.dropped}
 	if c.register.Open {
 		cfg.StrangerBytes = 0
 	}
-	c.arrivals = quota.New(cfg)
-	c.rejoins = quota.NewBuckets(rejoinLimit, c.cfg.Queue)
+	c.arrivals = ratelimit.New(cfg)
+	c.rejoins = ratelimit.NewBuckets(rejoinLimit, c.cfg.Queue)
 	c.register.Add(c.cfg.Witnesses...)
 	members, _ := c.core.Devices(0)
 	for i := range members {
@@ -63,19 +63,19 @@ func (c *Coordinator) share() {
 }
 
 // joinLimit bounds the ids that join a listed roster for the first time.
-func joinLimit(cfg *Config, p *plan.Plan) quota.Limit {
+func joinLimit(cfg *Config, p *plan.Plan) ratelimit.Limit {
 	if cfg.JoinRate < 0 {
-		return quota.Limit{}
+		return ratelimit.Limit{}
 	}
-	return quota.Limit{Rate: cfg.JoinRate, Burst: joinBurst + 2*float64(p.Members)}
+	return ratelimit.Limit{Rate: cfg.JoinRate, Burst: joinBurst + 2*float64(p.Members)}
 }
 
 // requestLimit bounds the requests of one sender to one service.
-func requestLimit(cfg *Config) quota.Limit {
+func requestLimit(cfg *Config) ratelimit.Limit {
 	if cfg.RequestRate < 0 {
-		return quota.Limit{}
+		return ratelimit.Limit{}
 	}
-	return quota.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
+	return ratelimit.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
 }
 
 // arrive queues a message for the core. It drops messages longer than a frame, so that the queue's

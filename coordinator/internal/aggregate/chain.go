@@ -5,7 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
-	"github.com/zofl/zofl/coordinator/internal/guard"
+	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -22,7 +22,7 @@ type Chain struct {
 	first Stage
 
 	bounds   *bounds // nil: the round has none
-	guard    guard.Guard
+	robust   robust.Bounds
 	controls gather.Controls
 	sum      gather.Tally
 	held     gather.Contributions
@@ -43,7 +43,7 @@ type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
-	Past   *guard.Past
+	Past   *robust.Past
 	Root   func(slot uint32) bool // whether the operator vouches for a member
 	// More are stages beside those of this package, before them. Each returns one that hands on to
 	// next, or next itself if the plan has none.
@@ -55,7 +55,7 @@ type Parts struct {
 
 // New returns the chain of a plan, which may change between rounds.
 func New(p *plan.Plan, parts Parts) Chain {
-	return Chain{plan: p, parts: parts, guard: guard.Guard{Root: parts.Root}}
+	return Chain{plan: p, parts: parts, robust: robust.Bounds{Root: parts.Root}}
 }
 
 // A Shape is the numbers of a contribution: steps*P of them, or other ones for a survey.
@@ -112,14 +112,14 @@ func (c *Chain) filtered() (first Stage) {
 	if a := gather.AggregatorOf(c.plan); a.Clips() {
 		first = &clip{first, a}
 	}
-	if !guard.Of(c.plan) {
-		c.guard.Rest()
+	if !robust.Of(c.plan) {
+		c.robust.Rest()
 	} else {
-		c.guard.Begin(c.plan, c.parts.Past)
+		c.robust.Begin(c.plan, c.parts.Past)
 		c.bounds = &bounds{Stage: first, chain: c}
 		first = c.bounds
-		if !c.guard.Holds() {
-			first = &claims{c.bounds.Stage, &c.guard}
+		if !c.robust.Holds() {
+			first = &claims{c.bounds.Stage, &c.robust}
 		}
 	}
 	for _, more := range c.parts.More {
@@ -144,7 +144,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 		return 1
 	}
 	if c.bounds != nil {
-		claim = c.guard.Samples(claim)
+		claim = c.robust.Samples(claim)
 	}
 	return min(claim, c.plan.MaxWeight)
 }
@@ -152,7 +152,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 // Trim changes a contribution that is late, which does not pass the chain.
 func (c *Chain) Trim(slot uint32, values []float32) {
 	if c.bounds != nil {
-		c.guard.Cut(slot, values)
+		c.robust.Cut(slot, values)
 	}
 	gather.AggregatorOf(c.plan).Clip(values)
 }
@@ -163,16 +163,16 @@ func (c *Chain) Fits(n uint64, size, scalars int) bool {
 }
 
 // Vouched says whether a root has contributed, where one has to.
-func (c *Chain) Vouched() bool { return c.bounds == nil || c.guard.Vouched() }
+func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 
 // Rooted says whether the plan has roots, without which no round closes.
-func (c *Chain) Rooted() bool { return guard.Rooted(c.plan) }
+func (c *Chain) Rooted() bool { return robust.Rooted(c.plan) }
 
 // Cuts is how many contributions and control variates were cut.
-func (c *Chain) Cuts() uint64 { return c.guard.Cuts }
+func (c *Chain) Cuts() uint64 { return c.robust.Cuts }
 
 // Member returns how many of a member's were cut, and the share of its weight that it lost.
-func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) { return c.guard.Member(slot) }
+func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) { return c.robust.Member(slot) }
 
 // Variates returns how many records the round's control variates are along.
 func (c *Chain) Variates() int { return c.controls.Count() }

@@ -1,8 +1,8 @@
 package aggregate
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/classes"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/perclass"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -97,7 +97,7 @@ func (c *Chain) Heed() (found survey.Result) {
 type byClass struct {
 	total
 	chain *Chain
-	held  classes.Held
+	held  perclass.Held
 }
 
 func (s *byClass) Open(shape Shape) {

@@ -2,7 +2,7 @@ package aggregate
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/guard"
+	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -20,20 +20,20 @@ func (s *clip) Add(k *Contribution) {
 // claims notes how many samples vectors claim to be of, by which later ones are believed.
 type claims struct {
 	Stage
-	guard *guard.Guard
+	bounds *robust.Bounds
 }
 
 func (s *claims) Add(k *Contribution) {
-	s.guard.Claim(k.Claim)
+	s.bounds.Claim(k.Claim)
 	s.Stage.Add(k)
 }
 
 func (s *claims) Close() {
-	s.guard.Close()
+	s.bounds.Close()
 	s.Stage.Close()
 }
 
-// bounds holds contributions until the round closes, and then hands on what package guard leaves.
+// bounds holds contributions until the round closes, and then hands on what package robust leaves.
 type bounds struct {
 	Stage
 	chain *Chain
@@ -42,12 +42,12 @@ type bounds struct {
 
 func (s *bounds) Add(k *Contribution) {
 	r := wire.Reply{Values: k.Sent, Weight: k.Claim, Loss: k.Loss}
-	s.chain.guard.Hold(k.Slot, &r, k.Values, k.Control, k.Variate)
+	s.chain.robust.Hold(k.Slot, &r, k.Values, k.Control, k.Variate)
 	s.chain.controls.Add(k.Control, k.Variate, k.Weight) // to know whether the next one fits
 }
 
 func (s *bounds) Close() {
-	g, now := &s.chain.guard, &s.now
+	g, now := &s.chain.robust, &s.now
 	held := g.Close()
 	s.chain.controls.Reset()
 	for i := range held {

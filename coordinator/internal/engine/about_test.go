@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/crowd"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/deviceinfo"
@@ -32,7 +32,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-func first(list []report.Device, _ []crowd.Times) []report.Device { return list }
+func first(list []report.Device, _ []presence.Times) []report.Device { return list }
 
 // A member's record is the last one that it contributed to.
 func TestLastRecord(t *testing.T) {

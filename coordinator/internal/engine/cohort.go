@@ -3,20 +3,20 @@ package engine
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 )
 
 // A cohort is whom a run can ask, who of them answered, and who is there.
 type cohort struct {
-	roster  crowd.Roster
+	roster  presence.Roster
 	most    int // members of a listed roster
-	crowd   crowd.Crowd
-	yield   gather.Yield   // of an open roster
-	answers gather.Answers // to the open record
-	late    gather.Answers // to the record before, for the yield
+	crowd   presence.Crowd
+	rate    gather.ResponseRate // of an open roster
+	answers gather.Answers      // to the open record
+	late    gather.Answers      // to the record before, for the yield
 }
 
 // newCohort returns the members of a log, of whom nobody has answered.
@@ -27,13 +27,13 @@ func newCohort(p *plan.Plan, h *History) (c cohort, err error) {
 		return c, fmt.Errorf("roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
 	}
 	c.most = plan.MaxMembers
-	if c.roster, err = crowd.NewRoster(!listed, h.Members); err != nil {
+	if c.roster, err = presence.NewRoster(!listed, h.Members); err != nil {
 		return c, err
 	}
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(h.Members))
 	c.crowd.Grow(len(c.roster.IDs), false)
-	c.yield.Population = uint64(p.Members)
+	c.rate.Population = uint64(p.Members)
 	return c, nil
 }
 

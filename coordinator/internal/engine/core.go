@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/archive"
-	"github.com/zofl/zofl/coordinator/internal/ballot"
+	"github.com/zofl/zofl/coordinator/internal/digests"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/coordinator/report"
@@ -110,7 +110,7 @@ const (
 //  7. object is the vector that pending names, nil if it names none.
 type Core struct {
 	runlog.Position
-	archive.Archive
+	logindex.Archive
 	prev   wire.Tip // of record n-1
 	epoch  uint64   // of this coordinator
 	now    uint64   // milliseconds
@@ -170,7 +170,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		epoch:    cfg.Epoch,
 		vectors: vectors{uploads: gather.NewUploads(cmp.Or(cfg.UploadMemory,
 			gather.UploadMemory))},
-		votes:  votes{Booth: ballot.Booth{Witnesses: cfg.Witnesses}},
+		votes:  votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
 		claims: claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
 	}
 	if c.epoch <= c.LastEpoch {

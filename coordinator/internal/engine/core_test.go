@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/policies"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -276,12 +276,12 @@ func TestJoinAnswersNoSubjectOfTheRun(t *testing.T) {
 }
 
 func TestAnnouncementFitsAFrame(t *testing.T) {
-	var r serve.Recent
+	var r catchup.Recent
 	for range 20 {
 		r.Add(make([]byte, 9<<10))
 	}
 	r.Add(make([]byte, wire.MaxRecord))
-	records := r.Within(1, serve.AnnounceRoom)
+	records := r.Within(1, catchup.AnnounceRoom)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort:        wire.Cohort{Sampled: wire.FullThreshold, Members: plan.MaxMembers},
 		Perturbations: 65535,
@@ -298,33 +298,33 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	if got := r.Within(9, 0).Len(); got != 1 {
 		t.Errorf("%d records are announced after a long one, want the last one", got)
 	}
-	small := serve.Recent{make([]byte, 100), make([]byte, 100), make([]byte, 100),
+	small := catchup.Recent{make([]byte, 100), make([]byte, 100), make([]byte, 100),
 		make([]byte, 100)}
 	for _, test := range []struct {
 		fresh        uint64
 		budget, want int
-	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + serve.RecordHead), 3}, {2, 100, 2},
+	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + catchup.RecordHead), 3}, {2, 100, 2},
 		{2, 103, 3}, {1, 5000, 4}} {
 		if got := small.Within(test.fresh, test.budget).Len(); got != test.want {
 			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh,
 				test.budget, got, test.want)
 		}
 	}
-	if got := (serve.Recent{}).Within(1, 500).Len(); got != 0 {
+	if got := (catchup.Recent{}).Within(1, 500).Len(); got != 0 {
 		t.Errorf("%d records of an empty log are announced", got)
 	}
 }
 
 func TestRecentIsBounded(t *testing.T) {
-	var r serve.Recent
+	var r catchup.Recent
 	for i := range 5000 {
 		r.Add(make([]byte, 100))
-		if got, want := r.Within(1, serve.AnnounceRoom).Len(),
-			min(i+1, serve.AnnounceRoom/(100+serve.RecordHead)); got != want {
+		if got, want := r.Within(1, catchup.AnnounceRoom).Len(),
+			min(i+1, catchup.AnnounceRoom/(100+catchup.RecordHead)); got != want {
 			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
 		}
 	}
-	if got, most := len(r), 2*serve.AnnounceRoom/100+10; got > most {
+	if got, most := len(r), 2*catchup.AnnounceRoom/100+10; got > most {
 		t.Errorf("%d records are remembered, want at most %d", got, most)
 	}
 }
@@ -333,7 +333,7 @@ func TestRecentIsBounded(t *testing.T) {
 // is.
 func TestRecentKeepsWhatIsFresh(t *testing.T) {
 	for before := range 40 {
-		var r serve.Recent
+		var r catchup.Recent
 		for range before {
 			r.Add(make([]byte, 200))
 		}

@@ -31,7 +31,7 @@ func (c *Core) Status() report.Status {
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.vectors.uploads.Evicted, c.chain.Cuts()
 	if c.cohort.roster.Open {
-		s.Members = uint32(min(c.cohort.yield.Population, 1<<32-1))
+		s.Members = uint32(min(c.cohort.rate.Population, 1<<32-1))
 	}
 	if c.phase() == collecting {
 		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey

@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/ballot"
+	"github.com/zofl/zofl/coordinator/internal/digests"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -16,7 +16,7 @@ const referRecords = 4
 
 // Votes are those on states, and what they came to.
 type votes struct {
-	ballot.Booth
+	digests.Votes
 	reference wire.Reference // the newest; N is 0 before the first
 	refersTo  uint64         // the last record whose first announcement brings it
 }
@@ -59,7 +59,7 @@ func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
 }
 
 // refer announces the reference of a state if the digest that was just reported makes another one.
-func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
+func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 	changed, tells := c.votes.Refer(d, id, digest, c.Plan.ClaimBound > 0)
 	if changed && d.N >= c.votes.reference.N {
 		c.votes.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}

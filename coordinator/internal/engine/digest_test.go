@@ -3,8 +3,8 @@ package engine
 import (
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/digests"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -29,9 +29,9 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 	for i := range 200 {
 		told += c.reportDigest("d1", byte(2+i%100)) // new values
 	}
-	if told == 0 || told > ballot.MostValues {
+	if told == 0 || told > digests.MostValues {
 		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told,
-			ballot.MostValues)
+			digests.MostValues)
 	}
 	// There is still room for the reports of others.
 	c.reportDigest("d1", 1)
@@ -64,15 +64,15 @@ func TestDigestIsToldOnce(t *testing.T) {
 
 func TestDigestsAreBounded(t *testing.T) {
 	plan := chaintest.Plan(t)
-	plan.DigestEvery, plan.Members, plan.Target = 1, 3*ballot.MostValues, 2
-	c := newTestCore(t, plan, 3*ballot.MostValues)
-	for i, id := range ids(3 * ballot.MostValues) {
+	plan.DigestEvery, plan.Members, plan.Target = 1, 3*digests.MostValues, 2
+	c := newTestCore(t, plan, 3*digests.MostValues)
+	for i, id := range ids(3 * digests.MostValues) {
 		c.reportDigest(id, byte(1+i))
 	}
-	if got := c.Status().Digests[0]; len(got.Values) != ballot.MostValues ||
-		got.Reporters != 3*ballot.MostValues {
+	if got := c.Status().Digests[0]; len(got.Values) != digests.MostValues ||
+		got.Reporters != 3*digests.MostValues {
 		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters,
-			ballot.MostValues, 3*ballot.MostValues)
+			digests.MostValues, 3*digests.MostValues)
 	}
 	// Values without an event are counted, too, however many liars came first.
 	for _, id := range ids(3) {

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -55,7 +55,7 @@ func (c *Core) goesOn() bool {
 
 // relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
 // and the steps of secure aggregation have until the deadline: they take longer than an answer.
-func (c *Core) relies(p *crowd.Member) bool {
+func (c *Core) relies(p *presence.Member) bool {
 	if c.transport.vectors() || c.stepping() {
 		return !p.Doubtful()
 	}

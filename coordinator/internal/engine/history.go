@@ -1,15 +1,15 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/archive"
-	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/internal/catchup"
+	"github.com/zofl/zofl/coordinator/internal/logindex"
 )
 
 // A History is what a core needs of its log.
-type History = archive.History
+type History = logindex.History
 
 // Span returns the segment of record n, and the log's last record.
-func (c *Core) Span(n uint64) (s serve.Span, last uint64) {
+func (c *Core) Span(n uint64) (s catchup.Span, last uint64) {
 	if n <= c.N {
 		s = c.Segments.Find(n)
 	}

@@ -3,7 +3,7 @@ package engine
 import (
 	"errors"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -18,7 +18,7 @@ import (
 type halt struct {
 	paused   bool   // by somebody who has to resume the run
 	reason   string // of that
-	shortage crowd.Shortage
+	shortage presence.Shortage
 }
 
 // halted says whether no round may be open though the run has not ended.
@@ -43,7 +43,7 @@ func (c *Core) pause(reason string) {
 	if c.halt.paused || c.End != nil || c.endRequested() {
 		return
 	}
-	c.halt.paused, c.halt.reason, c.halt.shortage = true, reason, crowd.Shortage{}
+	c.halt.paused, c.halt.reason, c.halt.shortage = true, reason, presence.Shortage{}
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
 		Diverged: c.watch.why != "" && reason == c.watch.why})
 	if c.phase() == appending || c.phase() == failed {

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -32,7 +32,7 @@ func (c *Core) heard(m gather.Member) {
 }
 
 // same tells when a member's answers to timely records show that two devices send as this member.
-func (c *Core) same(m gather.Member, a crowd.Answer, timely bool) {
+func (c *Core) same(m gather.Member, a presence.Answer, timely bool) {
 	if timely && !c.cohort.roster.Open && c.cohort.crowd.Compare(m.Slot, a) {
 		c.emitEvent(report.Event{Kind: report.SameID, ID: m.ID})
 	}
@@ -63,7 +63,7 @@ func (c *Core) contributed(m gather.Member, n uint64, current bool) {
 	}
 	p := &c.cohort.crowd.Members[m.Slot]
 	p.Record = max(p.Record, n)
-	c.cohort.crowd.Used(m.Slot, crowd.TooLate)
+	c.cohort.crowd.Used(m.Slot, presence.TooLate)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
 		c.cohort.crowd.Place(m.Slot, c.now)
 	}
@@ -73,12 +73,12 @@ func (c *Core) contributed(m gather.Member, n uint64, current bool) {
 // tooLate notes a contribution that came when its record was closed.
 func (c *Core) tooLate(m gather.Member, r *wire.Reply) {
 	if r.Kind == wire.Contribution {
-		c.unused(m.Slot, r.N, crowd.TooLate)
+		c.unused(m.Slot, r.N, presence.TooLate)
 	}
 }
 
 // unused tells now and then that a member's work counts for little or nothing.
-func (c *Core) unused(slot uint32, n uint64, fate crowd.Fate) {
+func (c *Core) unused(slot uint32, n uint64, fate presence.Fate) {
 	if !c.cohort.roster.Open && c.cohort.crowd.Unused(slot, n, fate) {
 		c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.roster.IDs[slot],
 			Reason: c.cohort.crowd.Members[slot].WhyUnused()})
@@ -92,17 +92,17 @@ func (c *Core) judged(slot uint32, factor, lost float64) {
 	}
 	switch {
 	case lost > 0.5:
-		c.unused(slot, c.N+1, crowd.Doubted)
+		c.unused(slot, c.N+1, presence.Doubted)
 	case factor < 1:
-		c.unused(slot, c.N+1, crowd.Cut)
+		c.unused(slot, c.N+1, presence.Cut)
 	default:
-		c.cohort.crowd.Used(slot, crowd.Doubted)
-		c.cohort.crowd.Used(slot, crowd.Cut)
+		c.cohort.crowd.Used(slot, presence.Doubted)
+		c.cohort.crowd.Used(slot, presence.Cut)
 	}
 }
 
 // time smooths the latency of an answer to the current attempt.
-func (c *Core) time(p *crowd.Member, current bool) {
+func (c *Core) time(p *presence.Member, current bool) {
 	if current {
 		p.Took(float64(c.now - c.round.asked))
 	}
@@ -216,7 +216,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 		switch m := (gather.Member{Slot: slot}); {
 		case c.waitsFor(m, true):
 			slots = append(slots, slot)
-		case c.cohort.answers.Of(m) == 0 && c.cohort.crowd.Members[slot].Misses == crowd.SilentAfter:
+		case c.cohort.answers.Of(m) == 0 && c.cohort.crowd.Members[slot].Misses == presence.SilentAfter:
 			silent = append(silent, slot)
 		}
 	}
@@ -227,19 +227,19 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 
 // missed notes for whom the current attempt waited in vain.
 func (c *Core) missed() {
-	if c.cohort.roster.Open || c.vain() {
+	if c.cohort.roster.Open || c.hopeless() {
 		return
 	}
 	var lost []uint32
 	for slot := range c.slotsAsked() {
 		p := &c.cohort.crowd.Members[slot]
-		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == crowd.SilentAfter {
+		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == presence.SilentAfter {
 			continue
 		}
 		if c.now >= c.round.closes || !p.Doubtful() {
 			c.cohort.crowd.Stalled(slot)
 		}
-		if p.Misses++; p.Misses == crowd.SilentAfter {
+		if p.Misses++; p.Misses == presence.SilentAfter {
 			lost = append(lost, slot)
 		}
 	}
@@ -264,7 +264,7 @@ func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 
 // Devices returns the members by slot, without times, and their times. There are none on an open
 // roster.
-func (c *Core) Devices(now uint64) (list []report.Device, times []crowd.Times) {
+func (c *Core) Devices(now uint64) (list []report.Device, times []presence.Times) {
 	list, times = c.cohort.crowd.Devices(c.cohort.roster.IDs, c.N, max(c.now, now))
 	for slot := range list {
 		d := &list[slot]

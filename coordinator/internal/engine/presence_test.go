@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -61,7 +61,7 @@ func TestRestartedWaitsOnce(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Quorum, plan.OverSample = 3, 3, 2, 1
 	c := newTestCore(t, plan, 3)
-	c.cohort.crowd = crowd.Crowd{}
+	c.cohort.crowd = presence.Crowd{}
 	c.cohort.crowd.Grow(3, false)
 	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
 		c.Step(1, Input{Kind: InReply, ID: ids(3)[i], Frame: frame})

@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/intake"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
+	"github.com/zofl/zofl/coordinator/internal/validate"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -34,7 +34,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if !c.witness(id) {
 		c.heard(m)
 		c.redeem(m, &r)
-		c.same(m, crowd.OfReply(&r), c.timely(r.N, r.Tip))
+		c.same(m, presence.OfReply(&r), c.timely(r.N, r.Tip))
 	}
 	switch r.Kind {
 	case wire.Contribution:
@@ -174,7 +174,7 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 	}
 	if k.late.Of(m) == 0 && !c.beyond(len(k.late.IDs)) {
 		k.late.Set(m, gather.Declined)
-		k.yield.Answers++
+		k.rate.Answers++
 	}
 }
 
@@ -187,8 +187,8 @@ func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	return c.desk().Scalars(&c.item.Values, r, c.steps(), int(c.round.perturbations))
 }
 
-func (c *Core) desk() *intake.Desk {
-	return &intake.Desk{Plan: &c.Plan, Counters: &c.counters,
+func (c *Core) desk() *validate.Checker {
+	return &validate.Checker{Plan: &c.Plan, Counters: &c.counters,
 		None: c.transport.vectors() || c.policy.Steps != nil}
 }
 
@@ -197,7 +197,7 @@ func (c *Core) desk() *intake.Desk {
 func (c *Core) answered(waited bool) {
 	if c.cohort.roster.Open {
 		if c.round.attempt == 0 {
-			c.cohort.yield.Answers++
+			c.cohort.rate.Answers++
 		}
 	} else if waited {
 		c.round.pending--

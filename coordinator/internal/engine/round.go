@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
@@ -15,23 +15,23 @@ import (
 
 // A round is the state of record N+1 while it collects replies.
 type round struct {
-	open     bool // it was announced
-	opened   uint64
-	asked    uint64 // when the current attempt was announced first
-	deadline uint64 // of the current attempt
-	closes   uint64 // when it closes, at the latest at its deadline
-	quorate  uint64 // milliseconds that its quorum took, where grace is set
-	grace    uint64 // when to look whom it waits for, where it has its quorum; 0: not
-	serial   uint32 // of the current attempt, over all rounds of this coordinator
-	skips    uint32 // records in a row that could not be made
-	calls    uint32 // announcements
-	attempt  uint32
-	tries    uint32        // attempts since the last Resume
-	cohort   wire.Cohort   // of the current attempt
-	attempts []Attempt     // all attempts, the current one last
-	pending  uint32        // devices of a listed roster's cohort that it waits for
-	hopes    uint32        // those, and contributions, when the current attempt began
-	kept     []wire.Cohort // which its attempts ask before they ask others
+	open      bool // it was announced
+	opened    uint64
+	asked     uint64 // when the current attempt was announced first
+	deadline  uint64 // of the current attempt
+	closes    uint64 // when it closes, at the latest at its deadline
+	quorate   uint64 // milliseconds that its quorum took, where grace is set
+	grace     uint64 // when to look whom it waits for, where it has its quorum; 0: not
+	serial    uint32 // of the current attempt, over all rounds of this coordinator
+	skips     uint32 // records in a row that could not be made
+	calls     uint32 // announcements
+	attempt   uint32
+	tries     uint32        // attempts since the last Resume
+	cohort    wire.Cohort   // of the current attempt
+	attempts  []Attempt     // all attempts, the current one last
+	pending   uint32        // devices of a listed roster's cohort that it waits for
+	reachable uint32        // those, and contributions, when the current attempt began
+	kept      []wire.Cohort // which its attempts ask before they ask others
 
 	survey        survey.Kind   // what it asks for in place of a round's scalars
 	surveyor      policy.Survey // which asks for it
@@ -106,16 +106,16 @@ func (c *Core) openAttempt(number uint32) {
 	r.declines = [len(r.declines)]uint32{}
 	c.cohort.answers.Forgive()
 	if c.cohort.roster.Open {
-		r.hopes = uint32(c.want())
+		r.reachable = uint32(c.want())
 		if number == 0 {
-			c.cohort.yield.Begin(r.cohort.Sampled)
+			c.cohort.rate.Begin(r.cohort.Sampled)
 		}
 	} else {
 		r.pending = c.awaited()
-		r.hopes = r.pending + c.chain.Taken
+		r.reachable = r.pending + c.chain.Taken
 	}
 	c.announce()
-	if !c.cohort.roster.Open && (r.pending == 0 || c.vain()) {
+	if !c.cohort.roster.Open && (r.pending == 0 || c.hopeless()) {
 		c.settle()
 	}
 }
@@ -127,7 +127,7 @@ func (c *Core) draw(attempt uint32) wire.Cohort {
 		return c.round.kept[attempt]
 	}
 	if c.cohort.roster.Open {
-		return wire.Cohort{Sampled: c.cohort.yield.Ask(c.want(), attempt)}
+		return wire.Cohort{Sampled: c.cohort.rate.Ask(c.want(), attempt)}
 	}
 	c.cohort.crowd.Sweep(c.now)
 	all := c.cohort.crowd.Cohort(c.Plan.Sampled(uint32(c.cohort.roster.Stored)), attempt)
@@ -166,11 +166,11 @@ func (c *Core) settle() {
 // was asked.
 func (c *Core) askedAll() bool {
 	p := &c.policy
-	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Most()
+	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Saturated()
 }
 
 // closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
-// for devices to come back: after MaxAttempts, or where the vault lacks devices.
+// for devices to come back: after MaxAttempts, or where too few are present.
 func (c *Core) closeAttempt() {
 	if c.now >= c.round.closes || c.round.graceIsOver(c.now) {
 		c.missed()
@@ -192,20 +192,20 @@ func (c *Core) closeAttempt() {
 
 // tooFew says whether another attempt is in vain because so few devices are present.
 func (c *Core) tooFew() bool {
-	return c.policy.Steps != nil && c.policy.Steps.Lacks(c.cohort.crowd.Present())
+	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.crowd.Present())
 }
 
 // shortfall says why the run pauses.
 func (c *Core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
-		c.N+1, c.collected(), crowd.Count(r.tries, "attempt"), c.Plan.Quorum)
+		c.N+1, c.collected(), presence.Count(r.tries, "attempt"), c.Plan.Quorum)
 	if !c.chain.Vouched() {
 		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
 	}
 	if !c.cohort.roster.Open {
 		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
-			crowd.Count(r.cohort.Members, "member"), c.cohort.crowd.Present())
+			presence.Count(r.cohort.Members, "member"), c.cohort.crowd.Present())
 	}
 	if r.lost != "" {
 		text += "; too few were left in the step " + r.lost
@@ -226,7 +226,7 @@ func (c *Core) commitRound() {
 	c.joinLate()
 	contributors, weight := c.counts()
 	loss := c.chain.Loss.Over(weight, c.Plan.ClaimBound > 0)
-	c.cohort.yield.Early = r.attempt == 0 && c.now < r.deadline
+	c.cohort.rate.Early = r.attempt == 0 && c.now < r.deadline
 	kind := report.PhaseDone
 	if r.phase != 1 {
 		kind = report.RoundDone

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -208,7 +208,7 @@ func TestMaskedSilent(t *testing.T) {
 	plan := securePlan(t, 10)
 	plan.MaxAttempts = 1000
 	f := newMaskedFleet(t, plan, 10)
-	for range crowd.SilentAfter {
+	for range presence.SilentAfter {
 		f.begin()
 		f.step(secagg.StepKeys, 0, 1, 2, 3)
 		f.wait(f.c.round.closes - f.now)

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -22,10 +22,10 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := serve.Config{Logger: slog.New(slog.DiscardHandler)}
-	s := serve.NewCatchUps(cfg, log, 1<<20, func(n uint64) (serve.Span, uint64) {
+	cfg := catchup.Config{Logger: slog.New(slog.DiscardHandler)}
+	s := catchup.NewCatchUps(cfg, log, 1<<20, func(n uint64) (catchup.Span, uint64) {
 		if n > c.N {
-			return serve.Span{}, c.N
+			return catchup.Span{}, c.N
 		}
 		return c.Segments.Find(n), c.N
 	})

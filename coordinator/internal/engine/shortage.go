@@ -3,8 +3,8 @@ package engine
 import (
 	"math"
 
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 )
 
@@ -40,13 +40,13 @@ func (c *Core) soonest(at uint64) uint64 {
 // lacking is how many more devices the round needs for its quorum than are present and may yet
 // contribute.
 func (c *Core) lacking() int {
-	hopes := int(c.cohort.crowd.Present())
+	reachable := int(c.cohort.crowd.Present())
 	for _, slot := range c.cohort.answers.Given {
 		if c.cohort.contributed(gather.Member{Slot: slot}) && !c.cohort.crowd.Members[slot].Absent() {
-			hopes--
+			reachable--
 		}
 	}
-	return int(c.Plan.Quorum) - int(c.collected()) - hopes
+	return int(c.Plan.Quorum) - int(c.collected()) - reachable
 }
 
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.
@@ -80,7 +80,7 @@ func (c *Core) endShortage() {
 	if c.halt.shortage.Spells > 0 {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
-	c.halt.shortage = crowd.Shortage{}
+	c.halt.shortage = presence.Shortage{}
 }
 
 // due returns when the open attempt closes, or when a run that lacks devices asks again.

@@ -42,7 +42,7 @@ func (c *Core) asking(rest []byte) []byte {
 // round that waited. If no value will do, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
-	c.cohort.yield.Early = r.attempt == 0 && c.now < r.deadline
+	c.cohort.rate.Early = r.attempt == 0 && c.now < r.deadline
 	answers := c.chain.End.(*aggregate.Rows)
 	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, standing{c})
 	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: r.attempt,

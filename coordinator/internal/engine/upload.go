@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -25,7 +25,7 @@ func (c *Core) upload(in Input) {
 		c.counters.Malformed++
 	default:
 		c.heard(m)
-		c.same(m, crowd.OfUpload(&u), c.timely(u.N, u.Tip))
+		c.same(m, presence.OfUpload(&u), c.timely(u.N, u.Tip))
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N

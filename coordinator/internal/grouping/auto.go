@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/stepsize"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 )
@@ -37,7 +37,7 @@ import (
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
-// One device must not choose for all. So both means are [steer.Trimmed], without weights: among
+// One device must not choose for all. So both means are [stepsize.Trimmed], without weights: among
 // three devices or more, large scalars and contrary ones are left out. Of two devices each can
 // choose. A claim of samples can lower M, as far as claim_bound lets it count.
 //
@@ -132,10 +132,10 @@ func agreement(rows [][]float32) float64 {
 			column[i] = c
 			squares[i] += c * c
 		}
-		mean := steer.Trimmed(column)
+		mean := stepsize.Trimmed(column)
 		together += mean * mean
 	}
-	return together / steer.Trimmed(squares)
+	return together / stepsize.Trimmed(squares)
 }
 
 // sharesOf returns weights divided by their sum.

@@ -3,9 +3,9 @@ package policies
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
-	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/policy"
-	"github.com/zofl/zofl/coordinator/internal/vault"
+	"github.com/zofl/zofl/coordinator/internal/robust"
+	"github.com/zofl/zofl/coordinator/internal/secagg"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 )
@@ -13,7 +13,7 @@ import (
 // A Memory is what policies know of a log. It is there before it is known which of them the log's
 // plan has, and remains while a change has one of them rest.
 type Memory struct {
-	lengths guard.Past
+	lengths robust.Past
 }
 
 // Note notes the next record of a log that begins with first.
@@ -37,10 +37,10 @@ func (m *Memory) Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 		}
 	}
 	if p.Summed() {
-		v := vault.New(p)
+		v := secagg.New(p)
 		s.Stages.Sum, s.Steps = v, v
 	}
 	return s
 }
 
-var _ policy.Steps = (*vault.Vault)(nil)
+var _ policy.Steps = (*secagg.Leader)(nil)

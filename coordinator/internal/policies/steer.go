@@ -3,7 +3,7 @@ package policies
 import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/policy"
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/stepsize"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -14,19 +14,19 @@ import (
 type steered struct{ plan *plan.Plan }
 
 func (s *steered) Due(rounds uint64, _ policy.Members) survey.Kind {
-	return steer.Due(s.plan, rounds)
+	return stepsize.Due(s.plan, rounds)
 }
 
 func (s *steered) All() bool { return false }
 
 func (s *steered) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {
-	return steer.Decide(s.plan, rounds, k, answers.Rows())
+	return stepsize.Decide(s.plan, rounds, k, answers.Rows())
 }
 
 // A law is that of steer, with the slopes of the open round.
 type law struct {
-	steer.Law
+	stepsize.Law
 	plan   *plan.Plan
 	slopes []float64
 }
@@ -40,7 +40,7 @@ func (l *law) Add(rest []byte) {
 }
 
 func (l *law) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
-	past := steer.Past{Step: at.LastStep.Size, Round: at.LastStep.Round,
+	past := stepsize.Past{Step: at.LastStep.Size, Round: at.LastStep.Round,
 		Factor: at.Squares.Factor(l.plan, body.Round, body.Terms)}
 	return l.Law.Next(l.plan, past, body.Round, body.Terms, losses, l.slopes)
 }

@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/crowd"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -92,14 +92,14 @@ type Law interface {
 type Steps interface {
 	// Fit returns as much of an attempt's cohort at record n as can take part.
 	Fit(c wire.Cohort, n uint64, attempt uint32, away func(slot uint32) bool) wire.Cohort
-	// Most says whether an attempt asks as many as can take part.
-	Most() bool
-	// Lacks says whether another attempt is in vain because so few devices are present.
-	Lacks(present uint32) bool
+	// Saturated says whether an attempt asks as many as can take part.
+	Saturated() bool
+	// TooFew says whether another attempt is in vain because so few devices are present.
+	TooFew(present uint32) bool
 	// Begin opens an attempt, which has the head of an announcement.
 	Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64, away func(slot uint32) bool)
-	// Vain says whether the attempt was in vain from the start.
-	Vain() bool
+	// Hopeless says whether the attempt was in vain from the start.
+	Hopeless() bool
 	// Tail returns the tail of its announcement.
 	Tail(rest []byte) []byte
 
@@ -116,8 +116,8 @@ type Steps interface {
 	// Close ends the open step, and says whether it ended well: then another one is open, or there
 	// is a sum. respond answers a device that waits.
 	Close(respond func(token string, frame []byte)) (ok bool)
-	// Over ends the attempt.
-	Over()
+	// Abort ends the attempt.
+	Abort()
 
 	// Read reads a device's message to record n.
 	Read(frame []byte) (m Message, err error)
@@ -141,6 +141,6 @@ type Steps interface {
 // A Message is a device's part of a step.
 type Message struct {
 	N    uint64
-	Sent crowd.Answer // as two devices with one id are told apart by it
+	Sent presence.Answer // as two devices with one id are told apart by it
 	Body any
 }

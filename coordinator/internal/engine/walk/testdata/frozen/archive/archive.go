@@ -5,8 +5,8 @@ package archive
 import (
 	"bytes"
 
+	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/guard"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
@@ -32,8 +32,8 @@ func (h *History) Reserve(bytes int) { h.Segments.Reserve = bytes }
 // An Archive is what is kept of the log's records.
 type Archive struct {
 	First    []byte // record 1
-	Recent   serve.Recent
-	Segments serve.Segments
+	Recent   catchup.Recent
+	Segments catchup.Segments
 	Past     guard.Past
 }
 

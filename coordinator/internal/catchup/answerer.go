@@ -1,0 +1,225 @@
+package catchup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/ratelimit"
+	"github.com/zofl/zofl/internal/subjects"
+)
+
+const (
+	// maxRequest is the length of the longest request that is queued.
+	maxRequest = 1 << 10
+	// Pace is how many bytes of answers may be on their way to the broker.
+	Pace = 1 << 20
+)
+
+// A Config is what every service needs.
+type Config struct {
+	Bus    bus.Bus
+	Logger *slog.Logger
+	// Patience is how long a request may wait for its turn. A later one is dropped.
+	Patience time.Duration
+	// Queue bounds the requests that wait of members, and those of strangers.
+	Queue int
+	// Each is how many requests of one sender are answered. The others wait.
+	Each ratelimit.Limit
+	// Register knows the members, and remembers who sends too much. Nil: nobody is a member.
+	Register *ratelimit.Register
+	// Sign returns an answer as it is sent. Nil: as it is.
+	Sign func(subject string, request, answer []byte) []byte
+}
+
+// An answerer answers requests of one kind, so that devices which missed much do not slow down
+// rounds. After every Pace bytes it waits for the broker, so that no announcement waits behind more
+// than that.
+//
+// The bus's goroutines call Arrive. One goroutine calls Serve, and owns frame and sent. Any
+// goroutine may call the other methods.
+type answerer struct {
+	bus      bus.Bus
+	logger   *slog.Logger
+	what     string // what is asked for
+	patience time.Duration
+	requests *ratelimit.Queue[waitingRequest]
+	register *ratelimit.Register
+
+	reply replier
+	sign  func(subject string, request, answer []byte) []byte // nil: nothing is signed
+
+	frame []byte
+	sent  int // bytes since the last wait for the broker
+
+	served, bytes, failed, stale, garbled, overflow atomic.Uint64
+	// when one was served, in nanoseconds of Unix time
+	last atomic.Int64
+
+	failure atomic.Pointer[string]
+}
+
+// errGarbled: a message is not a request.
+var errGarbled = errors.New("not a request")
+
+// errNotOurs: somebody else answers this request.
+var errNotOurs = errors.New("somebody else's request")
+
+// A waitingRequest is a request and when it came.
+type waitingRequest struct {
+	msg bus.Message
+	at  time.Time
+}
+
+// A replier appends the answer to a request to frame. It returns errGarbled if the message is not a
+// request, and otherwise why it cannot be answered now.
+type replier func(ctx context.Context, request, frame []byte) ([]byte, error)
+
+func newAnswerer(cfg *Config, what string, reply replier) *answerer {
+	s := &answerer{
+		bus: cfg.Bus, logger: cfg.Logger, what: what, patience: cfg.Patience,
+		register: cmp.Or(cfg.Register, &ratelimit.Register{}), reply: reply,
+		sign: cfg.Sign,
+	}
+	s.requests = ratelimit.New(ratelimit.Config[waitingRequest]{Most: cfg.Queue, Each: cfg.Each,
+		Dropped: func(r waitingRequest, _ string, _ bool) { s.refuse(&s.overflow, s.sender(r.msg)) }})
+	return s
+}
+
+// Arrive queues a request. It never waits.
+func (s *answerer) Arrive(m bus.Message) {
+	if len(m.Data) > maxRequest {
+		s.garble(m)
+		return
+	}
+	sender := s.sender(m)
+	if !s.requests.Push(sender, waitingRequest{m, time.Now()}, len(m.Data)) {
+		s.refuse(&s.overflow, sender)
+	}
+}
+
+// refuse counts a request that is not answered.
+func (s *answerer) refuse(counter *atomic.Uint64, sender ratelimit.Sender) {
+	counter.Add(1)
+	s.register.Offenders.Refused(sender)
+}
+
+// garble counts a message that is no request.
+func (s *answerer) garble(m bus.Message) {
+	s.garbled.Add(1)
+	s.register.Offenders.Faulty(s.sender(m))
+}
+
+// sender returns whose message it is.
+func (s *answerer) sender(m bus.Message) ratelimit.Sender {
+	return s.register.Sender(subjects.ID(m.Subject), m.Reply)
+}
+
+// Serve answers requests until ctx ends.
+func (s *answerer) Serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.requests.Ready():
+		}
+		for ctx.Err() == nil {
+			r, ok := s.requests.Pop()
+			if !ok {
+				break
+			}
+			s.answer(ctx, r)
+		}
+	}
+}
+
+// answer answers one request. An error costs that request alone: its device asks again.
+func (s *answerer) answer(ctx context.Context, r waitingRequest) {
+	switch {
+	case !subjects.AnswersTo(subjects.ID(r.msg.Subject), r.msg.Reply):
+		s.garble(r.msg)
+		return
+	case time.Since(r.at) > s.patience:
+		s.refuse(&s.stale, s.sender(r.msg))
+		return
+	}
+	frame, err := s.reply(ctx, r.msg.Data, s.frame[:0])
+	switch {
+	case errors.Is(err, errGarbled):
+		s.garble(r.msg)
+		return
+	case ctx.Err() != nil, errors.Is(err, errNotOurs):
+		return
+	case err != nil:
+		s.fail(err)
+		return
+	}
+	if s.sign != nil {
+		frame = s.sign(r.msg.Subject, r.msg.Data, frame)
+	}
+	s.frame = frame
+	s.wait(ctx, r.msg.Reply)
+	if err := s.bus.Publish(r.msg.Reply, s.frame); err != nil {
+		s.logger.Warn("not sent", "err", err)
+		return
+	}
+	s.served.Add(1)
+	s.last.Store(time.Now().UnixNano())
+	s.bytes.Add(uint64(len(s.frame)))
+}
+
+// fail counts and logs why a request was not answered.
+func (s *answerer) fail(err error) {
+	s.failed.Add(1)
+	text := err.Error()
+	s.failure.Store(&text)
+	s.logger.Error(s.what, "err", err)
+}
+
+// wait keeps the answers on their way to the broker below Pace bytes. It ignores errors: that a
+// subject is denied or the broker is away shows elsewhere.
+func (s *answerer) wait(ctx context.Context, subject string) {
+	if s.sent+len(s.frame) > Pace {
+		if err := bus.Check(ctx, s.bus, subject); err != nil {
+			s.logger.Debug(s.what, "subject", subject, "err", err)
+		}
+		s.sent = 0
+	}
+	s.sent += len(s.frame)
+}
+
+// Counts count what became of requests.
+type Counts struct {
+	Served, Bytes uint64 // requests that were answered, and the answers' bytes
+	Failed        uint64 // that failed because the log could not be read
+	Stale         uint64 // that waited longer than Patience
+	Garbled       uint64 // that are not requests
+	Overflow      uint64 // that the queue had no room for
+}
+
+// Refused is how many were not looked at.
+func (c Counts) Refused() uint64 { return c.Stale + c.Overflow }
+
+// Counts returns what has become of requests so far.
+func (s *answerer) Counts() Counts {
+	return Counts{
+		Served: s.served.Load(), Bytes: s.bytes.Load(), Failed: s.failed.Load(),
+		Stale: s.stale.Load(), Garbled: s.garbled.Load(), Overflow: s.overflow.Load(),
+	}
+}
+
+// Failure returns why the log could not be read for the last request that failed so, "" if none
+// did.
+func (s *answerer) Failure() string {
+	if text := s.failure.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
+// Last returns when a request was last answered.
+func (s *answerer) Last() time.Time { return time.Unix(0, s.last.Load()) }

@@ -1,0 +1,110 @@
+package catchup
+
+import (
+	"context"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
+)
+
+// CatchUps answers requests for records. Besides its queue it takes the memory of its cache, of one
+// answer, and of the records that a request from within a segment asks for.
+//
+// The goroutine of Serve owns cache.
+type CatchUps struct {
+	*answerer
+	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
+	cache *segmentCache
+	start *Start // nil: the log begins with record 1
+	vouch func(n uint64) (wire.Reference, bool)
+}
+
+// A Start is where a log begins that begins with a state.
+type Start struct {
+	First []byte // record 1, the plan
+	wire.LogStart
+}
+
+// NewCatchUps returns a service for the records of a log. It keeps about cache bytes of them in
+// memory. find returns the segment of record n, and the last record; any goroutine may call it.
+func NewCatchUps(cfg Config, log runlog.Log, cache int,
+	find func(n uint64) (Span, uint64)) *CatchUps {
+	s := &CatchUps{find: find, cache: newSegmentCache(log, cache)}
+	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
+	return s
+}
+
+// BeginWith says where the log begins, if not with record 1. Devices that ask for earlier records
+// are told to take a snapshot. Call it before Serve.
+func (s *CatchUps) BeginWith(start Start) { s.start = &start }
+
+// VouchWith gives the references of states, for devices that are about to take a snapshot and want
+// a signed answer. Call it before Serve.
+func (s *CatchUps) VouchWith(vouch func(n uint64) (wire.Reference, bool)) { s.vouch = vouch }
+
+// reply appends the answer to a request.
+func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
+	request, err := wire.DecodeCatchUpRequest(data)
+	if err != nil {
+		return nil, errGarbled
+	}
+	asks, most := s.sign != nil && signed.Asks(data), request.MaxBytes
+	if asks {
+		most = min(most, wire.MaxFrame-uint64(signed.Len))
+	}
+	reply, err := s.Records(ctx, request.From, most)
+	if err != nil {
+		return nil, err
+	}
+	if asks && s.vouch != nil && reply.Records.Len() <= 1 {
+		if r, ok := s.vouch(request.From); ok {
+			reply.Rest = signed.Vouch(reply.Rest, r)
+		}
+	}
+	return reply.Append(frame), nil
+}
+
+// Records returns the records from an index to the end of its segment, as many as fit a reply of
+// about most bytes, but at least one if there is one.
+func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
+	below := s.start != nil && from <= s.start.N
+	n := from
+	if below {
+		n = s.start.N + 1
+	}
+	at, last := s.find(n)
+	reply := wire.CatchUpReply{From: from, Last: last}
+	switch {
+	case below:
+		reply.Rest = s.start.Append(nil)
+		if from == 1 {
+			reply.Records.Add(s.start.First)
+		}
+		return reply, nil
+	case from > last:
+		return reply, nil
+	}
+	held, err := s.cache.get(ctx, at)
+	if err != nil {
+		return reply, err
+	}
+	room := int(min(most, wire.MaxFrame)) - CatchUpHead
+	if from == at.First && held.size <= room {
+		reply.Records = held.records
+		return reply, nil
+	}
+	n = at.First
+	held.records.Each(func(record []byte) bool {
+		if n++; n <= from {
+			return true
+		}
+		room -= len(record) + RecordHead
+		if room < 0 && reply.Records.Len() > 0 {
+			return false
+		}
+		reply.Records.Add(record)
+		return true
+	})
+	return reply, nil
+}

@@ -1,0 +1,101 @@
+package catchup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// Objects answers requests for pieces of the vectors that the log keeps. Besides its queue it takes
+// the memory of its cache.
+//
+// The goroutine of Serve owns cache.
+type Objects struct {
+	*answerer
+	log     runlog.Objects
+	find    func(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool)
+	timeout time.Duration // of a read
+
+	cache []runlog.Object // the vector asked for last is at the end
+	most  int             // bytes of cache, unless it has one vector only
+}
+
+// NewObjects returns a service for the vectors of a log. It keeps about cache bytes of them in
+// memory. A read takes at most timeout. find returns the name of the vector with a digest, if the
+// log keeps one; any goroutine may call it.
+func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration,
+	find func([wire.ObjectLen]byte) (runlog.ObjectName, bool)) *Objects {
+	s := &Objects{log: log, find: find, timeout: timeout, most: cache}
+	s.answerer = newAnswerer(&cfg, "vector", s.reply)
+	return s
+}
+
+// reply appends the answer to a request. If the log has lost or damaged a vector, devices are told
+// that it is gone. They then fetch a snapshot, or wait for the next record, and ask again after
+// each announcement, in case it is restored. If the run has ended they ask a few times more, and
+// leave.
+func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
+	request, err := wire.DecodeObjectRequest(data)
+	if err != nil {
+		return nil, errGarbled
+	}
+	reply := wire.ObjectReply{Offset: request.Offset}
+	if name, ok := s.find(request.Digest); ok {
+		object, err := s.get(ctx, name)
+		switch {
+		case errors.Is(err, runlog.ErrNoObject), errors.Is(err, runlog.ErrCorrupt):
+			s.fail(err)
+		case err != nil:
+			return nil, err
+		}
+		reply.Size = uint64(len(object))
+		rest := object[min(request.Offset, reply.Size):]
+		reply.Data = rest[:min(uint64(len(rest)), request.MaxBytes, wire.MaxPiece)]
+	}
+	return reply.Append(frame), nil
+}
+
+// get returns a vector that the log should have.
+func (s *Objects) get(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
+	at := slices.IndexFunc(s.cache, func(v runlog.Object) bool { return v.Name == name })
+	if at >= 0 {
+		v := s.cache[at]
+		s.cache = append(slices.Delete(s.cache, at, at+1), v)
+		return v.Data, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	data, err := s.log.Object(limited, name)
+	if errors.Is(err, runlog.ErrNoObject) {
+		if _, still := s.find(name.Digest); !still {
+			return nil, nil // it was just deleted
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.cache = append(s.cache, runlog.Object{Name: name, Data: data})
+	for size := s.size(); size > s.most && len(s.cache) > 1; size = s.size() {
+		s.cache = slices.Delete(s.cache, 0, 1)
+	}
+	return data, nil
+}
+
+func (s *Objects) size() (sum int) {
+	for _, v := range s.cache {
+		sum += len(v.Data)
+	}
+	return sum
+}
+
+// Refused is how many requests were not looked at; 0 of a nil service.
+func (s *Objects) Refused() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.Counts().Refused()
+}

@@ -1,0 +1,58 @@
+package catchup
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// Snapshots answers requests for the state with which a log begins, in pieces of its file. It does
+// not look into the file.
+type Snapshots struct {
+	*answerer
+	base  *runlog.Base
+	state io.ReaderAt
+	piece []byte
+}
+
+// NewSnapshots returns a service for the state with which a log begins.
+func NewSnapshots(cfg Config, base *runlog.Base, state io.ReaderAt) *Snapshots {
+	s := &Snapshots{base: base, state: state, piece: make([]byte, wire.SnapshotPiece)}
+	s.answerer = newAnswerer(&cfg, "snapshot", s.reply)
+	return s
+}
+
+// reply appends the answer to a request. A request for another snapshot, which a passive replica
+// may have, is left to that one.
+func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error) {
+	request, err := wire.DecodeSnapshotRequest(data)
+	switch {
+	case err != nil:
+		return nil, errGarbled
+	case request.N != 0 && request.N != s.base.N:
+		return nil, errNotOurs
+	}
+	size := uint64(s.base.Size)
+	reply := wire.SnapshotReply{N: s.base.N, Tip: s.base.Hash.Tip(), Size: size,
+		Offset: request.Offset}
+	n := min(request.MaxBytes, wire.SnapshotPiece, size-min(request.Offset, size))
+	if n > 0 {
+		reply.Data = s.piece[:n]
+		read, err := s.state.ReadAt(reply.Data, int64(request.Offset))
+		if err != nil && (!errors.Is(err, io.EOF) || uint64(read) < n) {
+			return nil, err
+		}
+	}
+	return reply.Append(frame), nil
+}
+
+// Refused is how many requests were not looked at; 0 of a nil service.
+func (s *Snapshots) Refused() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.Counts().Refused()
+}

@@ -1,0 +1,186 @@
+// Package digests counts what devices report of one state, and says which report is the reference.
+package digests
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// Limits on what is counted and reported: about 2.5 MiB for a state that 65,536 devices have
+// reported.
+const (
+	MostReporters = 1 << 16 // devices per state, besides witnesses
+	MostValues    = 8       // values per state that are reported
+	mostDiffering = 16      // ids per state that are reported
+)
+
+// plurality is how many devices must report a digest, and more than any other, before it is the
+// reference without a witness.
+const plurality = 3
+
+// byPlurality is the source of a reference that no witness reported.
+const byPlurality = "plurality"
+
+// Digests counts what devices report of the state after one record.
+//
+// Invariants:
+//  1. count[v] is the number of entries of by with value v, never 0.
+//  2. sizes[n] is the number of values that n devices report. most is the largest such n.
+//  3. order has the keys of by, in order of arrival.
+type Digests struct {
+	N   uint64
+	Tip wire.Tip
+
+	by    map[string]report.Digest
+	order []string
+	count map[report.Digest]uint32
+	sizes map[uint32]int
+	most  uint32
+	told  []report.Digest // values whose first report was an event, at most MostValues
+
+	reference report.Digest
+	source    string          // of the reference; "" for none
+	rank      int             // of the witness that is the source
+	referred  []report.Digest // values that an event named as the reference, at most MostValues
+
+	polls []poll // of a strict booth
+	asked uint64 // devices in polls, those asked twice counted twice
+}
+
+// New returns the count of the state after record n, before any report.
+func New(n uint64, tip wire.Tip) *Digests {
+	return &Digests{
+		N: n, Tip: tip,
+		by: map[string]report.Digest{}, count: map[report.Digest]uint32{}, sizes: map[uint32]int{},
+	}
+}
+
+// Has says whether a device's last report is digest.
+func (d *Digests) Has(id string, digest report.Digest) bool {
+	before, again := d.by[id]
+	return again && before == digest
+}
+
+// Full says whether there is no room for a device that has not reported yet.
+func (d *Digests) Full(id string) bool {
+	_, again := d.by[id]
+	return !again && len(d.by) >= MostReporters
+}
+
+// Set counts a device's digest in place of its last one, which differs.
+func (d *Digests) Set(id string, digest report.Digest) {
+	if before, again := d.by[id]; again {
+		d.leave(before)
+	} else {
+		d.order = append(d.order, id)
+	}
+	d.by[id] = digest
+	d.enter(digest)
+}
+
+// Differs says whether digest, just counted, differs from others, and is to be told.
+func (d *Digests) Differs(digest report.Digest) bool {
+	return d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest)
+}
+
+// Refer makes digest, just counted, the reference if the first of the witnesses to have reported
+// the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is that
+// of the witness who reported it, negative for another device. A strict booth takes no other
+// device's word beside witnesses, and without any that of a majority of the devices asked. changed
+// says whether the reference, or its source, is another one now; tells whether that is to be told.
+func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int, strict bool) (
+	changed, tells bool) {
+	source := byPlurality
+	witnessed := d.source != "" && d.source != byPlurality
+	switch {
+	case rank >= 0 && (!witnessed || rank <= d.rank):
+		source, d.rank = witnesses[rank], rank
+	case strict && (len(witnesses) > 0 || 2*uint64(d.count[digest]) <= d.asked):
+		return false, false
+	case witnessed, d.count[digest] < plurality, !d.leads(digest):
+		return false, false
+	}
+	if d.source == source && d.reference == digest {
+		return false, false
+	}
+	d.source, d.reference = source, digest
+	return true, tell(&d.referred, digest)
+}
+
+func (d *Digests) enter(v report.Digest) {
+	n := d.count[v]
+	d.resize(n, n+1)
+	d.count[v] = n + 1
+	d.most = max(d.most, n+1)
+}
+
+func (d *Digests) leave(v report.Digest) {
+	n := d.count[v]
+	d.resize(n, n-1)
+	if d.count[v] = n - 1; n == 1 {
+		delete(d.count, v)
+	}
+	if d.most == n && d.sizes[n] == 0 {
+		d.most--
+	}
+}
+
+// resize counts a value that to devices report in place of from.
+func (d *Digests) resize(from, to uint32) {
+	if from > 0 {
+		if d.sizes[from]--; d.sizes[from] == 0 {
+			delete(d.sizes, from)
+		}
+	}
+	if to > 0 {
+		d.sizes[to]++
+	}
+}
+
+// leads says whether more devices report v than any other value.
+func (d *Digests) leads(v report.Digest) bool {
+	return d.count[v] == d.most && d.sizes[d.most] == 1
+}
+
+// tell says whether to emit an event for a value: once each, and for so few values that a device
+// that keeps changing its digest does not flood the recorder.
+func tell(told *[]report.Digest, v report.Digest) bool {
+	if len(*told) == MostValues || slices.Contains(*told, v) {
+		return false
+	}
+	*told = append(*told, v)
+	return true
+}
+
+// Reports returns what devices report now. The result does not depend on map order. It stops as
+// early as it can, because there are usually few values.
+func (d *Digests) Reports() report.DigestReports {
+	now := report.DigestReports{N: d.N, Reporters: uint32(len(d.by)), Source: d.source}
+	if d.source != "" {
+		now.Reference = d.reference
+		now.Differing = now.Reporters - d.count[d.reference]
+	}
+	seen := map[report.Digest]bool{}
+	named := min(int(now.Differing), mostDiffering)
+	for _, id := range d.order {
+		if len(seen) == len(d.count) && len(now.Differ) == named {
+			break
+		}
+		v := d.by[id]
+		if !seen[v] {
+			seen[v] = true
+			now.Values = append(now.Values, report.DigestCount{Digest: v, Devices: d.count[v]})
+		}
+		if v != d.reference && len(now.Differ) < named {
+			now.Differ = append(now.Differ, id)
+		}
+	}
+	slices.SortStableFunc(now.Values, func(a, b report.DigestCount) int {
+		return cmp.Compare(b.Devices, a.Devices)
+	})
+	now.Values = slices.Clip(now.Values[:min(len(now.Values), MostValues)])
+	return now
+}

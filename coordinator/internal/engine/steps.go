@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/wire"
+)
+
+// With secure=sum devices answer an attempt in steps, and the policy has what they send. A step
+// closes as an attempt does: when all answered who are waited for, at its end, or a grace after its
+// quorum. Then the next one opens, and after the last the round closes with the sum.
+
+// stepping says whether a step is open.
+func (c *Core) stepping() bool { return c.policy.Steps != nil && c.policy.Steps.On() }
+
+// hopeless says whether no device answers the attempt, because too few could take part.
+func (c *Core) hopeless() bool { return c.policy.Steps != nil && c.policy.Steps.Hopeless() }
+
+// openSteps begins the steps of the attempt that was just opened.
+func (c *Core) openSteps() {
+	r := &c.round
+	a := wire.Announcement{N: c.N + 1, Attempt: r.attempt, Epoch: c.epoch, Cohort: r.cohort}
+	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.cohort.crowd.IsAbsent)
+	if c.stepping() {
+		r.closes = c.policy.Steps.Ends(r.closes)
+	}
+}
+
+// respond answers a device that waits.
+func (c *Core) respond(token string, frame []byte) {
+	c.emit(Output{Kind: OutRespond, Token: token, Frame: frame})
+}
+
+// maskedStep handles a device's part of a step, and answers it or makes it wait.
+func (c *Core) maskedStep(in Input) {
+	steps := c.policy.Steps
+	if steps == nil || !subjects.Answerable(in.Token) {
+		c.counters.Malformed++
+		return
+	}
+	message, err := steps.Read(in.Frame)
+	if err != nil {
+		c.counters.Malformed++
+		return
+	}
+	m, ok := c.cohort.member(in.ID)
+	if !ok {
+		c.counters.Unknown++
+		return
+	}
+	c.heard(m)
+	c.same(m, message.Sent, message.N == c.N+1)
+	if c.phase() != collecting || c.halted() {
+		steps.Abort()
+	}
+	waited := steps.On() && c.awaits(m)
+	taken := steps.Take(m.Slot, message, in.Token, &c.counters, c.respond)
+	if message.N == c.N+1 {
+		c.cohort.crowd.Redeem(m.Slot, message.N)
+	}
+	if taken {
+		c.answered(waited)
+	}
+}
+
+// stepOver closes the open step, and says whether another one follows. After the last one the sum
+// is the round's.
+func (c *Core) stepOver() (goesOn bool) {
+	r, steps := &c.round, c.policy.Steps
+	step := steps.Step()
+	switch ok := steps.Close(c.respond); {
+	case !ok:
+		r.lost = step
+		c.emitEvent(report.Event{Kind: report.Refused, Record: wire.KindRound, Attempt: r.attempt,
+			Reason: c.shortfall()})
+		return false
+	case steps.On():
+		r.asked, r.closes, r.grace, r.pending = c.now, steps.Ends(r.deadline), 0, 0
+		for slot := range c.slotsAsked() {
+			if c.waitsFor(gather.Member{Slot: slot}, true) {
+				r.pending++
+			}
+		}
+		return true
+	}
+	c.takeSum()
+	return false
+}
+
+// takeSum counts those whose numbers are in the sum.
+func (c *Core) takeSum() {
+	steps := c.policy.Steps
+	loss, count := steps.Result()
+	c.chain.Taken, c.round.losses = count, append(c.round.losses, loss)
+	c.counters.Contributions += uint64(count)
+	c.counters.Malformed += uint64(len(steps.Liars()))
+	for _, slot := range steps.Contributors() {
+		m := gather.Member{Slot: slot, ID: c.cohort.roster.IDs[slot]}
+		c.cohort.answers.Set(m, gather.Contributed)
+		c.contributed(m, c.N+1, false)
+	}
+}
+
+// spent says whether the record cannot be made any more: devices unmask each one once. Then the
+// next one is made, along other directions.
+func (c *Core) spent() bool {
+	r := &c.round
+	return c.policy.Steps != nil && c.policy.Steps.Spent(r.declines[:], r.reachable)
+}
+
+// skip takes the index of a record that cannot be made, by a change that changes nothing. A run in
+// which that follows itself waits for devices in between.
+func (c *Core) skip() {
+	if c.round.skips++; c.round.skips > c.Plan.MaxAttempts {
+		c.round.skips = 0
+		c.runShort()
+		return
+	}
+	c.append(&wire.Record{Kind: wire.KindChange, Change: c.policy.Steps.Skip()},
+		report.Event{Kind: report.Changed, Fields: []string{"quorum"}})
+}

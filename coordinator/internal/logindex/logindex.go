@@ -1,0 +1,54 @@
+// Package logindex keeps what a coordinator needs of its log's records: the first, the newest, and
+// the lengths of the others.
+package logindex
+
+import (
+	"bytes"
+
+	"github.com/zofl/zofl/coordinator/internal/catchup"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A History is what a coordinator reads of its log when it begins.
+type History struct {
+	Archive
+	Position runlog.Position // at the log's end
+	Members  []string        // by slot
+	Retired  []string
+	Base     *runlog.Base // nil: the log begins with record 1
+}
+
+// BeginWith says that the log begins with a state. The coordinator announces it as a reference, so
+// that devices take no other state for it. Call it before Remember.
+func (h *History) BeginWith(b *runlog.Base) {
+	h.Base, h.First, h.Segments.Last = b, b.First, b.N
+}
+
+// Reserve keeps so many bytes of each answer to a request for records free. Call it before
+// Remember.
+func (h *History) Reserve(bytes int) { h.Segments.Reserve = bytes }
+
+// An Archive is what is kept of the log's records.
+type Archive struct {
+	First    []byte // record 1
+	Recent   catchup.Recent
+	Segments catchup.Segments
+	follow   func(first, record []byte)
+}
+
+// Follow has follow see each record of the log, undone ones too, with the first one. Call it before
+// Remember.
+func (a *Archive) Follow(follow func(first, record []byte)) { a.follow = follow }
+
+// Remember keeps a copy of the next record for announcements, and notes its segment.
+func (a *Archive) Remember(record []byte) {
+	record = bytes.Clone(record)
+	if a.First == nil {
+		a.First = record
+	}
+	a.Recent.Add(record)
+	a.Segments.Add(len(record))
+	if a.follow != nil {
+		a.follow(a.First, record)
+	}
+}

@@ -1,0 +1,57 @@
+package presence
+
+import (
+	"hash/crc32"
+	"math"
+
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// An Answer is a member's to a record, as far as it can be compared with another one. The zero
+// value is none.
+type Answer struct {
+	Record  uint64
+	Form    uint32 // what was asked; answers of two forms are not compared
+	Numbers uint32 // a checksum of what it answered
+}
+
+// OfReply returns a contribution as an answer; other replies are none.
+func OfReply(r *wire.Reply) Answer {
+	if r.Kind != wire.Contribution {
+		return Answer{}
+	}
+	var kind survey.Kind
+	var group uint32
+	if len(r.Rest) > 0 {
+		kind = survey.Answered(r.Rest)
+		group, _ = grouping.OfReply(r)
+	}
+	return Answer{Record: r.N,
+		Form:    checksum(nil, uint32(len(r.Values)), uint32(kind), group),
+		Numbers: checksum(r.Values, r.Weight, math.Float32bits(r.Loss))}
+}
+
+// OfUpload returns a piece of a vector as an answer: each piece names the digest of the whole.
+func OfUpload(u *wire.Upload) Answer {
+	return Answer{Record: u.N, Form: uint32(u.Size),
+		Numbers: checksum(u.Digest[:], u.Weight, math.Float32bits(u.Loss))}
+}
+
+// AnswerOf returns an answer to a record, of what was asked and what was answered.
+func AnswerOf(record uint64, asked, answered []byte) Answer {
+	return Answer{Record: record, Form: checksum(asked), Numbers: checksum(answered)}
+}
+
+// checksum sums bytes and numbers, quickly. Who makes two answers with one sum hides that two
+// devices send, and nothing else.
+func checksum(b []byte, numbers ...uint32) uint32 {
+	sum := crc32.Checksum(b, castagnoli)
+	for _, n := range numbers {
+		sum = (sum ^ n) * 16777619 // as FNV-1a does with bytes
+	}
+	return sum
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)

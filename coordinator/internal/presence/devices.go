@@ -1,0 +1,54 @@
+package presence
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// Times are those of a [report.Device], in milliseconds since the coordinator began.
+type Times struct {
+	Seen    uint64  // 0: not heard of by this coordinator
+	Until   uint64  // it stepped out until then
+	Latency float64 // from an announcement to its answer, smoothed; 0: none yet
+}
+
+// Devices returns what the crowd knows of the members by slot, by the names of all, without times,
+// and their times. last is the last record of the log.
+func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device, times []Times) {
+	list = make([]report.Device, 0, len(w.Members))
+	for slot := range w.Members {
+		p := &w.Members[slot]
+		d := report.Device{ID: names[slot], Slot: uint32(slot), State: p.State(now),
+			Declines: p.Declines, Record: p.Record, SameID: p.Twin()}
+		if 0 < p.Record && p.Record < last {
+			d.Behind = last - p.Record
+		}
+		if p.About != nil {
+			d.About = *p.About
+		}
+		if p.Seen > 0 {
+			d.Missed = uint32(p.Misses)
+		}
+		list = append(list, d)
+		times = append(times, Times{p.Seen, p.Until, p.Latency})
+	}
+	return list, times
+}
+
+// BackBy returns when so many of the devices that stepped out will be back, and the time that does
+// not come if there are too few.
+func (w *Crowd) BackBy(now uint64, wanted int) uint64 {
+	var back []uint64
+	for _, slot := range w.absent {
+		if p := &w.Members[slot]; p.State(now) == report.DeviceAway {
+			back = append(back, p.Until)
+		}
+	}
+	if wanted < 1 || wanted > len(back) {
+		return math.MaxUint64
+	}
+	slices.Sort(back)
+	return back[wanted-1]
+}

@@ -1,0 +1,142 @@
+package presence
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// The list of the absent and the number of the present follow every change of a presence, in any
+// order.
+func TestCrowdKeepsCount(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var w Crowd
+	w.Grow(40, true)
+	for now := uint64(1); now < 5000; now++ {
+		slot := rng.Uint32N(40)
+		p := &w.Members[slot]
+		switch rng.IntN(6) {
+		case 0:
+			p.Left = !p.Left
+		case 1:
+			p.Misses = uint8(rng.IntN(SilentAfter + 1))
+		case 2:
+			p.Until = now + rng.Uint64N(50)
+		case 3:
+			p.Until = 0
+		case 4:
+			w.Pardon(now)
+		}
+		w.Place(slot, now)
+		w.Sweep(now)
+		absent := 0
+		for i := range w.Members {
+			p := &w.Members[i]
+			away := p.State(now) != report.DevicePresent
+			if away {
+				absent++
+			}
+			if away != p.Absent() || away && w.absent[p.at-1] != uint32(i) {
+				t.Fatalf("at %d: slot %d is %v, place %d of %v", now, i, p.State(now), p.at,
+					w.absent)
+			}
+		}
+		if w.Present() != uint32(40-absent) {
+			t.Fatalf("at %d: %d present, want %d", now, w.Present(), 40-absent)
+		}
+	}
+}
+
+// Whom rounds wait for in vain again and again is doubtful, for longer each time, whatever it sends
+// between. Who answers most of the time is not, and an answer pays once.
+func TestDoubt(t *testing.T) {
+	var w Crowd
+	w.Grow(2, true)
+	n := uint64(0)
+	answers := func(slot uint32) (paid int) {
+		for w.Members[slot].Doubtful() {
+			n++
+			w.Redeem(slot, n)
+			w.Redeem(slot, n)
+			paid++
+		}
+		return paid
+	}
+	for _, want := range []int{8, 16, 32, 64, 128, 256, 256} {
+		for miss := range SilentAfter {
+			if w.Members[0].Doubtful() {
+				t.Fatalf("doubtful after %d deadlines", miss)
+			}
+			w.Stalled(0)
+			w.Members[0].Heard(1)
+		}
+		if w.Doubtful() != 1 {
+			t.Fatalf("%d are doubtful, want 1", w.Doubtful())
+		}
+		if got := answers(0); got != want || w.Doubtful() != 0 {
+			t.Errorf("%d answers were owed, want %d; %d doubtful", got, want, w.Doubtful())
+		}
+	}
+	for range 100 {
+		w.Stalled(1)
+		for range vainMiss {
+			n++
+			w.Redeem(1, n)
+		}
+	}
+	if w.Members[1].Doubtful() {
+		t.Error("doubtful though it answers 8 of 9 times")
+	}
+	w.Doubt(1)
+	if got := answers(1); got != firstDebt {
+		t.Errorf("a newcomer owes %d answers, want %d", got, firstDebt)
+	}
+}
+
+// A round waits longer for who usually takes longer, and twice as long each time that it waited in
+// vain, until the member answers.
+func TestPatience(t *testing.T) {
+	var w Crowd
+	w.Grow(1, true)
+	p := &w.Members[0]
+	if !p.Relied(1<<40, 100) {
+		t.Error("a member that never answered has a known latency")
+	}
+	p.Took(0)
+	want := func(most uint64) {
+		t.Helper()
+		if !p.Relied(most-1, 100) || p.Relied(most, 100) {
+			t.Errorf("a round waits not %d ms", most)
+		}
+	}
+	want(100)
+	w.Stalled(0)
+	want(200)
+	w.Stalled(0)
+	want(400)
+	p.Took(20)
+	want(8 * 20)
+	p.debt = 1
+	if p.Relied(0, 100) {
+		t.Error("a doubtful member is relied on")
+	}
+}
+
+// What a run lacks is told of one as of one, and of several as of several.
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{"0 attempts": Count(0, "attempt"),
+		"1 attempt": Count(1, "attempt"), "2 members": Count(2, "member")} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for members, want := range map[int]string{
+		1: "1 of 1 member present, quorum 3: ", 2: "2 of 2 members present, quorum 3: "} {
+		c := Crowd{Members: make([]Member, members)}
+		if got := c.Lacks(3); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q at its beginning", got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package presence
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+)
+
+// A Roster is who takes part.
+//
+// Invariants:
+//  1. IDs[slot] has that slot for ever. Slots is the inverse.
+//  2. Members with slots below Stored are in the log. The others wait for it and have not been
+//     told their slots.
+//  3. On an open roster, IDs is empty. Waiting has at most as many ids as round 1 waits for, and
+//     is nil once that round was opened.
+type Roster struct {
+	Open       bool
+	IDs        []string
+	Slots      map[string]uint32
+	Stored     int
+	Waiting    map[string]struct{}
+	Retired    int
+	applicants []Applicant
+}
+
+// An Applicant is a device that waits for its slot.
+type Applicant struct {
+	gather.Member
+	Token string
+}
+
+// NewRoster returns a roster of ids by slot. The error matches [runlog.ErrCorrupt].
+func NewRoster(open bool, ids []string) (Roster, error) {
+	r := Roster{Open: open, IDs: ids, Slots: make(map[string]uint32, len(ids)), Stored: len(ids)}
+	if open {
+		r.Waiting = map[string]struct{}{}
+	}
+	for slot, id := range ids {
+		if other, ok := r.Slots[id]; ok {
+			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", runlog.ErrCorrupt, id, other,
+				slot)
+		}
+		r.Slots[id] = uint32(slot)
+	}
+	return r, nil
+}
+
+// Find returns the member with an id.
+func (r *Roster) Find(id string) (gather.Member, bool) {
+	if r.Open {
+		return gather.Member{ID: id}, plan.CheckName(id) == nil
+	}
+	slot, ok := r.Slots[id]
+	return gather.Member{Slot: slot, ID: id}, ok && int(slot) < r.Stored
+}
+
+// Joined returns how many devices have joined; on an open roster, at most as many as round 1 waits
+// for.
+func (r *Roster) Joined() int {
+	if r.Open {
+		return len(r.Waiting)
+	}
+	return r.Stored - r.Retired
+}
+
+// Apply notes a device that waits until the log has its slot, which it may have applied for before,
+// and says whether the log has to be told.
+func (r *Roster) Apply(id, token string) (added bool) {
+	slot, applied := r.Slots[id]
+	if !applied {
+		slot = uint32(len(r.IDs))
+		r.IDs = append(r.IDs, id)
+		r.Slots[id] = slot
+	}
+	r.applicants = append(r.applicants, Applicant{gather.Member{Slot: slot, ID: id}, token})
+	return !applied
+}
+
+// Store notes that the log has stored the next members, and returns their ids.
+func (r *Roster) Store(count int) []string {
+	r.Stored += count
+	return r.IDs[r.Stored-count : r.Stored]
+}
+
+// Forget forgets whom the log could not store. They ask again.
+func (r *Roster) Forget() {
+	for _, id := range r.IDs[r.Stored:] {
+		delete(r.Slots, id)
+	}
+	r.IDs = r.IDs[:r.Stored]
+}
+
+// Admitted returns the applicants that have their slots, and forgets those that have none.
+func (r *Roster) Admitted() (admitted []Applicant) {
+	still := r.applicants[:0]
+	for _, a := range r.applicants {
+		switch slot := int(a.Slot); {
+		case slot < r.Stored:
+			admitted = append(admitted, a)
+		case slot < len(r.IDs):
+			still = append(still, a)
+		}
+	}
+	r.applicants = still
+	return admitted
+}

@@ -1,0 +1,35 @@
+package presence
+
+// firstReminder is how many pauses in a row a run has when it is first told of again that it lacks
+// devices. After that it is told of whenever their number has doubled.
+const firstReminder = 8
+
+// shortageMost bounds the pause between attempts of a run that lacks devices, in announcements.
+const shortageMost = 12
+
+// A Shortage is a lack of devices for a quorum. The run asks again by itself: when enough are
+// back, and else after pauses that double. Only a person stops that, by Pause. Times are in
+// milliseconds.
+type Shortage struct {
+	Waits   bool   // no attempt is open; devices are told that the run is paused
+	Spells  uint32 // how often in a row it had to wait; 0: it has what it needs
+	Began   uint64 // the first of these
+	Since   uint64
+	RetryAt uint64
+	Reason  string
+}
+
+// Wait begins another pause.
+func (s *Shortage) Wait(now, reannounce uint64, reason string) {
+	if s.Spells == 0 {
+		s.Began = now
+	}
+	s.Waits, s.Since, s.Reason = true, now, reason
+	s.Spells++
+	s.RetryAt = now + min(reannounce<<min(s.Spells-1, 8), shortageMost*reannounce)
+}
+
+// Reminds says whether the pause that began is one to tell of again.
+func (s *Shortage) Reminds() bool {
+	return s.Spells >= firstReminder && s.Spells&(s.Spells-1) == 0
+}

@@ -1,0 +1,101 @@
+package presence
+
+import "fmt"
+
+// unusedAfter is for how many records in a row a member's work must count for little or nothing
+// before that is told. The next time it takes twice as many, and so on.
+const unusedAfter, mostUnusedAfter = 16, 1 << 14
+
+// mostUnused bounds how many members are named whose work is not used.
+const mostUnused = 8
+
+// A Fate is why a member's work counts for little or nothing.
+type Fate uint8
+
+const (
+	TooLate Fate = iota // its answers come after their rounds have closed
+	Cut                 // its contributions are cut to Plan.Bound
+	Doubted             // they lost more than half of their weight
+)
+
+// unused counts the records in a row to which a member's work counted for little or nothing.
+type unused struct {
+	last  uint64 // of these records
+	row   uint32
+	fate  Fate
+	after uint32 // row that is told; 0: unusedAfter
+	named bool
+}
+
+// Unused notes that a member's work on record n counts for little or nothing. It says whether that
+// is to be told now.
+func (w *Crowd) Unused(slot uint32, n uint64, fate Fate) (tell bool) {
+	p := &w.Members[slot]
+	u := &p.unused
+	if n <= u.last || fate == TooLate && n <= p.Record {
+		return false // known, or it counted
+	}
+	if u.fate != fate {
+		w.Used(slot, u.fate)
+	}
+	u.last, u.fate = n, fate
+	u.row++
+	if u.row >= unusedAfter && !u.named {
+		u.named, w.unused = true, append(w.unused, slot)
+	}
+	if u.row != max(u.after, unusedAfter) {
+		return false
+	}
+	u.after = min(2*u.row, mostUnusedAfter)
+	return true
+}
+
+// Used notes that a member's work had not this fate.
+func (w *Crowd) Used(slot uint32, fate Fate) {
+	u := &w.Members[slot].unused
+	if u.fate != fate || u.row == 0 {
+		return
+	}
+	if u.row = 0; !u.named {
+		return
+	}
+	u.named = false
+	for i, s := range w.unused {
+		if s == slot {
+			w.unused = append(w.unused[:i], w.unused[i+1:]...)
+			break
+		}
+	}
+}
+
+// WhyUnused says why a member's work counts for little or nothing, and what helps.
+func (p *Member) WhyUnused() string {
+	u := &p.unused
+	switch u.fate {
+	case TooLate:
+		return fmt.Sprintf("its last %d answers came after their rounds had closed: a higher deadline, "+
+			"target or quorum waits longer", u.row)
+	case Cut:
+		return fmt.Sprintf("its last %d contributions were cut to the bound: it lies, or its loss is "+
+			"of another scale", u.row)
+	}
+	return fmt.Sprintf("its last %d contributions counted less than half: they contradict the "+
+		"others, or are the same as some", u.row)
+}
+
+// UnusedOf returns the first members whose work counts for little or nothing, by the names of all,
+// and why.
+func (w *Crowd) UnusedOf(names []string) map[string]string {
+	var list map[string]string
+	for _, slot := range w.unused {
+		p := &w.Members[slot]
+		if p.Retired || p.Absent() || len(list) >= mostUnused {
+			continue
+		}
+		if list == nil {
+			list = map[string]string{}
+		}
+		list[names[slot]] = p.WhyUnused()
+	}
+	return list
+}

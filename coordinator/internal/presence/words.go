@@ -1,0 +1,42 @@
+package presence
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// Count writes how many things there are: 1 attempt, 2 attempts.
+func Count(n uint32, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Lacks says which devices a run waits for that lacks its quorum.
+func (w *Crowd) Lacks(quorum uint32) string {
+	text := fmt.Sprintf("%d of %s present, quorum %d: it goes on when they are back",
+		w.Present(), Count(uint32(len(w.Members)), "member"), quorum)
+	if n := w.Present(); n > 0 && n < quorum {
+		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
+	}
+	if w.Present() == 0 {
+		text += "; start them again, or end the run with `zofl stop`"
+	}
+	return text
+}
+
+// Awaits says how many devices round 1 still waits for.
+func (r *Roster) Awaits(p *plan.Plan) string {
+	n := r.Joined()
+	text := fmt.Sprintf("%d of %d joined", n, p.Members)
+	if n == 0 {
+		return text
+	}
+	fields := fmt.Sprintf("members=%d", n)
+	if int(p.Quorum) > n { // round 1 waits for a quorum at least
+		fields += fmt.Sprintf(" quorum=%d", n)
+	}
+	return text + fmt.Sprintf("; `zofl change %s` starts now", fields)
+}

@@ -1,3 +1,0 @@
-// Package quota shares a coordinator between those who ask: a [Queue] takes turns, a [Bucket]
-// bounds a rate, and [Offenders] remember who asked for more than his share.
-package quota

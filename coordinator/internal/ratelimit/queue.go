@@ -1,0 +1,167 @@
+package ratelimit
+
+import (
+	"sync"
+	"time"
+)
+
+// A Config says how a queue shares.
+type Config[T any] struct {
+	// Most bounds how many messages wait of members, and how many of strangers.
+	Most int
+	// FlowBytes bounds the bytes that wait of one sender, unless it is one message. 0: no bound.
+	FlowBytes int
+	// StrangerBytes bounds the bytes that wait of all strangers. 0: no bound.
+	StrangerBytes int
+	// Each is how many messages of one sender are handed out. The others wait.
+	Each Limit
+	// Metered is how many metered messages of all strangers are handed out, and Patience how long
+	// one waits for that. Then it is dropped.
+	Metered  Limit
+	Patience time.Duration
+	// Dropped is told of a message that waited, and then had to make room or waited too long. It
+	// must not call the queue.
+	Dropped func(m T, name string, late bool)
+}
+
+// A Queue hands out messages by turns: members and strangers alternate, and among them every sender
+// in turn. When there is no room, the sender of whom most waits loses his newest message. So a
+// flood costs others a turn, and no message.
+//
+// Any goroutine may call its methods. None waits.
+type Queue[T any] struct {
+	cfg   Config[T]
+	ready chan struct{}
+
+	mu      sync.Mutex
+	groups  [2]group[T] // strangers, members
+	turn    int         // whose turn it is
+	buckets *Buckets
+	metered Bucket
+	armed   time.Time // when a timer will wake the reader; zero: none
+}
+
+// New returns an empty queue.
+func New[T any](cfg Config[T]) *Queue[T] {
+	q := &Queue[T]{cfg: cfg, ready: make(chan struct{}, 1),
+		buckets: NewBuckets(cfg.Each, 4*max(cfg.Most, 1))}
+	for i := range q.groups {
+		q.groups[i].flows = map[string]*flow[T]{}
+	}
+	return q
+}
+
+// Ready holds a token when there may be something to take.
+func (q *Queue[T]) Ready() <-chan struct{} { return q.ready }
+
+// Wake puts a token into Ready.
+func (q *Queue[T]) Wake() {
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Push queues a message of so many bytes, and says whether it did.
+func (q *Queue[T]) Push(s Sender, m T, bytes int) bool {
+	q.mu.Lock()
+	ok := q.push(s, item[T]{m, bytes, s.Metered && !s.Member, time.Now()})
+	q.mu.Unlock()
+	if ok {
+		q.Wake()
+	}
+	return ok
+}
+
+func (q *Queue[T]) push(s Sender, m item[T]) bool {
+	g, most := &q.groups[0], q.cfg.StrangerBytes
+	if s.Member {
+		g, most = &q.groups[1], 0
+	}
+	f := g.flows[s.Name]
+	if f != nil && q.cfg.FlowBytes > 0 && f.bytes+m.bytes > q.cfg.FlowBytes {
+		return false
+	}
+	for g.items >= q.cfg.Most || most > 0 && g.bytes+m.bytes > most && g.items > 0 {
+		longest := g.longest()
+		if longest.len() == 1 || f != nil && longest.size() <= f.size() {
+			return false
+		}
+		q.dropped(g.unqueue(longest), longest.name, false)
+	}
+	if f == nil {
+		f = &flow[T]{name: s.Name}
+		g.flows[s.Name] = f
+	}
+	g.queue(f, m)
+	return true
+}
+
+func (q *Queue[T]) dropped(m item[T], name string, late bool) {
+	if q.cfg.Dropped != nil {
+		q.cfg.Dropped(m.message, name, late)
+	}
+}
+
+// Pop takes the message whose turn it is.
+func (q *Queue[T]) Pop() (m T, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	var soonest time.Time
+	for range q.groups {
+		g := &q.groups[q.turn]
+		q.turn = (q.turn + 1) % len(q.groups)
+		taken, ready, ok := q.take(g, now)
+		if ok {
+			return taken.message, true
+		}
+		if !ready.IsZero() && (soonest.IsZero() || ready.Before(soonest)) {
+			soonest = ready
+		}
+	}
+	q.arm(now, soonest)
+	return m, false
+}
+
+// take takes the next message of a group. If one has to wait, it returns until when.
+func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time, ok bool) {
+	g.unpark(now)
+	for g.turns.first != nil {
+		f := g.turns.first
+		if m = f.items[f.head]; m.metered {
+			if q.cfg.Patience > 0 && now.Sub(m.at) > q.cfg.Patience {
+				q.dropped(g.next(f), f.name, true)
+				continue
+			}
+			if at, ok := q.metered.Take(now, q.cfg.Metered); !ok {
+				return m, at, false
+			}
+		}
+		if at, ok := q.buckets.Take(f.name, now); !ok {
+			g.park(f, at)
+			continue
+		}
+		return g.next(f), now, true
+	}
+	if f := g.parked.first; f != nil {
+		return m, f.ready, false
+	}
+	return m, time.Time{}, false
+}
+
+// arm wakes the reader when what waits may be taken.
+func (q *Queue[T]) arm(now, at time.Time) {
+	if at.IsZero() || q.armed.After(now) && !q.armed.After(at) {
+		return
+	}
+	q.armed = at
+	time.AfterFunc(at.Sub(now), q.Wake)
+}
+
+// Len returns how many messages wait.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.groups[0].items + q.groups[1].items
+}

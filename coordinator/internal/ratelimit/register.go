@@ -1,0 +1,56 @@
+package ratelimit
+
+import (
+	"strings"
+	"sync"
+)
+
+// A Sender says whose message is queued.
+type Sender struct {
+	Name    string // its flow: messages of one name wait for each other
+	ID      string // in the message's subject
+	Member  bool
+	Metered bool // Config.Metered bounds the message, if it is a stranger's
+}
+
+// A Register knows who is a member. Any goroutine may call its methods.
+type Register struct {
+	Open      bool // the roster is open: nobody is listed
+	Offenders Offenders
+
+	mu      sync.RWMutex
+	members map[string]struct{}
+}
+
+// Add adds members.
+func (r *Register) Add(ids ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.members == nil {
+		r.members = make(map[string]struct{}, len(ids))
+	}
+	for _, id := range ids {
+		r.members[id] = struct{}{}
+	}
+}
+
+// Member says whether an id is that of a member.
+func (r *Register) Member(id string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, ok := r.members[id]
+	return ok
+}
+
+// Sender says whose message it is that has an id in its subject. A stranger on a listed roster who
+// waits for answers below NATS's common prefix is named by his connection's part of it: one
+// connection can make up many ids.
+func (r *Register) Sender(id, inbox string) Sender {
+	s := Sender{Name: id, ID: id, Member: r.Member(id)}
+	rest, shared := strings.CutPrefix(inbox, "_INBOX.")
+	if !s.Member && !r.Open && shared && rest != "" {
+		own, _, _ := strings.Cut(rest, ".")
+		s.Name = inbox[:len(inbox)-len(rest)+len(own)]
+	}
+	return s
+}

@@ -1,0 +1,133 @@
+package robust
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Past is what the records of a log tell of the lengths of contributions. It is a function of
+// these records, undone ones too: coordinators that have read the same log have the same Past, to
+// the last bit.
+//
+// A record with a term for each contributor has their lengths. A mean of n contributions is as
+// long as they are if they are alike, and the root of n shorter if they have nothing in common. So
+// its length times that root is at least the usual one, unless they cancel each other: near the
+// optimum, where data differ. That is why the largest of all rounds counts there. With classes it
+// is a mean of up to so many times as many.
+type Past struct {
+	read      bool // record 1
+	steps     int
+	parts     uint32         // of a contribution, at most
+	precision plan.Precision // of terms
+	means     bool           // terms are means
+
+	last [window]length // of round records, at index rounds mod window
+	n    uint64         // round records with a length
+	most float64        // largest median so far
+
+	terms    track   // of the median lengths of terms, which are at most as long as what was sent
+	steepest float64 // largest median of these so far
+}
+
+// A length is a length, and the number of scalars that it is of.
+type length struct {
+	rms     float64
+	scalars int
+}
+
+// Note notes the next record of a log that begins with first.
+func (p *Past) Note(first, record []byte) {
+	if !p.read {
+		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
+			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.TermPrecision()
+			p.parts = max(r.Plan.Classes, 1)
+			p.means = r.Plan.Transport != plan.Relay || r.Plan.Sharing == plan.GroupDirections
+		}
+	}
+	r, err := wire.DecodeRecord(record)
+	if err != nil || r.Kind != wire.KindRound || !p.read {
+		return
+	}
+	l, term := p.lengthIn(r.Round)
+	if !(l.rms > 0) {
+		return
+	}
+	p.terms.add(term)
+	p.steepest = max(p.steepest, p.terms.median())
+	p.last[p.n%window] = l
+	p.n++
+	p.most = max(p.most, p.usual().rms)
+}
+
+// lengthIn returns how long a round's contributions were at most, as its record tells, and how long
+// its terms are; 0: it does not tell.
+func (p *Past) lengthIn(r *wire.Round) (l length, term float64) {
+	var lengths []float64
+	steps := p.steps
+	if r.Phase == 1 {
+		steps = 1
+	}
+	for i := range r.Terms {
+		if t := &r.Terms[i]; t.Back == 0 {
+			values := p.precision.Read(t.Scalars, steps, int(r.Perturbations))
+			lengths, l.scalars = append(lengths, lengthOf(values)), len(values)
+		}
+	}
+	if len(lengths) == 0 {
+		return l, 0
+	}
+	alike := float64(r.Contributors) * float64(p.parts) / float64(len(lengths))
+	term = median(lengths)
+	l.rms = term * math.Sqrt(max(alike, 1))
+	return l, term
+}
+
+// told returns how long a usual contribution is at most, 0 if the log does not tell.
+func (p *Past) told() float64 {
+	told := p.usual().safe()
+	if p.means {
+		return max(told, p.most)
+	}
+	return told
+}
+
+// usual returns the median of the last rounds' lengths, and how many scalars are in those that are
+// not above it.
+func (p *Past) usual() (l length) {
+	known := min(p.n, window)
+	if known == 0 {
+		return l
+	}
+	sorted := p.last
+	slices.SortFunc(sorted[:known], func(a, b length) int {
+		switch {
+		case a.rms < b.rms:
+			return -1
+		case a.rms > b.rms:
+			return 1
+		}
+		return a.scalars - b.scalars
+	})
+	for _, one := range sorted[:(known+1)/2] {
+		l.rms = one.rms
+		l.scalars += one.scalars
+	}
+	return l
+}
+
+// margins are, by the number of scalars in the lengths up to a median, how much longer than it an
+// honest contribution may be: 0.45 times the n-th root of a million, as the chance that n scalars
+// are all below a small share of their usual size is the n-th power of one's.
+var margins = [...]float64{1: 4.5e5, 450, 45, 14, 7.1, 4.5, 3.2, 2.5, 2.1,
+	1.8, 1.6, 1.4, 1.3, 1.2, 1.1, 1.1}
+
+// safe returns the length with the margin that so few scalars ask for, 0 if it is not known.
+func (l length) safe() float64 {
+	if l.scalars < len(margins) {
+		return l.rms * margins[l.scalars]
+	}
+	return l.rms
+}

@@ -1,0 +1,232 @@
+package robust
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
+
+// Bounds are what a coordinator knows of its devices' contributions. The zero value knows nothing
+// and limits nothing.
+//
+// Invariants:
+//  1. held has contributions of the open round alone, none of which was added.
+//  2. lengths and claims of the open round are in lengths and claims until Close.
+type Bounds struct {
+	Cuts uint64 // contributions and control variates that were cut
+	// Root says whether a member is one of Plan.Roots; nil: none is.
+	Root func(slot uint32) bool
+
+	plan  *plan.Plan
+	past  *Past
+	slots []slot // of a listed roster
+
+	lengths []float64 // of the open round's contributions
+	scalars int       // of each
+	claims  []float64 // of samples
+	held    []Contribution
+	numbers []float32 // that held refers to
+	frames  []byte    // likewise
+	own     length    // of the last round that closed, by its contributions
+	claim   float64   // likewise
+	vectors track     // of claims, for vectors, which cannot wait until a round closes
+
+	middle []float64 // mean contribution of the closed round's roots, nil without one
+	reach  float64   // how far from it another may be
+	fit    fit       // of the others to it
+}
+
+// A slot is what is known of a member.
+type slot struct {
+	cuts      uint32
+	agreement float64
+	seen      uint32  // contributions in agreement
+	share     float64 // of its weight that it lost in its last round
+	help      float64 // sum of its products with the roots, less from round to round
+	most      float64 // what that would be if it were along with them each time
+	noise     float64 // of its weight that it lost in its last round as noise
+}
+
+// A Contribution is held until its round closes.
+type Contribution struct {
+	Slot    uint32
+	Reply   wire.Reply // without Rest
+	Values  []float32
+	Control uint64 // record of the control variate, 0 for none
+	Variate []float32
+}
+
+// Begin forgets the open round and begins the next one, after the records that past knows.
+func (g *Bounds) Begin(p *plan.Plan, past *Past) {
+	g.plan, g.past = p, past
+	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
+	clear(g.held)
+	g.held, g.numbers, g.frames = g.held[:0], g.numbers[:0], g.frames[:0]
+	g.middle = nil
+	if g.dense() {
+		g.claim = g.vectors.median()
+	}
+}
+
+func (g *Bounds) dense() bool { return g.plan.Transport == plan.DenseVectors }
+
+// Of says whether a plan has robust bounds.
+func Of(p *plan.Plan) bool {
+	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
+	return p.Transport == plan.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
+}
+
+// Holds says whether contributions have to wait until the round closes: what is usual is that of
+// the round. Vectors never do: they have no length that would be known, and are too large to wait.
+func (g *Bounds) Holds() bool {
+	return Of(g.plan) && !g.dense()
+}
+
+// Rest notes a round without bounds: what was usual in the last one with bounds is no longer.
+func (g *Bounds) Rest() { g.own, g.claim = length{}, 0 }
+
+// Claim notes the samples that a vector claims to be of.
+func (g *Bounds) Claim(samples uint32) { g.claims = append(g.claims, float64(samples)) }
+
+// Hold keeps copies of a contribution and its control variate, of record control or of none, until
+// the round closes.
+func (g *Bounds) Hold(slot uint32, r *wire.Reply, values []float32, control uint64,
+	variate []float32) {
+	k := Contribution{Slot: slot, Reply: *r, Values: keep(&g.numbers, values), Control: control,
+		Variate: keep(&g.numbers, variate)}
+	k.Reply.Values, k.Reply.Rest = keep(&g.frames, r.Values), nil
+	g.held = append(g.held, k)
+	g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
+	g.Claim(r.Weight)
+}
+
+// keep appends a copy of v to all, and returns it.
+func keep[T any, S ~[]T](all *[]T, v S) S {
+	at := len(*all)
+	*all = append(*all, v...)
+	return S((*all)[at:len(*all):len(*all)])
+}
+
+// Close ends the round and returns the contributions that were held, in no particular order. They
+// are valid until Begin.
+func (g *Bounds) Close() []Contribution {
+	below := (len(g.lengths) + 1) / 2
+	g.own = length{median(g.lengths), below * g.scalars}
+	switch {
+	case g.rooted():
+		g.compare()
+	case g.plan.Trust > 0:
+		g.agree()
+	}
+	g.claim = median(g.claims)
+	if g.dense() {
+		g.vectors.add(g.claim)
+	}
+	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
+	return g.held
+}
+
+// room is how much shorter contributions may become than they usually were once, before what is
+// longer than they are now is cut. Where most devices have learned all of their own data, theirs
+// are nearly 0, and the one device with something left to learn would be cut to nothing.
+const room = 4
+
+// scale returns the length of a usual contribution, 0 if nobody knows: as it is now, and at least
+// a quarter of that in the run's steepest rounds.
+func (g *Bounds) scale() float64 { return max(g.lately(), g.past.steepest/room) }
+
+// lately returns the length of a usual contribution by the last round that closed, and at most what
+// the log tells.
+func (g *Bounds) lately() float64 {
+	own, told := g.own.safe(), g.past.told()
+	switch {
+	case own == 0:
+		return told
+	case told == 0 || g.clipped(told):
+		return own
+	}
+	return min(own, told)
+}
+
+// clipped says whether contributions of a length that the log tells were clipped before.
+func (g *Bounds) clipped(rms float64) bool {
+	norm := rms * math.Sqrt(float64(g.scalars))
+	return g.plan.Aggregator == plan.ClippedMean && norm > float64(g.plan.Clip)/2
+}
+
+// Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not. With
+// roots it then draws one that is far from theirs towards them.
+func (g *Bounds) Cut(slot uint32, values []float32) (factor float64) {
+	factor = g.cut(slot, values, g.scale())
+	g.draw(slot, values)
+	return factor
+}
+
+// CutVariate shortens a control variate that stands out.
+func (g *Bounds) CutVariate(slot uint32, values []float32) {
+	g.cut(slot, values, max(g.scale(), g.past.most))
+}
+
+func (g *Bounds) cut(slot uint32, values []float32, scale float64) float64 {
+	factor := g.factor(values, scale)
+	if factor == 1 {
+		return 1
+	}
+	g.Cuts++
+	if s := g.slot(slot); s != nil {
+		s.cuts++
+	}
+	for i, v := range values {
+		values[i] = float32(float32(factor) * v)
+	}
+	return factor
+}
+
+// factor returns what values are multiplied by.
+func (g *Bounds) factor(values []float32, scale float64) float64 {
+	most, length := float64(g.plan.Bound)*scale, lengthOf(values)
+	if most == 0 || !(length > most) {
+		return 1
+	}
+	return most / length
+}
+
+// lengthOf returns the root of the mean square.
+func lengthOf(values []float32) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return mathx.Norm(values) / math.Sqrt(float64(len(values)))
+}
+
+// Samples returns how many samples of a claim count.
+func (g *Bounds) Samples(claim uint32) uint32 {
+	if g.plan.ClaimBound == 0 {
+		return claim
+	}
+	most := float64(g.plan.ClaimBound) * g.claim
+	return uint32(min(float64(claim), max(most, 1)))
+}
+
+// slot returns what is known of a member; nil on an open roster.
+func (g *Bounds) slot(n uint32) *slot {
+	if g.plan == nil || g.plan.Roster == plan.OpenRoster {
+		return nil
+	}
+	for uint64(len(g.slots)) <= uint64(n) {
+		g.slots = append(g.slots, slot{})
+	}
+	return &g.slots[n]
+}
+
+// Member returns how many contributions and variates of a member were cut, and the share of its
+// weight that it has lost.
+func (g *Bounds) Member(n uint32) (cuts uint32, lost float64) {
+	if uint64(n) >= uint64(len(g.slots)) {
+		return 0, 0
+	}
+	s := &g.slots[n]
+	return s.cuts, 1 - float64((1-s.share)*(1-s.noise))
+}

@@ -1,0 +1,351 @@
+package robust
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
+
+// honest returns the scalars of a device whose |g| are 4 to 8.
+func honest(rng *rand.Rand, n int) []float32 {
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = float32((4 + 4*rng.Float64()) * float64(1-2*rng.IntN(2)))
+	}
+	return values
+}
+
+// A desk is a guard with its log, whose records have the mean of all contributions, or each.
+type desk struct {
+	Bounds
+	plan    *plan.Plan
+	past    Past
+	relayed bool
+}
+
+func newDesk(p *plan.Plan) *desk { return &desk{plan: p} }
+
+// round lets a guard see a round of contributions, and returns their factors.
+func (d *desk) round(contributions [][]float32) (factors []float64) {
+	d.Begin(d.plan, &d.past)
+	for slot, values := range contributions {
+		if d.Holds() {
+			d.Hold(uint32(slot), &wire.Reply{}, values, 0, nil)
+		} else {
+			factors = append(factors, d.Cut(uint32(slot), values))
+		}
+	}
+	mean := make([]float32, len(contributions[0]))
+	var each [][]float32
+	for _, k := range d.Close() {
+		factors = append(factors, d.Cut(k.Slot, k.Values))
+		each = append(each, k.Values)
+		for p, v := range k.Values {
+			mean[p] += v / float32(len(contributions))
+		}
+	}
+	if !d.relayed {
+		each = [][]float32{mean}
+	}
+	d.note(uint32(len(contributions)), each...)
+	return factors
+}
+
+// note adds a record to the log, with a term of own directions for each list unless there is one.
+func (d *desk) note(contributors uint32, terms ...[]float32) {
+	d.past.Note(planRecord(d.plan), roundRecord(contributors, terms...))
+}
+
+// TestBound has one device of ten send 990,000 in the first round, later, and among contributions
+// of any size. What the others send stays as it is.
+func TestBound(t *testing.T) {
+	for _, size := range []float32{1e-6, 1, 1000} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
+		for r := range 40 {
+			all := make([][]float32, 10)
+			for i := range all {
+				all[i] = honest(rng, 8)
+				for p := range all[i] {
+					all[i][p] *= size
+				}
+			}
+			lies := r == 0 || r > 20
+			if lies {
+				all[3][5] = 990_000 * size
+			}
+			sent := lengthOf(all[3])
+			for i, f := range g.round(all) {
+				liar := lies && i == 3
+				if !liar && f != 1 || liar && !(f*sent < 4*8*float64(size)) {
+					t.Fatalf("size %v, round %d: device %d was cut by %v", size, r, i, f)
+				}
+			}
+		}
+		if cuts, _ := g.Member(3); cuts != 20 || g.Cuts != 20 {
+			t.Errorf("size %v: %d cuts of the liar, %d of all, want 20", size, cuts, g.Cuts)
+		}
+	}
+}
+
+// TestCutKeepsDirection compares a cut with its equation, v b s/|v|, in float64.
+func TestCutKeepsDirection(t *testing.T) {
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3}})
+	g.round([][]float32{ones(30, 1), ones(30, 1), ones(30, 1)})
+	values := []float32{30, -40}
+	g.Cut(0, values)
+	scale := 3 / math.Sqrt((30*30+40*40)/2.) // to 3 times a scale of 1
+	for i, v := range []float64{30 * scale, -40 * scale} {
+		if math.Abs(float64(values[i])-v) > 1e-6 {
+			t.Errorf("scalar %d: got %v, want %v", i, values[i], v)
+		}
+	}
+}
+
+// ones returns n scalars of a size.
+func ones(n int, size float32) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = size
+	}
+	return v
+}
+
+// TestScaleFollows has all contributions grow a thousandfold, as after a change of the loss. The
+// log tells at first of contributions of 1, then of cut ones, and each 8 rounds let 4 times the
+// root of 10 times as much pass.
+func TestScaleFollows(t *testing.T) {
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
+	cut := 0
+	for r := range 60 {
+		size := float32(1)
+		if r >= 30 {
+			size = 1000
+		}
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = ones(10, size)
+		}
+		for _, f := range g.round(all) {
+			if f < 1 {
+				cut++
+			}
+		}
+	}
+	if cut != 10*2*8 {
+		t.Errorf("%d contributions were cut, want those of 16 rounds, until the log follows", cut)
+	}
+}
+
+// TestMinorityOfManyRounds has a majority of liars in one round of few contributors. What the log
+// tells holds: contributions of 1, and as all were alike it may be the root of 3.
+func TestMinorityOfManyRounds(t *testing.T) {
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
+	for range 20 {
+		g.round([][]float32{ones(10, 1), ones(10, 1), ones(10, 1)})
+	}
+	cut := 4 * math.Sqrt(3) / 1e5
+	for i, f := range g.round([][]float32{ones(10, 1), ones(10, 1e5), ones(10, -1e5)}) {
+		if want := []float64{1, cut, cut}[i]; math.Abs(f/want-1) > 1e-6 {
+			t.Errorf("device %d was cut by %v, want %v", i, f, want)
+		}
+	}
+}
+
+// TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
+// it does not teach the log a larger scale, because the round's own median holds.
+func TestPersistentLiar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
+	for r := range 200 {
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = honest(rng, 10)
+		}
+		all[7] = ones(10, 1e6)
+		if f := g.round(all)[7]; f*1e6 > 8*8 {
+			t.Fatalf("round %d: %v of the liar's is left, want at most 64", r, f*1e6)
+		}
+	}
+}
+
+// TestFewScalars has few honest devices send few normal scalars, the size of which varies by a
+// factor of 3 between devices: almost none is cut, though one scalar is often far from its median.
+func TestFewScalars(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, devices := range []int{1, 2, 3, 5, 10} {
+		for _, scalars := range []int{1, 2, 5, 10} {
+			g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
+			for range 2000 {
+				all := make([][]float32, devices)
+				for i := range all {
+					all[i] = make([]float32, scalars)
+					size := float32(math.Pow(3, rng.Float64()))
+					for p := range all[i] {
+						all[i][p] = size * float32(rng.NormFloat64())
+					}
+				}
+				g.round(all)
+			}
+			if most := uint64(2 * devices / 10); g.Cuts > most {
+				t.Errorf("%d devices, %d scalars: %d of %d contributions were cut, want at most %d",
+					devices, scalars, g.Cuts, 2000*devices, most)
+			}
+		}
+	}
+}
+
+// TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
+// the middle they cancel each other, and their mean tells nothing of how long they are.
+func TestCancelingDevices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
+	for r := range 200 {
+		common := float32(math.Exp(-float64(r) / 10))
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = make([]float32, 10)
+		}
+		for p := range 10 {
+			pull := float32(rng.NormFloat64())
+			for i := range all {
+				all[i][p] = 3*common + pull*float32(1-2*(i%2))
+			}
+		}
+		for i, f := range g.round(all) {
+			if f < 1 {
+				t.Fatalf("round %d: device %d was cut by %v", r, i, f)
+			}
+		}
+	}
+}
+
+// TestLastToLearn has nine devices learn all of their own data, and the first one not: what it
+// sends is as long as all were at first, and stays whole, however short the others become. A lie is
+// cut to twice what was usual then. A new coordinator knows that from the log.
+func TestLastToLearn(t *testing.T) {
+	for _, relayed := range []bool{true, false} {
+		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&plan.Plan{
+			RobustFields: plan.RobustFields{Bound: 8},
+		})
+		g.relayed = relayed
+		for r := range 200 {
+			all := make([][]float32, 10)
+			for i := range all {
+				all[i] = honest(rng, 10)
+				for p, v := range all[i] {
+					all[i][p] = max(v, -v) // they agree at first
+					if i > 0 {
+						all[i][p] *= float32(math.Exp(-float64(r) / 10))
+					}
+				}
+			}
+			if r == 150 {
+				g = &desk{plan: g.plan, past: g.past, relayed: relayed}
+			}
+			if f := g.round(all)[0]; f < 1 {
+				t.Fatalf("relayed %v, round %d: cut by %v", relayed, r, f)
+			}
+		}
+		lie := [][]float32{ones(10, 1e6), ones(10, 1e-8), ones(10, 1e-8)}
+		if f := g.round(lie)[0]; f*1e6 > 8*8/4 {
+			t.Errorf("relayed %v: %v of a lie is left, want 16 at most", relayed, f*1e6)
+		}
+	}
+}
+
+// TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does
+// that saw all rounds.
+func TestGuardOfTheLogAlone(t *testing.T) {
+	rng, plan := rand.New(rand.NewPCG(5, 6)), &plan.Plan{RobustFields: plan.RobustFields{Bound: 2}}
+	g := newDesk(plan)
+	for r := range 100 {
+		all := make([][]float32, 1+rng.IntN(4))
+		var copies [][]float32
+		for i := range all {
+			all[i] = ones(1+r%3, float32(math.Exp(3*rng.NormFloat64())))
+			copies = append(copies, slices.Clone(all[i]))
+		}
+		other := &desk{plan: plan, past: g.past}
+		want, got := g.round(all), other.round(copies)
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d: cut by %v, want %v", r, got, want)
+		}
+		if other.past != g.past {
+			t.Fatalf("round %d: the logs tell %+v and %+v", r, other.past, g.past)
+		}
+	}
+	if g.Cuts < 10 {
+		t.Errorf("%d contributions were cut: the test shows nothing", g.Cuts)
+	}
+}
+
+func TestNothingIsCutWithoutBound(t *testing.T) {
+	g := newDesk(&plan.Plan{})
+	for i, f := range g.round([][]float32{{1}, {1e30}, {1}}) {
+		if f != 1 {
+			t.Errorf("device %d was cut by %v", i, f)
+		}
+	}
+	if g.plan.Bound = 4; g.Cut(0, []float32{0, 0}) != 1 {
+		t.Error("zeros were cut")
+	}
+}
+
+// TestVariates cuts those of earlier, steeper points less than a contribution.
+func TestVariates(t *testing.T) {
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
+	for r := range 41 {
+		size := float32(1)
+		if r == 0 {
+			size = 100
+		}
+		g.round([][]float32{ones(30, size), ones(30, size), ones(30, size)})
+	}
+	old, lie := []float32{150}, []float32{9e5}
+	if g.CutVariate(0, old); old[0] != 150 {
+		t.Errorf("an honest variate became %v", old[0])
+	}
+	if g.CutVariate(1, lie); lie[0] > 693 {
+		t.Errorf("a variate of 9e5 became %v, want at most 400 times the root of 3", lie[0])
+	}
+}
+
+func TestClaims(t *testing.T) {
+	plan, g := &plan.Plan{RobustFields: plan.RobustFields{ClaimBound: 4}}, &Bounds{}
+	g.Begin(plan, &Past{})
+	if got := g.Samples(1 << 20); got != 1 {
+		t.Errorf("a claim before any is known counts %d, want 1", got)
+	}
+	for range 3 {
+		for _, claim := range []uint32{900, 1000, 1100, 1 << 20} {
+			g.Claim(claim)
+		}
+		g.Close()
+		g.Begin(plan, &Past{})
+	}
+	for claim, want := range map[uint32]uint32{1 << 20: 4000, 1100: 1100, 5: 5} {
+		if got := g.Samples(claim); got != want {
+			t.Errorf("a claim of %d counts %d, want %d", claim, got, want)
+		}
+	}
+}
+
+// TestVectorsDoNotWait: a bound says nothing of vectors, which are summed as they come.
+func TestVectorsDoNotWait(t *testing.T) {
+	g := &Bounds{}
+	for transport, want := range map[plan.Transport]bool{plan.Mean: true, plan.Relay: true,
+		plan.DenseVectors: false} {
+		g.Begin(&plan.Plan{
+			AggregateFields: plan.AggregateFields{Transport: transport},
+			RobustFields:    plan.RobustFields{Bound: 8},
+		}, &Past{})
+		if g.Holds() != want {
+			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)
+		}
+	}
+}

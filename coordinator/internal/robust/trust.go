@@ -1,0 +1,96 @@
+package robust
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// full is the weight of a device that is trusted in full, in place of 1.
+const full = 64
+
+// enough is the share of the median agreement from which a device counts in full: devices whose
+// data differ agree less than others without lying.
+const enough = 0.3
+
+// alike is the median agreement from which contradiction tells a lie. Near the optimum, and where
+// data differ much, honest devices contradict each other, and their agreement is about 0 or below.
+const alike = 0.2
+
+// agree updates the agreement of the round's contributors, and what they count.
+func (g *Bounds) agree() {
+	middle := g.center()
+	agreements := make([]float64, len(g.held))
+	others := make([]float64, len(middle))
+	for i := range g.held {
+		k := &g.held[i]
+		s := g.slot(k.Slot)
+		weight := s.weightOf(k.Values)
+		for p, v := range k.Values {
+			others[p] = middle[p] - float64(weight*float64(v))
+		}
+		s.seen = min(s.seen+1, g.plan.Trust)
+		s.agreement += (cosine(k.Values, others) - s.agreement) / float64(s.seen)
+		agreements[i] = s.agreement
+	}
+	usual := median(agreements)
+	if usual < alike {
+		return
+	}
+	for i := range g.held {
+		s := g.slot(g.held[i].Slot)
+		s.share = 1 - min(max(s.agreement/(enough*usual), 0), 1)
+	}
+}
+
+// center returns the sum of the contributions, each of length 1 times what its device counted so
+// far. Contributions are added by slot, so that the order of arrival does not matter.
+func (g *Bounds) center() []float64 {
+	if len(g.held) == 0 {
+		return nil
+	}
+	slices.SortFunc(g.held, func(a, b Contribution) int { return cmp.Compare(a.Slot, b.Slot) })
+	middle := make([]float64, len(g.held[0].Values))
+	for i := range g.held {
+		weight := g.slot(g.held[i].Slot).weightOf(g.held[i].Values)
+		for p, v := range g.held[i].Values {
+			middle[p] += float64(weight * float64(v))
+		}
+	}
+	return middle
+}
+
+// weightOf returns what a contribution is multiplied by in the center.
+func (s *slot) weightOf(values []float32) float64 {
+	length := lengthOf(values)
+	if length == 0 {
+		return 0
+	}
+	return (1 - s.share) / length
+}
+
+// cosine returns that of the angle between values and middle, 0 if either is zero.
+func cosine(values []float32, middle []float64) float64 {
+	var product, a, b float64
+	for p, v := range values {
+		product += float64(v) * middle[p]
+		a += float64(v) * float64(v)
+		b += middle[p] * middle[p]
+	}
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return product / math.Sqrt(a*b)
+}
+
+// Weight returns what a contribution that would weigh so much counts, 0 if not at all.
+func (g *Bounds) Weight(slot uint32, weight uint32) uint32 {
+	switch {
+	case g.plan.Trust == 0:
+		return weight
+	case g.rooted() && (g.middle == nil || g.vouched(slot)):
+		return weight * full
+	}
+	s := g.slot(slot)
+	return weight * uint32(math.Round(full*(1-s.share)*(1-s.noise)))
+}

@@ -1,0 +1,303 @@
+// Package secagg is the coordinator's side of secure aggregation, for plans with secure=sum. It
+// leads the devices of one attempt through the steps of package wire/secagg, and has the mean of
+// their scalars in the end, and nothing of a single one.
+//
+// The engine keeps its cohorts, presence, quorum and deadlines: to it each step is a collection of
+// answers. A leader is a pure function of its inputs, as the engine is.
+package secagg
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/presence"
+	"github.com/zofl/zofl/coordinator/internal/quorum"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/secagg"
+)
+
+// ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
+// the announcement to the end of the third.
+var (
+	ends = [...]uint64{secagg.StepKeys: 2, secagg.StepShares: 3, secagg.StepMask: 7,
+		secagg.StepUnmask: 8}
+	agreedEnds = [...]uint64{secagg.StepKeys: 2, secagg.StepShares: 3, secagg.StepMask: 6,
+		secagg.StepAgree: 7, secagg.StepUnmask: 8}
+)
+
+// A Leader leads one attempt at a time. Only a plan with secure=sum has one.
+//
+// Invariants:
+//  1. server is nil unless an attempt is open that can come to a sum.
+//  2. tokens has where a device waits that has answered the open step.
+//  3. spent says that devices were asked to unmask the open record. They do so once: another
+//     attempt at the record could tell the scalars of who joined it or left.
+type Leader struct {
+	plan    *plan.Plan
+	attempt secagg.Attempt
+	round   secagg.Round
+	server  *secagg.Server
+	tokens  map[uint32]string
+	took    map[uint32]bool // who has answered the open step
+	last    secagg.Step     // the step before the open one
+	in      map[uint32]bool // who has answered it; nil in the first
+	asked   uint64          // when the attempt was announced
+	spent   bool
+	most    bool // see [Leader.Saturated]
+	means   []float32
+	loss    float32
+	count   uint32
+	slots   []uint32 // whose vectors are in the sum
+	liars   []uint32
+}
+
+// New returns the leader of a plan with secure aggregation.
+func New(p *plan.Plan) *Leader { return &Leader{plan: p} }
+
+// Begin opens an attempt, now, of which a is the announcement. away says which slots of its cohort
+// are not to be waited for. They take no part.
+func (l *Leader) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64,
+	away func(slot uint32) bool) {
+	open := secagg.Of(l.plan.Run, a, tip, scalars)
+	open.Leave(away)
+	*l = Leader{plan: l.plan, attempt: open, asked: now, round: open.Round(l.plan),
+		spent: l.spent && l.attempt.N == a.N, most: l.most, tokens: map[uint32]string{},
+		took: map[uint32]bool{}}
+	if server, err := secagg.NewServer(l.round); err == nil {
+		l.server = server
+	}
+}
+
+// Hopeless says whether the attempt was in vain from the start: fewer than the quorum take part, so
+// no device answers.
+func (l *Leader) Hopeless() bool { return len(l.round.Members) < int(l.plan.Quorum) }
+
+// On says whether an attempt is open that has no sum yet.
+func (l *Leader) On() bool { return l.server != nil }
+
+// Abort ends the attempt.
+func (l *Leader) Abort() { l.server = nil }
+
+// Spent says whether another attempt at the record is in vain, because devices were asked to unmask
+// it, or a quorum could be reached and some decline because they were.
+func (l *Leader) Spent(declines []uint32, reachable uint32) bool {
+	return l.spent || declines[secagg.DeclineSpent] > 0 && reachable >= l.plan.Quorum
+}
+
+// TooFew says whether another attempt is in vain because so few devices are present: it leaves out
+// who is absent.
+func (l *Leader) TooFew(present uint32) bool { return present < l.plan.Quorum }
+
+// Fit returns as much of an attempt's cohort at record n as a round can have. Of devices that agree
+// on lists all who are not absent have to be neighbors.
+func (l *Leader) Fit(c wire.Cohort, n uint64, attempt uint32,
+	absent func(uint32) bool) wire.Cohort {
+	asked, there := uint64(0), 0
+	l.most = false
+	for slot := range c.Slots(l.plan.Run, n, attempt) {
+		if !absent(slot) {
+			there++
+		}
+		degree, _ := secagg.Graph(there)
+		l.most = asked == secagg.MostAsked || l.plan.SecureLists > 0 && degree+1 < there
+		if l.most {
+			break
+		}
+		asked++
+	}
+	c.Sampled = asked
+	return c
+}
+
+// Saturated says whether the attempt asks as many as a round can have.
+func (l *Leader) Saturated() bool { return l.most }
+
+// Step returns the open step's name, "" without one.
+func (l *Leader) Step() string {
+	if !l.On() {
+		return ""
+	}
+	return l.server.Step().String()
+}
+
+// Tail returns the tail of an announcement of the attempt.
+func (l *Leader) Tail(rest []byte) []byte {
+	return secagg.Tail(rest, l.attempt.Out)
+}
+
+// Waits says whether the open step lacks a device's answer; without one, it does.
+func (l *Leader) Waits(slot uint32) bool {
+	return !l.On() || !l.took[slot] && (l.in == nil || l.in[slot])
+}
+
+// Needs returns q with what the open step has, and what it needs to end well: the last one shares
+// of the secrets that it lacks, the others answers of the quorum, and masked scalars of no more
+// than the target.
+func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
+	q.Have, q.Least, q.Most = uint32(len(l.took)), l.plan.Quorum, math.MaxUint32
+	q.Must = !l.server.Enough()
+	switch l.server.Step() {
+	case secagg.StepMask:
+		q.Most = l.plan.Target
+	case secagg.StepUnmask:
+		q.Least, q.Most = 0, 0
+	}
+	return q
+}
+
+// Ends returns when the open step ends at the latest; without one, the deadline.
+func (l *Leader) Ends(deadline uint64) uint64 {
+	if !l.On() {
+		return deadline
+	}
+	end := ends[:]
+	if l.round.Agree {
+		end = agreedEnds[:]
+	}
+	return l.asked + uint64(l.plan.Deadline)*end[l.server.Step()]/8
+}
+
+// Read reads a device's request.
+func (l *Leader) Read(frame []byte) (m policy.Message, err error) {
+	r, err := secagg.DecodeRequest(frame)
+	return policy.Message{N: r.N, Sent: answerOf(&r), Body: &r}, err
+}
+
+// answerOf returns the keys of an attempt as an answer, because a device makes them once. Other
+// steps are none.
+func answerOf(r *secagg.Request) presence.Answer {
+	if r.Step != secagg.StepKeys {
+		return presence.Answer{}
+	}
+	return presence.AnswerOf(r.N, r.Nonce[:], r.Body)
+}
+
+// Take takes a device's request, and counts one that it drops. It answers now what can be answered
+// at once; else it keeps the token until the step ends. taken says that the device was waited for.
+func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *report.Counters,
+	respond func(token string, frame []byte)) (taken bool) {
+	r := m.Body.(*secagg.Request)
+	if !l.On() || r.N != l.attempt.N || r.Nonce != l.attempt.Nonce() {
+		counters.Late++
+		respond(token, stranger(r))
+		return false
+	}
+	switch step := l.server.Step(); {
+	case r.Step == l.last && l.in[slot]: // its answer was lost
+		counters.Repeated++
+		respond(token, l.answer(r.Step, secagg.Next, l.server.Give(slot)))
+		return false
+	case r.Step != step:
+		counters.Late++
+		respond(token, stranger(r))
+		return false
+	}
+	switch err := l.server.Take(r.Step, slot, r.Body); {
+	case errors.Is(err, secagg.ErrForeign):
+		counters.Unsampled++
+		respond(token, stranger(r))
+	case errors.Is(err, secagg.ErrConflict) && r.Step == secagg.StepKeys: // it lost its keys
+		counters.Late++
+		respond(token, stranger(r))
+	case err != nil: // somebody else may have sent it: no answer ends the device's work
+		counters.Malformed++
+	case l.took[slot]:
+		counters.Repeated++
+		l.tokens[slot] = token
+	default:
+		l.took[slot], l.tokens[slot] = true, token
+		return true
+	}
+	return false
+}
+
+// stranger is the answer to who is in another attempt, or out of this one.
+func stranger(r *secagg.Request) []byte {
+	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
+	return a.Append(nil)
+}
+
+func (l *Leader) answer(step secagg.Step, state secagg.State, body []byte) []byte {
+	a := secagg.Answer{N: l.attempt.N, Nonce: l.attempt.Nonce(), Step: step, State: state,
+		Body: body}
+	return a.Append(nil)
+}
+
+// Close ends the open step, and answers the devices that wait. It says whether the round goes on:
+// with the next step while an attempt is on, and else with its sum. Without enough answers the
+// attempt is over.
+func (l *Leader) Close(respond func(token string, frame []byte)) (ok bool) {
+	step := l.server.Step()
+	ok = l.Needs(quorum.Quorum{}).Enough() && l.server.Close() == nil
+	for _, slot := range l.round.Members {
+		token, waits := l.tokens[slot]
+		if !waits {
+			continue
+		}
+		state, body := secagg.Over, []byte(nil)
+		if ok && step != secagg.StepUnmask {
+			state, body = secagg.Next, l.server.Give(slot)
+		}
+		respond(token, l.answer(step, state, body))
+	}
+	l.last, l.in, l.took = step, l.took, map[uint32]bool{}
+	clear(l.tokens)
+	l.spent = l.spent || ok && l.server.Step() == secagg.StepUnmask
+	switch {
+	case !ok:
+		l.server = nil
+	case step == secagg.StepUnmask:
+		l.liars = l.server.Liars()
+		l.sum()
+		l.server = nil
+	}
+	return ok
+}
+
+// sum computes the means of the scalars and of the losses.
+func (l *Leader) sum() {
+	words, slots, err := l.server.Sum()
+	if err != nil {
+		panic("secagg: internal error: " + err.Error())
+	}
+	l.slots, l.count = slots, uint32(len(slots))
+	scalars, loss := secagg.Codings(l.plan, len(l.round.Members))
+	last := len(words) - 1
+	l.means = make([]float32, last)
+	for i, word := range words[:last] {
+		l.means[i] = l.mean(scalars, word)
+	}
+	l.loss = l.mean(loss, words[last])
+}
+
+// mean returns the mean that a word stands for. Honest devices never make one beyond the range.
+func (l *Leader) mean(c secagg.Coding, word uint32) float32 {
+	mean, most := c.Sum(word)/float64(l.count), float64(c.Range)
+	return float32(math.Min(math.Max(mean, -most), most))
+}
+
+// Result returns the mean of the losses of so many devices; count is 0 without a sum.
+func (l *Leader) Result() (loss float32, count uint32) { return l.loss, l.count }
+
+// Means returns the means of the scalars.
+func (l *Leader) Means() []float32 { return l.means }
+
+// Contributors returns the slots whose vectors are in the sum.
+func (l *Leader) Contributors() []uint32 { return l.slots }
+
+// Liars returns the slots whose shares were found to be false.
+func (l *Leader) Liars() []uint32 { return l.liars }
+
+// Skip returns the change that takes the index of a record that cannot be made: it sets the quorum
+// to what it is.
+func (l *Leader) Skip() *plan.Change {
+	fields := plan.Fields()
+	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == "quorum" })
+	return &plan.Change{Fields: []uint64{fields[at].Number}, Values: plan.Plan{
+		RoundsFields: plan.RoundsFields{Quorum: l.plan.Quorum},
+	}}
+}

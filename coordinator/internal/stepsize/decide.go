@@ -1,0 +1,101 @@
+package stepsize
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Numbers of fields among [plan.Fields].
+const (
+	fieldMu       = 12
+	fieldStep     = 18
+	fieldLossUnit = 114
+)
+
+// Decide returns what a survey came to after so many rounds, and the change of the plan that
+// follows. values has an answer for each device, of [survey.Kind.Values] numbers. ok is false if no
+// value will do; the result then says why.
+func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
+	values [][]float32) (found survey.Result, change *plan.Change, ok bool) {
+	change = &plan.Change{}
+	switch k {
+	case survey.Step:
+		found = step(values)
+		change.Fields, change.Values.StepSize = []uint64{fieldStep}, found.Value
+	default:
+		found = mu(values)
+		change.Fields, change.Values.Mu = []uint64{fieldMu}, found.Value
+		if rounds == 0 { // later m and V have slopes in the unit of before
+			measure(p, &found, change)
+		}
+	}
+	found.Kind, found.Answers = k.String(), uint32(len(values))
+	return found, change, found.Value > 0
+}
+
+// measure has the plan give slopes a unit where halves would hold them badly, or not at all. Where
+// the even part is not below the odd one it cannot know how large they are: of one device, the
+// direction may by chance be level. By a unit of that, all later slopes would be too large to send.
+func measure(p *plan.Plan, found *survey.Result, change *plan.Change) {
+	at := slices.IndexFunc(found.Rows, func(r survey.Row) bool { return r.At == found.Value })
+	if at < 0 || !(found.Rows[at].Even < found.Rows[at].Odd) {
+		return
+	}
+	slope := float64(found.Rows[at].Odd) / float64(found.Value)
+	if unit := survey.LossUnit(p, slope); unit > 0 {
+		change.Fields, change.Values.LossUnit = append(change.Fields, fieldLossUnit), unit
+		found.Why += fmt.Sprintf("; slopes are about %.2g, so loss_unit=%g", slope, unit)
+	}
+}
+
+// median sorts v, which is not empty, and returns the mean of its middle two, or its middle one.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// Trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
+// rounded down, but without one at either end of three or more.
+func Trimmed(v []float64) float64 {
+	mean, _ := trimmedError(v)
+	return mean
+}
+
+// trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: that of v with
+// the nearest that stays in place of what is left out, times len(v) over how many stay. Of three
+// values one stays, which tells no error: it is then the distance to the nearer of the others, so
+// that a liar cannot make it large. It is 0 for one value, and for what is not finite.
+func trimmedError(v []float64) (mean, doubt float64) {
+	slices.Sort(v)
+	n, cut := len(v), len(v)/4
+	if n >= 3 {
+		cut = max(cut, 1)
+	}
+	rest := v[cut : n-cut]
+	for _, e := range rest {
+		mean += e / float64(len(rest))
+	}
+	if n == 1 || mean-mean != 0 {
+		return mean, 0
+	}
+	if n == 3 {
+		return mean, min(v[2]-v[1], v[1]-v[0])
+	}
+	kept := slices.Clone(v)
+	for i := range cut {
+		kept[i], kept[n-1-i] = rest[0], rest[len(rest)-1]
+	}
+	middle, squares := 0.0, 0.0
+	for _, e := range kept {
+		middle += e / float64(n)
+	}
+	for _, e := range kept {
+		squares += (e - middle) * (e - middle)
+	}
+	return mean, math.Sqrt(squares/float64(n-1)/float64(n)) * float64(n) / float64(len(rest))
+}

@@ -1,0 +1,19 @@
+package stepsize
+
+import (
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Due returns what the run asks of its devices before the next round, after so many rounds. It
+// depends on the log alone, so a coordinator that takes over asks the same, and a run that is
+// rolled back asks again.
+func Due(p *plan.Plan, rounds uint64) survey.Kind {
+	switch {
+	case p.MuAuto > 0 && p.Mu == 0:
+		return survey.Mu
+	case p.StepAuto > 0 && p.StepSize == 0 && rounds >= survey.FirstRounds:
+		return survey.Step
+	}
+	return survey.None
+}

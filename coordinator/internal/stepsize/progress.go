@@ -1,0 +1,41 @@
+package stepsize
+
+// Progress is how the loss falls, by L, the trimmed mean of the losses of a round's contributors:
+//
+//	quick = 0.8 quick + 0.2 L
+//	slow  = 0.95 slow + 0.05 L          both begin with L_1
+//
+// There is progress while slow - quick > (L_1 - quick)/100, with L_1 - quick the whole fall so far.
+// Of a steady fall slow - quick is that of 15 rounds. So a round must have more than 1/1500 of the
+// whole fall. After a sudden fall there is progress for some 90 rounds more. Losses are in no
+// record: a coordinator that takes over begins with its first round.
+type progress struct {
+	known              bool
+	first, quick, slow float64
+}
+
+// least is the share of the whole fall that slow is above quick while there is progress.
+const least = 0.01
+
+// follow moves the averages on by the losses of a round.
+func (g *progress) follow(losses []float32) {
+	if len(losses) == 0 {
+		return
+	}
+	values := make([]float64, len(losses))
+	for i, v := range losses {
+		values[i] = float64(v)
+	}
+	mean := Trimmed(values)
+	if !g.known {
+		*g = progress{known: true, first: mean, quick: mean, slow: mean}
+	}
+	g.quick = memory*g.quick + (1-memory)*mean
+	g.slow = longMemory*g.slow + (1-longMemory)*mean
+}
+
+// made reports whether there is progress.
+func (g *progress) made() bool {
+	fall := g.first - g.quick
+	return fall > 0 && g.slow-g.quick > least*fall
+}

@@ -1,0 +1,131 @@
+package stepsize
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// shortest is how many of the shortest moves tell how noisy a loss is: there it hardly changes.
+const shortest = 4
+
+// step returns the step a* of the least loss, or the longest one that noise does not tell from it.
+// With F(a) the loss at x - a w at [survey.Lengths], and M devices,
+//
+//	s^2    = the variance of a device's losses at x and at the four shortest steps, mean over the
+//	         devices, /M
+//	e(a)^2 = the variance of the devices' F(a), /M
+//	a*     = the largest a with F(a) <= min F + 2 s
+//
+// Lengths are 4 times apart, and the least loss may lie at up to 2.5 times a* or at 1/1.6 of it. If
+// F(a*/4) and F(4a*) are above F(a*) by more than 2 s, the lowest point v of the parabola through
+// the three tells where. a* is then v/1.25, at least half of what it was and at most twice: for v
+// anywhere between, that is as long on average as the nearest length. Where a*/4 has four fifths of
+// the fall, the loss begins to rest, and a* gets no longer.
+//
+// If 2 s is less than a twentieth of the fall F(0) - min F, and some a of at most a sixteenth of a*
+// has all of the fall but that twentieth, a* is the smallest such a. A loss may fall forever, and
+// ever less. Of devices that all have one label it does, while that of the one with another label
+// rises, and is among those that are left out.
+//
+// A loss that rises by 4 s from its least has a hump there. Beyond it a* only lies if F is lower by
+// 2 e of the difference: what else is low there, later moves along other lines would not find.
+//
+// If F falls nowhere below -2 e, or of one device -2 s, then where it is the least says nothing:
+// near an optimum, or where a minibatch is small, it may rise by chance. With k its slope at the
+// shortest steps that tell it, a* is then as far as a loss would fall if it fell:
+//
+//	a* = the largest a with 2 (F(a) - k a) <= max(|k| a, e(a)), here and at all shorter ones
+//
+// That is |k|/h or e/h of a parabola of curvature h. A loss that rises, for sure and ever as
+// steeply but for a bend somewhere, has an edge at x: a* is where it bends. Any other without a
+// slope, or that never bends, has the largest a with F(a) <= e(a), or 2 or 4 e if no a has that:
+// what the devices' samples might do alone. Where F rests from some a on, as shares of errors do,
+// a* is no longer than that.
+//
+// F and s^2 are means over the devices without a quarter of them at either end, and e is the error
+// of that mean, so that a fifth of the devices cannot choose the step, whatever they send. Five
+// values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
+// chance. A loss that is not finite is infinite.
+//
+// Of two devices none can be left out. It then takes the shorter of what each finds alone: what is
+// too long destroys a model, and what is too short is corrected over the rounds.
+func step(values [][]float32) survey.Result {
+	if len(values) == 2 {
+		return shorter(step(values[:1]), step(values[1:]))
+	}
+	l := lineOf(values)
+	r := survey.Result{Rows: l.rows()}
+	if !l.finite() {
+		r.Why = "the loss is not finite anywhere along the averaged move: set step"
+		return r
+	}
+	s := noise(values)
+	if !l.fallsForSure(s) {
+		if r.Value = l.straight(); r.Value > 0 {
+			r.Why = "it is not sure that the loss falls: the longest along which it is straight"
+			return r
+		}
+		if r.Value = l.cone(); r.Value > 0 {
+			r.Why = "the loss rises along all moves: how far it does so evenly"
+			return r
+		}
+		if r.Value = l.within(); r.Value > 0 {
+			r.Why = "devices differ in whether the loss falls: the longest that raises it by less"
+			return r
+		}
+	}
+	r.Value, r.Why = l.longestNear(s), "the longest that keeps the loss within its noise of the least"
+	if first := l.rests(s); first > 0 && r.Value >= plateau*first {
+		r.Value, r.Why = first, "the shortest with nearly all of the fall: beyond it the loss rests"
+		return r
+	}
+	if fine := l.refined(r.Value, 2*s); fine != r.Value {
+		r.Value, r.Why = fine, "the least of the parabola through the lowest three losses"
+	}
+	return r
+}
+
+// shorter returns the result with the shorter step, of those that have one.
+func shorter(a, b survey.Result) survey.Result {
+	if a.Value == b.Value {
+		return a
+	}
+	if a.Value == 0 || b.Value > 0 && b.Value < a.Value {
+		a = b
+	}
+	a.Why += "; the other of two devices would have another step"
+	return a
+}
+
+// finiteOr returns v, or an infinity in place of what is not finite.
+func finiteOr(v float64) float64 {
+	if v-v != 0 {
+		return math.Inf(1)
+	}
+	return v
+}
+
+// noise returns s. A device that answers with what is not finite counts as one without noise.
+func noise(values [][]float32) float64 {
+	variances := make([]float64, len(values))
+	for d, v := range values {
+		rises := append([]float32{0}, v[1:1+shortest]...)
+		if each := variance(rises); each-each == 0 {
+			variances[d] = each
+		}
+	}
+	return math.Sqrt(Trimmed(variances) / float64(len(values)))
+}
+
+// variance returns the sum of squared distances from the mean, over one less than their number.
+func variance(v []float32) float64 {
+	mean, sum := 0.0, 0.0
+	for _, e := range v {
+		mean += float64(e) / float64(len(v))
+	}
+	for _, e := range v {
+		sum += (float64(e) - mean) * (float64(e) - mean) / float64(len(v)-1)
+	}
+	return sum
+}

@@ -1,0 +1,378 @@
+package stepsize_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/stepsize"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// along returns what a device answers whose loss at x - a w is f(a).
+func along(f func(a float64) float64) []float32 {
+	values := []float32{float32(f(0))}
+	for _, a := range survey.Lengths() {
+		values = append(values, float32(f(float64(a))-f(0)))
+	}
+	return values
+}
+
+// foundStep returns the step that a survey of some devices finds.
+func foundStep(t *testing.T, values ...[]float32) float32 {
+	t.Helper()
+	found, change, ok := stepsize.Decide(&plan.Plan{}, 5, survey.Step, values)
+	if ok != (found.Value > 0) || found.Why == "" || found.Kind != "step" ||
+		int(found.Answers) != len(values) || len(found.Rows) != len(survey.Lengths()) {
+		t.Errorf("found %+v, %v", found, ok)
+	}
+	if !slices.Equal(change.Fields, []uint64{18}) || change.Values.StepSize != found.Value {
+		t.Errorf("change %v to %v, want step = %v", change.Fields, change.Values.StepSize,
+			found.Value)
+	}
+	return found.Value
+}
+
+// reference is the choice by the definition, of devices that are few or alike: their mean.
+func reference(values [][]float32) float64 {
+	f, variance, n := make([]float64, 17), 0.0, float64(len(values))
+	for _, v := range values {
+		mean := float64(v[1]+v[2]+v[3]+v[4]) / 5
+		variance += mean * mean / 4 / n
+		for j := 1; j < 17; j++ {
+			if f[j] += float64(v[j]) / n; j < 5 {
+				variance += (float64(v[j]) - mean) * (float64(v[j]) - mean) / 4 / n
+			}
+		}
+	}
+	best, most := 0, 2*math.Sqrt(variance/n)
+	for j := 1; j < 17; j++ {
+		if f[j] <= min(0, slices.Min(f[1:]))+most {
+			best = j
+		}
+	}
+	length := math.Pow(4, float64(best-11))
+	if best < 2 || best == 16 || !(min(f[best-1], f[best+1]) > f[best]+most) {
+		return length
+	}
+	// The derivative of Lagrange's parabola through (1/4, p), (1, q) and (4, r) is zero there.
+	p, q, r := f[best-1]/(0.75*3.75), -f[best]/(0.75*3), f[best+1]/(3.75*3)
+	least := (p*5 + q*4.25 + r*1.25) / (2 * (p + q + r))
+	if f[best-1] <= 0.8*f[best] {
+		least = min(least, 1.25)
+	}
+	return length * least / 1.25
+}
+
+// alike reports whether two steps agree in the three digits that a survey finds.
+func alike(got float32, want float64) bool { return math.Abs(float64(got)/want-1) < 0.006 }
+
+func TestStepOfParabolas(t *testing.T) {
+	for _, test := range []struct {
+		at, noise float64 // of the minimum, of the loss
+		want      float32
+	}{{1, 0, 0.8}, {3, 0, 2.4}, {200, 0, 160}, {1e-3, 0, 0.0008}, {1e9, 0, 1024}, {1e-9, 0, 0},
+		{2.4, 0.1, 1.92}, {0.7, 0.1, 0.56}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		var values [][]float32
+		for range 8 {
+			values = append(values, along(func(a float64) float64 {
+				return 5 + (a-test.at)*(a-test.at)*(1+0.1*rng.Float64()*test.noise)
+			}))
+		}
+		want := float64(test.want)
+		if want == 0 {
+			want = reference(values)
+		}
+		if got := foundStep(t, values...); !alike(got, want) || !alike(float32(want), reference(values)) {
+			t.Errorf("minimum at %v: step %v, want %v, the reference %v", test.at, got, want,
+				reference(values))
+		}
+	}
+}
+
+// A loss of one device has a step as long as its noise hides, and where noise hides little one that
+// a parabola tells.
+func TestStepOfNoise(t *testing.T) {
+	refined := 0
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		values := along(func(a float64) float64 { return 5 - a + a*a })
+		for i := range values[1:] {
+			values[1+i] += float32([]float64{0.05, 0.005}[seed%2] * rng.NormFloat64())
+		}
+		got, want := foundStep(t, values), reference([][]float32{values})
+		if !alike(got, want) {
+			t.Errorf("seed %d: step %v, want %v", seed, got, want)
+		}
+		if !slices.Contains(survey.Lengths(), got) {
+			refined++
+		}
+	}
+	if refined < 100 || refined > 190 {
+		t.Errorf("%d of 200 steps are refined, want most of them, not all", refined)
+	}
+}
+
+// A loss that rests before it rises again tells little of where its least is: its step gets no
+// longer than the length with the least loss.
+func TestStepOfRest(t *testing.T) {
+	for _, test := range []struct {
+		before float64 // the loss at a quarter of the length
+		want   float32
+	}{{-0.9, 64}, {-0.7, 126}} {
+		values := along(func(a float64) float64 {
+			switch a {
+			case 16:
+				return test.before
+			case 64:
+				return -1
+			case 256, 1024:
+				return -0.98
+			}
+			return test.before * min(a/16, 1)
+		})
+		if got := foundStep(t, values); got != test.want {
+			t.Errorf("%v before the least: step %v, want %v", test.before, got, test.want)
+		}
+	}
+}
+
+// A fifth of the devices moves the step by no more than one length, whatever they send.
+func TestStepDespiteLiars(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := []int{4, 8, 16}[rng.IntN(3)]
+		var values [][]float32
+		for range n {
+			best := 0.5 + rng.Float64()
+			values = append(values, along(func(a float64) float64 {
+				return 3 + (a-best)*(a-best)
+			}))
+		}
+		honest := foundStep(t, values...)
+		for range n / 4 {
+			lie := make([]float32, survey.Step.Values())
+			for i := range lie {
+				lie[i] = []float32{0, inf, -inf, nan, math.MaxFloat32, -1e30, -1}[rng.IntN(7)]
+			}
+			values = append(values, lie)
+		}
+		if got := foundStep(t, values...); got > 4*honest || got < honest/4 {
+			t.Errorf("seed %d: step %v among liars, %v without", seed, got, honest)
+		}
+	}
+}
+
+// One of two devices can have a shorter step than the other finds alone, and no longer one.
+func TestStepOfTwo(t *testing.T) {
+	lie := make([]float32, survey.Step.Values())
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		best := math.Pow(4, 6*rng.Float64()-4)
+		honest := along(func(a float64) float64 {
+			return 3 + (a-best)*(a-best) + 0.01*best*best*rng.NormFloat64()
+		})
+		alone := foundStep(t, honest)
+		for i := range lie {
+			lie[i] = []float32{0, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
+				math.MaxFloat32, -math.MaxFloat32, -1e30, -1}[rng.IntN(8)]
+		}
+		if got := foundStep(t, honest, lie); got > alone {
+			t.Errorf("seed %d: step %v with a liar, %v without", seed, got, alone)
+		}
+		if got := foundStep(t, honest, honest); got > alone || got < alone/4 {
+			t.Errorf("seed %d: step %v of two that are alike, %v of one", seed, got, alone)
+		}
+	}
+}
+
+// Where devices do not agree that the loss falls along the first move, as near an optimum, its
+// least is by chance at a step of any length. The step is as long as they still might be right.
+func TestStepNearOptimum(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var values [][]float32
+		for d := range 8 {
+			slope := []float64{-0.1, 0.11}[d%2] * (1 + 0.1*rng.Float64()) // on the whole uphill
+			values = append(values, along(func(a float64) float64 { return 5 + slope*a + a*a }))
+		}
+		if got := foundStep(t, values...); got != 1./64 && got != 1./16 {
+			t.Errorf("seed %d: step %v, want 1/64 or 1/16", seed, got)
+		}
+	}
+}
+
+// A minibatch may rise along a move that the rounds' minibatches made. The step is then as long as
+// where it falls, not so short that the model never moves.
+func TestStepUphill(t *testing.T) {
+	for _, test := range []struct {
+		slope, curve float64
+		want         float32
+	}{{1.1, 1, 1}, {0.5, 1, 0.25}, {1e-2, 1, 1. / 256}, {100, 1, 64}, {1e3, 2e5, 1. / 256},
+		{1, 0, 1. / 65536}} { // what never bends says nothing
+		for _, devices := range []int{1, 2, 3, 8} {
+			one := along(func(a float64) float64 { return 5 + test.slope*a + test.curve/2*a*a })
+			if got := foundStep(t, slices.Repeat([][]float32{one}, devices)...); got != test.want {
+				t.Errorf("slope %v, curvature %v, %d devices: step %v, want %v", test.slope, test.curve,
+					devices, got, test.want)
+			}
+		}
+	}
+}
+
+// In an edge of the loss, as a hinge of many classes has one at zero, all moves go uphill. The step
+// is where the loss bends away from its first slope.
+func TestStepInAnEdge(t *testing.T) {
+	edge := func(slope, bend float64) []float32 {
+		return along(func(a float64) float64 {
+			rounding := 1 + 5e-4*math.Sin(9*math.Log(a+1e-9))
+			return 1 + rounding*slope*a + bend*max(0, a-1)
+		})
+	}
+	for _, bend := range []float64{1, -0.5, 0.02} {
+		for _, devices := range []int{1, 2, 3, 8} {
+			values := slices.Repeat([][]float32{edge(0.7, bend)}, devices)
+			if got := foundStep(t, values...); got != 1 {
+				t.Errorf("bend %v, %d devices: step %v, want 1", bend, devices, got)
+			}
+		}
+		var alike, unlike, lied [][]float32
+		for i := range 8 {
+			side := float64(1 - 2*(i%2))
+			alike = append(alike, edge(0.7+0.2*side, bend))
+			unlike = append(unlike, edge(0.1+side, bend/10))
+		}
+		down := edge(-100, 0)
+		lied = append(slices.Clone(alike), down, down)
+		for name, values := range map[string][][]float32{"alike": alike, "a fifth lies": lied} {
+			if got := foundStep(t, values...); got != 1 {
+				t.Errorf("bend %v, %s: step %v, want 1", bend, name, got)
+			}
+		}
+		if got := foundStep(t, unlike...); got == 1 {
+			t.Errorf("bend %v: step %v, where it is not sure that the loss rises", bend, got)
+		}
+	}
+}
+
+// A share of errors stops changing where the move outweighs the parameters. If devices differ in
+// whether it falls, the step is where it stops, not the longest of all.
+func TestStepWhereALossRests(t *testing.T) {
+	for _, test := range []struct {
+		end  float64
+		want float32
+	}{{16, 16}, {1, 1}, {1e-9, 1024}, {1e9, 1024}} { // at zero it rests everywhere
+		var values [][]float32
+		for d := range 8 {
+			values = append(values, along(func(a float64) float64 {
+				to := math.Min(a/test.end, 1)
+				rounding := 1.0
+				if test.end > 1e-9 {
+					rounding += 0.01 * math.Sin(9*math.Log(a+1e-9))
+				}
+				return 0.9 + rounding*[]float64{-0.09, 0.1}[d%2]*to
+			}))
+		}
+		if got := foundStep(t, values...); got != test.want {
+			t.Errorf("a loss that rests from %v on: step %v, want %v", test.end, got, test.want)
+		}
+	}
+}
+
+// Of three devices the middle one may fall by next to nothing, which does not mean a short step: it
+// is as long as the doubt that the nearer of the others makes.
+func TestStepOfThree(t *testing.T) {
+	var values [][]float32
+	for _, slope := range []float64{-0.3, -1e-4, 0.1} {
+		values = append(values, along(func(a float64) float64 { return 5 + slope*a + a*a/2 }))
+	}
+	if got := foundStep(t, values...); got != 1./16 {
+		t.Errorf("step %v, want 1/16", got)
+	}
+}
+
+// A loss that is bounded, such as that of a controller that fails, may be low again far beyond a
+// hump. That is believed only where devices agree that it is lower.
+func TestStepBeyondHump(t *testing.T) {
+	for _, test := range []struct {
+		deep float64 // what the loss is far beyond the hump
+		want float32
+	}{{3.99, 1.62}, {2, 64}} {
+		var values [][]float32
+		for d := range 8 {
+			values = append(values, along(func(a float64) float64 {
+				switch {
+				case a <= 1:
+					return 5 - a
+				case a <= 16:
+					return 5
+				}
+				return test.deep + 0.1*float64(d%2*2-1)
+			}))
+		}
+		if got := foundStep(t, values...); got != test.want {
+			t.Errorf("%v beyond the hump: step %v, want %v", test.deep, got, test.want)
+		}
+	}
+}
+
+// A loss that falls ever less has its least at any length. The step is no longer than what brings
+// nearly all of the fall: what is longer may be much too long for the devices that are left out.
+func TestStepOfEndlessFall(t *testing.T) {
+	for _, test := range []struct {
+		rate float64
+		want float32
+	}{{1, 4}, {0.1, 64}, {1e-4, 1024}} {
+		falls := along(func(a float64) float64 { return math.Exp(-test.rate * a) })
+		rises := along(func(a float64) float64 { return 5 + a })
+		if got := foundStep(t, falls, falls, falls, falls, falls, rises); got != test.want {
+			t.Errorf("rate %v: step %v, want %v", test.rate, got, test.want)
+		}
+	}
+}
+
+// A loss that is infinite beyond some length, on most devices, has a shorter step; one that is
+// infinite everywhere has none.
+func TestStepOfInfiniteLoss(t *testing.T) {
+	until := func(most float64) []float32 {
+		return along(func(a float64) float64 {
+			if a > most {
+				return math.Inf(1)
+			}
+			return 3 - a
+		})
+	}
+	if got := foundStep(t, until(5), until(5), until(5)); got != 2 {
+		t.Errorf("step %v, want 2, half of the longest with a finite loss", got)
+	}
+	if got := foundStep(t, until(5), until(1e9), until(1e9), until(1e9)); got != 1024 {
+		t.Errorf("step %v with one device that is infinite, want 1024", got)
+	}
+	if got := foundStep(t, until(0), until(0)); got != 0 {
+		t.Errorf("step %v, want none", got)
+	}
+}
+
+func TestDueStep(t *testing.T) {
+	for _, test := range []struct {
+		auto   uint8
+		step   float32
+		rounds uint64
+		want   survey.Kind
+	}{{0, 1, 9, survey.None}, {1, 0, 4, survey.None}, {1, 0, 5, survey.Step}, {1, 0, 70, survey.Step},
+		{1, 0.5, 5, survey.None}} {
+		p := plan.Plan{LocalFields: plan.LocalFields{StepAuto: test.auto, StepSize: test.step}}
+		if got := stepsize.Due(&p, test.rounds); got != test.want {
+			t.Errorf("%+v: %v is due", test, got)
+		}
+	}
+	p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: 1},
+		LocalFields: plan.LocalFields{StepAuto: 1}}
+	if got := stepsize.Due(&p, 9); got != survey.Mu {
+		t.Errorf("of both %v is due first, want mu", got)
+	}
+}

@@ -1,0 +1,126 @@
+// Package validate reads the numbers of contributions, and refuses those that no honest device
+// sends.
+package validate
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/perclass"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A Checker reads what the devices of a run send. A fault is the counter of what is wrong with it,
+// nil if nothing is.
+type Checker struct {
+	Plan     *plan.Plan
+	Counters *report.Counters
+	None     bool // contributions have no scalars: they are vectors, or masked
+}
+
+// Scalars reads a contribution of so many blocks of scalars into dst. Where the plan has classes it
+// has a block for each part.
+func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
+	slope, good := float32(0), d.Plan.StepAuto == 0
+	if len(r.Rest) > 0 {
+		slope, good = d.slopeOf(r.Rest)
+	}
+	size := steps * d.Plan.Precision.Bytes(perturbations)
+	switch {
+	case !good:
+		return &d.Counters.WrongSurvey
+	case d.None, d.Plan.Classes == 0 && len(r.Values) != size:
+		return &d.Counters.WrongCount
+	}
+	switch largest, ok := d.read(dst, r.Values, steps, perturbations); {
+	case !ok:
+		return &d.Counters.Malformed
+	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
+		return &d.Counters.NonFinite
+	case largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	}
+	return nil
+}
+
+// slopeOf returns the slope behind the scalars of a contribution. good is false if these answer a
+// survey, or lack the slope that the plan asks for.
+func (d *Checker) slopeOf(rest []byte) (slope float32, good bool) {
+	slope, ok := survey.SlopeOf(rest)
+	return slope, survey.Answered(rest) == survey.None && (ok || d.Plan.StepAuto == 0)
+}
+
+// read decodes blocks of P scalars into the memory of dst, and returns the largest |v| as
+// [gather.Read] does. ok is false if they are of another form than the plan's.
+func (d *Checker) read(dst *[]float32, s wire.Scalars, blocks, p int) (largest float32, ok bool) {
+	switch precision := d.Plan.Precision; {
+	case d.Plan.Classes > 0:
+		return perclass.Read(dst, d.Plan, s, p)
+	case precision.Fits(s, blocks, p):
+		return gather.Read(dst, precision, s, blocks, p), true
+	}
+	return 0, false
+}
+
+// Survey reads the answer to a survey into dst. A loss may be infinite far from the model, so these
+// need not be finite; that at the model must.
+func (d *Checker) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault *uint64) {
+	switch {
+	case survey.Answered(r.Rest) != kind:
+		return &d.Counters.WrongSurvey
+	case plan.Single.Len(r.Values) != kind.Values():
+		return &d.Counters.WrongCount
+	}
+	largest := gather.Read(dst, plan.Single, r.Values, 1, kind.Values())
+	sketch := kind == survey.Sketch // of which every number is a slope
+	switch {
+	case !gather.Finite(r.Loss), !gather.Finite((*dst)[0]), sketch && !gather.Finite(largest):
+		return &d.Counters.NonFinite
+	case sketch && largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	case sketch && !perclass.Sketches(d.Plan, *dst):
+		return &d.Counters.Malformed
+	}
+	return nil
+}
+
+// Vector looks at a complete vector.
+func (d *Checker) Vector(u *wire.Upload, data []byte) (fault *uint64) {
+	if wire.HashObject(data) != u.Digest {
+		return &d.Counters.WrongDigest
+	}
+	switch largest := gather.Largest(data); {
+	case !gather.Finite(largest):
+		return &d.Counters.NonFinite
+	case largest > d.Plan.MaxScalar:
+		return &d.Counters.TooLarge
+	}
+	return nil
+}
+
+// Control reads a contribution's control variate into dst, and returns its record, 0 if there is
+// none: a device that has never contributed has none. In phase 2 all have one. scalars returns how
+// many scalars a variate along a record has; ok is false if none can be along that record.
+func (d *Checker) Control(dst *[]float32, r *wire.Reply, phase uint8,
+	scalars func(n uint64) (scalars int, ok bool)) (v wire.ControlVariate, fault *uint64) {
+	ok := false
+	if len(r.Rest) > 0 {
+		v, ok = r.Control()
+	}
+	if !ok {
+		if phase == 2 {
+			fault = &d.Counters.WrongControl
+		}
+		return wire.ControlVariate{}, fault
+	}
+	precision := d.Plan.Precision
+	want, ok := scalars(v.N)
+	if !ok || precision.Len(v.Scalars) != want {
+		return v, &d.Counters.WrongControl
+	}
+	if largest := gather.Read(dst, precision, v.Scalars, 1, want); !(largest <= d.Plan.MaxScalar) {
+		return v, &d.Counters.WrongControl // a NaN compares false
+	}
+	return v, nil
+}
