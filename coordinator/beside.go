@@ -13,14 +13,15 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// ErrSecond: another coordinator leads this run from a log of its own, and has run for longer. The
-// text names it. Stop one of the two for good: their logs are copies that differ by now.
+// ErrSecond: another coordinator leads this run from its own log, and has run for longer. The text
+// names that coordinator. Stop one of the two for good: their logs are copies that have grown
+// apart.
 var ErrSecond = errSecond() // "this is the run's second coordinator"
 
 func errSecond() error { return leader.ErrSecond } // documentation shows no internal name
 
 // lead makes the caller the log's coordinator. It may wait long, and checks the connection
-// meanwhile: a log in JetStream is behind it.
+// meanwhile, because a log in JetStream needs it.
 func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	waiting, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -34,8 +35,8 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	return cfg.Log.Begin(ctx)
 }
 
-// alone returns an error that matches [ErrSecond] if an elder coordinator of the run answers, and
-// begins to listen for others.
+// alone returns an error that matches [ErrSecond] if an older coordinator of the run answers.
+// Otherwise it begins to listen for others.
 func (c *Coordinator) alone(ctx context.Context) error {
 	if c.seniority == nil {
 		return nil
@@ -59,7 +60,7 @@ func (c *Coordinator) alone(ctx context.Context) error {
 	return nil
 }
 
-// serve starts what runs beside the loop, until stop is called.
+// serve starts the services that run beside the loop, until stop is called.
 func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop func()) {
 	ctx, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -84,7 +85,7 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 	}
 }
 
-// interval is how often the pulse and the seniority do something.
+// interval is the time between two checks of the connection and of other coordinators.
 func (c *Coordinator) interval() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

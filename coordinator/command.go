@@ -12,22 +12,22 @@ import (
 )
 
 // Operators may call these methods from any goroutine. They return before the work is done; events
-// tell the outcome.
+// report the outcome.
 
-// Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps what
-// it has collected. A pause is not in the log: a restarted coordinator goes on. It has no effect
-// once the run has ended or End was called.
+// Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps the
+// replies that it has collected. The log does not hold a pause: a restarted coordinator continues
+// the run. Pause has no effect once the run has ended or End was called.
 func (c *Coordinator) Pause(reason string) { c.PauseAfter(0, reason) }
 
-// A halt is a pause to come, after a round; of round 0 there is none.
+// A halt is a planned pause after a round; round 0 means none.
 type halt struct {
 	round  uint64
 	reason string
 }
 
-// PauseAfter pauses the run once a round is done, or now if it is. The next round is closed as soon
-// as it is open: devices may have begun it, and it gets no record until the run goes on. A later
-// call, or a Pause, replaces an earlier one.
+// PauseAfter pauses the run once a round is done, or now if the round is done already. The next
+// round closes as soon as it opens: devices may have begun it, and it gets no record until the run
+// continues. A later call, or a Pause, replaces an earlier one.
 func (c *Coordinator) PauseAfter(round uint64, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Coordinator) PauseAfter(round uint64, reason string) {
 	c.halt = halt{round, reason}
 }
 
-// halted pauses the run if an event is the one to pause after.
+// halted pauses the run if the event completes the round to pause after.
 func (c *Coordinator) halted(e *report.Event) []engine.Output {
 	c.mu.Lock()
 	h := c.halt
@@ -54,39 +54,39 @@ func (c *Coordinator) halted(e *report.Event) []engine.Output {
 	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason})
 }
 
-// Resume goes on after a pause, whatever its cause, with another attempt at the same record. A
-// record that the log did not take is handed to it again at once.
+// Resume continues after a pause, whatever its cause, with another attempt at the same record. If
+// the log did not store a record, Resume hands it to the log again at once.
 func (c *Coordinator) Resume() { c.command(engine.Input{Kind: engine.InResume}) }
 
 // End ends the run for good once pending records are stored; text says why. Neither a pause nor a
-// rollback, before or after it, undoes it.
+// rollback undoes it, whether before or after.
 func (c *Coordinator) End(text string) { c.command(engine.Input{Kind: engine.InEnd, Text: text}) }
 
-// Rollback returns the run to its state after record to: its parameters, its plan and the number of
-// its last round. Nothing is erased: the rollback is a record with the next index. The open round
-// is abandoned, and contributions to it are late.
+// Rollback returns the run to its state after record to: the parameters, the plan and the number of
+// the last round. Nothing is erased: the rollback is a record with the next index. The open round
+// is dropped, and contributions to it are late.
 //
-// Rollback returns before the record is stored; the event RolledBack tells that it is. Errors match
+// Rollback returns before the record is stored; the event RolledBack reports that. Errors match
 // [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return there.
 func (c *Coordinator) Rollback(to uint64) error {
 	return c.request(&wire.Record{Kind: wire.KindRollback, To: to})
 }
 
 // Change gives fields of the plan new values from the next record on. It waits for the open round,
-// or replaces it if the run is paused.
+// or replaces that round if the run is paused.
 //
-// Change returns before the record is stored; the event Changed tells that it is. Errors match
+// Change returns before the record is stored; the event Changed reports that. Errors match
 // [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error].
 func (c *Coordinator) Change(change *plan.Change) error {
 	copied := *change
 	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
 }
 
-// Retire retires a member for good: no round waits for it, its replies are dropped, and it may not
-// join again. Its slot stays its own. Revoke its credentials too.
+// Retire removes a member for good: no round waits for it, its replies are dropped, and it may not
+// join again. No other device gets its slot. Revoke its credentials too.
 //
-// Retire returns before the log has stored it; the event Retired tells that it has. The error
-// matches [runlog.ErrNoMember] or [runlog.ErrDeposed].
+// Retire returns before the log has stored it; the event Retired reports that. The error matches
+// [runlog.ErrNoMember] or [runlog.ErrDeposed].
 func (c *Coordinator) Retire(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *Coordinator) command(in engine.Input) {
 	c.enqueue(in)
 }
 
-// enqueue leaves a command to Run; the caller holds mu.
+// enqueue hands a command to Run; the caller holds mu.
 func (c *Coordinator) enqueue(in engine.Input) {
 	c.commands = append(c.commands, in)
 	select {
@@ -149,8 +149,8 @@ func (c *Coordinator) Status() report.Status {
 	return s
 }
 
-// Plan returns the plan as of the last record: what changes and rollbacks have made of it. The
-// caller does not change its slices.
+// Plan returns the plan after the last record, with all changes and rollbacks. Do not change its
+// slices.
 func (c *Coordinator) Plan() plan.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,8 +164,8 @@ func addDrops(c *report.Counters, served catchup.Counts) {
 	c.Overflow += served.Overflow
 }
 
-// object returns the name of the vector with a digest, if the log keeps one. Any goroutine may call
-// it.
+// object returns the name of the vector with a digest, if the log still has that vector. Any
+// goroutine may call it.
 func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

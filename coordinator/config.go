@@ -24,8 +24,8 @@ var (
 	ErrConfig = runlog.ErrConfig
 	// ErrRunning: Run was called while it is running.
 	ErrRunning = errors.New("already running")
-	// ErrEnded: the run has ended, or is about to. Nothing can follow its end. To go on from there,
-	// begin another run with its parameters.
+	// ErrEnded: the run has ended, or is about to end. Nothing can follow the end. To continue from
+	// there, begin another run with the last parameters.
 	ErrEnded = errEnded() // "the run has ended"
 )
 
@@ -33,83 +33,83 @@ func errEnded() error { return engine.ErrEnded } // documentation shows no inter
 
 // A Config says what a coordinator needs.
 type Config struct {
-	// Conn is the caller's connection; the coordinator never dials or closes it. Set
-	// nats.MaxReconnects(-1): otherwise a broker that is away for long ends the run. The
-	// coordinator checks it twice in each Reannounce of the plan, at least every 2.5 s. If the
-	// broker does not answer, the connection is dead but not closed, and the coordinator calls
+	// Conn is the caller's connection; the coordinator never opens or closes it. Set
+	// nats.MaxReconnects(-1): otherwise a long absence of the broker ends the run. The coordinator
+	// checks the connection twice in each Reannounce of the plan, at least every 2.5 s. If the broker
+	// does not answer, the connection is dead but not closed. The coordinator then calls
 	// [nats.Conn.ForceReconnect].
 	Conn *nats.Conn
-	// Bus replaces Conn, for tests and simulations. Exactly one of the two is needed.
+	// Bus replaces Conn, for tests and simulations. Set either Conn or Bus.
 	Bus bus.Bus
-	// Plan is the run's plan. Nil continues the run in Log. If both are given, Plan must equal
-	// record 1.
+	// Plan is the run's plan. Nil continues the run that Log holds. If Log already holds a run, Plan
+	// must equal its record 1.
 	Plan *plan.Plan
 	// Log stores the run: a filelog.Log, a jetlog.Log, or &runlog.Memory{} for a run that need not
-	// outlive the process. Only coordinators may append to it. The caller closes it.
+	// survive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
-	// Key signs announcements, and the answers to devices that ask for it: those that pin its public
-	// key in client.Config.Coordinator take nothing unsigned. Give every coordinator of the run the
-	// same key, the standby too. Nil: nothing is signed, and devices with a pinned key wait. See
-	// docs/security.md.
+	// Key signs announcements, and answers to devices that ask for a signature. Devices that have its
+	// public key in client.Config.Coordinator accept nothing unsigned. Give every coordinator of the
+	// run the same key, also one on standby. Nil: nothing is signed, and devices with a public key
+	// wait. See docs/security.md.
 	Key ed25519.PrivateKey
 	// Recorder receives events. May be nil.
 	Recorder report.Recorder
-	// Logger receives what an operator wants to know. May be nil.
+	// Logger receives messages for an operator. May be nil.
 	Logger *slog.Logger
-	// Linger is how long Run goes on announcing the end, so that devices learn of it and send their
-	// last evaluations. 0 is 1.5 times the plan's Reannounce: the end is announced twice. Negative
-	// is until ctx ends. With transport=dense, Run lingers up to the plan's Deadline longer while
-	// devices fetch vectors.
+	// Linger is how long Run keeps announcing the end, so that devices learn of it and send their last
+	// evaluations. 0 is 1.5 times the plan's Reannounce: two announcements. A negative value means
+	// until ctx ends. With transport=dense, Run lingers up to the plan's Deadline longer while devices
+	// fetch vectors.
 	Linger time.Duration
-	// Witnesses are ids of passive replicas whose digests are the reference for all others; an
-	// earlier one overrules a later one. They need no slot: a witness without a slot can report
-	// digests and nothing else. Without witnesses, a digest is the reference if at least three
-	// devices report it, and more than any other.
+	// Witnesses are ids of passive replicas. Their digests are the reference for all others; an
+	// earlier witness overrules a later one. A witness needs no slot: without one it can report
+	// digests and nothing else. Without witnesses, a digest is the reference if at least three devices
+	// report it, and more than report any other.
 	Witnesses []string
-	// BeginAnew begins the run again though devices have records of it that the log lacks. Without
-	// it the run pauses when such a device joins. Devices then forget what they had.
+	// BeginAnew restarts the run although devices have records of it that the log lacks. Without it
+	// the run pauses when such a device joins. With it, devices drop their state.
 	BeginAnew bool
-	// AcceptLoss is how many records at the log's end may have been lost: the run goes on without
-	// them though devices have them. If the log itself knows of a loss, it must be exactly as many
-	// as its [*runlog.LossError] says.
+	// AcceptLoss is how many records at the log's end may be lost: the run continues without them
+	// although devices have them. If the log itself detects a loss, AcceptLoss must equal the number
+	// in its [*runlog.LossError].
 	AcceptLoss uint64
-	// Queue bounds two queues: replies, joins and pieces of vectors, of at most wire.MaxFrame bytes
-	// each and 1 MiB of one sender; and requests for records and vectors, of at most 1 KiB each.
-	// Members and strangers have as many places each, and take turns sender by sender. Messages
-	// beyond it are dropped and counted: those of the sender of whom most wait. 0 is 16384.
+	// Queue is the length of each of two queues. One holds replies, joins and pieces of vectors: at
+	// most wire.MaxFrame bytes each, and 1 MiB of one sender. The other holds requests for records and
+	// vectors, of at most 1 KiB each. Members and strangers have as many places each, and take turns
+	// sender by sender. If a queue is full, the sender with the most messages in it loses one, which
+	// is counted as dropped. 0 is 16384.
 	Queue int
-	// Allow says whether an id that has no slot may join. A device that may not is told so, and
-	// ends. Nil lets everybody join whom the broker lets in. Members stay members: retire them. Any
-	// goroutine may call it, and it should be quick.
+	// Allow decides whether an id without a slot may join. The coordinator tells a device that it may
+	// not, and the device ends. Nil: everybody whom the broker admits may join. Allow does not remove
+	// members: use Retire. Any goroutine may call it, and it should be quick.
 	Allow func(id string) bool
-	// JoinRate is how many ids without a slot may join a listed roster a second, after a first 8192
-	// and two for each of the plan's Members. Further ones wait, for CatchUpPatience at most; then
-	// they are dropped, and ask again. An open roster costs nothing to join, and has no limit. 0 is
-	// 100, negative is no limit.
+	// JoinRate is how many ids without a slot may join a listed roster each second. At first 8192 may
+	// join at once, and two more for each of the plan's Members. Further ids wait, at most for
+	// CatchUpPatience; then their joins are dropped, and they ask again. An open roster has no limit,
+	// because joins cost nothing there. 0 is 100, negative is no limit.
 	JoinRate float64
-	// RequestRate is how many requests for records, vectors or snapshots of one device are answered
-	// a second, for two seconds twice as many. Further ones wait, for CatchUpPatience at most. 0 is
-	// 1000, negative is no limit.
+	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
+	// second for one device; for two seconds twice as many. Further requests wait, at most for
+	// CatchUpPatience. 0 is 1000, negative is no limit.
 	RequestRate float64
-	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a
-	// vector. So a log that does not answer pauses the run instead of silencing it. Storing a
-	// vector may take a second longer for each MiB. A log that ignores its context is not bounded.
-	// 0 is 10 s.
+	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a vector.
+	// So a log that hangs pauses the run instead of silencing it. Storing a vector may take one second
+	// more for each MiB. The bound needs a log that obeys its context. 0 is 10 s.
 	AppendTimeout time.Duration
 	// CatchUpCache bounds the bytes of records kept in memory for devices that catch up. 0 is 16
 	// MiB, negative is one segment of 64 KiB.
 	CatchUpCache int
 	// CatchUpPatience is how long a request for records, or for a record's vector, may wait for its
-	// turn. Keep it below the time that devices wait for the answer, 5 s by default: nobody reads a
-	// later one. 0 is 2.5 s.
+	// turn. Keep it below the time for which devices wait, 5 s by default: nobody reads a later
+	// answer. 0 is 2.5 s.
 	CatchUpPatience time.Duration
 	// UploadMemory bounds the bytes of devices' vectors that have arrived in part, with
-	// transport=dense; as many more may wait to be handled. A vector reserves its memory when it
-	// begins. Devices that find none are told to ask again. There is always memory for one vector.
-	// 0 is 64 MiB.
+	// transport=dense; as many more bytes may wait in the queue. A vector reserves its memory when its
+	// first piece arrives. Devices for which no memory is left are told to ask again. There is always
+	// memory for one vector. 0 is 64 MiB.
 	UploadMemory int
-	// ObjectCache bounds the bytes of records' vectors kept in memory for devices that ask for
-	// them. 0 is 64 MiB, negative is one vector.
+	// ObjectCache bounds the bytes of records' vectors kept in memory for devices that fetch them. 0
+	// is 64 MiB, negative is one vector.
 	ObjectCache int
 }
 

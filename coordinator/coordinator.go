@@ -24,10 +24,10 @@ import (
 // A Coordinator runs one run. Any goroutine may call its methods.
 //
 // Invariants:
-//  1. Only the goroutine of Run steps the core, and only under mu.
+//  1. Only the goroutine of Run calls the core, and only under mu.
 //  2. Subscriptions only fill queues, and never wait. The bus's goroutines run them.
 //  3. Once lost is closed, nothing is published.
-//  4. The goroutines of Run, catchUps, objects, snapshots and the pulse end with Run.
+//  4. All goroutines end with Run: those of Run, catchUps, objects, snapshots and the keepalive.
 type Coordinator struct {
 	cfg       Config
 	run       string
@@ -46,7 +46,7 @@ type Coordinator struct {
 	snapshots *catchup.Snapshots // nil unless the log begins with a state
 	called    chan struct{}      // holds a token while commands is not empty
 	overflow  atomic.Uint64
-	garbled   atomic.Uint64 // messages that were not worth queueing
+	garbled   atomic.Uint64 // messages that were dropped before the queue
 	pieces    atomic.Int64  // bytes of queued pieces of vectors
 
 	seniority *leader.Seniority // nil where coordinators share the log
@@ -59,13 +59,13 @@ type Coordinator struct {
 	running  bool
 }
 
-// New returns a coordinator that begins the run of a plan, or takes over and continues the run in a
-// log. Where coordinators share a log, New waits until no other one leads, or until ctx ends. It
-// sends nothing before Run.
+// New returns a coordinator that begins the run of a plan, or continues the run that a log holds.
+// Where coordinators share a log, New waits until no other one leads, or until ctx ends. It sends
+// nothing before Run.
 //
-// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. A
-// log that lost records is a [*runlog.LossError], and one that lost all of them matches
-// [runlog.ErrLeft]; both match ErrCorrupt.
+// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. For a
+// log that lost records, the error is a [*runlog.LossError]; for one that lost all of them, it
+// matches [runlog.ErrLeft]. Both match ErrCorrupt.
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -164,17 +164,17 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 }
 
 // Run runs rounds. It returns nil when the run has ended and Config.Linger has passed. If ctx ends
-// first, it returns its cause, or nil if the run has ended. A log that takes no record pauses the
-// run and does not end it.
+// first, it returns the cause of ctx, or nil if the run has ended. A log that fails to store a
+// record pauses the run but does not end Run.
 //
-// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead, and nothing more
-// is published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if it
-// turns out to hold another run. Devices are told of the last two as a pause. [ErrSecond] says that
-// another coordinator leads the run from a log of its own. Or errors come from a bus that is closed
-// for good, or from the Recorder.
+// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead: nothing more is
+// published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if the log
+// holds another run. For the last two, devices are told that the run is paused. [ErrSecond] says
+// that another coordinator leads the run from its own log. All further errors come from a closed
+// bus, or from the Recorder.
 //
-// No goroutine outlives Run. Run stops soon: a pending append has one more second. It can be called
-// again after it returned; a new Coordinator on the same log continues as well.
+// No goroutine outlives Run. Run stops soon: a pending append gets one more second. You can call
+// Run again after it returned; a new Coordinator on the same log continues, too.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if !c.begin() {
 		return fmt.Errorf("coordinator: %w", ErrRunning)

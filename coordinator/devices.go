@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// Devices returns the members by slot. There are none on an open roster. Any goroutine may call it.
+// Devices returns the members by slot. An open roster has none. Any goroutine may call it.
 func (c *Coordinator) Devices() []report.Device {
 	c.mu.Lock()
 	defer c.mu.Unlock()

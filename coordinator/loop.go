@@ -10,12 +10,12 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// maxBatch is how many arrivals the core takes before its outputs are done. So devices that join
-// together share one write of the roster.
+// maxBatch is how many arrivals the core takes before its outputs are performed. So devices that
+// join together share one write of the roster.
 const maxBatch = 256
 
-// stopGrace is how long a pending append may go on after Run was told to stop. A record that is
-// almost stored is then reported now, and not found by the next Run.
+// stopGrace is how long a pending append may continue after Run was told to stop. So this Run can
+// report a record that is almost stored, and the next Run need not find it.
 const stopGrace = time.Second
 
 // loop feeds the core and performs its outputs.
@@ -64,7 +64,8 @@ func (c *Coordinator) loop(ctx context.Context) error {
 }
 
 // lingerMore returns how much longer to wait for devices that fetch the vector of the last round,
-// which no announcement brings: as long as their requests follow each other, until patience ends.
+// because no announcement carries it. The wait lasts while requests keep coming, until patience
+// ends.
 func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 	pause := c.linger / 2
 	if c.objects == nil || time.Since(c.objects.Last()) >= pause {
@@ -80,7 +81,7 @@ func (c *Coordinator) deadline() time.Duration {
 	return time.Duration(c.core.Plan.Deadline) * time.Millisecond
 }
 
-// stop performs earlier commands, and reports what is unreported.
+// stop performs earlier commands, and reports events that were not reported yet.
 func (c *Coordinator) stop(ctx context.Context, ended bool) error {
 	queue := append(c.obey(), c.step(engine.Input{Kind: engine.InStop})...)
 	if err := c.perform(ctx, queue); err != nil || ended {
@@ -144,8 +145,8 @@ func (c *Coordinator) obey() []engine.Output {
 	return queue
 }
 
-// token returns where the answer to a device's message goes; "": to nobody, because the subject
-// that the message names is not its sender's.
+// token returns the subject for the answer to a device's message. It returns "" if nobody gets an
+// answer, because the subject in the message does not belong to the sender.
 func token(m bus.Message) string {
 	if subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		return m.Reply
@@ -153,7 +154,7 @@ func token(m bus.Message) string {
 	return ""
 }
 
-// token is [token] with what the answer's signature needs to know of the message.
+// token does what [token] does, and adds what the answer's signature needs to know of the message.
 func (c *Coordinator) token(m *bus.Message) string {
 	return c.notary.Token(m.Subject, token(*m), m.Data)
 }

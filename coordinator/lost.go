@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// checkMemories refuses a log that lost records, or all of them, unless the loss is accepted. The
-// caller leads the log.
+// checkMemories refuses a log that lost some or all of its records, unless the loss is accepted.
+// The caller leads the log.
 func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *slog.Logger) error {
 	if notes, ok := log.(runlog.Notes); ok {
 		for _, note := range notes.Notes() {

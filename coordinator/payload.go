@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// checkPayload says whether the broker takes the plan's frames. A connection that is not up yet
-// does not know what its broker takes, so New and Run both ask.
+// checkPayload says whether the broker accepts frames as large as the plan's. A connection that is
+// not up yet does not know the broker's limit, so New and Run both ask.
 func checkPayload(cfg *Config, plan *plan.Plan) error {
 	got := bus.MaxPayload(cfg.Bus)
 	if got <= 0 {

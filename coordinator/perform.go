@@ -16,9 +16,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// perform does outputs in order, and those that follow from them. After an error it goes on,
+// perform performs outputs in order, and those that follow from them. After an error it continues,
 // because the core counts on all outputs and Run may be called again. There are two exceptions: a
-// Recorder that refused an event receives no more, and a deposed core counts on nothing.
+// Recorder that refused an event gets no more events, and a deposed core needs no more outputs.
 func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error {
 	var failed error
 	var members []string
@@ -66,9 +66,8 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 	return failed
 }
 
-// append hands a record to the log. If Run has to stop before the outcome is known, the core is
-// told nothing. So it neither pauses nor fails, and hands out the same bytes when it is started
-// again.
+// append hands a record to the log. If Run has to stop before the outcome is known, the core learns
+// nothing. So it neither pauses nor fails, and hands out the same bytes when Run is called again.
 func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Output {
 	if c.isLost() {
 		return c.step(engine.Input{Kind: engine.InDeposed})
@@ -90,14 +89,14 @@ func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Outp
 	return c.step(in)
 }
 
-// store stores a record, and first the vector that it names.
+// store stores a record, after the vector that the record names.
 func (c *Coordinator) store(ctx context.Context, o engine.Output) error {
 	if o.Object != nil {
 		limited, cancel := c.limitOf(ctx, len(o.Object.Data))
 		defer cancel()
 		err := c.vectors.PutObject(limited, o.Object.Name, o.Object.Data)
 		switch {
-		// the stored vector is damaged, and not the log: store it again
+		// the stored vector is damaged, but not the log: store the vector again
 		case errors.Is(err, runlog.ErrCorrupt):
 			return fmt.Errorf("vector: %v", err)
 		case err != nil:
@@ -109,8 +108,8 @@ func (c *Coordinator) store(ctx context.Context, o engine.Output) error {
 	return c.cfg.Log.Append(limited, o.N, o.Frame)
 }
 
-// keep deletes vectors. Those that it fails to delete are deleted after the next record, or by the
-// next coordinator.
+// keep deletes vectors. Vectors that it fails to delete are deleted after the next record, or by
+// the next coordinator.
 func (c *Coordinator) keep(ctx context.Context, o engine.Output) {
 	if c.isLost() {
 		return
@@ -191,8 +190,8 @@ func (c *Coordinator) announce(frame []byte) error {
 	return nil
 }
 
-// publish sends a frame. A frame that cannot be sent now is repeated later anyway; only a bus that
-// is closed for good is an error.
+// publish sends a frame. If a frame cannot be sent now, it is repeated later. Only a closed bus is
+// an error.
 func (c *Coordinator) publish(subject string, frame []byte) error {
 	if c.isLost() {
 		return nil
@@ -262,7 +261,7 @@ func (c *Coordinator) log(e *report.Event) {
 	}
 }
 
-// plain returns v for a log, which would say 0.009999999776482582 of the float32 0.01.
+// plain returns v for a log message, which would print 0.009999999776482582 for the float32 0.01.
 func plain(v float32) float64 {
 	p, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	return p

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// flowBytes bounds what waits of one sender. A device sends a few frames a round.
+	// flowBytes bounds the waiting bytes of one sender. A device sends a few frames a round.
 	flowBytes = 1 << 20
-	// strangerBytes bounds what waits of all ids without a slot, where members are listed.
+	// strangerBytes bounds the waiting bytes of all ids without a slot, where members are listed.
 	strangerBytes = 32 << 20
 	// joinBurst is how many ids may join at once, besides two for each of the plan's Members: more
 	// than the largest fleets that were measured.
@@ -37,7 +37,7 @@ type arrival struct {
 	denied bool // a join of an id that Config.Allow does not let in
 }
 
-// A tally counts the arrivals that were turned away.
+// A tally counts the messages that were dropped unread.
 type tally struct {
 	replies, joins, pieces atomic.Uint64
 	stale, notAllowed      atomic.Uint64
@@ -78,8 +78,9 @@ func requestLimit(cfg *Config) ratelimit.Limit {
 	return ratelimit.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
 }
 
-// arrive queues a message for the core. It drops messages longer than a frame, so that the queue's
-// memory is bounded, and joins that nobody waits for, which would take others' turns.
+// arrive queues a message for the core. It drops messages longer than a frame, to bound the queue's
+// memory. It also drops joins for whose answer nobody waits any more, because they would take
+// others' turns.
 func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
 	id := subjects.ID(m.Subject)
 	a := arrival{kind: kind, msg: m, sender: c.register.Sender(id, m.Reply)}
@@ -115,14 +116,14 @@ func (c *Coordinator) arriveUpload(m bus.Message) {
 	}
 }
 
-// left notes that an arrival is no longer queued.
+// left notes that an arrival left the queue.
 func (c *Coordinator) left(a *arrival) {
 	if a.kind == engine.InUpload {
 		c.pieces.Add(-int64(len(a.msg.Data)))
 	}
 }
 
-// dropped counts an arrival that had to make room, or that waited too long.
+// dropped counts an arrival that was displaced, or that waited too long.
 func (c *Coordinator) dropped(a arrival, _ string, late bool) {
 	c.left(&a)
 	if late {
@@ -132,7 +133,7 @@ func (c *Coordinator) dropped(a arrival, _ string, late bool) {
 	}
 }
 
-// refuse counts an arrival that is not looked at.
+// refuse counts an arrival that is dropped unread.
 func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
 	cause.Add(1)
 	c.register.Offenders.Refused(a.sender)
@@ -146,7 +147,7 @@ func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
 	}
 }
 
-// handle hands an arrival to the core, unless it is turned away. The caller holds mu.
+// handle hands an arrival to the core, unless it must be refused. The caller holds mu.
 func (c *Coordinator) handle(a *arrival) []engine.Output {
 	c.left(a)
 	switch {
@@ -179,7 +180,7 @@ func (c *Coordinator) deny(a *arrival) []engine.Output {
 	return []engine.Output{{Kind: engine.OutRespond, Token: to, Frame: reply.Append(nil)}}
 }
 
-// addTurnedAway adds to a status what was turned away, and who sent it.
+// addTurnedAway adds to a status what was dropped unread, and who sent it.
 func (c *Coordinator) addTurnedAway(s *report.Status) {
 	r := &c.refused
 	s.Counters.Stale += r.stale.Load()

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// warnUnbound says if one device can spoil the run, though the plan could bound what it does. Masks
-// and noise exclude bounds, and vectors have no usual length.
+// warnUnbound warns if one device can ruin the run although the plan could prevent that. Secure
+// aggregation and noise exclude bounds, and vectors have no usual length.
 func warnUnbound(log *slog.Logger, p *plan.Plan) {
 	if p.Bound > 0 || p.SendsVectors() || p.Secure > 0 || p.DPClip > 0 || p.Members == 1 {
 		return

@@ -18,7 +18,7 @@ var (
 	// ErrDiverged: the run diverged. Take a smaller step or, if the first round failed, check the
 	// loss.
 	ErrDiverged = errors.New("diverged")
-	// ErrPaused: a round did not get its quorum, because devices failed or declined.
+	// ErrPaused: a round did not reach its quorum, because devices failed or declined.
 	ErrPaused = errors.New("paused")
 )
 
@@ -33,12 +33,12 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s = %v: %s", e.Option, e.Value, e.Remedy)
 }
 
-// Options may all be left out.
+// All options may be left out.
 type Options struct {
 	// Rounds is how many rounds to run; 0: as many as the plan says.
 	Rounds uint64
-	// Queries bounds the loss evaluations of all devices together: there are as many rounds as
-	// surely fit. 0: no bound. Evaluations of metrics do not count.
+	// Queries bounds the loss evaluations of all devices together: Run makes as many rounds as surely
+	// fit. 0: no bound. Evaluations of metrics do not count.
 	Queries uint64
 	// Progress, unless nil, is called after every round, before the next begins. Its error ends
 	// the run, and Run returns it; with [ErrStop] Run returns nil.
@@ -47,29 +47,30 @@ type Options struct {
 	Initial []float32
 	// RunKey is the secret of a private plan.
 	RunKey []byte
-	// Checked says that CheckGradient was called, or is not wanted: Run does not call it.
+	// Checked says that the caller called CheckGradient, or does not want it: Run then does not call
+	// it.
 	Checked bool
 }
 
 // A Round is what happened in one round.
 type Round struct {
 	Round         uint64  // from 1
-	Loss          float64 // mean training loss of the contributors where the round began
+	Loss          float64 // mean training loss of the contributors, where the round began
 	Step          float32 // eta
-	Mu            float32 // 0 where a round knows none
+	Mu            float32 // 0 if the round has none
 	Perturbations uint32  // P
 	Contributors  uint32
 	Seconds       float64
-	// Queries are the loss evaluations of all contributors so far, by the plan. What failed or
-	// was late is only in [Result].Queries. A device that differentiates counts as a black box
-	// here, and not there.
+	// Queries counts the loss evaluations of all contributors so far, as the plan has it. Evaluations
+	// that failed or came late count only in [Result].Queries. Here a device with gradients counts as
+	// if it had none; there it does not.
 	Queries uint64
-	// Bytes are what all devices sent and received so far, as over connections: Up and Down. With
-	// transport=dense or secure=sum some of a round's may count for the next.
+	// Bytes counts what all devices sent and received so far, as if over connections: Up and Down.
+	// With transport=dense or secure=sum some of a round's may count for the next.
 	Bytes, Up, Down uint64
-	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after
-	// the last. They are means over the first eval_count devices that are an
-	// [objective.Evaluator], weighted by their samples. Nil: not measured.
+	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after the
+	// last. They are means over the first eval_count devices that implement [objective.Evaluator],
+	// weighted by their samples. Nil: not measured.
 	Metrics []float64
 }
 
@@ -78,11 +79,11 @@ type Device struct {
 	ID        string
 	Queries   uint64 // loss evaluations
 	Gradients uint64 // gradients or slopes, of an objective that has them
-	Err       error  // of its last loss that failed; nil: none did
-	Declined  uint64 // its last answers that were declines, in a row; 0: the last one counts
+	Err       error  // error of its last loss that failed; nil: none did
+	Declined  uint64 // how many of its last answers were declines, in a row; 0: the last one counts
 }
 
-// A Result is a run, as far as it came.
+// A Result is a run, up to where it came.
 type Result struct {
 	Plan      *plan.Plan // as it ran
 	Rounds    []Round
@@ -93,19 +94,20 @@ type Result struct {
 	Traffic   traffic.Totals // of all devices
 	Ended     string         // why: "rounds", "stopped", or the condition on a metric
 	Log       *runlog.Memory // the run's records
-	Gradient  error          // of CheckGradient, before the run; it does not end it
-	// Found is what devices were asked for besides rounds, in order: mu, the step, whether they
-	// share directions; and why each became what it is.
+	Gradient  error          // of CheckGradient, before the run; such an error does not end the run
+	// Found lists, in order, what devices were asked for besides rounds: mu, the step, whether to
+	// share directions. Each entry says why the value was chosen.
 	Found []survey.Result
 }
 
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
-// returns. Different devices are asked at the same time, each by one goroutine at a time.
+// returns. Run asks different devices at the same time, but each device from one goroutine at a
+// time.
 //
-// The error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError]
-// if the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
-// came to nothing, and then names a device that failed. Once the run has begun there is a result
-// even with an error.
+// The error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError] if
+// the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
+// failed, and then names a device that failed. Once the run has begun there is a result even with
+// an error.
 func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)

@@ -13,15 +13,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrGradient: the gradient or slope of a device is not of its loss.
+// ErrGradient: the gradient or slope of a device does not belong to its loss.
 var ErrGradient = errors.New("a gradient that is not of its loss")
 
 // CheckGradient compares a gradient or slope once with differences of the loss, on the first device
-// that has either and a loss. It returns an error that matches [ErrGradient] if the loss rises less
-// than two thirds or more than one and a half times as much as the gradient says, at every distance
-// of 0.001, 0.01 and 0.1 at which that is more than the noise of the loss. It asks for up to 24
-// losses, where the model begins or near that. It tells nothing, and asks for none, where the plan
-// has boxes or asks for no gradients; and nothing of a device that fails.
+// that has both. It returns an error that matches [ErrGradient] if the loss rises by less than two
+// thirds, or more than one and a half times, of what the gradient predicts. That must hold at every
+// distance of 0.001, 0.01 and 0.1 at which the difference exceeds the noise of the loss. It
+// evaluates up to 24 losses, at or near the first parameters. It evaluates nothing and returns nil
+// if the plan has boxes or asks for no gradients, and returns nil if the device fails.
 func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o Options) error {
 	if len(p.Boxes) > 0 || p.Estimator == plan.Surrogate {
@@ -44,7 +44,7 @@ func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Object
 	if s, ok := devices[at].(objective.Sampler); ok && s.Samples() > 0 {
 		c.batch.Size = min(c.batch.Size, s.Samples())
 	}
-	if told := c.compare(x); !told { // many a model has no slope at zeros
+	if told := c.compare(x); !told { // many models have no slope at zeros
 		for i, v := range signs(len(x), 0) {
 			x[i] += v / 10
 		}
@@ -67,7 +67,7 @@ func first(plan *plan.Plan, o *Options) ([]float32, error) {
 	return slices.Clone(r.Params()), nil
 }
 
-// A comparison asks a device. What fails tells nothing, here: a run says it.
+// A comparison evaluates one device. It ignores failures, because the run reports them.
 type comparison struct {
 	ctx   context.Context
 	loss  func(context.Context, []float32, objective.Batch) (float64, error)
@@ -76,7 +76,7 @@ type comparison struct {
 	wrong string
 }
 
-// compare reports whether the losses around x tell whether the gradient there is right.
+// compare says whether the losses around x show that the gradient there is right.
 func (c *comparison) compare(x []float32) (told bool) {
 	defer func() {
 		if recover() != nil {
@@ -104,7 +104,7 @@ func (c *comparison) compare(x []float32) (told bool) {
 		for i, v := range u {
 			up[i] += float32(far * v)
 			down[i] -= float32(far * v)
-			z[i] = up[i] - down[i] // not quite 2 far v, by rounding
+			z[i] = up[i] - down[i] // not quite 2 far v, because of rounding
 		}
 		said, err := says.along(z)
 		if err != nil {
@@ -116,7 +116,7 @@ func (c *comparison) compare(x []float32) (told bool) {
 			return false
 		}
 		rise := high - low
-		// Also false of what is no number.
+		// Also false for NaN.
 		if !(math.Max(math.Abs(rise), math.Abs(said)) > 20*noise) || said == 0 {
 			continue
 		}

@@ -14,10 +14,10 @@ import (
 // deadline is longer than any round: devices of one process do not go away.
 const deadline = time.Hour
 
-// Check returns the error of [Run] for a plan that cannot run on these devices.
+// Check returns the error that [Run] would return for a plan that cannot run on these devices.
 func Check(pl *plan.Plan, devices []objective.Objective) error {
 	p := *pl
-	p.Quorum = min(p.Quorum, max(p.Members, 1)) // as many as there are: Run sees to that
+	p.Quorum = min(p.Quorum, max(p.Members, 1)) // as many as there are: Run makes sure of that
 	if err := plancheck.Validate(&p); err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.
 	return &p, plancheck.Validate(&p)
 }
 
-// Fit has the rounds of a plan ask no more devices than its members. Where devices share directions
-// by groups, a round asks whole groups, of fewer devices if there are not as many.
+// Fit limits the devices that a round asks to the plan's members. If devices share directions in
+// groups, a round asks whole groups, and smaller groups if there are too few devices.
 func Fit(p *plan.Plan) {
 	p.OverSample, p.Target = 1, min(p.Target, p.Members)
 	if p.GroupSize > 0 {
@@ -79,10 +79,10 @@ func Fit(p *plan.Plan) {
 	p.Quorum = min(p.Quorum, p.Target)
 }
 
-// RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many
-// devices together, with those of surveys before it: sketches are of all devices. A survey of mu
-// takes more only from a loss that is level along its first direction ([survey.Mu]). With
-// control=scaffold-1, a device that was not in the first phase makes its estimate in the second.
+// RoundQueries returns the most loss evaluations that a round, counted from 1, takes from this many
+// devices together. It includes those of earlier surveys, because all devices send sketches. A
+// survey of mu takes more only if the loss does not change along its first direction ([survey.Mu]).
+// With control=scaffold-1, a device that missed the first phase makes its estimate in the second.
 func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)
@@ -105,7 +105,7 @@ func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	return surveyed + asked*(first+second)
 }
 
-// roundsWithin returns how many rounds, at most so many (0: any number), fit a number of queries.
+// roundsWithin returns how many rounds fit a number of queries, at most this many (0: any number).
 func roundsWithin(p *plan.Plan, most, queries uint64) (rounds uint64) {
 	for most == 0 || rounds < most {
 		cost := RoundQueries(p, rounds+1, int(p.Members))

@@ -27,7 +27,7 @@ const patience = time.Minute
 
 // A run is a Run in progress.
 type run struct {
-	plan, original *plan.Plan // as it runs, and as given
+	plan, original *plan.Plan // the plan as it runs, and as given
 	options        Options
 	objectives     []objective.Objective
 	bus            *bus.Memory
@@ -36,19 +36,20 @@ type run struct {
 	clients        []*client.Client
 	witness        witness
 	result         *Result
-	round          Round     // of which the first phase is done, or none
+	round          Round     // the round whose first phase is done; nil: none
 	began          time.Time // of the round
 }
 
-// A gate is the coordinator's bus. Once it is shut, devices hear of no further round.
+// A gate is the coordinator's bus. Once the gate is shut, devices hear of no further round.
 type gate struct {
 	*traffic.Meter
 	shut   atomic.Bool
 	last   string        // the last subject that devices need at first
-	listen chan struct{} // closed when the coordinator has subscribed it
+	listen chan struct{} // closed when the coordinator has subscribed to it
 }
 
-// Subscribe notes when the coordinator listens: a device that asks earlier waits for a while.
+// Subscribe notes when the coordinator has subscribed: a device that asks earlier waits for a
+// while.
 func (g *gate) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
 	s, err := g.Meter.Subscribe(subject, handle)
 	if subject == g.last {
@@ -165,7 +166,7 @@ func (r *run) together(ctx context.Context) error {
 	}
 }
 
-// blame adds the failure of a device, which may be the reason.
+// blame adds the failure of a device, which may be the cause, to the error.
 func (r *run) blame(cause error) error {
 	for _, d := range r.result.Devices {
 		if d.Err != nil {

@@ -28,7 +28,7 @@ func lossOf(o objective.Objective) func(context.Context, []float32, objective.Ba
 	return nil
 }
 
-// An along says by how much a loss rises along vectors, by the gradient or slopes of a device.
+// An along says how much a loss rises along vectors, by the gradient or slopes of a device.
 type along struct {
 	slope func(z []float32) (float64, error)
 	g     []float32 // the gradient, if the device has it
@@ -38,7 +38,7 @@ type along struct {
 func (a along) along(z []float32) (float64, error) { return a.slope(z) }
 
 // direction returns a vector of length 1 along which the loss changes: the gradient, or the
-// steepest of four. It is nil if there is none.
+// steepest of four random ones. It is nil if there is none.
 func (a along) direction() ([]float64, error) {
 	if a.g != nil {
 		return unit(a.g), nil
@@ -58,7 +58,8 @@ func (a along) direction() ([]float64, error) {
 	return unit(best), nil
 }
 
-// riseOf returns what a device says of its loss around x; nil if it does not differentiate.
+// riseOf returns what a device's gradient or slopes say of its loss around x; nil if it has
+// neither.
 func riseOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (along,
 	error) {
 	switch o := o.(type) {
@@ -97,7 +98,7 @@ func slopes(slope func(ctx context.Context, x, z []float32, b objective.Batch) (
 	}
 }
 
-// unit returns v with the length 1, or nil if v has no length that is a number above 0.
+// unit returns v scaled to the length 1, or nil if the length of v is not a positive number.
 func unit(v []float32) []float64 {
 	sum := 0.0
 	for _, e := range v {
@@ -114,7 +115,7 @@ func unit(v []float32) []float64 {
 	return u
 }
 
-// signs returns a vector of +-1, always the same of a seed.
+// signs returns a vector of +-1, always the same for a seed.
 func signs(dim int, seed uint64) []float32 {
 	rng, z := rand.New(rand.NewPCG(seed, 0)), make([]float32, dim)
 	for i := range z {

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A witness replays the log, for the model and its metrics. It is not a client: so it has a record
-// as soon as the log has it.
+// A witness replays the log to compute the model and its metrics. It is not a client, so it gets a
+// record as soon as the log has it.
 type witness struct {
 	replica *replica.Replica
 	log     *runlog.Memory
@@ -25,7 +25,7 @@ func (w *witness) begin(p *plan.Plan, o *Options, log *runlog.Memory) {
 	w.replica = replica.New(replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey})
 }
 
-// catchUp applies the records that the log has, and the vectors that their state needs.
+// catchUp applies the log's records, and the vectors that their state needs.
 func (w *witness) catchUp(ctx context.Context) error {
 	var failed error
 	err := w.log.Read(ctx, w.replica.N()+1, func(_ uint64, record []byte) bool {
@@ -49,8 +49,8 @@ func (w *witness) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// evaluate measures the model after record n, if the plan as given asks for that. It says why the
-// run ends there, if a metric ends it.
+// evaluate measures the model after record n, if the given plan asks for that. It returns the
+// reason why the run ends there, if a metric ends it.
 func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	p := r.original
 	if p.EvalEvery == 0 || n%uint64(p.EvalEvery) > 0 && !last {
@@ -105,7 +105,7 @@ func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err er
 	return means, nil
 }
 
-// agree returns an error unless all devices hold the state that the log makes.
+// agree returns an error unless all devices hold the state that the log gives.
 func (r *run) agree() error {
 	if err := r.witness.catchUp(context.Background()); err != nil {
 		return err

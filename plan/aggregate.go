@@ -48,9 +48,9 @@ var aggregateSection = Section{
 			at:  func(p *Plan) any { return &p.DenseKeep }},
 	}}
 
-// TermPrecision returns the precision of the scalars in records. It is that of contributions, but
-// where groups have scalars of few bits: there a record has means that no device sent, as halves,
-// because few bits would add their error a second time.
+// TermPrecision returns the precision of the scalars in records. It is that of contributions, with
+// one exception. If groups have scalars of few bits, a record holds means in half precision, which
+// no device sent: few bits would add their error a second time.
 func (p *Plan) TermPrecision() Precision {
 	if p.Sharing == GroupDirections && p.Precision.Quantized() {
 		return Half

@@ -2,9 +2,9 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// A Change is the body of a KindChange record: it gives fields of the plan new
-// values. Its encoding is a plan's map, of exactly the fields that it names,
-// zero or not. Build one with planfile.SetChange.
+// A Change is the body of a KindChange record: it gives fields of the plan new values. Its encoding
+// is that of a plan, with exactly the fields that it names, zero or not. Build one with
+// planfile.SetChange.
 //
 // Invariants:
 //  1. Fields are the numbers of changeable fields, ascending, at least one.
@@ -14,8 +14,8 @@ type Change struct {
 	Values Plan
 }
 
-// Apply sets the fields of p that c names. The result may be a plan that cannot
-// run: check it with package plan/valid.
+// Apply sets the fields of p that c names. The result may be a plan that cannot run: check it with
+// package plan/valid.
 func (c *Change) Apply(p *Plan) {
 	for _, number := range c.Fields {
 		f := fieldByNumber(number)
@@ -33,8 +33,8 @@ func (c *Change) Append(b []byte) []byte {
 }
 
 // DecodeChange reads a change from the beginning of b, and returns the bytes after it. A field that
-// this version cannot change may be changeable in a later one, so it is refused as an unknown one
-// is.
+// this version cannot change may be changeable in a later one. So it is refused like an unknown
+// field.
 func DecodeChange(b []byte) (c *Change, rest []byte, err error) {
 	d, c := fieldReader{codec.NewReader("change", b)}, &Change{}
 	d.Keys("body", func(key uint64) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// Append appends the encoding of p to b: a map from field numbers to values, in ascending order,
-// of the fields that are not zero. It is the body of record 1.
+// Append appends the encoding of p to b: a map from field numbers to values, ascending, without
+// zero fields. It is the body of record 1.
 func (p *Plan) Append(b []byte) []byte {
 	n := 0
 	for i := range planFields {

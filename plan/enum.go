@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// The plan's choices. On the wire a choice is its number, in files its name.
-// The wire specification reserves numbers for future choices.
+// The plan's choices. A choice is a number on the wire, and a name in files. The wire specification
+// reserves numbers for future choices.
 
 // Sharing says which devices probe the same directions.
 type Sharing uint8
@@ -21,8 +21,9 @@ const (
 	SharedDirections Sharing = 0
 	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
-	// GroupDirections: the devices of a group, which an announcement names or each draws, probe the
-	// same directions: those of slot k for group k. A record has a term for each group.
+	// GroupDirections: the devices of a group probe the same directions, those of slot k for group k.
+	// An announcement names the devices of a group, or each device draws its group. A record has a
+	// term for each group.
 	GroupDirections Sharing = 3
 )
 
@@ -34,8 +35,8 @@ const (
 	Normal = Distribution(prng.Normal)
 	// Rademacher: elements are +1 or -1.
 	Rademacher = Distribution(prng.Rademacher)
-	// Sphere: uniform on the unit sphere, z/|z| for a normal z. The estimate is
-	// d times the scalar, so that its mean is the gradient. ZO-AdaFL (5).
+	// Sphere: uniform on the unit sphere, z/|z| for a normal z. The estimate is d times the scalar, so
+	// that its mean is the gradient. ZO-AdaFL (5).
 	Sphere Distribution = 3
 	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2, with standard normal v1 of d
 	// and v2 of tau elements; the columns of Q are a basis of the last tau moves.
@@ -44,7 +45,7 @@ const (
 	Subspace Distribution = 4
 )
 
-// Elements returns the distribution of the random numbers that make up a direction.
+// Elements returns the distribution of the random numbers of which a direction is made.
 func (v Distribution) Elements() prng.Distribution {
 	if v == Rademacher {
 		return prng.Rademacher
@@ -74,15 +75,14 @@ const (
 	// TorchMomentum: m = beta m + v, x -= eta m, as torch.optim.SGD does with
 	// dampening 0. Steps are 1/(1-beta) times those of Momentum.
 	TorchMomentum Rule = 3
-	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2,
-	// x -= eta m' / (sqrt(s') + e) with m' = m/(1-b1^t) and s' = s/(1-b2^t) at
-	// step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta, Beta2 and
-	// Epsilon. Only with DenseVectors: the mean of such moves is no function of
-	// mean scalars.
+	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2, x -= eta m' / (sqrt(s') + e) with m' =
+	// m/(1-b1^t) and s' = s/(1-b2^t) at step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta,
+	// Beta2 and Epsilon. Only with DenseVectors: the mean of such moves is not a function of mean
+	// scalars.
 	LocalAdam Rule = 4
-	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which
-	// DeComFL names in appendix A.1. Only with DenseVectors, as LocalAdam; with one local
-	// step [ServerSign] takes the sign of the round's mean estimate.
+	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which DeComFL
+	// names in appendix A.1. Only with DenseVectors, as for LocalAdam; with one local step
+	// [ServerSign] takes the sign of the round's mean estimate.
 	LocalSign Rule = 6 // 5 is never assigned: a test vector has it as unknown
 )
 
@@ -90,7 +90,7 @@ const (
 type Initial uint8
 
 const (
-	// Seeded: from the Fill of each of the plan's segments; zero without segments.
+	// Seeded: from the Fill of each of the plan's segments; zeros without segments.
 	Seeded Initial = 0
 	// Given: from the app; every device checks them against InitialDigest.
 	Given Initial = 1
@@ -107,8 +107,8 @@ const (
 	NormalFill Fill = 2
 )
 
-// StepDecay is how the step size decays with the round r, counted from 1. From Cosine on it is the
-// step that sets the length of a round's move, see [Plan.FactorAt].
+// StepDecay is how the step size decays with the round r, counted from 1. From Cosine on it applies
+// to the step that sets the length of a round's move, see [Plan.FactorAt].
 type StepDecay uint8
 
 const (
@@ -127,12 +127,12 @@ type Aggregator uint8
 const (
 	// WeightedMean: exact, rounded once.
 	WeightedMean Aggregator = 0
-	// Median: the median of each scalar over the contributors; of an even number
-	// the mean of the middle two.
+	// Median: the median of each scalar over the contributors; for an even number the mean of the
+	// middle two.
 	Median Aggregator = 1
-	// TrimmedMean: the mean of each scalar without its largest and smallest values.
-	// At either end the share Plan.Trim of the contributors is cut off, rounded down,
-	// so with fewer than 1/Trim contributors nothing is.
+	// TrimmedMean: the mean of each scalar without its largest and smallest values. At either end the
+	// share Plan.Trim of the contributors is cut off, rounded down. So with fewer than 1/Trim
+	// contributors nothing is cut off.
 	TrimmedMean Aggregator = 2
 	// ClippedMean: the weighted mean of contributions, each shortened to the length
 	// Plan.Clip as one vector of its scalars. It does not bound weights; Plan.MaxWeight
@@ -140,23 +140,23 @@ const (
 	ClippedMean Aggregator = 3
 )
 
-// Control is a correction c - c_i that each local step adds to its estimate, so that
-// devices with different data do not drift apart: c_i is an earlier estimate of device
-// i, and c that of the fleet. FZooS (6) and appendix F.
+// Control is a correction c - c_i that each local step adds to its estimate, so that devices with
+// different data do not drift apart. c_i is an earlier estimate of device i, and c that of the
+// fleet. FZooS (6) and appendix F.
 type Control uint8
 
 const (
 	NoControl Control = 0
-	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in
-	// a phase of its own. SCAFFOLD type I, FZooS (91).
+	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in its own phase.
+	// SCAFFOLD type I, FZooS (91).
 	ScaffoldPoint Control = 1
 	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of its
 	// last contribution, and c the mean of c_i over all devices. SCAFFOLD type II,
 	// FZooS (6) with the vectors below algorithm 2.
 	ScaffoldMean Control = 2
-	// SVRG: a local step moves by how the device's estimate on a minibatch differs from that
-	// at the round's first point, along the same directions, and by c, the mean of the
-	// estimates on all data there, made in a phase of its own:
+	// SVRG: a local step moves by two terms. One is the difference between the device's estimate on a
+	// minibatch and that at the round's first point, along the same directions. The other is c, the
+	// mean of the estimates on all data there, made in its own phase:
 	//
 	//	x = x - eta (grad_B f(x) - grad_B f(x_0) + c)
 	//
@@ -164,7 +164,7 @@ const (
 	SVRG Control = 4 // 3 is never assigned: test vectors have it as unknown
 )
 
-// point reports whether a round's first phase estimates gradients at its first point.
+// point says whether a round's first phase estimates gradients at its first point.
 func (v Control) point() bool { return v == ScaffoldPoint || v == SVRG }
 
 // Weights are the contributors' weights in the mean.

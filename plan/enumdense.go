@@ -8,14 +8,14 @@ type Estimator uint8
 const (
 	// Differences: finite differences along directions.
 	Differences Estimator = 0
-	// Surrogate: a Gaussian process is fitted to the losses measured so far; the
-	// estimate is the gradient of its posterior mean, corrected by the surrogates of
-	// all devices. FZooS, algorithm 2. A round has two phases: x, then w.
+	// Surrogate: a Gaussian process is fitted to the losses measured so far. The estimate is the
+	// gradient of its posterior mean, corrected by the surrogates of all devices. FZooS, algorithm 2.
+	// A round has two phases: x, then w.
 	Surrogate Estimator = 1
 )
 
-// Correction is gamma in FZooS (5), the factor on the correction that local step t,
-// counted from 1, adds.
+// Correction is gamma in FZooS (5), the factor on the correction that local step t, counted from 1,
+// adds.
 type Correction uint8
 
 const (

@@ -33,18 +33,18 @@ type Field struct {
 	Section    string // see [Sections]
 	Doc        string
 	Unit       string // of a number; "" for a plain one
-	Usual      string // a value that many plans have where they set the field, as text
-	Changeable bool   // by a change record
+	Usual      string // a value that many plans give the field, as text
+	Changeable bool   // whether a change record can change it
 	at         func(*Plan) any
 	names      []string // of a choice, by number
 	min, max   float64  // of a number; max 0: no limits
 }
 
-// Fields lists the fields of all sections by ascending number, from 1. A number that is missing
-// is never used again: test vectors have it as an unknown field.
+// Fields lists the fields of all sections by ascending number, from 1. A missing number is never
+// used again: test vectors have it as an unknown field.
 func Fields() []Field { return slices.Clone(planFields) }
 
-// FieldNamed returns the field of a name.
+// FieldNamed returns the field with a name.
 func FieldNamed(name string) (f Field, ok bool) {
 	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Name == name })
 	if at < 0 {
@@ -53,8 +53,8 @@ func FieldNamed(name string) (f Field, ok bool) {
 	return planFields[at], true
 }
 
-// Choices returns the names of a choice by number, with "" for unused numbers; nil for
-// a field that is not a choice.
+// Choices returns the names of a choice by number, with "" for unused numbers; nil for other
+// fields.
 func (f Field) Choices() []string { return slices.Clone(f.names) }
 
 // Choice returns the name of a choice.
@@ -64,7 +64,7 @@ func (f Field) Choice(v uint8) string { return codec.Name(f.names, int(v)) }
 // uint32, uint64, float32, [Bytes] or list.
 func (f Field) At(p *Plan) any { return f.at(p) }
 
-// IsZero reports whether the field of p is zero, and so neither in a record nor in a file.
+// IsZero says whether the field of p is zero, so that records and files leave it out.
 func (f Field) IsZero(p *Plan) bool { return isZero(f.at(p)) }
 
 // Form returns the form of the field's values: "choice", "text", "hex", "whole
@@ -85,8 +85,8 @@ func (f Field) Form() string {
 	return "list"
 }
 
-// Range returns the values that the field allows on its own, such as "1..65535" or
-// "one of forward, central"; "" if they have no short form.
+// Range returns the values that the field allows by itself, such as "1..65535" or "one of forward,
+// central"; "" if they have no short form.
 func (f Field) Range() string {
 	switch {
 	case f.names != nil:
@@ -111,8 +111,8 @@ const (
 	MaxRound = 1 << 53
 )
 
-// Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a
-// plan with MuAuto, or step of one with StepAuto.
+// Auto says whether the devices of a run find the field's value if it is 0: mu of a plan with
+// MuAuto, or step of one with StepAuto.
 func (f *Field) Auto(p *Plan) bool {
 	return f.at(p) == any(&p.Mu) && p.MuAuto > 0 || f.at(p) == any(&p.StepSize) && p.StepAuto > 0
 }
@@ -126,7 +126,7 @@ func fieldByNumber(number uint64) *Field {
 	return &planFields[at]
 }
 
-// Check refuses a number outside its range, and a choice without a name, with a [*PlanError].
+// Check returns a [*Error] for a number outside its range, and for a choice without a name.
 func (f *Field) Check(p *Plan) error {
 	var value any
 	good := true
@@ -153,7 +153,7 @@ func (f *Field) Check(p *Plan) error {
 // has compares in float64, which represents the limits of whole numbers exactly.
 func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
 
-// hasFloat compares in float32, so that a limit, rounded to float32, is allowed.
+// hasFloat compares in float32, so that it allows a limit that was rounded to float32.
 func (f *Field) hasFloat(v float32) bool {
 	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
 }

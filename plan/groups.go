@@ -4,8 +4,8 @@ package plan
 type GroupsFields struct {
 	Groups    uint8  // how they are chosen, see package internal/grouping
 	GroupSize uint32 // devices of a group
-	Regroup   uint32 // rounds for which groups are kept
-	Classes   uint32 // classes whose scalars devices send apart, see package perclass; 0: none
+	Regroup   uint32 // how many rounds groups stay the same
+	Classes   uint32 // classes whose scalars devices send separately, see package perclass; 0: none
 }
 
 var groupsSection = Section{

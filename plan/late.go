@@ -1,7 +1,6 @@
 package plan
 
-// LateFields is section late: what counts of contributions to records that were closed without
-// them.
+// LateFields is section late: how contributions count to records that closed without them.
 type LateFields struct {
 	Late  uint32 // rounds for which they still count; 0: never
 	Async uint8  // 1: contributions of any age count towards Target and Quorum

@@ -2,7 +2,7 @@ package plan
 
 import "time"
 
-// Limits of a plan. A decoder refuses what exceeds them.
+// Limits of a plan. A decoder refuses anything larger.
 const (
 	// MaxScalars bounds K*P, the scalars of one contribution.
 	MaxScalars = 14 << 10

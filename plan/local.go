@@ -1,6 +1,6 @@
 package plan
 
-// LocalFields is section local: how a local step moves the iterate, and by how much.
+// LocalFields is section local: how a local step moves the iterate, and how far.
 type LocalFields struct {
 	Rule        Rule
 	Beta        float32 // momentum factor in [0, 1)
@@ -12,7 +12,7 @@ type LocalFields struct {
 	StepSize    float32 // eta
 	StepAuto    uint8   // 1: with StepSize = 0 the devices find it after a few rounds
 	StepDecay   StepDecay
-	Floor       float32 // share of the step that Cosine leaves at the end
+	Floor       float32 // share of the step that remains at Cosine's end
 }
 
 var localSection = Section{

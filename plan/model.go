@@ -2,15 +2,15 @@ package plan
 
 import "cmp"
 
-// ModelFields is section model: how the parameters lie, and where they begin.
+// ModelFields is section model: the layout of the parameters, and their first values.
 type ModelFields struct {
 	Segments      []Segment // partition of the parameters; none: a single segment
 	Initial       Initial   // where the initial parameters come from
 	InitialDigest Bytes     // with Given: the 32-byte digest of the initial state
 
-	// Boxes bound the parameters: one box for each segment, or one for all; none: no
-	// bounds. Within a box local steps, Mu and Radius are in its coordinates, 0 at Low
-	// and 1 at High. The loss is never evaluated outside the box.
+	// Boxes bound the parameters: one box for each segment, or one for all; none: no bounds. Within a
+	// box local steps, Mu and Radius are in its coordinates: 0 at Low and 1 at High. The loss is never
+	// evaluated outside the box.
 	Boxes []Box
 }
 
@@ -49,8 +49,8 @@ type Box struct {
 	High float32 `json:"high"`
 }
 
-// Layout returns the segments with defaults filled in: one segment of all parameters if
-// the plan has none, and scales of 1 for 0.
+// Layout returns the segments with defaults: one segment of all parameters if the plan has none,
+// and scales of 1 for 0.
 func (p *Plan) Layout() []Segment {
 	segments := p.Segments
 	if len(segments) == 0 {

@@ -8,8 +8,8 @@ func (p *Plan) Phases() int {
 	return 1
 }
 
-// Phase returns the [Round.Phase] of the next record. If the last round's record was a
-// first phase, whose second is still to come, point is its index; otherwise it is 0.
+// Phase returns the [Round.Phase] of the next record. If the last round's record was a first phase
+// whose second is still to come, point is its index; otherwise point is 0.
 func (p *Plan) Phase(point uint64) uint8 {
 	switch {
 	case p.Phases() == 1:
@@ -20,18 +20,18 @@ func (p *Plan) Phase(point uint64) uint8 {
 	return 2
 }
 
-// Queries returns the loss evaluations of one device for K local steps with P
-// perturbations: K(P+1) with Forward, 2KP with Central, K(1+Active) with [Surrogate].
-// [Plan.PhaseQueries] has those of each phase.
+// Queries returns the loss evaluations of one device for K local steps with P perturbations: K(P+1)
+// with Forward, 2KP with Central, K(1+Active) with [Surrogate]. [Plan.PhaseQueries] returns those
+// of each phase.
 func (p *Plan) Queries(perturbations uint32) uint64 {
 	return uint64(p.Steps) * p.stepQueries(perturbations)
 }
 
-// PhaseQueries returns the loss evaluations of one device for a record of a phase,
-// [Round.Phase]. With [ScaffoldPoint] and [SVRG], phase 1 makes one estimate, at the round's
-// first point. With SVRG, phase 2 estimates at two points in each local step but the first,
-// where both are the same. With [Surrogate], phase 2 evaluates the loss at and around the
-// round's x. All other phases make the local steps.
+// PhaseQueries returns the loss evaluations of one device for a record of a phase, [Round.Phase].
+// With [ScaffoldPoint] and [SVRG], phase 1 makes one estimate, at the round's first point. With
+// SVRG, each local step of phase 2 but the first estimates at two points; in the first step both
+// are the same. With [Surrogate], phase 2 evaluates the loss at and around the round's x. All other
+// phases make the local steps.
 func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
 	switch {
 	case p.Estimator == Surrogate && phase == 2:
@@ -54,9 +54,9 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	return 2 * uint64(perturbations)
 }
 
-// StateVectors returns the number of vectors of d elements that every replica has: x, and
-// those that the rules keep. With [DenseVectors] those of the local rule are the
-// device's own and do not count.
+// StateVectors returns the number of vectors of d elements that every replica has: x, and those
+// that the rules need. With [DenseVectors] the vectors of the local rule belong to the device and
+// do not count.
 func (p *Plan) StateVectors() int {
 	n, dense := 1+p.ServerRule.Moments()+2*int(p.SubspaceMoves), p.SendsVectors()
 	if p.Rule != SGD && !dense {

@@ -6,8 +6,8 @@ import "github.com/zofl/zofl/plan/internal/scalar"
 //
 // Scalars travel in blocks, one for each local step: a contribution is K blocks of P scalars, or
 // one of P in a first phase. In [Single] and [Half] precision each scalar is encoded by itself, so
-// several blocks are encoded, or decoded, as one of them all. In the others the scalars of a block
-// share a scale, so what one of them becomes depends on the rest.
+// several blocks can be encoded, or decoded, as one. In the other precisions the scalars of a block
+// share a scale, so each code depends on the whole block.
 type Precision uint8
 
 const (
@@ -27,24 +27,25 @@ const (
 // MaxHalf is the largest finite binary16, and so the largest scale of a block.
 const MaxHalf = 65504
 
-// Quantized reports whether the scalars of a block share a scale.
+// Quantized says whether the scalars of a block share a scale.
 func (v Precision) Quantized() bool { return scalar.Code(v).Quantized() }
 
 // Bytes returns the number of bytes of a block of n scalars.
 func (v Precision) Bytes(n int) int { return scalar.Code(v).Bytes(n) }
 
-// Fits reports whether s is as long as so many blocks of n scalars each, and each of them one that
-// Append can make of finite scalars, if they share a scale; otherwise any bits fit.
+// Fits says whether s is as long as this many blocks of n scalars each. If the scalars share a
+// scale, each block must also be one that Append can make of finite scalars; otherwise any bits
+// fit.
 func (v Precision) Fits(s []byte, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
 
-// Len returns the number of scalars in s, or -1 if s ends within one, or if its length does not
-// tell because the scalars of a block share a scale.
+// Len returns the number of scalars in s. It returns -1 if s ends within a scalar, or if the
+// scalars of a block share a scale, because then the length does not tell.
 func (v Precision) Len(s []byte) int { return scalar.Code(v).Len(s) }
 
 // Decode sets dst to block k of s, counted from 0. Every block has len(dst) scalars.
 func (v Precision) Decode(dst []float32, s []byte, k int) { scalar.Code(v).Decode(dst, s, k) }
 
-// Values returns the scalars of so many blocks of n, or nil if s does not fit them.
+// Values returns the scalars of this many blocks of n, or nil if s does not fit them.
 func (v Precision) Values(s []byte, blocks, n int) []float32 {
 	if !v.Fits(s, blocks, n) {
 		return nil
@@ -56,7 +57,7 @@ func (v Precision) Values(s []byte, blocks, n int) []float32 {
 	return values
 }
 
-// Read is Values for scalars that share scales; of others it returns as many as s has.
+// Read does what Values does for scalars that share scales; of others it returns as many as s has.
 func (v Precision) Read(s []byte, blocks, n int) []float32 {
 	if !v.Quantized() {
 		blocks, n = 1, v.Len(s)
@@ -65,17 +66,17 @@ func (v Precision) Read(s []byte, blocks, n int) []float32 {
 }
 
 // Append appends a block to dst. Scalars that are encoded by themselves are rounded to nearest
-// even. A block that shares a scale gets an infinite one, or a NaN, if a scalar is not finite or
-// if the scalars are too large: Fits refuses it, and Round shows it.
+// even. A block that shares a scale gets an infinite scale, or NaN, if a scalar is not finite or if
+// the scalars are too large: Fits refuses such a block, and Round shows it.
 func (v Precision) Append(dst []byte, block ...float32) []byte {
 	return scalar.Code(v).Append(dst, block)
 }
 
-// Round sets a block to what its receiver reads.
+// Round sets a block to the values that its receiver reads.
 func (v Precision) Round(block []float32) { scalar.Code(v).Round(block) }
 
-// Scale appends to dst the blocks of n scalars of s, each scalar times a factor of 0 to 1. Scalars
-// that are encoded by themselves are multiplied by the factor as a float32, and rounded to it and
+// Scale appends to dst the blocks of n scalars of s, each scalar times a factor of 0 to 1. A scalar
+// that is encoded by itself is multiplied by the factor as a float32, and rounded to float32 and
 // then to the precision. A block that shares a scale keeps its codes: its new scale is the largest
 // binary16 that is at most r times the factor, so that no scalar is longer than it should be.
 func (v Precision) Scale(dst, s []byte, n int, factor float64) []byte {

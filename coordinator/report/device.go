@@ -6,13 +6,13 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// A DeviceState says where a member of a listed roster is.
+// A DeviceState is the state of a member of a listed roster.
 type DeviceState uint8
 
 const (
 	DevicePresent DeviceState = 0 // it answers, or was not asked yet
 	DeviceSilent  DeviceState = 1 // three rounds waited for it in vain
-	DeviceAway    DeviceState = 2 // it keeps declining, and stepped out for a while
+	DeviceAway    DeviceState = 2 // it keeps declining, and takes a break
 	DeviceLeft    DeviceState = 3 // it said goodbye
 	DeviceRetired DeviceState = 4 // an operator retired it
 )
@@ -30,17 +30,17 @@ type Device struct {
 	Slot     uint32
 	State    DeviceState
 	LastSeen time.Time         // zero: not heard of since this coordinator began
-	Latency  time.Duration     // from an announcement to its answer, smoothed; 0: none yet
+	Latency  time.Duration     // time from an announcement to its answer, smoothed; 0: none yet
 	Declines uint32            // since this coordinator began
 	Missed   uint32            // rounds in a row that waited for it in vain
-	Until    time.Time         // DeviceAway: when it is asked for again
+	Until    time.Time         // DeviceAway: when it is asked again
 	Awaited  bool              // the open round waits for it
 	Cut      uint32            // contributions and control variates that Plan.Bound cut
-	Doubt    float64           // share of its weight that it lost, with Plan.Trust
-	Refused  uint64            // messages that were not looked at, because it sent too many
+	Doubt    float64           // share of its weight that Plan.Trust took
+	Refused  uint64            // messages that were dropped unread, because it sent too many
 	Faulty   uint64            // messages that no honest device sends
-	SameID   bool              // two devices send as this one, each with its own answers
-	Record   uint64            // the last one that it contributed to, 0 if none since this one began
+	SameID   bool              // two devices send under this id, each with its own answers
+	Record   uint64            // last record to which it contributed; 0: none since this one began
 	Behind   uint64            // records of the log since that one
 	About    deviceinfo.Device // what it tells about itself; it may be wrong
 }

@@ -15,25 +15,25 @@ const (
 	RoundDone     EventKind = 1  // a round was committed as record N
 	Evaluated     EventKind = 2  // Evaluation is complete, or the next one is due
 	RunPaused     EventKind = 3  // no round is open; Reason says why. Repeated if the log fails
-	RunResumed    EventKind = 4  // by Resume, or because the log works or devices are back
+	RunResumed    EventKind = 4  // by Resume, or because the log works again or devices are back
 	RunEnded      EventKind = 5  // the end was committed as record N
-	DigestsDiffer EventKind = 6  // devices report different digests of a state; once a digest
+	DigestsDiffer EventKind = 6  // devices report different digests of a state; once for each digest
 	Joined        EventKind = 7  // ID joined a listed roster
 	Adopted       EventKind = 8  // a coordinator of Epoch had written record N, of kind Record
 	RolledBack    EventKind = 9  // a rollback to record To was committed as record N
 	Changed       EventKind = 10 // a change of Fields of the plan was committed as record N
 	Refused       EventKind = 11 // a requested record of kind Record was refused; see Reason
-	Referred      EventKind = 12 // Digests has a reference, or another one; once for each digest
+	Referred      EventKind = 12 // Digests has a reference, or a new one; once for each digest
 	PhaseDone     EventKind = 13 // the first phase of a round of two was committed as record N
 	Left          EventKind = 14 // member ID said goodbye
-	Lost          EventKind = 15 // three rounds waited for member ID in vain, and none does any more
+	Lost          EventKind = 15 // three rounds waited for member ID in vain; no more do
 	SteppedOut    EventKind = 16 // member ID keeps declining, for Reason: no round waits for it
 	Returned      EventKind = 17 // member ID, which had left or was lost, is back
 	JoinRefused   EventKind = 18 // device ID may not join; Reason says why
 	Retired       EventKind = 19 // member ID was retired by an operator
 	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
 	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
-	StillPaused   EventKind = 22 // for Seconds now the run has lacked devices; told ever less often
+	StillPaused   EventKind = 22 // the run has lacked devices for Seconds; told ever less often
 	Unused        EventKind = 23 // the work of member ID counts for little or nothing, see Reason
 )
 
@@ -59,12 +59,12 @@ type Event struct {
 	Contributors  uint32
 	Asked         uint32  // devices, by the last attempt; 0 on an open roster
 	Declines      uint32  // in the last attempt
-	Late          uint32  // of the contributors, those to earlier records; 0 without Plan.Late
+	Late          uint32  // contributors to earlier records; 0 without Plan.Late
 	Loss          float32 // weighted mean of the contributors' training losses, see Plan.ClaimBound
-	Seconds       float64 // since record N was first announced; SteppedOut, StillPaused: for how long
+	Seconds       float64 // since record N was first announced; SteppedOut, StillPaused: how long
 	Step          float32 // eta
 	Perturbations uint32  // P
-	// Privacy is what the log has spent of each device's privacy, at most; nil without noise.
+	// Privacy is the most that the log has spent of each device's privacy; nil without noise.
 	Privacy *dp.Budget
 
 	Evaluation Evaluation      // Evaluated
@@ -81,31 +81,31 @@ type Event struct {
 	Survey     survey.Result   // Surveyed
 }
 
-// An Evaluation is what devices measured of the state after record N.
+// An Evaluation is what devices measured on the state after record N.
 type Evaluation struct {
 	N       uint64
 	Count   uint32    // devices that reported
 	Asked   uint32    // devices that were asked; on an open roster, an estimate
-	Samples uint64    // the weight of the means
+	Samples uint64    // the sum of the weights
 	Metrics []float32 // means weighted by samples, in the order of the plan's Metrics
 }
 
 // DigestReports counts the digests that devices reported of the state after record N. Healthy
-// devices all report one.
+// devices all report the same.
 type DigestReports struct {
 	N         uint64
 	Reporters uint32        // devices that reported
 	Values    []DigestCount // the 8 most frequent digests, most frequent first
 
-	// Reference is the digest that the state must have. Source says where it is from: the id of a
-	// witness, or "plurality"; it is empty if there is none yet.
+	// Reference is the digest that the state must have. Source is the origin of Reference: the id of a
+	// witness, or "plurality"; it is empty if there is no reference yet.
 	Reference Digest
 	Source    string
 	Differing uint32   // devices that report another digest
 	Differ    []string // the first 16 of them
 }
 
-// A DigestCount is how many devices reported a digest.
+// A DigestCount says how many devices reported a digest.
 type DigestCount struct {
 	Digest  Digest
 	Devices uint32
@@ -119,9 +119,9 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText writes d in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// A Recorder receives events in the order in which they happened, on the goroutine of Run: it must
-// return soon. If it returns an error, Run completes what is pending, without further events, and
-// returns the error.
+// A Recorder receives events in the order in which they happened, on the goroutine of Run: return
+// soon. If it returns an error, Run completes what is pending, without further events, and returns
+// the error.
 type Recorder interface {
 	Record(Event) error
 }

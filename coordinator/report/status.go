@@ -31,8 +31,8 @@ type Status struct {
 	Reason string    // Paused: why
 	End    *wire.End // Ended
 
-	// LogError is why the log does not take a record at present. CatchUpError is why the log could
-	// not be read, the last time that this failed a request.
+	// LogError is the reason why the log stores no record at present. CatchUpError is the reason why a
+	// request for records last failed to read the log.
 	LogError, CatchUpError string
 	ObjectError            string // why the last request for a vector failed
 
@@ -42,11 +42,11 @@ type Status struct {
 	Members uint32 // on a listed roster; on an open one, the estimated devices
 	Present uint32 // members that a round waits for; see [Device]
 	Key     string // public, with which frames are signed: "ed25519:..."; "": they are not
-	Waits   string // for which devices the run waits, and what goes on without them
+	Waits   string // for how many devices the run waits, and how to continue without them
 
 	// The open round.
 	Phase         uint8       // 1 or 2 where rounds have two phases, 0 otherwise
-	Survey        survey.Kind // what it asks for in place of a round's scalars; None: for those
+	Survey        survey.Kind // what it asks for instead of a round's scalars; None: for scalars
 	Attempt       uint32
 	Asked         uint32 // devices of the attempt's cohort, on a listed roster
 	Contributions uint32
@@ -55,22 +55,22 @@ type Status struct {
 
 	Loss       float32    // of the last round
 	Privacy    *dp.Budget // what the log has spent of each device's privacy; nil without noise
-	Planned    *dp.Budget // what all rounds will spend without other records; nil: no end or noise
+	Planned    *dp.Budget // what all rounds will spend without other records; nil: no end or no noise
 	Evaluation Evaluation
-	Digests    []DigestReports // of the last few states whose digests were asked for
-	Reference  *Reference      // what announcements bring; nil if there is none yet
+	Digests    []DigestReports // of the last few states whose digests the run asked for
+	Reference  *Reference      // the reference in announcements; nil if there is none yet
 	Counters   Counters
-	// TurnedAway counts messages that were not looked at, by kind: replies, joins, pieces, and
-	// requests for records, vectors and snapshots. They are among [Counters.Overflow],
+	// TurnedAway counts messages that were dropped unread, by kind: replies, joins, pieces, and
+	// requests for records, vectors and snapshots. They are also counted in [Counters.Overflow],
 	// [Counters.Stale] and [Counters.NotAllowed].
 	TurnedAway map[string]uint64
-	// Offenders caused most of what was refused or faulty, at most 8. Only ID, Refused and Faulty are
-	// set. An ID of the form "X of _INBOX.Y" is the last that a connection gave which asks by ids
-	// without a slot, and which may be anybody's.
+	// Offenders are the senders, at most 8, that caused most of the refused or faulty messages. Only
+	// ID, Refused and Faulty are set. An ID of the form "X of _INBOX.Y" is the last one that a
+	// connection used for ids without a slot; it may belong to anybody.
 	Offenders []Device
-	SameID    []string // members as which two devices send, at most 8
-	// Unused says of members, at most 8, why their work has counted for little or nothing for 16
-	// records in a row or more.
+	SameID    []string // ids, at most 8, under which two devices send
+	// Unused gives the reason why the work of members, at most 8, has counted for little or nothing
+	// for 16 records in a row or more.
 	Unused map[string]string
 }
 
@@ -101,15 +101,15 @@ type Counters struct {
 	ObjectBytes  uint64 // of the answers
 	ObjectErrors uint64 // requests for a vector that the log should have and could not return
 
-	// Repeated are replies that the coordinator had, after it had repeated an announcement.
+	// Repeated counts replies that arrived again after the coordinator had repeated an announcement.
 	Repeated uint64
 
-	Cut     uint64 // contributions and control variates that Plan.Bound cut; they count elsewhere
+	Cut     uint64 // contributions and control variates cut by Plan.Bound; counted elsewhere, too
 	Adopted uint64 // records that another coordinator wrote
 
 	// Replies and requests that were dropped, by cause.
 	Late       uint64 // their record was committed, or has its target
-	Duplicate  uint64 // the device had replied
+	Duplicate  uint64 // the device had replied already
 	Unsampled  uint64 // the device was not asked
 	Unknown    uint64 // the device has no slot, or was retired
 	Malformed  uint64 // not a frame, or from an invalid id
@@ -117,29 +117,30 @@ type Counters struct {
 	TooLarge   uint64 // |g|, or an element of a vector, above the plan's MaxScalar
 	WrongCount uint64 // not as many scalars, elements or metrics as asked for
 
-	// WrongControl: a control variate that is missing where a round has two phases, or along a
-	// record that is not a round on the log's path, or with another number of scalars than that
-	// record, or not finite, or too large.
+	// WrongControl: a control variate that cannot count. It is missing where a round has two phases,
+	// or lies along a record that is not a round on the log's path, or has another number of scalars
+	// than that record, or is not finite, or is too large.
 	WrongControl uint64
 
-	WrongSurvey uint64 // a round's scalars for a survey, or the other way round, or of another survey
-	WrongGroup  uint64 // along the directions of another group than the device's
-	WrongDigest uint64 // a vector that does not have the digest that its device named
-	WrongTip    uint64 // computed from a state that is not this log's
-	OtherRecord uint64 // to a record that nobody was asked for
+	WrongSurvey uint64 // a round's scalars for a survey, or the reverse, or those of another survey
+	WrongGroup  uint64 // scalars along the directions of another group than the device's
+	WrongDigest uint64 // a vector without the digest that its device gave
+	WrongTip    uint64 // computed from a state that is not of this log
+	OtherRecord uint64 // a reply to a record for which nobody was asked
 	Overflow    uint64 // more than the coordinator's queues, or a record, can hold
-	Stale       uint64 // requests whose devices have given up waiting
-	NotAllowed  uint64 // joins of ids that the coordinator was told not to let in
+	Stale       uint64 // requests whose devices no longer wait
+	NotAllowed  uint64 // joins of ids that the coordinator was told not to admit
 }
 
-// Faulty is how many messages were dropped that no honest device sends.
+// Faulty counts the dropped messages that no honest device sends.
 func (n *Counters) Faulty() uint64 {
 	return n.Malformed + n.NonFinite + n.TooLarge + n.WrongCount + n.WrongControl + n.WrongSurvey +
 		n.WrongGroup + n.WrongDigest
 }
 
-// Messages is the number of messages that were handled. Each is in exactly one counter: what it
-// was, or why it was dropped. A vector's last piece is its contribution.
+// Messages counts the messages that were handled. Each message is in exactly one counter: that of
+// its kind, or that of the reason why it was dropped. A vector's last piece counts as its
+// contribution.
 func (c Counters) Messages() uint64 {
 	return c.Contributions + c.Evaluations + c.Declines + c.Goodbyes + c.Digests + c.Joins +
 		c.Repeated + c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy +

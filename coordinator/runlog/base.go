@@ -10,13 +10,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Base is where a log begins whose first records are lost: with the state of a device after
-// record N. The records go on with N+1.
+// A Base is the beginning of a log that lost its first records: the state of a device after record
+// N. The log's records continue with N+1.
 type Base struct {
 	N       uint64    // last record that the state includes, at least 1
 	Hash    wire.Hash // of record N
 	Epoch   uint64    // of record N
-	Rounds  uint64    // up to record N
+	Rounds  uint64    // squares of scalars up to record N
 	First   []byte    // record 1, the plan
 	Plan    []byte    // a record 1 with the plan after record N; empty: no field has changed
 	Digest  [8]byte   // of the state, as in a [wire.Reference]
@@ -24,16 +24,16 @@ type Base struct {
 	Content [32]byte  // SHA-256 of the state file
 }
 
-// Based is implemented by logs that may begin with a state.
+// Logs that may begin with a state implement Based.
 type Based interface {
-	// Base returns where the log begins; nil: with record 1.
+	// Base returns the log's beginning; nil: the log begins with record 1.
 	Base() *Base
 	// State reads the state file of the base, as docs/state.md specifies. Any goroutine may call
 	// it.
 	State() io.ReaderAt
 }
 
-// BaseOf returns where a log begins; nil: with record 1.
+// BaseOf returns a log's beginning; nil: the log begins with record 1.
 func BaseOf(log Log) *Base {
 	if b, ok := log.(Based); ok {
 		return b.Base()
@@ -41,8 +41,8 @@ func BaseOf(log Log) *Base {
 	return nil
 }
 
-// Start returns the index before the first record that a log can be read from: 0, unless it begins
-// with a state.
+// Start returns the index before the first record that can be read from a log: 0, unless the log
+// begins with a state.
 func Start(log Log) uint64 {
 	if b := BaseOf(log); b != nil {
 		return b.N
@@ -50,7 +50,7 @@ func Start(log Log) uint64 {
 	return 0
 }
 
-// ErrBelow: the log begins with a state, and the record is from before it.
+// ErrBelow: the log begins with a state, and the record is older than that.
 var ErrBelow = errors.New("the log begins with a later state")
 
 // Tip returns the end of the chain that the base replaces.

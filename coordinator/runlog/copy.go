@@ -9,23 +9,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrOther: the log to copy to holds something else than the beginning of the log to copy.
+// ErrOther: the target of a copy holds something other than the beginning of the source.
 var ErrOther = errors.New("the log to copy to holds something else")
 
 // Copy makes dst hold the members and records of src, and the vectors that the records name, and
-// verifies the copy. It does not change src. dst is empty or holds the beginning of src: an
-// interrupted copy continues where it ended. progress, unless it is nil, is called with the index
+// verifies the copy. It does not change src. dst is empty or holds the beginning of src. So an
+// interrupted copy continues where it stopped. If progress is not nil, Copy calls it with the index
 // of each record that dst holds.
 //
 // No coordinator may lead either log meanwhile, because Copy would miss the records that it adds.
-// Begin on both logs first; then the error matches [ErrDeposed] if another coordinator may have led
-// in between.
+// Call Begin on both logs first; then the error matches [ErrDeposed] if another coordinator may
+// have led in between.
 //
 // Where both logs implement [Epochs], Begin on dst returns larger epochs than any Begin on src did.
-// Otherwise they are only larger than the last record's.
+// Otherwise the epochs are only larger than that of the last record.
 //
-// Errors match [ErrOther], if dst holds something else; [ErrCorrupt]; [ErrDeposed]; or come from
-// the logs.
+// Errors match [ErrOther], if dst holds something else; [ErrCorrupt]; [ErrDeposed] if another
+// coordinator may lead; or come from the logs.
 func Copy(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	if progress == nil {
 		progress = func(uint64) {}
@@ -73,7 +73,7 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 }
 
 // copyEpochs keeps epochs from going back: devices know the epoch of every coordinator that led
-// src, even of one that appended nothing.
+// src, even if it appended nothing.
 func copyEpochs(ctx context.Context, dst, src Log) error {
 	from, known := src.(Epochs)
 	to, ok := dst.(Epochs)
@@ -113,7 +113,7 @@ func copyMembers(ctx context.Context, dst, src Log) error {
 	return nil
 }
 
-// A roster is the members by slot, and who of them are retired.
+// A roster is the members by slot, and the set of retired ones.
 type roster struct{ members, retired []string }
 
 // begins says whether r is the beginning of other.

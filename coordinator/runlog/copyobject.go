@@ -9,7 +9,7 @@ import (
 )
 
 // copyObjects copies the vectors that src's records name, before any record that names one. It
-// skips vectors that src has lost: its coordinators lack them, too.
+// skips vectors that src has lost: src's coordinators lack these, too.
 func copyObjects(ctx context.Context, dst, src Log) error {
 	needed, err := hasObjects(ctx, src)
 	if err != nil || !needed {
@@ -49,7 +49,7 @@ func copyObject(ctx context.Context, to, from Objects, name ObjectName) error {
 // hasObjects says whether record 1 of a log begins a run whose rounds make vectors.
 func hasObjects(ctx context.Context, log Log) (needed bool, err error) {
 	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
-		// If record 1 is damaged, copying the records reports it.
+		// If record 1 is damaged, copying the records reports that.
 		r, bad := wire.DecodeRecord(record)
 		needed = bad == nil && r.Plan != nil && hasVectors(r.Plan)
 		return false

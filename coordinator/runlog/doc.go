@@ -1,8 +1,8 @@
-// Package runlog says what a log of a run is, and does what every log needs: it
-// checks the chain of records, computes from them where a run stands, and copies one
-// log to another. It knows neither rounds nor a network.
+// Package runlog defines a log of a run, and does what every log needs: it checks the chain of
+// records, computes from the records where a run stands, and copies one log to another. It knows
+// nothing of rounds or a network.
 //
-// A log implements [Log]. Runs with transport=dense need [Objects] too, and [Copy]
-// needs [Epochs]. Packages filelog and jetlog are logs that survive the process, and
-// [Memory] is one that does not. Package logtest tests any log.
+// A log implements [Log]. Runs with transport=dense also need [Objects], and [Copy] needs [Epochs].
+// The logs of packages filelog and jetlog survive the process; [Memory] does not. Package logtest
+// tests any log.
 package runlog

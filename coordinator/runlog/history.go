@@ -8,13 +8,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A history answers what the run was after each record, for rollbacks and control variates. It
-// takes memory for every record that is not a round and for every change of P, not for every round.
+// A history returns the run's plan and round after any record, for rollbacks and control variates.
+// It needs memory for every record that is not a round and for every change of P, not for every
+// round.
 //
 // Invariants:
-//  1. A stretch covers the records from its n up to the next stretch's. All but the first of them
-//     are rounds with the same number of perturbations, or such rounds' first and second phases in
-//     turn.
+//  1. A stretch covers the records from its n up to the n of the next stretch. All but the first
+//     are rounds with the same number of perturbations, or the first and second phases of such
+//     rounds in turn.
 //  2. Stretches ascend by n; the first begins with record 1.
 type history struct {
 	plans     []plan.Plan // after each record that changed the plan
@@ -23,7 +24,7 @@ type history struct {
 
 type stretch struct {
 	n             uint64
-	follows       uint64 // the record that n goes on from: n-1, or the one that a rollback names
+	follows       uint64 // the record that n continues: n-1, or the one that a rollback names
 	round         bool   // record n is a round, or a phase of one
 	rounds        uint64 // number of the last round after record n
 	point         Point  // after record n
@@ -57,7 +58,7 @@ func (h *history) extend(p *Position, perturbations uint32) bool {
 	if !first && perturbations != s.perturbations {
 		return false
 	}
-	next := *s // a stretch that begins between two phases is not extended
+	next := *s // a stretch that begins between two phases cannot be extended
 	next.perturbations = perturbations
 	if rounds, point := h.after(&next, p.N); rounds != p.Rounds || point != p.Point {
 		return false

@@ -11,17 +11,17 @@ import (
 
 // A Log stores the records of one run, and the ids of its members.
 //
-// Any goroutine may call Last, Read and Lost. The other methods are called by one goroutine at a
-// time, that of the coordinator which leads.
+// Any goroutine may call Last, Read and Lost. One goroutine at a time calls the other methods: that
+// of the coordinator that leads.
 type Log interface {
-	// Begin makes the caller the log's coordinator and returns its epoch, which is larger than that
-	// of any earlier Begin and of the last record. Where coordinators share a log, Begin waits
-	// until no other one leads, or until ctx ends. Afterwards Last, Read and Members show
-	// everything that is stored.
+	// Begin makes the caller the log's coordinator and returns its epoch, which is larger than that of
+	// any earlier Begin and of the last record. Where coordinators share a log, Begin waits until no
+	// other one leads, or until ctx ends. After Begin, Last, Read and Members show everything that is
+	// stored.
 	Begin(ctx context.Context) (epoch uint64, err error)
 
-	// Lost returns a channel that is closed once another coordinator may lead. It is nil where none
-	// can. Each Begin makes a new one.
+	// Lost returns a channel that closes once another coordinator may lead. The channel is nil if no
+	// other coordinator can. Each Begin makes a new channel.
 	Lost() <-chan struct{}
 
 	// Append stores record n, which must be Last()+1. When it returns nil, the record survives a
@@ -38,55 +38,55 @@ type Log interface {
 	// [ErrBelow] for a record before the state with which the log begins, see [Based].
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
-	// AddMembers gives ids the next slots, in order. When it returns nil, they survive a crash;
-	// after an error, none of them may be used. The error matches [ErrDeposed] if another
+	// AddMembers gives ids the next slots, in order. When it returns nil, the members survive a crash;
+	// after an error, the caller must not use any of them. The error matches [ErrDeposed] if another
 	// coordinator has given these slots to others.
 	AddMembers(ctx context.Context, ids []string) error
 
-	// Retire retires a member for good: its slot stays its own, and nobody waits for it. It may be
-	// called again. When it returns nil, the retirement survives a crash; after an error, it may be
-	// stored. The error matches [ErrNoMember] if id is no member, and [ErrDeposed] if another
+	// Retire removes a member for good: no other device gets its slot, and nobody waits for it. You
+	// may call it again. When it returns nil, the retirement survives a crash; after an error, it may
+	// be stored. The error matches [ErrNoMember] if id is not a member, and [ErrDeposed] if another
 	// coordinator has changed the roster.
 	Retire(ctx context.Context, id string) error
 
-	// Members returns the ids by slot, also of the retired.
+	// Members returns all ids by slot, also retired ones.
 	Members() ([]string, error)
 
-	// Retired returns the members that are retired, in the order in which that happened.
+	// Retired returns the retired members, in the order of their retirement.
 	Retired() ([]string, error)
 
 	// Close releases the log; no other call may follow.
 	Close() error
 }
 
-// MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit a record.
+// MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit into a record.
 const MemberBatch = (wire.MaxRecord - 256) / (plan.MaxName + 2)
 
 // Errors of a Log.
 var (
-	// ErrConfig: a setting of a log, or of what uses it, is invalid; the text names it.
+	// ErrConfig: a setting of a log, or of its user, is invalid; the text names it.
 	ErrConfig = errors.New("bad config")
 	// ErrNoLog: there is no log of that run.
 	ErrNoLog = errors.New("there is no such log")
-	// ErrNoMember: nobody of that id is a member.
+	// ErrNoMember: no member has that id.
 	ErrNoMember = errors.New("no such member")
-	// ErrPlan: the log holds the run of another plan than the configured one. Continue with the
-	// log's plan (leave Config.Plan nil), or start another log.
+	// ErrPlan: the log holds the run of another plan. Continue with the log's plan (leave Config.Plan
+	// nil), or start another log.
 	ErrPlan = errors.New("plan differs from the log's")
 	// ErrLocked: another coordinator has the log open.
 	ErrLocked = errors.New("in use by another coordinator")
-	// ErrCorrupt: stored bytes are not what was written. Restore the log from a copy: devices have
-	// applied records that it should hold.
+	// ErrCorrupt: the stored bytes differ from what was written. Restore the log from a copy: devices
+	// have applied records that it should hold.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrOrder: the record to append is not the log's next one.
+	// ErrOrder: the record is not the next one of the log.
 	ErrOrder = errors.New("not the next record")
-	// ErrDeposed: another coordinator leads the run now. A new coordinator on the same log stands
-	// by, and takes over when the other one stops.
+	// ErrDeposed: another coordinator leads the run now. A new coordinator on the same log stands by,
+	// and takes over when the other one stops.
 	ErrDeposed = errors.New("another coordinator leads")
 )
 
-// A ConflictError says that the log already holds another record N than the one to append. That
-// record and all before it can be read from the log.
+// A ConflictError says that the log already holds another record N than the appended one. You can
+// read that record and all before it from the log.
 type ConflictError struct {
 	N      uint64
 	Record []byte // the one that the log holds
@@ -96,7 +96,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("log: record %d is another one already", e.N)
 }
 
-// Is makes the error match [ErrOrder]: the record was not the next one.
+// Is makes the error match [ErrOrder], because the record was not the next one.
 func (e *ConflictError) Is(target error) bool { return target == ErrOrder }
 
 // IsLost says whether a channel that [Log.Lost] returned is closed.
@@ -109,8 +109,8 @@ func IsLost(lost <-chan struct{}) bool {
 	}
 }
 
-// Epochs is implemented by logs whose epochs can be read and raised without beginning. [Copy] needs
-// it to continue the epochs of the log that it copies. Every log of this module implements it.
+// Logs whose epochs can be read and raised without Begin implement Epochs. [Copy] needs it to
+// continue the epochs of the source. Every log of this module implements it.
 type Epochs interface {
 	// LastEpoch returns the largest epoch that a Begin returned, 0 if there was none.
 	LastEpoch(ctx context.Context) (uint64, error)

@@ -5,29 +5,28 @@ import (
 	"fmt"
 )
 
-// Memories is implemented by logs that know what they once held, so that they show when records
-// are lost as a whole: a chain without its end is a chain. The logs in files and in JetStream
-// implement it.
+// Logs that remember their last record implement Memories. So they detect a lost end: without its
+// end, a chain still looks whole. The logs in files and in JetStream implement it.
 type Memories interface {
-	// Seen returns the last record that the log is known to have held, at least Last. If it is
-	// larger, records were lost.
+	// Seen returns the last record that the log is known to have held, at least Last. If Seen is
+	// larger than Last, records were lost.
 	Seen(ctx context.Context) (last uint64, err error)
 
-	// Forget makes Seen return Last: the loss is accepted. Only who leads may call it.
+	// Forget accepts the loss: Seen then returns Last. Only the leading coordinator may call it.
 	Forget(ctx context.Context) error
 
-	// Left says, for people, what a log without records still holds of an earlier run, such as its
-	// members. It is empty if there is nothing.
+	// Left describes, for people, what a log without records still holds of an earlier run, such as
+	// its members. It is empty if there is nothing.
 	Left(ctx context.Context) (string, error)
 }
 
-// Notes is implemented by logs that may find, when they are opened, what a crash left unfinished.
+// A log that may find unfinished work of a crash when it opens implements Notes.
 type Notes interface {
-	// Notes says, for people, what was unfinished. Nobody has ever been told that it is stored.
+	// Notes describes the unfinished work, for people. Nobody was told that this work is stored.
 	Notes() []string
 }
 
-// A LossError says that a log is shorter than it was: its last record is Last, and it held record
+// A LossError says that a log became shorter: its last record is Last, but it once held record
 // Seen. It matches [ErrCorrupt].
 type LossError struct{ Last, Seen uint64 }
 
@@ -60,7 +59,7 @@ func CheckLoss(ctx context.Context, log Log, accepted uint64) error {
 	return nil
 }
 
-// ErrLeft: the log has no records and is that of an earlier run.
+// ErrLeft: the log has no records, but once held a run.
 var ErrLeft = fmt.Errorf("%w: the log has no records, and is that of an earlier run", ErrCorrupt)
 
 // CheckEmpty returns an error that matches [ErrLeft] if the log has no records and still holds

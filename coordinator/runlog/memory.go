@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Memory is a [Log] for tests and simulations: it outlives a coordinator, but not the process.
-// Coordinators may share one. Each Begin deposes the coordinator before, which may still append
+// A Memory is a [Log] for tests and simulations: it survives a coordinator, but not the process.
+// Coordinators may share one. Each Begin deposes the coordinator before it, which may still append
 // until it notices. The zero value is an empty log. Any goroutine may call any method.
 type Memory struct {
 	mu      sync.Mutex // guards what follows
@@ -189,5 +189,5 @@ func (m *Memory) ObjectNames() []ObjectName {
 		func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
 }
 
-// Close implements [Log]. It does nothing: the records stay.
+// Close implements [Log]. Forget does nothing: the records stay.
 func (m *Memory) Close() error { return nil }

@@ -9,26 +9,26 @@ import (
 )
 
 // Objects stores the vectors that records name in runs with transport=dense. The log of such a run
-// must implement it beside [Log]; every log of this module does. Any goroutine may call Object;
-// PutObject and KeepObjects are called by the goroutine that calls the log's Append.
+// must implement both Objects and [Log]; every log of this module does. Any goroutine may call
+// Object; PutObject and KeepObjects are called by the goroutine that calls the log's Append.
 type Objects interface {
-	// PutObject stores a vector. When it returns nil, the vector survives a crash. It may be called
-	// again with the same vector; after an error, the coordinator does so.
+	// PutObject stores a vector. When it returns nil, the vector survives a crash. You may call it
+	// again with the same vector; the coordinator does so after an error.
 	PutObject(ctx context.Context, name ObjectName, data []byte) error
 
-	// Object returns a vector, which the caller must not change. It has checked the name's digest.
-	// If the error matches [ErrNoObject] or [ErrCorrupt], devices are told that the vector is gone;
-	// other errors may pass.
+	// Object returns a vector, which the caller must not change. Object checks the digest in the name.
+	// If the error matches [ErrNoObject] or [ErrCorrupt], devices learn that the vector is gone; other
+	// errors may pass.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
-	// KeepObjects deletes the vectors of records 1..n except those named. It must leave the vectors
-	// of later records alone: a coordinator that does not yet know that it was deposed must not
-	// delete what its successor is about to name.
+	// KeepObjects deletes the vectors of records 1..n except the named ones. It must leave the vectors
+	// of later records alone: a coordinator that does not know yet that it was deposed must not delete
+	// a vector that its successor is about to name.
 	KeepObjects(ctx context.Context, n uint64, names []ObjectName) error
 }
 
 // An ObjectName names a vector by its record and its author's epoch. No two coordinators write the
-// same name, so one that fails halfway damages only its own.
+// same name. So a coordinator that fails halfway damages only its own vector.
 type ObjectName struct {
 	N      uint64 // the record
 	Epoch  uint64 // of the coordinator that wrote the record
@@ -72,7 +72,7 @@ func (o ObjectName) Check(data []byte) error {
 	return nil
 }
 
-// ObjectsOf returns the vector store of a log. The error matches [ErrConfig] if it has none.
+// ObjectsOf returns the vector store of a log. The error matches [ErrConfig] if the log has none.
 func ObjectsOf(log Log) (Objects, error) {
 	o, ok := log.(Objects)
 	if !ok {

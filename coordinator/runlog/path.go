@@ -1,8 +1,8 @@
 package runlog
 
-// Path returns for records 1..N whether the state after record N includes them: entry n-1 is
-// false if a rollback undid record n. It walks back from the last record, and from each
-// rollback jumps to the record that it returned to.
+// Path says for each of records 1..N whether the state after record N includes it: entry n-1 is
+// false if a rollback undid record n. It walks back from the last record. At each rollback it jumps
+// to the record to which that returned.
 func (p *Position) Path() []bool {
 	path := make([]bool, p.N)
 	for n := p.N; n > 0; {

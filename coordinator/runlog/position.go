@@ -23,14 +23,14 @@ type Position struct {
 	Rounds    uint64    // the number of the last round
 	Point     Point     // of a round whose second phase is due
 	LastStep  LastStep
-	Squares   Squares // of its scalars, by which step=auto measures steps
+	Squares   Squares // squares of its scalars, by which step=auto measures steps
 	End       *wire.End
 	history   history     // the state after each record
 	vectors   vectorNames // that the log keeps
 }
 
-// A LastStep is the step of the last round that the log has; zero if the plan's step was changed
-// since, or a rollback returned to another one.
+// A LastStep is the step of the last round in the log. It is zero if the plan's step was changed
+// since then, or a rollback returned to another step.
 type LastStep struct {
 	Size  float32
 	Round uint64
@@ -42,7 +42,7 @@ type Point struct {
 	Perturbations uint32 // P, the number of its scalars
 }
 
-// Due returns the phase of the next round record: 0, or 1 or 2 where rounds have two.
+// Due returns the phase of the next round's record: 0, or 1 or 2 where rounds have two phases.
 func (p *Position) Due() uint8 { return p.Plan.Phase(p.Point.N) }
 
 // Apply moves p past the next record. After an error, which matches [ErrCorrupt], p has not moved.
@@ -83,8 +83,8 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// step notes the last step. A rollback leaves it, as what was learned about steps still holds, but
-// not if it returns to another step of the plan, which is what steps are measured by.
+// step notes the last step. A rollback keeps it, because what was learned about steps still holds.
+// But a rollback to another step of the plan drops it, because that step is the unit.
 func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
@@ -115,14 +115,14 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 	return r.Round.Round, next, nil
 }
 
-// Changed returns the plan after a change, or why that plan is invalid.
+// Changed returns the plan after a change, or the reason why that plan is invalid.
 func Changed(p *plan.Plan, change *plan.Change) (plan.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
 	return plan, plancheck.ValidateChange(&plan, change)
 }
 
-// Replay reads the records up to last of a log once, calls each with every one, and returns the
+// Replay reads the records of a log once, up to last, calls each with every record, and returns the
 // position after them.
 func Replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (Position, error) {
 	var p Position

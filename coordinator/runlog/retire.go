@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MayRetire is for implementations of [Log.Retire]: it says whether the retirement of id has yet to
-// be stored. The error matches [ErrNoMember].
+// MayRetire helps implementations of [Log.Retire]: it says whether the retirement of id still has
+// to be stored. The error matches [ErrNoMember].
 func MayRetire(members, retired []string, id string) (due bool, err error) {
 	if !slices.Contains(members, id) {
 		return false, fmt.Errorf("log: retire %q: %w", id, ErrNoMember)

@@ -9,18 +9,18 @@ import (
 )
 
 // Squares are running means of the squares of a log's scalars, with groups=auto: V of the rule
-// normalized, which is that of all records, and W, that of those along devices' own directions.
+// normalized is that of all records, and W that of records along devices' own directions.
 //
-// A move is a m/sqrt(V). Along own directions scalars are the devices', along shared ones their
-// means, which are smaller, and fall as the model learns. Where devices give their own directions
-// up V falls by and by, and the moves would grow tenfold. But a was found for own directions. So a
-// changes as sqrt(V/W) does, which keeps the moves at a m/sqrt(W). Where devices never had their
-// own, it does not.
+// A move is a m/sqrt(V). Scalars along own directions are single devices'. Those along shared
+// directions are means, which are smaller and fall as the model learns. When devices give up their
+// own directions, V falls slowly, and the moves would grow tenfold. But a was found for own
+// directions. So a is multiplied by sqrt(V/W), which keeps the moves at a m/sqrt(W). It is not, if
+// devices never had their own directions.
 //
-// Once they share, V counts as the least that it was since: where the loss grows V does, and if a
-// grew with it nothing would bound the moves. A run on features of 0 to 16 blew up so.
+// Once devices share, V counts as its least value since then. V grows where the loss grows, and if
+// a grew with it nothing would bound the moves. A run on features of 0 to 16 blew up in this way.
 //
-// Of a log that begins later than its run the means are wrong for some 200 records.
+// If a log begins later than its run, the means are wrong for some 200 records.
 type Squares struct {
 	all, own running
 	low      float64 // V while devices have their own directions, and then the least V since
@@ -40,7 +40,7 @@ func (s Squares) After(p *plan.Plan, round uint64, terms []wire.Term) Squares {
 	}
 	square, _ := MeanSquare(p, round, terms)
 	if !(square > 0) {
-		return s // nor does V take scalars of 0
+		return s // nor does V count scalars of 0
 	}
 	keep := float64(p.ServerBeta2)
 	s.all.take(square, keep)
@@ -54,7 +54,8 @@ func (s Squares) After(p *plan.Plan, round uint64, terms []wire.Term) Squares {
 	return s
 }
 
-// Factor returns what a record multiplies sqrt(V/W) by, 1 without own directions before it.
+// Factor returns sqrt(V/W) relative to its value before a record, or 1 before the first own
+// directions.
 func (s Squares) Factor(p *plan.Plan, round uint64, terms []wire.Term) float64 {
 	if s.own.weight == 0 {
 		return 1
@@ -67,8 +68,8 @@ func (s Squares) root() float64 {
 	return math.Sqrt(s.low / (s.own.sum / s.own.weight))
 }
 
-// MeanSquare returns the mean of the squares of the scalars in a round's terms, without late ones,
-// and how many scalars these are.
+// MeanSquare returns the mean square of the scalars in a round's terms, without late ones, and the
+// number of these scalars.
 func MeanSquare(p *plan.Plan, round uint64, terms []wire.Term) (square float64, n int) {
 	for i := range terms {
 		if terms[i].Back > 0 {

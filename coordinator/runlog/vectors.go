@@ -8,25 +8,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorNames names the vectors that a log keeps. They follow from the records alone, so every
-// coordinator of a log keeps, and deletes, the same ones.
+// vectorNames names the vectors that a log keeps. They depend on the records alone, so every
+// coordinator of a log keeps, and deletes, the same vectors.
 //
 // Invariants:
-//  1. path has the newest vectors on the path to the last record, ascending by N, without gaps: at
-//     most DenseKeep, and at least one of each phase if there were any.
-//  2. left has the vectors that the last rollback left, until a round follows it: another rollback
-//     may return to them.
+//  1. path holds the newest vectors on the path to the last record, ascending by N, without gaps:
+//     at most DenseKeep, and at least one of each phase if there were any.
+//  2. left holds the vectors that the last rollback left, until a round follows it: another
+//     rollback may return to them.
 type vectorNames struct {
 	path, left []ObjectName
 }
 
-// add notes a round's vector; the newest keep of them stay.
+// add notes a round's vector, and keeps the newest keep vectors.
 func (v *vectorNames) add(name ObjectName, keep int) {
 	v.path, v.left = append(v.path, name), nil
 	v.path = v.path[max(0, len(v.path)-keep):]
 }
 
-// back follows a rollback; has says whether record n is on the path that it returns to.
+// back follows a rollback; has says whether record n is on the path to which it returns.
 func (v *vectorNames) back(has func(n uint64) bool) {
 	all := v.all()
 	v.path, v.left = nil, nil
@@ -81,8 +81,9 @@ func (p *Position) retain(r *wire.Record) {
 	}
 }
 
-// Lacks returns a record whose vector the state after record n needs and the log no longer keeps, 0
-// if there is none. That state consists of the last vector of each phase.
+// Lacks returns a record whose vector is missing: the state after record n needs it, and the log no
+// longer has it. It returns 0 if there is none. That state consists of the last vector of each
+// phase.
 func (p *Position) Lacks(n uint64) uint64 {
 	if !hasVectors(&p.Plan) {
 		return 0

@@ -27,8 +27,8 @@ func (t *tuning) cost(p *plan.Plan, rounds uint64) uint64 {
 	return sum
 }
 
-// try runs a plan for some rounds, which the budget must have, and judges where it ended. It is
-// dropped when it does far worse than its rival, unless that is nil.
+// try runs a plan for some rounds and judges the result. The budget must hold these rounds. If
+// rival is not nil, try drops an attempt that does far worse than the rival.
 func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uint64,
 	rival *attempt) (*attempt, error) {
 	a := &attempt{plan: p, trial: t.settings(stage, p)}
@@ -74,7 +74,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uin
 	return a, nil
 }
 
-// rehearse is [fleet.Run] without the prefix of its errors: [Run] puts its own there.
+// rehearse does what [fleet.Run] does, but its errors have no prefix: [Run] adds its own.
 func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o fleet.Options) (*fleet.Result, error) {
 	result, err := fleet.Run(ctx, p, devices, o)
@@ -84,9 +84,9 @@ func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	return result, err
 }
 
-// losesTo reports whether an attempt of so many rounds, after its last one, is hopeless: after a
-// quarter of the rounds it gained less than half as much as its rival there, or half way less than
-// four fifths. Both measured the same minibatches.
+// losesTo says whether an attempt of this many rounds is hopeless after its last one. It is if it
+// gained less than half as much as its rival after a quarter of the rounds, or less than four
+// fifths half way. Both attempts used the same minibatches.
 func (a *attempt) losesTo(rival *attempt, rounds uint64) bool {
 	n := len(a.curve)
 	if rival == nil || n > len(rival.curve) {
@@ -115,7 +115,7 @@ func gained(curve []float64) float64 {
 	return curve[0] - sum/float64(len(last))
 }
 
-// beats reports whether an attempt ended lower than another, which may be nil.
+// beats says whether an attempt ended with a lower loss than another, which may be nil.
 func (a *attempt) beats(b *attempt) bool {
 	return b == nil || a.trial.Loss < b.trial.Loss || math.IsNaN(b.trial.Loss)
 }

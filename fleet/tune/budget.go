@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// judgeBatches are the fresh minibatches of each device by which a trial is judged.
+	// judgeBatches is how many fresh minibatches of each device judge a trial.
 	judgeBatches = 4
 	// lineReach is how far a line search goes: 4^-lineReach..4^lineReach times the move.
 	lineReach = 8
-	// budgetRounds are the rounds that the default budget has room for.
+	// budgetRounds is how many rounds fit into the default budget.
 	budgetRounds = 400
-	// shortRounds are the most rounds of a trial of stage bracket, and leastRounds the fewest.
+	// shortRounds is the most rounds of a trial of stage bracket, and leastRounds the fewest.
 	shortRounds, leastRounds = 10, 2
-	// surveyRounds are those after which devices find a step, and one with it.
+	// surveyRounds is after how many rounds devices find a step, plus one round with it.
 	surveyRounds = survey.FirstRounds + 1
 )
 
-// A budget is a number of loss evaluations, and how they are divided.
+// A budget is a number of loss evaluations, and their division.
 type budget struct {
 	left    uint64
 	judge   uint64 // evaluations to judge a trial
@@ -32,7 +32,7 @@ type budget struct {
 	bracket uint64 // evaluations that stage bracket leaves for later stages
 }
 
-// take takes evaluations that are known to be there.
+// take takes evaluations that the caller knows to be there.
 func (b *budget) take(n uint64) {
 	if n > b.left {
 		panic("tune: internal error: over the budget")
@@ -40,7 +40,7 @@ func (b *budget) take(n uint64) {
 	b.left -= n
 }
 
-// Budget returns the default budget for a plan on so many devices: the brackets, and 400 rounds.
+// Budget returns the default budget for a plan on this many devices: the brackets, and 400 rounds.
 func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
@@ -49,7 +49,7 @@ func Budget(p *plan.Plan, devices int) uint64 {
 func roundQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
-	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey is before it
+	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey comes before it
 }
 
 // firstQueries returns the evaluations of each trial before its first round.
@@ -74,7 +74,7 @@ func brackets(p *plan.Plan, devices int) uint64 {
 	return sum + n*(2+2*lineReach) + firstQueries(p, devices) + roundQueries(p, devices)
 }
 
-// judgeQueries returns the evaluations that judge a trial. All data need no second look.
+// judgeQueries returns the evaluations that judge a trial. A full batch needs no second look.
 func judgeQueries(p *plan.Plan, devices int) uint64 {
 	if p.Batch == 0 {
 		return uint64(devices)

@@ -13,14 +13,14 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// Minibatches that no round has. The same for all trials.
+// Minibatches that no round uses. They are the same for all trials.
 const (
 	judgeSeed = 0
 	lineSeed  = 1 << 16
 	muSeed    = 2 << 16
 )
 
-// batch returns a minibatch of a device. Record 0 is none of a run.
+// batch returns a minibatch of a device. Record 0 belongs to no run.
 func (t *tuning) batch(device, number int) objective.Batch {
 	h := fnv.New64a()
 	for _, v := range []uint64{t.cfg.Seed, uint64(device), uint64(number)} {
@@ -46,7 +46,7 @@ func (t *tuning) measureStart(ctx context.Context) error {
 }
 
 // judge returns the mean loss of all devices at x on fresh minibatches. It takes budget.judge
-// evaluations, and fails if one does.
+// evaluations, and fails if one of them fails.
 func (t *tuning) judge(ctx context.Context, x []float32) (float64, error) {
 	t.spend(t.budget.judge)
 	batches := int(t.budget.judge) / len(t.cfg.Devices)
@@ -82,8 +82,8 @@ func mean(rows [][]float64, j int) float64 {
 	return sum / float64(len(rows))
 }
 
-// each calls f for all devices, some of them at the same time. Row i of the result is that of
-// device i; the error is the first device's that failed.
+// each calls f for all devices, some of them at the same time. Row i of the result belongs to
+// device i; the error is that of the first device that failed.
 func (t *tuning) each(ctx context.Context,
 	f func(ctx context.Context, device int) ([]float64, error)) ([][]float64, error) {
 	rows, errs := make([][]float64, len(t.cfg.Devices)), make([]error, len(t.cfg.Devices))
@@ -116,7 +116,7 @@ func (t *tuning) each(ctx context.Context,
 
 var errNotFinite = errors.New("the loss is not finite")
 
-// lossOf evaluates an objective of any form. A panic is an error, as it is in a run.
+// lossOf evaluates an objective of any form. A panic is an error, as in a run.
 func lossOf(ctx context.Context, o objective.Objective, x []float32,
 	b objective.Batch) (loss float64, err error) {
 	if ctx.Err() != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/zofl/zofl/fleet"
 )
 
-// lineShift is how much smaller a step a second line has, as an exponent of 4, and lines is how
-// many lines there are at most.
+// lineShift is how much smaller the step of a second line is, as an exponent of 4, and lines is the
+// most lines.
 const lineShift, lines = 12, 3
 
-// line returns for how many factors of 4 on the plan's step the loss is least along the first
-// round's move. A step that is so large that local steps diverge shows no direction: then it tries
-// far smaller ones.
+// line returns by which power of 4 the plan's step must be multiplied for the least loss along the
+// first round's move. If a step is so large that local steps diverge, it shows no direction: then
+// line tries far smaller steps.
 func (t *tuning) line(ctx context.Context) (exponent int, err error) {
 	cost := t.budget.first + roundQueries(t.plan, len(t.cfg.Devices)) +
 		uint64((2+2*lineReach)*len(t.cfg.Devices))
@@ -30,8 +30,8 @@ func (t *tuning) line(ctx context.Context) (exponent int, err error) {
 	return 0, nil
 }
 
-// lineFrom is line for a step that is 4^shift times the plan's. better reports whether any length
-// is better than none.
+// lineFrom does what line does, for a step that is 4^shift times the plan's. better says whether
+// any length is better than none.
 func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better bool, err error) {
 	p := t.withStep(shift)
 	trial := t.settings("line", p)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// decades are the values of mu that are tried, by their exponents of 10.
+// decades are the tried values of mu, as exponents of 10.
 var decades = [...]int{-6, -5, -4, -3, -2, -1, 0, 1, 2}
 
 // mostRatio is the largest even part of a difference, relative to its odd part.
@@ -49,7 +49,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		}
 	}
 	switch {
-	case least < 0 && auto: // a run finds none either, and pauses
+	case least < 0 && auto: // a run finds no mu either, and pauses
 		return &plan.Error{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
 			"across the first parameters is other than 0, from 1e-6 to 100 away: begin at random " +
 			"weights where parameters multiply each other, as in matrix factors, or give a number"}
@@ -91,8 +91,8 @@ func slopeAt(parts [][]float64, k int) float64 {
 	return math.Sqrt(odd)
 }
 
-// muValues returns the values of mu. A direction on the sphere has length 1, so its mu is longer by
-// the length of a normal one, sqrt(d).
+// muValues returns the values of mu. A direction on the sphere has length 1, so its mu is
+// multiplied by the length of a normal one, sqrt(d).
 func muValues(p *plan.Plan) []float32 {
 	shift := 0
 	if p.Distribution == plan.Sphere {
@@ -125,7 +125,7 @@ func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, erro
 			for s, signed := range []float32{mu, -mu} {
 				directions[i](x, signed)
 				if side[s], err = lossOf(ctx, device, x, b); err != nil {
-					side[s] = math.Inf(1) // so far away the loss may be anything
+					side[s] = math.Inf(1) // at this distance the loss may be anything
 				}
 			}
 			row[k] = (side[0] - side[1]) / 2

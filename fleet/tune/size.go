@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// worthwhile is how much larger the gain must be for another step than the plan's own, for more
-	// work a round, or for other P.
+	// worthwhile is how much larger the gain must be to replace the plan's own step, to do more work a
+	// round, or to change P.
 	worthwhile = 1.05
-	// tolerable is how small the gain may be for less work a round.
+	// tolerable is how much smaller the gain may be for less work a round.
 	tolerable = 0.99
 )
 
-// tunePerturbations tries twice and half of P, at as many evaluations as the best attempt had.
+// tunePerturbations tries twice and half of P, with as many evaluations as the best attempt had.
 func (t *tuning) tunePerturbations(ctx context.Context) error {
 	switch before := t.best; {
 	case !t.tunes("perturbations"):
@@ -48,8 +48,9 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 	return nil
 }
 
-// fitRounds gives the tuned plan as many rounds as take the evaluations that its rounds took
-// before: so P was compared. It only says how many these are if they are fewer than a trial had.
+// fitRounds gives the tuned plan as many rounds as fit the evaluations of its old rounds, because P
+// was compared in that way. If these are fewer rounds than a trial had, it only reports their
+// number.
 func (t *tuning) fitRounds(before, after *plan.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
 	p := t.cfg.Plan
@@ -67,7 +68,7 @@ func (t *tuning) fitRounds(before, after *plan.Plan) {
 		"take as many as %d rounds took before.", rounds, now, old, p.Rounds)
 }
 
-// why says why the size of a stage stays as it is.
+// why returns the reason why the size of a stage stays.
 func (t *tuning) why(stage string) string {
 	for _, trial := range t.result.Trials {
 		if trial.Stage == stage {
@@ -77,10 +78,10 @@ func (t *tuning) why(stage string) string {
 	return "nothing else was tried, within the budget and the plan's limits."
 }
 
-// gain returns how far an attempt brought the loss down.
+// gain returns by how much an attempt lowered the loss.
 func (t *tuning) gain(a *attempt) float64 { return t.result.Start - a.trial.Loss }
 
-// isWorth reports whether an attempt gained at least so many times what another one did.
+// isWorth says whether an attempt gained at least this many times what another did.
 func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 	if t.gain(other) <= 0 {
 		return t.gain(a) > 0
@@ -88,10 +89,10 @@ func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 	return t.gain(a) >= times*t.gain(other)
 }
 
-// withPerturbations returns the plan with another P and the step that goes with it. Of n directions
-// in d dimensions, a step of 1/(1 + (d+1)/n) of the gradient's best one brings the loss down most
-// where the curvature is the same in all directions. Rules of second moments divide by the noise
-// already, half of it.
+// withPerturbations returns the plan with another P and the step that suits it. With n directions
+// in d dimensions, 1/(1 + (d+1)/n) of the gradient's best step lowers the loss most, if the
+// curvature is the same in all directions. Rules of second moments already divide by half of the
+// noise.
 func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	p := *t.plan
 	factor := share(&p, n) / share(&p, p.Perturbations)
@@ -103,8 +104,8 @@ func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	return &p
 }
 
-// share returns 1/(1 + (d+1)/n) for the n directions of a round together: P of each device, of each
-// group, or of all.
+// share returns 1/(1 + (d+1)/n), where n counts the directions of a round together: P of each
+// device, of each group, or of all.
 func share(p *plan.Plan, perturbations uint32) float64 {
 	n := float64(perturbations)
 	switch p.Sharing {
@@ -116,7 +117,7 @@ func share(p *plan.Plan, perturbations uint32) float64 {
 	return n / (n + float64(p.Dim) + 1)
 }
 
-// tuneBatch tries four times and a quarter of the batch, at as many evaluations.
+// tuneBatch tries four times and a quarter of the batch, with as many evaluations.
 func (t *tuning) tuneBatch(ctx context.Context) error {
 	before := t.plan.Batch
 	switch {
@@ -155,7 +156,7 @@ func (t *tuning) tuneBatch(ctx context.Context) error {
 	return nil
 }
 
-// lessWork says why a smaller batch may be taken although its loss is higher.
+// lessWork says why a smaller batch is acceptable although its loss is higher.
 func lessWork(size, before uint32) string {
 	if size > before {
 		return ""
@@ -163,7 +164,7 @@ func lessWork(size, before uint32) string {
 	return " It is a quarter of the work, and the loss fell by at most 1 % less."
 }
 
-// samples returns the most samples of a device, the largest number if one does not say.
+// samples returns the most samples of a device, or the largest number if a device does not say.
 func (t *tuning) samples() (most uint32) {
 	for _, o := range t.cfg.Devices {
 		s, ok := o.(objective.Sampler)
@@ -175,7 +176,7 @@ func (t *tuning) samples() (most uint32) {
 	return most
 }
 
-// trySize tries a plan at as many evaluations as the best attempt's rounds take by its plan. It
+// trySize tries a plan with as many evaluations as the best attempt's rounds take in that plan. It
 // returns nil if the plan cannot run or the budget has no room.
 func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*attempt, error) {
 	if p.Perturbations == 0 || p.Batch == 0 || valid.Plan(p) != nil {

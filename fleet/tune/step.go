@@ -15,10 +15,10 @@ import (
 // deepest is how far stage bracket goes down from a step that diverges, as an exponent of 4.
 const deepest = 8
 
-// beyond is how many more steps stage refine tries where an outer one is the best.
+// beyond is how many more steps stage refine tries if an outer one is the best.
 const beyond = 2
 
-// stepAt returns the plan's step times 4^exponent, within what a plan can have, and rounded, for
+// stepAt returns the plan's step times 4^exponent, within the plan's limits, and rounded for
 // people.
 func (t *tuning) stepAt(exponent int) float32 {
 	v := t.base
@@ -28,7 +28,7 @@ func (t *tuning) stepAt(exponent int) float32 {
 	return rounded(min(max(math.Ldexp(float64(v), 2*exponent), 1e-18), 1e18))
 }
 
-// rounded returns v in two digits.
+// rounded returns v with two digits.
 func rounded(v float64) float32 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 1, 64), 32)
 	if err != nil {
@@ -37,8 +37,8 @@ func rounded(v float64) float32 {
 	return float32(r)
 }
 
-// survey has the devices find the step, where the plan leaves that to them. It reports whether they
-// did: then refine begins there.
+// survey makes the devices find the step, if the plan leaves it to them. It says whether they found
+// one: then refine begins there.
 func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.plan.StepAuto == 0 || t.plan.StepSize > 0 {
 		return false, nil
@@ -62,7 +62,7 @@ func (t *tuning) withStep(exponent int) *plan.Plan {
 	return &p
 }
 
-// tuneStep finds the step, or measures the plan's for the stages after.
+// tuneStep finds the step, or measures the plan's step for later stages.
 func (t *tuning) tuneStep(ctx context.Context) error {
 	at, short := 0, map[int]*attempt{}
 	switch found, err := t.survey(ctx); {
@@ -107,13 +107,13 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	return nil
 }
 
-// isRival reports whether the plan's own step is left for a clear gain only: if it ended below the
-// start. What devices find must only have come to its end.
+// isRival says whether only a clear gain may replace the plan's own step: if that step ended below
+// the start. A step that devices found only has to reach its end.
 func (t *tuning) isRival(own *attempt) bool {
 	return t.gain(own) > 0 || t.found && t.gain(own) > math.Inf(-1)
 }
 
-// choose makes an attempt the best so far. What devices find by themselves is left to them.
+// choose makes an attempt the best so far. A step that devices find by themselves stays with them.
 func (t *tuning) choose(a *attempt) {
 	t.best, t.result.Loss = a, a.trial.Loss
 	p := *a.plan
@@ -125,7 +125,7 @@ func (t *tuning) choose(a *attempt) {
 	tuned.Perturbations, tuned.Batch = p.Perturbations, p.Batch
 }
 
-// stepNow writes the step that was chosen, as a field of the tuned plan.
+// stepNow returns the chosen step as a field of the tuned plan.
 func (t *tuning) stepNow() string {
 	if t.found {
 		return t.step.name + "=auto"
@@ -160,10 +160,10 @@ func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 // number writes a loss for people.
 func number(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// bracket climbs, from a step, to one whose neighbors are worse after a few rounds. It adds what it
+// bracket climbs from a step to one whose neighbors are worse after a few rounds. It adds what it
 // tried.
 func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (int, error) {
-	// try returns nil if later stages need what is left.
+	// try returns nil if later stages need the rest of the budget.
 	try := func(e int) (*attempt, error) {
 		if tried[e] != nil {
 			return tried[e], nil
@@ -179,7 +179,7 @@ func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (i
 	best, err := try(at)
 	for least := at - deepest; best != nil && err == nil && at > least; {
 		next := []int{at + 1, at - 1}
-		if best.trial.Loss > t.result.Start { // far too large: diverged, or about to
+		if best.trial.Loss > t.result.Start { // far too large: it diverged, or is about to
 			next = []int{at - 2}
 		}
 		moved := false
@@ -200,8 +200,8 @@ func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (i
 	return at, err
 }
 
-// refine tries a step and, where the step is tuned, its neighbors, for many rounds. It adds what it
-// tried to those that diverged before, which it spares.
+// refine tries a step for many rounds, and its neighbors if the step is tuned. It skips steps that
+// diverged before, and adds the others.
 func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (map[int]*attempt,
 	error) {
 	var best *attempt
@@ -212,7 +212,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 		}
 		rival := best
 		if rival != nil && math.IsInf(rival.trial.Loss, 1) {
-			rival = nil // it lasted a while, which says nothing
+			rival = nil // it lasted a while, which proves nothing
 		}
 		a, err := t.try(ctx, "refine", p, t.budget.long, rival)
 		if err != nil {
@@ -226,7 +226,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 		return false, nil
 	}
 	failed := func() bool { return best == nil || math.IsInf(best.trial.Loss, 1) }
-	for tried[at] != nil || tooLarge(tried, at) { // stage bracket found none that holds
+	for tried[at] != nil || tooLarge(tried, at) { // stage bracket found no step that holds
 		at--
 	}
 	center := at
@@ -254,7 +254,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 	return tried, nil
 }
 
-// tooLarge reports whether a smaller step than that of an exponent diverged.
+// tooLarge says whether a step smaller than that of an exponent diverged.
 func tooLarge(tried map[int]*attempt, exponent int) bool {
 	for e, a := range tried {
 		if e < exponent && math.IsInf(a.trial.Loss, 1) {

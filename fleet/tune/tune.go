@@ -24,44 +24,45 @@ func Fields() []string { return []string{"mu", "step", "perturbations", "batch"}
 
 // Config says what to tune, and on what.
 type Config struct {
-	Plan *plan.Plan // it is not changed
-	// Devices are the losses of the run's devices, or of some like them. A loss must depend on its
-	// parameters and its minibatch only, because trials share the devices.
+	Plan *plan.Plan // Run does not change it
+	// Devices are the losses of the run's devices, or of some like them. A loss must depend only on
+	// its parameters and its minibatch, because trials share the devices.
 	Devices []objective.Objective
 	// Queries bounds the loss evaluations of all devices together; 0: [Budget].
 	Queries uint64
-	// Rounds are those of a trial of stage refine, if they fit the budget; 0: 50.
+	// Rounds is how many rounds a trial of stage refine has, if they fit the budget; 0: 50.
 	Rounds uint64
-	// Fields are what to tune, of those of [Fields]; nil: all.
+	// Fields names what to tune, from [Fields]; nil: all.
 	Fields []string
-	// Seed draws the directions and seeded parameters of the trials, which are not those of the
+	// Seed draws the directions and seeded parameters of the trials, which differ from those of the
 	// run. The same seed gives the same result.
 	Seed uint64
 	// Initial are the first parameters, for a plan with initial=given.
 	Initial []float32
-	// Checked says that the gradients of the devices were compared with their losses elsewhere. Else
-	// [fleet.CheckGradient] does it, whose losses do not count for Queries, and a reason tells.
+	// Checked says that the caller compared the devices' gradients with their losses. Otherwise Run
+	// calls [fleet.CheckGradient], whose losses do not count for Queries, and reports the result among
+	// the reasons.
 	Checked bool
 	// Progress, unless nil, is called after each trial.
 	Progress func(Trial)
 }
 
-// A Trial is one thing that was tried.
+// A Trial is one trial of a setting.
 type Trial struct {
 	Stage         string // "start", or a stage of the package's comment
 	Mu            float32
-	Step          float32 // of the field that was tuned
+	Step          float32 // of the tuned field
 	Perturbations uint32
 	Batch         uint32
 	Rounds        uint64  // that were run
 	Queries       uint64  // loss evaluations that it took
-	Loss          float64 // where it ended; +Inf: it failed; NaN: not measured
+	Loss          float64 // the loss where it ended; +Inf: it failed; NaN: not measured
 	Ratio         float64 // stage mu: even part over odd part
 	Dropped       bool    // before its last round
-	Paused        bool    // it failed because the run paused; else it diverged
+	Paused        bool    // it failed because the run paused; else because it diverged
 }
 
-// A Result is what was found.
+// A Result is the outcome of a tuning.
 type Result struct {
 	Plan    *plan.Plan // the tuned plan
 	Field   string     // the step's: "step" or "server_step"
@@ -72,10 +73,10 @@ type Result struct {
 	Queries uint64     // loss evaluations
 }
 
-// Run tunes a plan. The error is a [*plan.Error] or a [*fleet.OptionError], or the cause of ctx
-// if that ends. Other errors say what Config lacks, that every step diverged, or that no device
-// could compute its loss. Once the trials have begun there is a result even with an error, with the
-// best plan so far.
+// Run tunes a plan. The error is a [*plan.Error] or a [*fleet.OptionError], or the cause of ctx if
+// that ends. Other errors say what Config lacks, that every step diverged, or that no device could
+// compute its loss. Once the trials have begun there is a result even with an error, with the best
+// plan so far.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	t, err := begin(&c)
 	if err != nil {
@@ -90,10 +91,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // A tuning is a Run in progress.
 type tuning struct {
 	cfg     *Config
-	plan    *plan.Plan // what trials begin with: the best so far, with the key of the trials
+	plan    *plan.Plan // the plan with which trials begin: the best so far, with the key of the trials
 	budget  budget
 	step    stepField
-	base    float32   // the step that others are powers of 4 of
+	base    float32   // the step of which others are multiples by powers of 4
 	found   bool      // devices find the step by themselves, and the plan leaves it to them
 	x       []float32 // the first parameters
 	replica *replica.Replica
@@ -118,9 +119,9 @@ func begin(c *Config) (*tuning, error) {
 	c.Rounds = cmp.Or(c.Rounds, 50)
 	tuned, trial := *c.Plan, *c.Plan
 	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
-	trial.SecureLists = 0 // devices agree by a secret, which no trial has
+	trial.SecureLists = 0 // devices agree by a secret, which trials do not have
 	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
-	if trial.DPClip == 0 { // with noise, whether a run pauses would tell about data
+	if trial.DPClip == 0 { // with noise, whether a run pauses would reveal data
 		trial.Diverge = cmp.Or(trial.Diverge, 1)
 	}
 	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),
@@ -146,7 +147,7 @@ func trialKey(seed uint64) plan.Bytes {
 	return key[:]
 }
 
-// tunes reports whether a field is to be tuned.
+// tunes says whether a field is to be tuned.
 func (t *tuning) tunes(name string) bool {
 	return t.cfg.Fields == nil || slices.Contains(t.cfg.Fields, name)
 }
@@ -197,8 +198,8 @@ func (t *tuning) settings(stage string, p *plan.Plan) Trial {
 		Batch: p.Batch, Loss: math.NaN()}
 }
 
-// StepField returns the name and the value of the field that is the length of a plan's step:
-// "step", or "server_step" where the server rule undoes the length of the mean move.
+// StepField returns the name and value of the field that sets the length of a plan's step: "step",
+// or "server_step" if the server rule cancels the length of the mean move.
 func StepField(p *plan.Plan) (name string, value float32) {
 	f := stepOf(p)
 	return f.name, *f.of(p)
@@ -207,14 +208,14 @@ func StepField(p *plan.Plan) (name string, value float32) {
 // SetStep sets the field that [StepField] names.
 func SetStep(p *plan.Plan, value float32) { *stepOf(p).of(p) = value }
 
-// A stepField is the field of a plan that is the length of a step.
+// A stepField is the field of a plan that sets the length of a step.
 type stepField struct {
 	name     string
 	adaptive bool
 }
 
-// stepOf returns the step's field: rules of second moments, and sign, undo the length of the mean
-// move, so that only theirs counts.
+// stepOf returns the step's field. Rules of second moments, and sign, cancel the length of the mean
+// move, so only server_step counts with them.
 func stepOf(p *plan.Plan) stepField {
 	switch p.ServerRule {
 	case plan.ServerAdam, plan.ServerAMSGrad, plan.ServerYogi, plan.ServerAdaGrad, plan.ServerSign:
