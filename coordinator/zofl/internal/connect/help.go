@@ -27,8 +27,8 @@ func Topic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   topic,
 		Short: "The flags that say how to reach a broker, and as whom",
-		Long: `Commands that need a broker take these flags. --url names it, or --context says all. The other
-flags are for brokers that speak TLS, and that let in only users they know.`,
+		Long: `Commands that need a broker take these flags. --url names it, or --context says all.
+The other flags are for brokers that speak TLS, and that let in only users they know.`,
 		Example: `  zofl status --run kitchen --url tls://broker:4222 --creds operator.creds`,
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -55,7 +55,8 @@ func TellOnce(root *cobra.Command) {
 		if err := usual(cmd); err != nil || len(left) == 0 {
 			return err
 		}
-		cmd.Print("\nConnection flags, such as --creds, --tls-ca and --context: see zofl help connection\n")
+		cmd.Print("\nConnection flags, such as --creds, --tls-ca and --context: " +
+			"see zofl help connection\n")
 		return nil
 	})
 }
