@@ -1,17 +1,17 @@
 package plan
 
-// PrivacyFields is section privacy: what others learn of a device. The noise of differential
-// privacy is that of packages dp and noise, secure aggregation that of package masked; a record has
+// PrivacyFields is section privacy: what others learn about a device. Packages dp and dpnoise
+// compute the noise of differential privacy, and package secagg secure aggregation; a record holds
 // the result.
 type PrivacyFields struct {
 	DPClip      float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
 	DPNoise     float32 // sigma: the noise's standard deviation is sigma*C
-	DPBy        uint8   // who adds it, see package noise
-	DPOf        uint8   // whose noise it is, see package noise
+	DPBy        uint8   // who adds the noise, see package dpnoise
+	DPOf        uint8   // whose noise it is, see package dpnoise
 	DPDelta     float32 // delta, for which epsilon is reported
-	Secure      uint8   // 1: the coordinator learns the sum alone
-	SecureRange float32 // scalars are cut to plus and minus this; 0: see package masked
-	SecureLists uint8   // 1: devices agree on the lists of who takes part, before they unmask a sum
+	Secure      uint8   // 1: the coordinator learns only the sum
+	SecureRange float32 // scalars are cut to plus and minus this; 0: see package secagg
+	SecureLists uint8   // 1: devices agree on the lists of participants before they unmask a sum
 }
 
 var privacySection = Section{

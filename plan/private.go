@@ -1,7 +1,7 @@
 package plan
 
-// Noisy says who adds noise to the scalars of a round: nobody, each device or the coordinator. It
-// is what Plan.DPBy means where Plan.DPClip is set.
+// Noisy says who adds noise to the scalars of a round: nobody, each device or the coordinator.
+// Plan.DPBy has this meaning if Plan.DPClip is set.
 func (p *Plan) Noisy() (device, coordinator bool) {
 	return p.DPClip > 0 && p.DPBy == 0, p.DPClip > 0 && p.DPBy == 1
 }

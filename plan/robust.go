@@ -1,14 +1,14 @@
 package plan
 
 // RobustFields is section robust: how far one device can move the model, see package coordinator.
-// Replicas need none of it: a record has what is left.
+// Replicas do not need these fields: the record holds the result.
 type RobustFields struct {
-	Bound      float32 // contributions are cut to so many median lengths; 0: they are not
-	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
-	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
+	Bound      float32 // contributions are cut to this many median lengths; 0: they are not
+	ClaimBound float32 // claimed samples are cut to this many medians; 0: they are not
+	Trust      uint32  // rounds over which devices must agree with the others; 0: no need
 
-	// Roots are ids of devices that the operator vouches for: with Trust the others must agree with
-	// them. Empty: none.
+	// Roots are ids of devices that the operator trusts: with Trust the others must agree with them.
+	// Empty: none.
 	Roots []string
 }
 

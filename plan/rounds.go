@@ -6,17 +6,17 @@ import "math"
 type RoundsFields struct {
 	Roster      Roster
 	Cohort      uint8   // 1: the second phase of a round asks the devices of its first, see Draw
-	Members     uint32  // round 1 waits until so many devices have joined
-	Target      uint32  // contributors that close a round early
+	Members     uint32  // round 1 waits until this many devices have joined
+	Target      uint32  // contributors at which a round closes early
 	OverSample  float32 // devices asked = Target * OverSample, in thousandths
-	Quorum      uint32  // contributors that a closing round needs
+	Quorum      uint32  // contributors without which a round does not close
 	Deadline    uint32  // longest time of an attempt, in milliseconds
-	MaxAttempts uint32  // attempts of a record before the run pauses
+	MaxAttempts uint32  // attempts at a record before the run pauses
 	Reannounce  uint32  // milliseconds between announcements of one attempt
 	Shards      uint32  // number of announcement subjects
 
-	// AnnounceBudget is the bytes of records, beyond the last, that a repeated
-	// announcement may carry, within MaxFrame.
+	// AnnounceBudget is how many bytes of older records a repeated announcement may carry, beside the
+	// last record, within MaxFrame.
 	AnnounceBudget uint32
 
 	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never
@@ -66,15 +66,14 @@ var roundsSection = Section{
 			at:  func(p *Plan) any { return &p.Cohort }},
 	}}
 
-// Sampled returns how many of members devices the first attempt of a record asks:
-// Target times OverSample, which is rounded to thousandths, rounded up. Each later
-// attempt asks twice as many.
+// Sampled returns how many of the members the first attempt at a record asks: Target times
+// OverSample, which is rounded to thousandths, rounded up. Each later attempt asks twice as many.
 func (p *Plan) Sampled(members uint32) uint32 {
 	return uint32(min(p.Asked(), uint64(members)))
 }
 
-// Asked returns Target times OverSample, rounded up. The factor is first rounded to
-// thousandths: 1.2 is not a float32, yet 10 devices at 1.2 must be 12.
+// Asked returns Target times OverSample, rounded up. The factor is first rounded to thousandths:
+// 1.2 is not a float32, yet 10 devices at 1.2 must be 12.
 func (p *Plan) Asked() uint64 {
 	thousandths := uint64(math.Round(1000 * float64(max(p.OverSample, 1))))
 	return (uint64(p.Target)*thousandths + 999) / 1000

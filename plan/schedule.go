@@ -9,8 +9,8 @@ import (
 )
 
 // StepSizeAt returns eta of a round, counted from 1: StepSize, decayed by StepDecay. Only the
-// coordinator evaluates it; the record has the result. Where [Plan.FactorAt] has the decay, this
-// does not.
+// coordinator computes it; the record holds the result. If [Plan.FactorAt] applies the decay, this
+// function does not.
 func (p *Plan) StepSizeAt(round uint64) float32 {
 	eta := float64(p.StepSize)
 	if p.StepDecay == InverseSqrt {
@@ -22,9 +22,9 @@ func (p *Plan) StepSizeAt(round uint64) float32 {
 	return float32(eta)
 }
 
-// FactorAt returns the factor on ServerStep of a round, counted from 1: 1, unless
+// FactorAt returns the factor on ServerStep of a round, counted from 1: it is 1, unless
 // [ServerRule.Steps]. Those rules set the length of a round's move themselves, so StepDecay from
-// [Cosine] on acts there. Only the coordinator evaluates it; the record has the result.
+// [Cosine] on acts there. Only the coordinator computes it; the record holds the result.
 func (p *Plan) FactorAt(round uint64) float32 {
 	if !p.ServerRule.Steps() {
 		return 1
@@ -32,7 +32,7 @@ func (p *Plan) FactorAt(round uint64) float32 {
 	return float32(p.share(round))
 }
 
-// share returns the part of a step that StepDecay from Cosine on leaves.
+// share returns the part of a step that StepDecay, from Cosine on, leaves.
 func (p *Plan) share(round uint64) float64 {
 	switch p.StepDecay {
 	case Cosine:
@@ -54,10 +54,9 @@ func (p *Plan) PerturbationsAt(round uint64) uint32 {
 	return n
 }
 
-// BatchSeed returns the seed of the minibatch of a device's local step for record n:
-// the first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" + id +
-// "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of the step and
-// for both sides of a difference.
+// BatchSeed returns the seed of the minibatch of a device's local step for record n: the first 8
+// bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" + id + "\x00" + LE64(n) +
+// LE32(step)). It is the same for all perturbations of the step and for both sides of a difference.
 func BatchSeed(run, id string, n uint64, step uint32) uint64 {
 	const longest = len("zofl/1 batch\x00") + 2*(MaxName+1) + 8 + 4
 	b := append(make([]byte, 0, longest), "zofl/1 batch\x00"...)
@@ -69,10 +68,10 @@ func BatchSeed(run, id string, n uint64, step uint32) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Draw returns the record for which the cohorts of record n are drawn. That is n itself, unless
-// record n is the second phase of a round, point is the record of its first, and Cohort is 1: then
-// it is point. So attempt a of the second phase asks whom attempt a of the first asked, if members
-// are as many, and more or fewer of them if it samples more or fewer.
+// Draw returns the record whose number draws the cohorts of record n. That is n itself, with one
+// exception: if record n is the second phase of a round whose first phase is record point, and
+// Cohort is 1, it is point. So attempt a of the second phase asks the same devices as attempt a of
+// the first, unless the number of members, or of devices to sample, has changed.
 func (p *Plan) Draw(n, point uint64) uint64 {
 	if p.Cohort > 0 && point > 0 {
 		return point

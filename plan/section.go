@@ -26,7 +26,7 @@ func Sections() []Section {
 // Fields lists the fields of a section by ascending number.
 func (s *Section) Fields() []Field { return slices.Clone(s.fields) }
 
-// planSections is the one place that lists the sections. Each is in a file of its own.
+// planSections is the one place that lists the sections. Each has its own file.
 var planSections = []*Section{
 	&runSection, &modelSection, &probeSection, &surrogateSection, &groupsSection, &localSection,
 	&serverSection, &aggregateSection, &robustSection, &privacySection, &roundsSection,

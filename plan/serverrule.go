@@ -2,9 +2,8 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// ServerRule is how the model takes a round's mean move delta = x_K - x_0, which
-// points downhill. Its letters are fields of Plan: a is ServerStep, b1 ServerBeta1, b2
-// ServerBeta2, e ServerEpsilon.
+// ServerRule is how the model takes a round's mean move delta = x_K - x_0, which points downhill.
+// The letters are fields of Plan: a is ServerStep, b1 ServerBeta1, b2 ServerBeta2, e ServerEpsilon.
 type ServerRule uint8
 
 const (
@@ -24,10 +23,10 @@ const (
 	ServerYogi ServerRule = 5
 	// ServerSign: x = x_0 + a sign(delta).
 	ServerSign ServerRule = 6
-	// ServerNormalized: momentum of the round's mean estimate g, divided by the root of a
-	// running mean of squared scalars, with decoupled decay l = Plan.ServerDecay. a is the
-	// record's StepSize, u the weighted mean of the squares of the record's own scalars:
-	// an estimate of a contributor's |gradient|^2.
+	// ServerNormalized: momentum of the round's mean estimate g, divided by the root of a running mean
+	// of squared scalars, with decoupled decay l = Plan.ServerDecay. a is the record's StepSize. u is
+	// the weighted mean square of the record's own scalars, which estimates a contributor's
+	// |gradient|^2.
 	//
 	//	m = b1 m + (1-b1) g,  V = b2 V + (1-b2) u,  p1 = b1 p1,  p2 = b2 p2
 	//	x = (1 - l a) x - a (m/(1-p1)) / sqrt(V/(1-p2))
@@ -39,8 +38,8 @@ const (
 	ServerAdaGrad ServerRule = 10 // 7 and 9 are never assigned: test vectors have them as unknown
 )
 
-// Steps reports whether Plan.ServerStep sets the length of the rule's move. That of the others
-// is set by Plan.StepSize alone.
+// Steps says whether Plan.ServerStep sets the length of the rule's move. For all other rules only
+// Plan.StepSize does.
 func (v ServerRule) Steps() bool { return v != ServerMean && v != ServerNormalized }
 
 // Moments returns the number of vectors that the rule keeps: m, v, the largest v.

@@ -7,9 +7,9 @@ type StopFields struct {
 	StopWhen   StopWhen
 	StopValue  float32
 
-	// Diverge pauses the run when the median loss of the devices has risen by Diverge
-	// times the first: smoothed by as much, or two rounds in a row by four times as much.
-	// 0: never.
+	// Diverge pauses the run when the median loss of the devices has risen too far. The smoothed
+	// median may rise by Diverge times the first loss, and two rounds in a row by four times that. 0:
+	// never.
 	Diverge float32
 }
 

@@ -11,7 +11,7 @@ type SurrogateFields struct {
 	Window        uint32  // n, losses that a device's surrogate uses
 	Active        uint32  // queries around each local iterate, beside the one at it
 	Around        uint32  // queries around a round's x, beside the one at it
-	Candidates    uint32  // points from which the most uncertain are queried
+	Candidates    uint32  // number of points of which the most uncertain are queried
 	Radius        float32 // half the side of the cube from which candidates are drawn
 	Correction    Correction
 	CorrectionAt  CorrectionAt

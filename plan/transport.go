@@ -2,8 +2,8 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// Transport is what devices send, and what a record carries of it. The rest of the
-// project asks for the properties below, and seldom for a transport by name.
+// Transport is what devices send, and what a record holds of that. The rest of the project calls
+// the methods below, and seldom compares transports by name.
 type Transport uint8
 
 const (
@@ -22,36 +22,36 @@ var transportNames = []string{"mean", "relay", "dense"}
 
 func (v Transport) String() string { return codec.Name(transportNames, int(v)) }
 
-// SendsVectors reports whether devices send vectors, in [Upload] pieces, and a round's
-// record names an object, [Round.Object]; otherwise devices send scalars in a [Reply],
-// and the record has them as terms.
+// SendsVectors says whether devices send vectors, in [Upload] pieces, and a round's record names an
+// object, [Round.Object]. Otherwise devices send scalars in a [Reply], and the record holds them as
+// terms.
 func (v Transport) SendsVectors() bool { return v == DenseVectors }
 
-// Relays reports whether a round's record has one term for each contributor, whose
-// source is the contributor's slot.
+// Relays says whether a round's record has one term for each contributor, whose source is the
+// contributor's slot.
 func (v Transport) Relays() bool { return v == Relay }
 
 // SendsVectors is p.Transport.SendsVectors.
 func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
 
-// RelaysWeights reports whether a round's record has the weight of each contributor,
+// RelaysWeights says whether a round's record holds the weight of each contributor,
 // [Round.Weights].
 func (p *Plan) RelaysWeights() bool { return p.Transport.Relays() && p.Weights != Equal }
 
-// SendsControl reports whether contributions have the scalars of a [ControlVariate].
-// With vectors the control variate is in the vector, or is one. With [SVRG] a device has none.
+// SendsControl says whether contributions hold the scalars of a [ControlVariate]. With vectors the
+// control variate is in the vector, or is itself one. With [SVRG] a device has none.
 func (p *Plan) SendsControl() bool {
 	return p.Control != NoControl && p.Control != SVRG && !p.SendsVectors()
 }
 
-// HoldsReplies reports whether the coordinator must hold the scalars of every
-// contributor until the round closes; otherwise it only adds them to sums.
+// HoldsReplies says whether the coordinator must keep the scalars of every contributor until the
+// round closes; otherwise it only adds them to sums.
 func (p *Plan) HoldsReplies() bool {
 	return p.Transport.Relays() || p.Aggregator == Median || p.Aggregator == TrimmedMean
 }
 
-// Object returns the number of elements of the vector that each device sends in a
-// phase, and whose mean the record names, with transport=dense; 0 with others:
+// Object returns the number of elements of the vector that each device sends in a phase, and whose
+// mean the record names, with transport=dense; 0 otherwise:
 //
 //	phase 0: x; with ScaffoldMean 2d, x and then c_i, the mean of the device's estimates
 //	phase 1: with ScaffoldPoint and SVRG c_i, the estimate at the round's first point; with

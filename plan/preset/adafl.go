@@ -2,7 +2,7 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// adaptivePresets take the round's mean move with moments of it.
+// adaptivePresets take the round's mean move with moments of that move.
 var adaptivePresets = []Info{
 	{
 		Name:   "zo-adafl",
@@ -34,7 +34,7 @@ Work: K directions a record, each twice: once for its length and once for the st
 	},
 }
 
-// adaptive sets Algorithm 1 of ZO-AdaFL, but not whose directions it probes.
+// adaptive sets Algorithm 1 of ZO-AdaFL, except which directions a device probes.
 func adaptive(p *plan.Plan) {
 	p.Distribution, p.Difference = plan.Sphere, plan.Forward
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 50, 1, 25

@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// mannerFields say how devices share directions. Their values only go together.
+// mannerFields say how devices share directions. Their values only work together.
 var mannerFields = []string{"sharing", "transport", "groups", "group_size", "regroup",
 	"precision"}
 
-// manners have the mannerFields that the preset zofl may have, its own first. A plan takes the
-// first ones with which it can run: rounds of many devices have directions of their own; late work
-// has scalars of 16 bits; devices of an open roster draw groups; and medians have directions that
-// all devices share.
+// manners lists the mannerFields that the preset zofl may have, its own first. A plan takes the
+// first entry with which it can run. Rounds of many devices have own directions; late work has
+// scalars of 16 bits; devices of an open roster draw groups; and medians have directions that all
+// devices share.
 var manners = []plan.Plan{
 	{
 		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
@@ -44,17 +44,17 @@ var manners = []plan.Plan{
 	},
 }
 
-// someGroups is how many groups devices of an open roster draw among, unless that makes groups of
-// fewer than fewest devices or of more than a plan can have. More of them would have less noise,
-// and longer records: with more than mostGroups, all share directions.
+// someGroups is among how many groups devices of an open roster draw, unless groups would have
+// fewer than fewest devices, or more than a plan can have. More groups would have less noise, but
+// longer records: with more than mostGroups, all devices share directions.
 const (
 	someGroups = 20
 	mostGroups = 64
 	fewest     = 5
 )
 
-// mannersFor returns the manners that a plan may have. Groups at random are for open rosters: a
-// listed one has better ones. A median of few devices would outvote fewer liars.
+// mannersFor returns the manners that a plan may have. Random groups are for open rosters: a listed
+// roster has better ones. A median of few devices would outvote fewer liars.
 func mannersFor(p *plan.Plan) (list []plan.Plan) {
 	asked := p.Sampled(plan.MaxMembers)
 	draws := p.Roster == plan.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
@@ -70,19 +70,19 @@ func mannersFor(p *plan.Plan) (list []plan.Plan) {
 	return list
 }
 
-// Fit lets a plan of the preset zofl run although fields of its author's exclude how the preset
-// shares directions. set names the fields that the author has set. Fit changes those of sharing,
-// transport, groups, group_size, regroup and precision that are the preset's and not in set. They
-// change together, to the first of these with which the plan can run:
+// Fit lets a plan of the preset zofl run although its author set fields that exclude the preset's
+// way of sharing directions. set names the fields that the author has set. Fit changes those fields
+// of sharing, transport, groups, group_size, regroup and precision that come from the preset and
+// are not in set. They change together, to the first of these ways with which the plan can run:
 //
-//   - directions of each device's own, with scalars of 4 bits;
+//   - own directions of each device, with scalars of 4 bits;
 //   - the same with scalars of 16 bits;
 //   - groups that devices of an open roster draw;
 //   - directions that all devices share.
 //
-// Fit returns one sentence that says what changed, and why. Where nothing has to change, or no such
-// change helps, it changes nothing and returns "". What a plan still lacks, such as a number for mu
-// with secure=sum, package plancheck says.
+// Fit returns one sentence that says what changed, and why. If nothing has to change, or no such
+// change helps, Fit changes nothing and returns "". Package plancheck reports what a plan still
+// lacks, such as a number for mu with secure=sum.
 //
 // Call it after [New] and your own fields:
 //
@@ -98,7 +98,7 @@ func Fit(p *plan.Plan, set ...string) (note string) {
 	free, given := mannerOf(p, set)
 	cause := fmt.Sprintf("%s=%v", fault.Field, fault.Value)
 	if slices.Contains(mannerFields, fault.Field) && len(given) > 0 {
-		cause = strings.Join(given, " ") // not what it contradicts
+		cause = strings.Join(given, " ") // not the field that it contradicts
 	}
 	fits := func(left error) bool { return left == nil }
 	other := func(left error) bool { // than how devices share directions
@@ -119,8 +119,8 @@ func Fit(p *plan.Plan, set ...string) (note string) {
 		"plan has %s.", cause, strings.Join(changed, " "))
 }
 
-// firstManner returns p with the free fields of the first manner of which what is left to refuse
-// will do; nil: of none.
+// firstManner returns p with the free fields of the first manner that leaves nothing to refuse;
+// nil: there is none.
 func firstManner(p *plan.Plan, free []uint64, do func(left error) bool) *plan.Plan {
 	for _, m := range mannersFor(p) {
 		q := *p
@@ -146,7 +146,7 @@ func mannerOf(p *plan.Plan, set []string) (free []uint64, given []string) {
 	return free, given
 }
 
-// changedManner returns the mannerFields of q that are not those of p.
+// changedManner returns the mannerFields in which q differs from p.
 func changedManner(p, q *plan.Plan) (list []string) {
 	for _, f := range plan.Fields() {
 		if slices.Contains(mannerFields, f.Name) && textOf(f, p) != textOf(f, q) {

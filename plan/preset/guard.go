@@ -7,20 +7,20 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Guard bounds what one device can do to a run: contributions count up to 8 times the length that
-// is usual, and claimed samples up to 8 median claims, see [plan.Plan].Bound and ClaimBound. Honest
-// devices are hardly ever cut. The bounds are not of a paper, so [Unbound] leaves them out; the
-// plans of [New], zofl plan and zofl demo have them. Noise has a bound of its own, and masks hide
-// lengths and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual
-// length, so a plan with transport=dense gets no Bound.
+// Guard bounds what one device can do to a run: contributions count up to 8 times the usual length,
+// and claimed samples up to 8 median claims, see [plan.Plan].Bound and ClaimBound. Honest devices
+// are hardly ever cut. No paper has these bounds, so [Unbound] leaves them out; the plans of [New],
+// zofl plan and zofl demo have them. Noise has its own bound, and secure aggregation hides lengths
+// and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual length, so a
+// plan with transport=dense gets no Bound.
 //
-// With secure=sum a coordinator that lies can have the sum of very few, see [secagg.SmallestSum].
-// Against that, in private runs of up to 100 devices a round, Guard has devices agree on lists. In
-// others it raises Quorum to three quarters of the devices that a round asks, if these are so few
-// that it counts.
+// With secure=sum a lying coordinator can learn the sum of very few devices, see
+// [secagg.SmallestSum]. To prevent that, Guard makes devices agree on lists, in private runs of up
+// to 100 devices a round. In other runs it raises Quorum to three quarters of the devices that a
+// round asks, if these are few enough for it to matter.
 //
-// Call it after your own fields. A bound that a plan has stays, and so does a field whose name is
-// in set: an author may want none.
+// Call it after your own fields. Guard keeps a bound that a plan already has, and a field whose
+// name is in set: an author may want none.
 func Guard(p *plan.Plan, set ...string) {
 	if p.Secure > 0 {
 		guardSum(p, set)
@@ -37,7 +37,7 @@ func Guard(p *plan.Plan, set ...string) {
 	}
 }
 
-// guardSum keeps a coordinator that lies from sums of few devices, where all are neighbors.
+// guardSum keeps a lying coordinator from sums of few devices, where all devices are neighbors.
 func guardSum(p *plan.Plan, set []string) {
 	asked := p.Sampled(plan.MaxMembers)
 	if degree, _ := secagg.Graph(int(asked)); degree+1 < int(asked) {

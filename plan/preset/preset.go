@@ -1,8 +1,7 @@
-// Package preset makes plans by the name of a method: a paper's algorithm with
-// its defaults, and notes on where they come from.
+// Package preset makes plans by the name of a method: a paper's algorithm with its defaults, and
+// notes on the origin of these.
 //
-// It is for whoever writes a plan. A device receives its plan ready made and
-// does not link this package.
+// Use it to write a plan. A device receives a finished plan and does not link this package.
 package preset
 
 import (
@@ -20,7 +19,7 @@ import (
 type Info struct {
 	Name   string
 	Source string // paper, algorithm and equations
-	Notes  string // where the defaults come from, the traps, and how it does with its own step
+	Notes  string // the origin of the defaults, the traps, and how well its own step works
 	apply  func(*plan.Plan)
 }
 
@@ -34,7 +33,7 @@ func List() []Info {
 	return list
 }
 
-// all returns the presets as they are written, without the results of their trials.
+// all returns the presets as they are written here, without the results of their trials.
 func all() []Info {
 	return slices.Concat(sharedPresets, relayPresets, adaptivePresets,
 		subspacePresets, correctedPresets, densePresets, beyondPresets)
@@ -51,19 +50,17 @@ func names(list []Info) (names []string) {
 	return names
 }
 
-// New returns a plan of the named method for a run over dim parameters, with a
-// fresh random run key, and with the bounds of [Guard] on what one device can do.
-// Every other field can still be changed before the run starts; after that, [Fit]
-// adapts how devices of zofl share directions. The plan asks 10 devices a round,
-// closes a round at 10 contributors or after 30 seconds, and needs at least 5; mezo
-// has one device. [Few] adapts it to fewer members. An unknown name is a
-// [*plan.Error].
+// New returns a plan of the named method for a run over dim parameters, with a fresh random run
+// key, and with the bounds of [Guard] on what one device can do. You can change every other field
+// before the run starts. Then [Fit] adapts how devices of zofl share directions. A round asks 10
+// devices, closes at 10 contributors or after 30 seconds, and needs at least 5; mezo has one
+// device. [Few] adapts the plan to fewer members. An unknown name is a [*plan.Error].
 //
-// For DPClip, Secure or transport=dense, which exclude bounds, begin with [Unbound] and call
-// Guard after your own fields.
+// DPClip, Secure and transport=dense exclude bounds: for these, begin with [Unbound] and call Guard
+// after your own fields.
 //
-// Only zofl and zofl-shared find their step. Others have one that was chosen for other models, and
-// may not train yours: [Warnings] says so.
+// Only zofl and zofl-shared find their step. All others have a step that was chosen for other
+// models, and may not train yours: [Warnings] says so.
 func New(name, run string, dim uint64) (*plan.Plan, error) {
 	p, err := Unbound(name, run, dim)
 	if err != nil {
@@ -73,14 +70,14 @@ func New(name, run string, dim uint64) (*plan.Plan, error) {
 	return p, nil
 }
 
-// Unbound is [New] without bounds: the method as its paper has it. With Bound 0 one device that
-// lies can spoil a run, so it is for devices that you trust, and for comparing methods.
+// Unbound returns what [New] does, without bounds: the method as its paper has it. With Bound 0 one
+// lying device can ruin a run. So use it with devices that you trust, or to compare methods.
 func Unbound(name, run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(all(), name, run, dim)
 }
 
-// UnboundDecomflAdam is [Unbound] of the preset decomfl-adam. A program that asks for no other does
-// not link their notes.
+// UnboundDecomflAdam does what [Unbound] does, for the preset decomfl-adam. A program that uses no
+// other preset does not link their notes.
 func UnboundDecomflAdam(run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(beyondPresets, "decomfl-adam", run, dim)
 }

@@ -2,8 +2,8 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// sharedPresets have shared directions and mean scalars, so bytes and work of a record do
-// not grow with the fleet.
+// sharedPresets have shared directions and mean scalars. So the bytes and work of a record do not
+// grow with the fleet.
 var sharedPresets = []Info{
 	{
 		Name:   "decomfl",

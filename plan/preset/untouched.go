@@ -8,22 +8,21 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A trial is what a preset with a step of its own reached on small tasks of classification,
-// with nothing set but the model and the fleet, beside the best of nine steps: the step's
-// multiples by powers of 4. It is a row of a table in papers/RESULTS.md, and a test
-// there compares the two.
+// A trial is the result of a preset with its own step on small tasks of classification, with only
+// the model and the fleet set. It is compared with the best of nine steps: multiples of its step by
+// powers of 4. A trial is a row of a table in papers/RESULTS.md, and a test there compares the two.
 type trial struct {
 	tasks  int
 	near   int     // tasks on which it ended within 3 points of the best
 	failed int     // tasks on which it ended early
-	behind float64 // points below the best, where they are most, of runs that did not end early
+	behind float64 // most points below the best, of runs that did not end early
 	from   string  // the shortest of the best steps, as a multiple
 	to     string  // the longest; empty: no step learned
-	why    string  // why its own step misses; empty: it hardly does
+	why    string  // the reason why its own step misses; empty: it hardly does
 }
 
 // trials are those of the presets that the experiment ran. A preset that finds its step has none.
-// Of those that compute most, only the smallest tasks were run, or none.
+// For presets that compute most, only the smallest tasks were run, or none.
 var trials = map[string]trial{
 	"decomfl": {tasks: 8, near: 1, behind: 52.8, from: "1", to: "256 or more",
 		why: whySlope + "1e-3 was published beside torch momentum 0.9, which makes steps 10 times " +
@@ -55,7 +54,7 @@ var trials = map[string]trial{
 	"zofedht-shared":      {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4", why: whyAlong},
 }
 
-// Why steps of several presets miss.
+// Reasons why the steps of several presets miss.
 const (
 	whySlope = "A move is the step times the slope, which differs from model to model. "
 	whyFedZO = whySlope + "1e-3 is that of its authors' attack on images, and K = P = 20 leaves few " +
@@ -66,7 +65,7 @@ const (
 		"gradient. K = 50 of them with a step of 1 diverge where d or the inputs are large."
 )
 
-// unlearned is said of a preset that no step serves.
+// unlearned is the text for a preset that no step serves.
 const unlearned = " of classification this preset learned nothing in 300 rounds with any of nine " +
 	"steps: its own, and others 1/256 to 256 times as long."
 
@@ -95,7 +94,7 @@ func (t trial) String() string {
 	return text + fmt.Sprintf(". The best steps were %s to %s times as long.", t.from, t.to)
 }
 
-// only is what is said of a single task.
+// only is the text for a single task.
 func (t trial) only() string {
 	text := "With its own step this preset "
 	switch {
@@ -112,11 +111,10 @@ func (t trial) only() string {
 		"long.", t.from)
 }
 
-// untried is said of presets without a trial.
+// untried is the text for presets without a trial.
 const untried = "Its step was not tried on other models: zofl tune finds one on yours."
 
-// told returns a preset with the results of its trial as the last of its notes, or that there is
-// none.
+// told returns a preset whose notes end with the result of its trial, or say that there is none.
 func (i Info) told() Info {
 	var own plan.Plan
 	i.apply(&own)
@@ -128,9 +126,9 @@ func (i Info) told() Info {
 	return i
 }
 
-// Warnings returns what an author should know before the run begins, a paragraph each: that a
-// plan's step is still its preset's, which was chosen for other models, and how to find one. A plan
-// with another step, or whose devices find it, has none.
+// Warnings returns what an author should know before the run begins, a paragraph each. It warns of
+// a step that is still the preset's, because that was chosen for other models, and says how to find
+// another. A plan with another step, or whose devices find the step, gets no warning.
 func Warnings(p *plan.Plan) []string {
 	list := List()
 	at := slices.IndexFunc(list, func(i Info) bool { return i.Name == p.Preset })
