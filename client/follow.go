@@ -91,7 +91,11 @@ func (c *Client) act(ctx context.Context, a *arrival) error {
 		}
 		c.endBackoff(ctx)
 	case a.State == wire.Open && c.follower.Replica().Ended() == nil:
-		if err := c.work(ctx, a); err != nil {
+		p, err := c.work(ctx, a)
+		if err == nil {
+			err = c.report(p)
+		}
+		if err != nil {
 			return err
 		}
 	}

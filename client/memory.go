@@ -45,7 +45,7 @@ func memoryItem(p *plan.Plan) (item, magic string) {
 // Recorder's.
 func (m *memory) prepare(r *replica.Replica) error {
 	plan, numbers := r.Plan(), m.prober.Memory()
-	if !plan.SendsVectors() || !m.prober.Prepare(r) {
+	if !m.prober.Prepare(r) {
 		return nil
 	}
 	item, magic := memoryItem(plan)
@@ -69,14 +69,6 @@ func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbo
 		numbers.Recall(n, vector, r.Plan())
 	}
 	return err
-}
-
-// lost reports, once, what the device lacks.
-func (m *memory) lost(r *replica.Replica) error {
-	if !r.Plan().SendsVectors() {
-		return nil
-	}
-	return m.prober.Lost(r)
 }
 
 // save stores the memory if it changed. Its error is the Recorder's.

@@ -1,12 +1,10 @@
 package client
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -37,8 +35,8 @@ func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 }
 
 // withheld returns the reason why the device must not answer a record; nil: it may.
-func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
-	device, _ := plan.Noisy()
+func (c *Client) withheld(a *arrival) error {
+	device, _ := c.follower.Plan().Noisy()
 	switch {
 	case !device:
 		return nil
@@ -50,24 +48,15 @@ func (c *Client) withheld(a *arrival, plan *plan.Plan) error {
 	return nil
 }
 
-// sendKept sends a reply, masked if the plan asks for secure aggregation. Where the device adds
-// noise, sendKept first makes sure that the store has the reply: after a crash the device would
-// draw other noise. If the store lacks it, sendKept reports that and sends nothing.
-func (c *Client) sendKept(
-	ctx context.Context, masks *secagg.Session, plan *plan.Plan, frame []byte,
-) (sent bool, err error) {
-	if device, _ := plan.Noisy(); device {
-		kept, err := c.outbox.Kept()
-		switch {
-		case err != nil:
-			return false, err
-		case !kept:
-			return false, c.report(Progress{State: Waiting,
-				Err: fmt.Errorf("%w: the store did not keep it", errPrivacy)})
-		}
+// unkept returns why a reply must not leave the device; nil: it may. Where the device adds noise,
+// the store has to keep the reply, because after a crash the device would draw other noise.
+func (c *Client) unkept() (fault, err error) {
+	if device, _ := c.follower.Plan().Noisy(); !device {
+		return nil, nil
 	}
-	if masks != nil {
-		return c.add(ctx, masks, frame)
+	kept, err := c.outbox.Kept()
+	if err == nil && !kept {
+		fault = fmt.Errorf("%w: the store did not keep it", errPrivacy)
 	}
-	return true, c.send(ctx, frame)
+	return fault, err
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/follow"
@@ -23,6 +24,27 @@ func (c *Client) report(p Progress) error {
 		return fmt.Errorf("%w: %w", retry.ErrRecorder, err)
 	}
 	return nil
+}
+
+// waiting is the progress of a device that has no more to do for a round. fault is the reason; nil:
+// none.
+func waiting(fault error) Progress { return Progress{State: Waiting, Err: fault} }
+
+// contributed is the progress of a device whose contribution is on its way.
+func contributed(loss float32) Progress {
+	return Progress{State: Waiting, Contributed: true, Loss: float64(loss)}
+}
+
+// later is what follows from an error in the work on a round: the end of Run if the error is final,
+// otherwise the device waits, as the next announcement is another chance.
+func later(ctx context.Context, err error) (Progress, error) {
+	switch {
+	case ctx.Err() != nil:
+		return Progress{}, context.Cause(ctx)
+	case retry.Final(err):
+		return Progress{}, err
+	}
+	return waiting(err), nil
 }
 
 // reportAside reports a fault that does not change the client's state.

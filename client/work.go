@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
-	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
@@ -26,133 +25,107 @@ var (
 // errUnusable: an announcement asks for something that the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round that a announces, if a asks this device. It computes the reply
-// once, and sends the same bytes whenever the round asks again. With transport=dense it sends only
-// the pieces that the coordinator lacks.
-func (c *Client) work(ctx context.Context, a *arrival) error {
-	r := c.follower.Replica()
-	plan, tip := r.Plan(), r.Hash().Tip()
-	if !c.asks(a, plan) {
-		return c.report(Progress{State: Waiting})
+// work contributes to the round that a announces, if a asks this device, and returns what to tell
+// the Recorder. It computes the answer once, and sends the same bytes whenever the round asks
+// again.
+func (c *Client) work(ctx context.Context, a *arrival) (Progress, error) {
+	p := c.follower.Plan()
+	if !c.asks(a, p) {
+		return waiting(nil), nil
 	}
-	if err := possible(a, plan); err != nil {
+	if err := possible(a, p); err != nil {
 		c.inbox.refuse()
-		return c.report(Progress{State: Waiting, Err: err})
+		return waiting(err), nil
 	}
-	if plan.Summed() {
+	switch {
+	case p.Summed():
 		return c.workMasked(ctx, a)
+	case p.SendsVectors():
+		return c.workVector(ctx, a)
 	}
-	repeats := c.member.repeats(a)
-	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
-		missing, ok := a.Missing()
-		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // the reply arrived, or is on its way
-			return c.report(Progress{State: Waiting})
-		}
-		_, err := c.sendKept(ctx, nil, plan, frame)
-		return err
-	}
-	if err := c.withheld(a, plan); err != nil {
-		return c.report(Progress{State: Waiting, Err: err})
-	}
-	if c.backsOff(ctx, a.N, c.lastChance(a)) {
-		return c.report(Progress{State: Waiting})
-	}
-	round := c.working(ctx, a, nil)
-	defer round.end()
-	if c.outbox.Uploads(&a.Announcement, tip) {
-		return c.deliver(ctx, round, a)
-	}
-	return c.answer(ctx, round, a)
+	return c.workScalars(ctx, a)
 }
 
 // asks says whether an announcement asks this device.
-func (c *Client) asks(a *arrival, plan *plan.Plan) bool {
-	if grouped(plan) && survey.Asked(a.Rest) == survey.None {
+func (c *Client) asks(a *arrival, p *plan.Plan) bool {
+	if grouped(p) && survey.Asked(a.Rest) == survey.None {
 		_, named := grouping.Of(&a.Announcement, c.member.slot)
 		return named
 	}
-	return a.Cohort.Has(plan.Run, c.follower.Replica().Draw(a.N), a.Attempt, c.member.slot, c.cfg.ID)
+	return a.Cohort.Has(p.Run, c.follower.Replica().Draw(a.N), a.Attempt, c.member.slot, c.cfg.ID)
 }
 
-// answer computes and sends the reply to a round that this device has not answered yet.
-func (c *Client) answer(ctx context.Context, round *working, a *arrival) error {
-	r := c.follower.Replica()
-	if err := c.memory.prepare(r); err != nil {
-		return err
+// sendAgain sends the reply that this device promised, if the coordinator lacks it. kept is false
+// if there is none.
+func (c *Client) sendAgain(ctx context.Context, a *arrival) (p Progress, kept bool, err error) {
+	repeats := c.member.repeats(a)
+	frame := c.outbox.Frame(&a.Announcement, c.follower.Replica().Hash().Tip())
+	if frame == nil {
+		return Progress{}, false, nil
 	}
-	t, err := c.task(ctx, a)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case retry.Final(err):
-		return err
-	case err != nil: // the next announcement brings another chance
-		return c.report(Progress{State: Waiting, Err: err})
+	missing, ok := a.Missing()
+	if ok && !missing.Has(c.member.slot) || !ok && !repeats {
+		return waiting(nil), true, nil // the reply arrived, or is on its way
 	}
-	if lost := c.memory.lost(r); lost != nil {
-		c.cfg.Logger.Warn(lost.Error(), "record", a.N)
-		if err := c.reportAside(lost); err != nil {
-			return err
-		}
-	}
-	if err := c.report(Progress{State: Working}); err != nil {
-		return err
-	}
-	reply, vector, err := c.contribute(round, a, &t)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case round.superseded.Load():
-		return c.report(Progress{State: Waiting, Err: errSuperseded})
-	}
-	reply.N, reply.Tip = a.N, r.Hash().Tip()
-	if vector != nil {
-		if err := c.outbox.PromiseVector(&a.Announcement, &reply, vector); err != nil {
-			return err
-		}
-		return c.deliver(ctx, round, a)
-	}
-	return c.reply(ctx, round, a, &reply, err)
-}
-
-// reply stores and sends a reply; fault is the reason for declining, if it declines.
-func (c *Client) reply(
-	ctx context.Context, round *working, a *arrival, r *wire.Reply, fault error,
-) error {
-	pause := time.Duration(0)
-	if r.Kind == wire.Decline {
-		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
-		if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
-			pause = c.backoff.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
-		}
-		if pause > 0 {
-			r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
-		}
-	} else {
-		c.backoff = retry.Backoff{}
-	}
-	private := hidden(c.follower.Plan(), r)
-	frame, err := c.outbox.Promise(&a.Announcement, &private)
-	if err != nil {
-		return err
-	}
-	sent := true
-	if r.Kind == wire.Contribution {
-		sent, err = c.sendKept(ctx, round.masks, c.follower.Plan(), frame)
-	} else {
+	fault, err := c.unkept()
+	if fault == nil && err == nil {
 		err = c.send(ctx, frame)
 	}
-	if err != nil || !sent {
-		return err
+	return waiting(fault), true, err
+}
+
+// abstains says whether this device computes no answer to a round now, and why if that is worth
+// telling.
+func (c *Client) abstains(ctx context.Context, a *arrival) (why error, abstains bool) {
+	if why := c.withheld(a); why != nil {
+		return why, true
 	}
-	if r.Kind == wire.Decline {
-		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff",
-			pause)
-		return c.report(Progress{
-			State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault,
-		})
+	return nil, c.backsOff(ctx, a.N, c.lastChance(a))
+}
+
+// compute has the app evaluate a task. fault is why this device declines, or errSuperseded.
+func (c *Client) compute(
+	ctx context.Context, round *working, t *probe.Task,
+) (r wire.Reply, vector []float32, fault, err error) {
+	if err := c.report(Progress{State: Working}); err != nil {
+		return r, nil, nil, err
 	}
-	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(r.Loss)})
+	r, vector, fault = c.contribute(round, round.a, t)
+	switch {
+	case ctx.Err() != nil:
+		return r, nil, nil, context.Cause(ctx)
+	case round.superseded.Load():
+		return r, nil, errSuperseded, nil
+	}
+	r.N, r.Tip = round.a.N, c.follower.Replica().Hash().Tip()
+	return r, vector, fault, nil
+}
+
+// decline stores and sends the reply of a device that does not contribute because of a fault. After
+// errSuperseded there is nobody to send it to.
+func (c *Client) decline(
+	ctx context.Context, a *arrival, r *wire.Reply, fault error,
+) (Progress, error) {
+	if fault == errSuperseded {
+		return waiting(fault), nil
+	}
+	pause := time.Duration(0)
+	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
+		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
+		pause = c.backoff.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
+	}
+	if pause > 0 {
+		r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
+	}
+	frame, err := c.outbox.Promise(&a.Announcement, r)
+	if err == nil {
+		err = c.send(ctx, frame)
+	}
+	if err != nil {
+		return Progress{}, err
+	}
+	c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff", pause)
+	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
 }
 
 // send publishes a reply. Being offline is no error.
@@ -161,25 +134,61 @@ func (c *Client) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
-// deliver sends the stored vector before the round closes, and reports the outcome.
-func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error {
-	loss, sent, err := c.outbox.Deliver(round, &a.Announcement)
-	if errors.Is(err, context.Canceled) && round.superseded.Load() {
-		err = fmt.Errorf("%w: %w", errSuperseded, err)
+// contribute returns the reply to a round: a contribution, with its vector where devices send
+// vectors, or a decline with its reason.
+func (c *Client) contribute(
+	ctx context.Context, a *arrival, t *probe.Task,
+) (r wire.Reply, vector []float32, err error) {
+	p := c.follower.Plan()
+	if err := c.ready(ctx, a.N, c.prober.Calls(p, t), c.lastChance(a)); err != nil {
+		return declined(err), nil, err
+	}
+	weight, err := c.prober.Weight(ctx, p)
+	if err != nil {
+		return declined(err), nil, err
+	}
+	result, err := c.prober.Run(ctx, c.follower.Replica(), *t)
+	if err != nil {
+		return declined(err), nil, err
+	}
+	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
+	if result.Vector != nil {
+		return r, result.Vector, nil // the vector travels separately, in pieces
+	}
+	if t.Survey != survey.None {
+		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
+		return r, nil, nil
+	}
+	r.Values = slices.Clone(result.Sent)
+	if p.StepAuto > 0 {
+		r.Rest = survey.Slope(result.Slope)
 	}
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case retry.Final(err):
-		return err
-	case err != nil: // the transfer resumes at the next announcement
-		c.cfg.Logger.Warn("vector not sent", "record", a.N, "err", err)
-		return c.report(Progress{State: Waiting, Err: err})
-	case !sent:
-		return c.report(Progress{State: Waiting})
+	case result.Control.N > 0:
+		r.Rest = result.Control.Append(nil)
+	case grouped(p):
+		r.Rest = grouping.AppendReply(r.Rest, t.Group)
 	}
-	c.backoff = retry.Backoff{}
-	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
+	return r, nil, nil
+}
+
+// declined returns the reply of a device that cannot contribute because of err.
+func declined(err error) wire.Reply {
+	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
+}
+
+func reasonOf(err error) wire.DeclineReason {
+	switch {
+	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
+		return wire.DeclineTime
+	case errors.Is(err, probe.ErrBusy):
+		return wire.DeclineBusy
+	case errors.Is(err, probe.ErrPolicy):
+		return wire.DeclinePolicy
+	case errors.Is(err, probe.ErrTooLarge):
+		return wire.DeclineTooLarge
+	}
+	return wire.DeclineLoss
 }
 
 // A working is the context of the work on one announcement. It ends with the context of Run, or as
@@ -217,79 +226,6 @@ func (w *working) see(later *arrival) {
 func (w *working) end() {
 	w.unwatch()
 	w.cancel()
-}
-
-// contribute returns the reply to a round: a contribution, with its vector where devices send
-// vectors, or a decline with its reason.
-func (c *Client) contribute(
-	ctx context.Context, a *arrival, t *probe.Task,
-) (r wire.Reply, vector []float32, err error) {
-	plan := c.follower.Plan()
-	if err := c.ready(ctx, a.N, c.prober.Calls(plan, t), c.lastChance(a)); err != nil {
-		return declined(err), nil, err
-	}
-	weight, err := c.prober.Weight(ctx, plan)
-	if err != nil {
-		return declined(err), nil, err
-	}
-	result, err := c.prober.Run(ctx, c.follower.Replica(), *t)
-	if err != nil {
-		return declined(err), nil, err
-	}
-	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
-	if result.Vector != nil {
-		return r, result.Vector, nil // the vector travels separately, in pieces
-	}
-	if t.Survey != survey.None {
-		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
-		return r, nil, nil
-	}
-	r.Values = slices.Clone(result.Sent)
-	if plan.StepAuto > 0 {
-		r.Rest = survey.Slope(result.Slope)
-	}
-	switch {
-	case result.Control.N > 0:
-		r.Rest = result.Control.Append(nil)
-	case grouped(plan):
-		r.Rest = grouping.AppendReply(r.Rest, t.Group)
-	}
-	return r, nil, nil
-}
-
-// declined returns the reply of a device that cannot contribute because of err.
-func declined(err error) wire.Reply {
-	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
-}
-
-func reasonOf(err error) wire.DeclineReason {
-	switch {
-	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
-		return wire.DeclineTime
-	case errors.Is(err, probe.ErrBusy):
-		return wire.DeclineBusy
-	case errors.Is(err, probe.ErrPolicy):
-		return wire.DeclinePolicy
-	case errors.Is(err, probe.ErrTooLarge):
-		return wire.DeclineTooLarge
-	}
-	return wire.DeclineLoss
-}
-
-// task returns the task of an announcement. For that it may have to ask the log for two facts:
-// whether a record counted this device's last contribution, and whether that record comes before
-// this one.
-func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
-	if err := c.memory.recall(ctx, c.follower.Replica(), c.outbox); err != nil {
-		return probe.Task{}, err
-	}
-	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
-	if !c.follower.Plan().SendsControl() || t.Phase == 1 || t.Survey != survey.None {
-		return t, nil
-	}
-	own, err := c.outbox.Control(ctx, t.Missed.N)
-	t.Corrects(own)
-	return t, err
 }
 
 // grouped says whether announcements of a plan name the devices of each group.
