@@ -18,16 +18,15 @@ const (
 
 func (s State) String() string { return codec.Name([]string{"open", "paused", "ended"}, int(s)) }
 
-// An Announcement opens record N and carries records before it. The first
-// announcement of an N carries the records that no earlier announcement did,
-// usually just N-1, which is all that a device that keeps up needs. It is
-// repeated while replies are missing; a repetition carries as many earlier
-// records as fit the plan's AnnounceBudget.
+// An Announcement opens record N and carries records before it. The first announcement of an N
+// carries the records that no earlier announcement carried. Usually that is just N-1, which is all
+// that an up-to-date device needs. It is repeated while replies are missing; a repetition carries
+// as many earlier records as fit the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
 	N       uint64 // the record being made
 	Attempt uint32 // from 0; each attempt samples another cohort
-	Epoch   uint64 // of the coordinator; devices ignore lower ones
+	Epoch   uint64 // of the coordinator; devices ignore lower epochs
 	Left    uint64 // milliseconds until the round closes
 	Cohort  Cohort
 
@@ -58,8 +57,8 @@ func (a *Announcement) Append(b []byte) []byte {
 	return append(b, a.Rest...)
 }
 
-// DecodeAnnouncement reads an announcement. Its records and Rest alias b. The
-// records are checked for their form only; [DecodeRecord] reads them.
+// DecodeAnnouncement reads an announcement. Its records and Rest alias b. The records are checked
+// for their form only; [DecodeRecord] reads them.
 func DecodeAnnouncement(b []byte) (Announcement, error) {
 	d := newReader("announcement", b)
 	d.Head(FrameVersion, 12)
@@ -86,8 +85,8 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 	return a, nil
 }
 
-// Records is a list of encoded records inside a frame: an array of byte
-// strings, whose form was checked when it was decoded.
+// Records is a list of encoded records inside a frame: an array of byte strings, whose form the
+// decoder checked.
 type Records struct {
 	n   int
 	raw []byte // the elements, without the array's head
@@ -105,8 +104,8 @@ func (r Records) Len() int { return r.n }
 // Size returns the number of bytes of r in a frame.
 func (r Records) Size() int { return len(r.append(nil)) }
 
-// Each calls f with each record, until f returns false. The bytes alias the
-// frame that r came from.
+// Each calls f with each record, until f returns false. The bytes alias the frame from which r
+// came.
 func (r Records) Each(f func(record []byte) bool) {
 	d := reader{codec.NewReader("records", r.raw)}
 	for range r.n {

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// An Away says how long a device that declines expects to decline: its policy keeps saying no, or
-// its loss keeps failing. It follows a decline.
+// An Away follows a decline. It says how long the device expects to keep declining, because its
+// policy says no or its loss fails. It follows a decline.
 type Away struct {
 	Milliseconds uint64
 }
@@ -17,8 +17,8 @@ func (a *Away) Append(b []byte) []byte {
 	return codec.AppendUint(codec.AppendArray(b, 1), a.Milliseconds)
 }
 
-// Away returns how long the device stays away, with which Rest of a decline begins, if it says so.
-// Anything else there belongs to a later version and is no error.
+// Away returns how long the device stays away, if Rest of a decline begins with that. Anything else
+// there belongs to a later version and is no error.
 func (r *Reply) Away() (a Away, ok bool) {
 	d := reader{codec.NewReader("away", r.Rest)}
 	d.Tuple("away", 1)

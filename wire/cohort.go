@@ -22,22 +22,20 @@ type Cohort struct {
 	Members uint32
 }
 
-// Purposes of a draw. Different ones keep evaluations from falling always to the
-// devices that also contribute.
+// Purposes of a draw. Different purposes keep evaluations from always falling to the devices that
+// also contribute.
 const (
 	drawRound = "round"
 	drawEval  = "eval"
 )
 
-// Has reports whether a device is asked in an attempt of a record, of which n is the
-// [plan.Plan.Draw].
+// Has says whether an attempt at a record asks a device; n is the record's [plan.Plan.Draw].
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Slots returns the slots that are asked in an attempt of a record, of which n is the
-// [plan.Plan.Draw], in no useful order, where devices have slots. It takes time for those slots
-// only, however many others there are.
+// Slots returns the slots that an attempt at a record asks, where devices have slots, in no useful
+// order. n is the record's [plan.Plan.Draw]. Its time depends on the number of these slots only.
 func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	key := drawKey(drawRound, run, n, attempt)
 	return func(yield func(uint32) bool) {

@@ -17,11 +17,11 @@ var (
 	ErrForm = errForm() // "not the expected msgpack form"
 	// ErrLimit: a length or number exceeds the limits of this package.
 	ErrLimit = errLimit() // "over the limit"
-	// ErrValue: well formed, but no value that the field can have.
+	// ErrValue: well formed, but not a value that the field can have.
 	ErrValue = errValue() // "bad value"
 )
 
-// As functions give them, documentation shows no name of an internal package.
+// Functions return these values so that the documentation shows no name of an internal package.
 
 func errUpgrade() error   { return codec.ErrUpgrade }
 func errTruncated() error { return codec.ErrTruncated }

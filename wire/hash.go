@@ -8,8 +8,8 @@ import (
 // A Hash is the first 16 bytes of a SHA-256, which link a record to the one before.
 type Hash [16]byte
 
-// A Tip is the first 8 bytes of the [Hash] of a record. In a reply it names the state
-// that the reply was computed from.
+// A Tip is the first 8 bytes of the [Hash] of a record. A reply names with it the state from which
+// it was computed.
 type Tip [8]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -37,8 +37,8 @@ func HashObject(data []byte) [ObjectLen]byte {
 	return [ObjectLen]byte(h.Sum(nil))
 }
 
-// HashRecord returns the hash of an encoded record. Since a record contains the hash
-// of the one before it, this identifies the whole log up to it.
+// HashRecord returns the hash of an encoded record. A record contains the hash of the record before
+// it. So this hash identifies the whole log up to the record.
 func HashRecord(record []byte) Hash { return hash(record) }
 
 func hash(b []byte) Hash {

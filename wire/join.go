@@ -15,10 +15,10 @@ const (
 	JoinOK     JoinStatus = 0
 	JoinFull   JoinStatus = 1 // the roster has no room
 	JoinDenied JoinStatus = 2 // the coordinator refuses this device
-	// JoinPlan: here is the plan, and no slot yet. A device that accepts the plan joins again.
-	// Only a device that sent a [Known] gets this answer, and the next.
+	// JoinPlan: here is the plan, and no slot yet. A device that accepts the plan joins again. Only a
+	// device that sent a [Known] gets this answer, or the next.
 	JoinPlan  JoinStatus = 3
-	JoinLater JoinStatus = 4 // the run takes no device now; Reason says why
+	JoinLater JoinStatus = 4 // the run admits no device now; Reason says why
 )
 
 func (s JoinStatus) String() string {
@@ -51,8 +51,8 @@ type JoinReply struct {
 	Last   uint64 // the log's last record
 	Plan   []byte // record 1, encoded
 	Reason string
-	// Announcement is the current one, encoded, without records; empty before the
-	// first. A device that subscribes before it joins misses none.
+	// Announcement is the current one, encoded, without records; empty before the first. A device that
+	// subscribes before it joins misses no announcement.
 	Announcement []byte
 	Rest         []byte
 }
@@ -123,8 +123,8 @@ func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
 	return r, nil
 }
 
-// A CatchUpReply carries the records From, From+1, ...: as many as fit, and none if
-// the log ends before From.
+// A CatchUpReply carries the records From, From+1, ...: as many as fit, or none if the log ends
+// before From.
 type CatchUpReply struct {
 	From    uint64
 	Last    uint64 // the log's last record

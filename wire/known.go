@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Known is what a device that joins knows of the run. A device that has accepted no plan yet
-// knows nothing: the coordinator sends it the plan and gives it no slot. So a device that cannot
-// run the plan never takes one.
+// A Known is what a joining device knows of the run. A device that has accepted no plan yet knows
+// nothing: the coordinator sends it the plan but no slot. So a device that cannot run the plan
+// never takes a slot.
 type Known struct {
 	Key  Tip    // [KeyTip] of the plan that it accepted; zero: none
 	Plan Tip    // of record 1
@@ -25,8 +25,9 @@ func (k *Known) Append(b []byte) []byte {
 	return codec.AppendBin(b, k.Tip[:])
 }
 
-// Known returns what the device knows, with which Rest of a join request begins, and what follows.
-// ok is false for a device of an earlier version, which reads the plan only after it has a slot.
+// Known returns what the device knows, if Rest of a join request begins with that, and the bytes
+// after it. ok is false for a device of an earlier version, which reads the plan only after it has
+// a slot.
 func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {
 	d := reader{codec.NewReader("known", r.Rest)}
 	d.Tuple("known", 4)

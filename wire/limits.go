@@ -14,8 +14,8 @@ const (
 	MaxFrame = 64 << 10
 	// MaxHead is the longest announcement in bytes without its records.
 	MaxHead = 1 << 10
-	// MaxRecord is the longest record in bytes. Beside the rest of an announcement one
-	// always fits in a frame.
+	// MaxRecord is the longest record in bytes. With the rest of an announcement, one record always
+	// fits in a frame.
 	MaxRecord = 60 << 10
 	// MaxTerms bounds the terms of one record.
 	MaxTerms = 4096

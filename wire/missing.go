@@ -12,10 +12,10 @@ import (
 const MaxMissing = 256
 
 // Missing are the slots of the devices that an announcement still waits for. A repetition names
-// them when they are few. A device that has answered and is not among them stays silent.
+// them when they are few. A device that has answered and is not named stays silent.
 //
-// They are ascending, as the differences from one to the next: unsigned LEB128 numbers, the first
-// from 0, the others less 1.
+// They are ascending, coded as the differences from one to the next: unsigned LEB128 numbers, the
+// first from 0, the others less 1.
 type Missing []byte
 
 // MissingOf returns the encoding of ascending slots. ok is false if they need more than MaxMissing
@@ -65,8 +65,8 @@ func Tail(reference Reference, m Missing, named bool) []byte {
 	return b
 }
 
-// Missing returns the slots that Rest of an announcement names, after its reference. ok is false
-// if it names none: then every device that is asked answers, also one that already did.
+// Missing returns the slots that Rest of an announcement names, after its reference. ok is false if
+// it names none: then every device that is asked answers, also one that has answered already.
 func (a *Announcement) Missing() (m Missing, ok bool) {
 	d := reader{codec.NewReader("missing", a.Rest)}
 	switch n := d.Array("reference", codec.MaxFields, 1); n {

@@ -39,8 +39,8 @@ func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	return r, nil
 }
 
-// An ObjectReply carries bytes of a vector of Size bytes. Size = 0: there is no such
-// vector, or no longer.
+// An ObjectReply carries bytes of a vector of Size bytes. Size = 0: the log does not have this
+// vector, or no longer has it.
 type ObjectReply struct {
 	Size   uint64
 	Offset uint64

@@ -32,7 +32,7 @@ func (k RecordKind) String() string {
 // Invariants:
 //  1. N is the record's position in the log, from 1, never reused.
 //  2. Prev is the hash of record N-1, or Genesis of the run for N = 1.
-//  3. Exactly the body that Kind names is set; KindPlan if and only if N = 1.
+//  3. Exactly one body is set, the one that Kind names; KindPlan if and only if N = 1.
 type Record struct {
 	N     uint64
 	Prev  Hash
@@ -46,8 +46,8 @@ type Record struct {
 	End    *End         // KindEnd
 }
 
-// A Round is the result of a round. A replica needs nothing else: it evaluates no
-// schedule and knows no roster.
+// A Round is the result of a round. A replica needs nothing else: it computes no schedule and knows
+// no roster.
 type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
@@ -55,7 +55,7 @@ type Round struct {
 	Factor        float32  // on Plan.ServerStep, see [plan.Plan.FactorAt]; 0 and 1: none
 	Perturbations uint32   // P, the directions of each step
 	Contributors  uint32   // number of devices whose contributions counted
-	Slots         []uint32 // of the contributors, if the record has to name them
+	Slots         []uint32 // slots of the contributors, if the record has to name them
 	Terms         []Term
 
 	Phase      uint8    // 0: the whole round; with two phases 1, then 2

@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// A Reference is the digest that the run trusts for the state after record N, from a
-// witness or from most devices' reports. A device whose state after N has another
-// digest must rebuild it.
+// A Reference is the digest that the run trusts for the state after record N. It comes from a
+// witness or from most devices' reports. A device whose state after N has another digest must
+// rebuild it.
 type Reference struct {
 	N      uint64
 	Tip    Tip     // of record N

@@ -46,8 +46,8 @@ const (
 	DeclineLoss     DeclineReason = 3 // the loss failed, or was not finite
 	DeclineBusy     DeclineReason = 4 // an earlier loss call has not returned
 	DeclineTooLarge DeclineReason = 5 // a scalar was above Plan.MaxScalar
-	// DeclineLeaving: the device leaves the run, whatever the record. It keeps its slot, and is not
-	// waited for until it joins again or replies.
+	// DeclineLeaving: the device leaves the run, whatever the record. It keeps its slot, and no round
+	// waits for it until it joins again or replies.
 	DeclineLeaving DeclineReason = 6
 )
 
@@ -57,9 +57,9 @@ func (r DeclineReason) String() string {
 	return codec.Name(names, int(r))
 }
 
-// A Reply is a device's message about record N. It is keyed by (N, Tip), not by
-// attempt or epoch: a device's computation depends only on N and the log before it, so
-// a reply to an earlier attempt counts.
+// A Reply is a device's message about record N. It is keyed by (N, Tip), not by attempt or epoch. A
+// device's computation depends only on N and the log before it, so a reply to an earlier attempt
+// counts.
 //
 //   - Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
 //     device's own training loss where the round begins, at or around the state after

@@ -45,9 +45,9 @@ func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 // SnapshotPiece is the largest number of bytes of a file in one reply.
 const SnapshotPiece = MaxFrame - 128
 
-// A SnapshotReply carries bytes of the file of the state after record N, which has Size
-// bytes; package client/replica defines its format. N = 0: there is no snapshot, or
-// the one asked for is gone.
+// A SnapshotReply carries bytes of the file of the state after record N, which has Size bytes;
+// package client/replica defines its format. N = 0: there is no snapshot, or the requested one is
+// gone.
 type SnapshotReply struct {
 	N      uint64
 	Tip    Tip // of record N

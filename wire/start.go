@@ -19,8 +19,8 @@ func (s *LogStart) Append(b []byte) []byte {
 	return codec.AppendBin(b, s.Hash[:])
 }
 
-// Start returns where the log begins, with which Rest of a catch-up reply begins if the records
-// that were asked for are from before it. ok is false if the reply does not say so.
+// Start returns where the log begins, if Rest of a catch-up reply begins with that. It does if the
+// requested records are older. ok is false if the reply does not say so.
 func (r *CatchUpReply) Start() (s LogStart, ok bool) {
 	d := reader{codec.NewReader("log start", r.Rest)}
 	d.Tuple("log start", 2)

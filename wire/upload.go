@@ -7,10 +7,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An Upload is a piece of a device's contribution to record N with [plan.DenseVectors]: the
-// bytes of its vector, float32 little-endian, from Offset on. Every piece has all
-// other fields of a [Contribution], so that any coordinator, also one that has just
-// started, can receive the vector from its beginning or continue in the middle.
+// An Upload is a piece of a device's contribution to record N with [plan.DenseVectors]: the bytes
+// of its vector, float32 little-endian, from Offset on. Every piece has all other fields of a
+// [Contribution]. So any coordinator, even one that has just started, can receive the vector from
+// its beginning or continue in the middle.
 type Upload struct {
 	N      uint64
 	Tip    Tip    // of record N-1
@@ -76,8 +76,8 @@ const (
 	// UploadBusy: the coordinator has no memory for another unfinished vector; ask
 	// again after Wait milliseconds.
 	UploadBusy UploadState = 3
-	// UploadRefused: the coordinator does not want the vector. The record is not open,
-	// the device is not asked, or the vector has numbers that are not accepted.
+	// UploadRefused: the coordinator does not want the vector. The record is not open, the device was
+	// not asked, or the vector has numbers that are not accepted.
 	UploadRefused UploadState = 4
 )
 

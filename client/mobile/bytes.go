@@ -11,12 +11,11 @@ import (
 
 const floatBytes = 4
 
-// MaxBlock is the most parameters in an array that this library makes for the app, 4 MiB: in
-// simple mode, and in what Block and Model return. Larger models are read in pieces, into arrays of
-// the app.
+// MaxBlock is the most parameters in an array that this library creates for the app, 4 MiB: in
+// simple mode, and for Block and Model. Larger models are read in pieces, into arrays of the app.
 const MaxBlock = 1 << 20
 
-// block is how many parameters are converted at a time where they are not.
+// block is how many parameters are converted at a time, if they must be converted.
 const block = 4096
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -17,12 +17,12 @@ import (
 // block, so never call them on an app's main thread.
 //
 // Invariants:
-//  1. No code of the app is called with mu held.
+//  1. The client calls no code of the app while it holds mu.
 //  2. A connection, the lock of StateDir and goroutines exist only while Run runs. A
 //     goroutine whose callback has not returned may outlive it.
 //  3. After Stop was called and Run has returned, the client holds no object of the app.
 type Client struct {
-	settings      Config // without callbacks and listener
+	settings      Config // the config without callbacks and listener
 	inner         *client.Client
 	device        device
 	policy        policy
@@ -53,9 +53,8 @@ type status struct {
 	loss          float64
 }
 
-// NewClient returns a client for a Config; nothing happens before [Client.Run]. From then
-// on the objective, evaluator and listener belong to the client. Errors have [CodeConfig]
-// or [CodeInsecure].
+// NewClient returns a client for a Config; nothing happens before [Client.Run]. From then on the
+// client owns the objective, evaluator and listener. Errors have [CodeConfig] or [CodeInsecure].
 func NewClient(cfg *Config) (c *Client, err error) {
 	defer guard(&err)
 	if err := cfg.check(); err != nil {
@@ -96,13 +95,12 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	return c, nil
 }
 
-// isMade reports whether NewClient made the client: bindings have constructors of their own.
+// isMade says whether NewClient made the client, because bindings have their own constructors.
 func (c *Client) isMade() bool { return c != nil && c.inner != nil }
 
-// Stop ends Run, and the client for good: it releases the objective, the evaluator and the
-// listener as soon as Run has returned and none of them is being called. It returns at
-// once, and may be called from anywhere, even from a callback, and more than once. The
-// model stays available: see Params.
+// Stop ends Run, and the client for good. It releases the objective, the evaluator and the listener
+// once Run has returned and none of them is running. It returns at once. Call it from anywhere,
+// even from a callback, and as often as you like. The model stays available: see Params.
 func (c *Client) Stop() {
 	defer contain()
 	if !c.isMade() {
@@ -128,11 +126,11 @@ func (c *Client) Dim() int {
 	return c.settings.Dim
 }
 
-// Params writes the model into dst, 4*Dim bytes of little-endian float32. It returns the
-// index of the record after which this is the model; 0 means that there is no model yet,
-// and dst did not change. Call it at any time, even while offline or after Stop. Before
-// Run, [Client.Load] reads what StateDir has. In Objective-C pass NSMutableData; in Swift
-// call [Client.Model].
+// Params writes the model into dst, 4*Dim bytes of little-endian float32. It returns the index of
+// the record after which the model has these parameters. 0 means that there is no model yet, and
+// that dst did not change. Call it at any time, even while offline or after Stop. Before Run,
+// [Client.Load] reads what StateDir has. In Objective-C pass NSMutableData; in Swift call
+// [Client.Model].
 func (c *Client) Params(dst []byte) (record int64, err error) {
 	defer guard(&err)
 	if !c.isMade() {
@@ -157,7 +155,7 @@ func (c *Client) Params(dst []byte) (record int64, err error) {
 
 // Model returns a copy of the model that Params writes, or null if there is none, or if it has more
 // than [MaxBlock] parameters: see [Client.CopyModel]. It is for Swift, which passes Go a copy of
-// its Data, so that what Go writes there is lost.
+// its Data: whatever Go writes there is lost.
 func (c *Client) Model() (params []byte) {
 	defer contain()
 	if !c.isMade() || c.settings.Dim > MaxBlock {
@@ -173,10 +171,9 @@ func (c *Client) Model() (params []byte) {
 // digestBytes is the length of a digest.
 const digestBytes = 32
 
-// Digest writes the digest of the device's state into dst, 32 bytes, and returns the index
-// of the record after which this is the state: devices at the same record have the same
-// digest. It returns 0, and does not change dst, if there is no state yet. In Objective-C
-// pass NSMutableData.
+// Digest writes the digest of the device's state into dst, 32 bytes, and returns the index of the
+// record after which the device has that state. Devices at the same record have the same digest. It
+// returns 0, and does not change dst, if there is no state yet. In Objective-C pass NSMutableData.
 func (c *Client) Digest(dst []byte) (record int64, err error) {
 	defer guard(&err)
 	if !c.isMade() {

@@ -24,7 +24,7 @@ const (
 	CodePanic       = "panic"       // a bug in this library: please report it
 	CodeFault       = "fault"       // anything else
 
-	// Codes that only OnFault gets. The run goes on.
+	// Codes that only OnFault receives. The run continues.
 	CodeOffline      = "offline"      // no server can be reached
 	CodeQuiet        = "quiet"        // no coordinator answers: the run has none yet, or none now
 	CodeTLS          = "tls"          // the server offers no TLS, or its certificate is not trusted
@@ -32,7 +32,7 @@ const (
 	CodeLoss         = "loss"         // the objective failed, or its loss was not finite
 	CodeTime         = "time"         // a round is too short for this device
 	CodeBusy         = "busy"         // an earlier callback has not returned
-	CodePolicy       = "policy"       // power or network do not meet the Config, or no Consent
+	CodePolicy       = "policy"       // power or network do not meet the Config, or Consent refuses
 	CodeDiverged     = "diverged"     // the state differs from the run's and is rebuilt
 )
 

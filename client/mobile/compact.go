@@ -13,8 +13,8 @@ import (
 
 const halfBytes = 2
 
-// A form is how parameters are written. It is no function, so that what it calls is known to the
-// compiler, and reading a block allocates nothing.
+// A form is how parameters are written. It is not a function, so that the compiler knows what it
+// calls, and reading a block allocates nothing.
 type form struct {
 	width int     // bytes a parameter
 	scale float64 // of multiples in a signed byte each
@@ -44,10 +44,10 @@ func (f form) put(dst []byte, x []float32) {
 	}
 }
 
-// mostInt8 leaves out -128, so that a parameter and its negative have the same magnitude.
+// mostInt8 excludes -128, so that a parameter and its negative have the same magnitude.
 const mostInt8 = 127
 
-// int8Of rounds to the nearest integer, of two the even one, within +-127; a NaN becomes 0.
+// int8Of rounds to the nearest integer, to the even one of two, within +-127; a NaN becomes 0.
 func int8Of(x float64) int8 {
 	if x != x {
 		return 0
@@ -56,7 +56,7 @@ func int8Of(x float64) int8 {
 }
 
 // read writes parameters off, off+1, ... to dst, as many as fit and exist, and returns how many. It
-// gets them from read: floats where they go to, other forms a block at a time.
+// gets them from the function read: floats directly into dst, other forms a block at a time.
 //
 //	for i := range min(len(dst)/width, dim-off) {
 //		dst[width*i:width*(i+1)] = x[off+i]
@@ -72,7 +72,7 @@ func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) err
 	room := rooms.Get().(*[block]float32)
 	defer rooms.Put(room)
 	for at, count := 0, 0; at < n; at += count {
-		count = min(n-at, block-(off+at)%block) // to begin within a block is slow, so do so once
+		count = min(n-at, block-(off+at)%block) // a read that begins within a block is slow, so do it once
 		x := room[:count]
 		if err := read(x, off+at); err != nil {
 			return 0, err
@@ -82,7 +82,7 @@ func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) err
 	return n, nil
 }
 
-// rooms has blocks to convert from.
+// rooms holds blocks to convert from.
 var rooms = sync.Pool{New: func() any { return new([block]float32) }}
 
 // fitting returns how many parameters from off on exist and fit in length bytes.

@@ -27,60 +27,59 @@ import (
 type Config struct {
 	// Run is the name of the run, as in the coordinator's plan.
 	Run string
-	// Device names this device for the whole run: at most 32 letters, digits, '-' and '_',
-	// different from every other device's. Draw a random name once and keep it; a run must
-	// not learn the phone's own ids.
+	// Device names this device for the whole run: at most 32 letters, digits, '-' and '_', different
+	// from every other device's. Draw a random name once and keep it; a run must not learn the phone's
+	// own ids.
 	Device string
 	// Dim is the model's number of parameters.
 	Dim int
-	// StateDir is the directory for the device's state; it is created if it does not exist.
-	// On Android choose one below getNoBackupFilesDir(). On iOS choose one in the app's own
-	// container: iOS kills suspended apps that hold a lock in an app group's. The device's
-	// state survives there; "" keeps it in memory only. Only one client at a time may use
-	// the directory, while its Run or Load runs. Give each run a directory of its own: one with
-	// the state of another run or model is refused, and left as it is.
+	// StateDir is the directory for the device's state; it is created if it does not exist. On Android
+	// choose one below getNoBackupFilesDir(). On iOS choose one in the app's own container: iOS kills
+	// suspended apps that hold a lock in an app group's. With "" the state stays in memory only. Only
+	// one client at a time may use the directory, while its Run or Load runs. Give each run its own
+	// directory. The client refuses one with the state of another run or model, and does not change
+	// it.
 	StateDir string
-	// Samples is the number of samples that the loss is computed on: this device's weight
-	// in runs with weights=samples, and the most that [Round].BatchSize asks for. 0 means a
-	// weight of 1, and batches up to MaxBatch.
+	// Samples is the number of samples over which the loss is computed: this device's weight in runs
+	// with weights=samples, and the most that [Round].BatchSize asks for. 0 means a weight of 1, and
+	// batches up to MaxBatch.
 	Samples int
 	// MaxBatch is the most that [Round].BatchSize asks for, whatever the plan says. 0 means
 	// Samples, or 65536 where that is 0.
 	MaxBatch int
-	// Workers is how many threads may generate directions at once, at most one per core; 0
-	// means one per core. The model has the same bits for any number.
+	// Workers is how many threads may generate directions at once, at most one per core; 0 means one
+	// per core. The number does not change the bits of the model.
 	Workers int
 	// MemoryLimit is how many bytes the client may allocate for the run's plan. A plan or a
 	// change that needs more is refused with [CodePlan] before anything is allocated. 0 means
 	// 512 MiB and 192 bytes a parameter.
 	MemoryLimit int64
 	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters: the client then
-	// takes nothing that is not signed with it. [Config.SetCredentials] sets it if the text names
-	// a key, and the line of `zofl device add --qr` has it. While the coordinator changes its key,
-	// give both with a comma between them. "" takes what anybody sends on the run's subjects.
+	// ignores everything that this key has not signed. [Config.SetCredentials] sets it if the text
+	// names a key, and the line of `zofl device add --qr` has it. While the coordinator changes its
+	// key, give both with a comma between them. "" accepts what anybody sends on the run's subjects.
 	Coordinator string
 	// Plaintext allows connections without TLS, but only to the loopback addresses of this
 	// machine, such as those that adb reverse makes.
 	Plaintext bool
 
-	// UnmeteredOnly, ChargingOnly and MinBattery say when the device declines rounds.
-	// MinBattery is a percentage, ignored while charging. [Client.SetNetwork] and
-	// [Client.SetPower] report the device's condition; until they are called, what is
-	// required here counts as not met.
+	// UnmeteredOnly, ChargingOnly and MinBattery say when the device declines rounds. MinBattery is a
+	// percentage, ignored while charging. [Client.SetNetwork] and [Client.SetPower] report the
+	// device's condition. Until the app calls them, these requirements count as not met.
 	UnmeteredOnly bool
 	ChargingOnly  bool
 	MinBattery    int
 
-	// About is what the coordinator's operator sees of this app and its version, such as
-	// "pantry 1.4": at most 48 characters of ASCII. With it the operator also sees the platform,
-	// and what [Client.SetPower] and [Client.SetNetwork] report. "" tells nothing of all that.
+	// About is what the coordinator's operator sees of this app and its version, such as "pantry 1.4":
+	// at most 48 ASCII characters. With it the operator also sees the platform, and what
+	// [Client.SetPower] and [Client.SetNetwork] report. "" shows nothing of all that.
 	About string
 
 	servers     []*url.URL
 	roots       *x509.CertPool      // nil: the system's
-	pin         []byte              // SHA-256 of the authority, in place of roots; nil: none
-	asksTrust   bool                // the app's Trust decides, in place of roots and pin
-	keys        [][sha256.Size]byte // of which the server must have one; none: any
+	pin         []byte              // SHA-256 of the authority, which replaces roots; nil: none
+	asksTrust   bool                // the app's Trust decides, not roots and pin
+	keys        [][sha256.Size]byte // keys of which the server must have one; none: any
 	credentials nats.Option         // nil: none
 	initial     []float32
 	runKey      []byte
@@ -91,10 +90,10 @@ type Config struct {
 // NewConfig returns a Config in which nothing is set.
 func NewConfig() *Config { return &Config{} }
 
-// AddServer adds a NATS server to try: "tls://host:4222" or "wss://host:443", which are the
-// default ports. Unless Plaintext is set, "nats://" means "tls://". Either all servers of a
-// Config are websockets, or none is. The client connects to no other servers: for a cluster
-// add all of them, or a name that resolves to all.
+// AddServer adds a NATS server to try: "tls://host:4222" or "wss://host:443", which are the default
+// ports. Unless Plaintext is set, "nats://" means "tls://". Either all servers of a Config are
+// websockets, or none is. The client connects to no other servers. For a cluster, add all of them,
+// or a name that resolves to all.
 func (c *Config) AddServer(address string) (err error) {
 	defer guard(&err)
 	u, err := url.Parse(address)
@@ -124,7 +123,7 @@ func (c *Config) AddServer(address string) (err error) {
 	return nil
 }
 
-// place returns the part of an address that may be shown: path and query may hold a secret.
+// place returns the part of an address that logs may show: path and query may hold a secret.
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // withoutUser returns an address without what precedes an @, which may be a secret.
@@ -144,9 +143,9 @@ func usablePort(port string) bool {
 func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
 // SetCA sets the authorities that may sign the server's certificate, as PEM text. It replaces what
-// SetTrust and Enroll have set. Without these three the authorities are the system's as Go finds
-// them: on Android those of /system/etc/security/cacerts, with which the phone was sold. Those that
-// updates and the user added, only the platform knows: pass its judgment with SetTrust.
+// SetTrust and Enroll set. Without these three, the client trusts the system's authorities as Go
+// finds them. On Android those are in /system/etc/security/cacerts, as the phone was sold. Only the
+// platform knows the authorities that updates and the user added: pass its decision with SetTrust.
 func (c *Config) SetCA(pem string) (err error) {
 	defer guard(&err)
 	roots := x509.NewCertPool()
@@ -179,7 +178,7 @@ func (c *Config) SetCredentials(text string) (err error) {
 	return nil
 }
 
-// SetObjective sets the loss in simple mode. It replaces that of the other modes.
+// SetObjective sets the loss in simple mode. It replaces the loss of the other modes.
 func (c *Config) SetObjective(objective Objective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
@@ -187,7 +186,7 @@ func (c *Config) SetObjective(objective Objective) {
 	c.callbacks.byBatches = nil
 }
 
-// SetBlockObjective sets the loss in block mode. It replaces that of the other modes.
+// SetBlockObjective sets the loss in block mode. It replaces the loss of the other modes.
 func (c *Config) SetBlockObjective(objective BlockObjective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
@@ -212,8 +211,8 @@ func (c *Config) SetEvaluator(evaluator Evaluator) {
 // SetListener sets the listener for progress; nil: none.
 func (c *Config) SetListener(listener Listener) { c.listener = listener }
 
-// SetInitial sets the initial parameters for a plan that leaves them to the app: 4 bytes a
-// parameter, little-endian float32. They are copied.
+// SetInitial sets the first parameters, for a plan with initial=given: 4 bytes a parameter,
+// little-endian float32. They are copied.
 func (c *Config) SetInitial(params []byte) (err error) {
 	defer guard(&err)
 	if len(params) == 0 || len(params)%floatBytes != 0 {
@@ -302,7 +301,7 @@ func (c *Config) values() Config {
 	}
 }
 
-// loopback reports whether a host's name alone says that it is this machine.
+// loopback says whether a host's name alone means this machine.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

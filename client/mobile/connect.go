@@ -21,9 +21,8 @@ type traffic struct{ sent, received atomic.Int64 }
 // dialWithin is how long a socket may take to open: NATS gives a custom dialer no timeout.
 const dialWithin = 20 * time.Second
 
-// A dialer opens one socket at a time; a socket ends with ctx. If plaintext is set, it
-// opens none to another machine, whatever a name resolves to and whatever address a server
-// sends.
+// A dialer opens one socket at a time; a socket ends with ctx. If plaintext is set, it opens none
+// to another machine, whatever a name resolves to and whatever address a server sends.
 type dialer struct {
 	ctx       context.Context
 	plaintext bool
@@ -38,7 +37,7 @@ var _ nats.CustomDialer = (*dialer)(nil)
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
-	d.replace(cancel) // NATS leaves open the socket of a failed attempt
+	d.replace(cancel) // NATS does not close the socket of a failed attempt
 	// TCP's probes would wake the radio every 15 s, NATS's pings only every 4 minutes.
 	to := net.Dialer{Timeout: d.within, Control: d.allow, KeepAlive: -1}
 	conn, err := to.DialContext(ctx, network, address)
@@ -46,7 +45,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		cancel()
 		return nil, err
 	}
-	// NATS sets a deadline of its own, but not for the TLS handshake of wss://.
+	// NATS sets its own deadline, but not for the TLS handshake of wss://.
 	if err := conn.SetDeadline(time.Now().Add(d.within)); err != nil {
 		cancel()
 		conn.Close()
@@ -66,7 +65,7 @@ func (d *dialer) allow(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// replace ends the latest socket or rest, and remembers how to end the next one.
+// replace ends the latest socket or rest, and stores how to end the next one.
 func (d *dialer) replace(cancel context.CancelFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,8 +121,8 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(), // the dialer resolves names, and stops with ctx
-		// A server's greeting comes before TLS, so an attacker in the middle can inject a
-		// server whose name he has a certificate for.
+		// A server's greeting comes before TLS. So an attacker in the middle can add a server for whose
+		// name he has a certificate.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
@@ -143,7 +142,7 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	if !c.settings.Plaintext {
 		opts = append(opts, nats.Secure(verifier.tls()))
 	} else if c.settings.ownTLS() && c.settings.overTLS() {
-		// Not nats.Secure, which would demand TLS of nats:// addresses too.
+		// Not nats.Secure, which would require TLS of nats:// addresses too.
 		opts = append(opts, func(o *nats.Options) error {
 			o.TLSConfig = verifier.tls()
 			return nil
@@ -175,8 +174,8 @@ func (c *Client) online(ctx context.Context, connected bool, err error) {
 	c.tellState(reason)
 }
 
-// tellLast reports the last failed attempt before the next one: NATS calls no handler when
-// a server was reached and then failed in TLS or refused the user.
+// tellLast reports the last failed attempt before the next one: NATS calls no handler when a server
+// was reached and then failed in TLS or refused the user.
 func (c *Client) tellLast() {
 	defer contain()
 	c.mu.Lock()
@@ -190,7 +189,7 @@ func (c *Client) tellLast() {
 // unreachable reports why there is no connection, or what the server denies.
 func (c *Client) unreachable(err error) {
 	defer contain()
-	// What this package closed or canceled is not a fault.
+	// A connection that this package itself closed is not a fault.
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, net.ErrClosed) {
 		c.tellFault(connectCode(err), connectText(err))
 	}

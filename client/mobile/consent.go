@@ -9,12 +9,11 @@ import (
 
 // A Consent says whether this device takes part in a plan that fits MemoryLimit.
 type Consent interface {
-	// Accept returns an error, or throws an exception, if the device is not to take part; its
-	// text is the reason. It is asked about the run's plan before the device allocates anything
-	// for it, and Run ends with [CodePlan] if it refuses. It is asked again when a change altered
-	// the plan. While it refuses, the device follows the run and declines rounds, and OnFault
-	// gets the reason with [CodePolicy]. It must return soon: to ask the user, refuse, and call
-	// Run again later.
+	// Accept returns an error, or throws an exception, to refuse a plan; the text is the reason. The
+	// client calls it with the run's plan before it allocates anything for that plan. If it refuses,
+	// Run ends with [CodePlan]. The client calls it again when a change altered the plan. While it
+	// refuses, the device follows the run and declines rounds, and OnFault receives the reason with
+	// [CodePolicy]. Return soon: to ask the user, refuse, and call Run again later.
 	Accept(plan *Plan) error
 }
 
@@ -34,8 +33,8 @@ func (p *Plan) BatchSize() int64 { return int64(p.plan.Batch) }
 // Steps is the number of local steps of a round.
 func (p *Plan) Steps() int64 { return int64(p.plan.Steps) }
 
-// Queries is how many losses a usual round asks for. The coordinator may ask for other numbers,
-// never for more than a reply can hold.
+// Queries is how many losses a usual round asks for. The coordinator may ask for other numbers, but
+// never for more than fit into a reply.
 func (p *Plan) Queries() int64 {
 	return int64(p.plan.Queries(p.plan.Perturbations))
 }
@@ -54,7 +53,7 @@ func (p *Plan) Memory() int64 {
 // Private says whether the run has a secret run key.
 func (p *Plan) Private() bool { return p.plan.Private() }
 
-// SetConsent sets what judges plans; nil: all that fit MemoryLimit are accepted.
+// SetConsent sets the Consent that judges plans; nil: the client accepts all that fit MemoryLimit.
 func (c *Config) SetConsent(consent Consent) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()

@@ -1,9 +1,8 @@
 // Package mobile is package client for apps in Java, Kotlin, Swift and Objective-C: gobind
 // makes classes of all of it. Go programs use package client.
 //
-// A [Config] names the run, the server, a directory and the loss. A [Client] takes part
-// while [Client.Run] blocks on a thread of the app, and gives the model at any time. In
-// Kotlin:
+// A [Config] names the run, the server, a directory and the loss. A [Client] takes part while
+// [Client.Run] blocks on a thread of the app, and returns the model at any time. In Kotlin:
 //
 //	val config = Mobile.newConfig().apply {
 //		run = "digits"; device = "phone-7"; dim = model.size.toLong(); stateDir = dir.path
@@ -28,13 +27,13 @@
 //
 // A panic, on the app's thread or on one of the library's, becomes an error with [CodePanic]. When
 // a callback throws, returns NaN or hangs, only that round is lost, and [Listener].OnFault is
-// called; for an exception or another throwable of Java it gets class, message and stack.
+// called. For a throwable of Java it receives class, message and stack.
 //
-// What ends the app's process is lack of memory outside Java's heap: package client says what a
-// model of d parameters takes, and MemoryLimit refuses plans that need more than the app grants.
-// Java's heap may be small: no array of this library has more than [MaxBlock] parameters, 4 MiB,
-// and one for which there is no room arrives as null. In simple mode that is the array of Loss,
-// which then throws what null brings, and the round is lost.
+// Only a lack of memory outside Java's heap ends the app's process. Package client says what a
+// model of d parameters needs, and MemoryLimit refuses plans that need more than the app allows.
+// Java's heap may be small. No array of this library has more than [MaxBlock] parameters, 4 MiB,
+// and one for which there is no room arrives as null. In simple mode that is the array of Loss. If
+// it is null, Loss throws, and the round is lost.
 //
 // Errors begin with a code that never changes: see [ErrorCode].
 //
@@ -52,7 +51,7 @@
 // least memory for a large model. Swift's Data cannot be written in place; there Block and
 // Model return copies.
 //
-// The client, the objective and the listener keep each other alive across the two
-// languages. So call [Client.Stop] when you no longer need a client, also after RunFor:
-// nothing else releases them.
+// The client, the objective and the listener keep each other alive across the two languages. So
+// call [Client.Stop] when you no longer need a client, also after RunFor: nothing else releases
+// them.
 package mobile

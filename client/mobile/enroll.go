@@ -8,12 +8,11 @@ import (
 	"github.com/zofl/zofl/client/mobile/internal/creds"
 )
 
-// Enroll sets the run, the device, the server, the authority of its certificate, the
-// credentials and the coordinator's key, if it has one, from the line that `zofl device add NAME
-// --qr` prints, also as a QR code. Only the model, the objective and what the app likes are left
-// to set. The line is a secret: keep it as you would a password, and call Enroll with it at each
-// start. It replaces what AddServer, SetCA, SetTrust and SetCredentials have
-// set; if it fails, nothing changes.
+// Enroll sets the run, the device, the server, the authority of its certificate, the credentials
+// and the coordinator's key, if it has one, from the line that `zofl device add NAME --qr` prints,
+// also as a QR code. Then set only the model, the objective and what the app wants to change. The
+// line is a secret: store it as you would a password, and call Enroll with it at each start. It
+// replaces what AddServer, SetCA, SetTrust and SetCredentials set; if it fails, nothing changes.
 func (c *Config) Enroll(line string) (err error) {
 	defer guard(&err)
 	card, err := enroll.Parse(line)

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// A Listener is told about a client's progress. One thread at a time calls it, never the
-// app's main thread. It gets only the latest event of each kind; for faults each code is a
-// kind. What it throws or returns has no effect.
+// A Listener is told about a client's progress. One thread at a time calls it, never the app's main
+// thread. It receives only the latest event of each kind; each fault code is a kind. What it throws
+// or returns has no effect.
 type Listener interface {
-	// OnState says that the state changed (to [StateIdle] or another), and the reason if
-	// somebody decided it.
+	// OnState reports a new state ([StateIdle] or another), and the reason if somebody decided it.
 	OnState(state int, reason string) error
 
-	// OnProgress reports the record that the model is at, the run's last record, the
-	// rounds, this device's contributions since NewClient, and its mean training loss in
-	// the last of them (NaN before the first).
+	// OnProgress reports the model's record, the run's last record, the rounds, this device's
+	// contributions since NewClient, and its mean training loss in the last of them (NaN before the
+	// first).
 	OnProgress(record, last, round, contributions int64, loss float64) error
 
-	// OnFault reports a fault that is over or that the client waits out. code is
-	// [CodeConfig] or another.
+	// OnFault reports a fault that is over, or for whose end the client waits. code is [CodeConfig] or
+	// another.
 	OnFault(code, message string) error
 }
 
@@ -43,8 +42,8 @@ type event struct {
 	tell func(Listener) error
 }
 
-// Kinds of events. Each code of a fault is a kind of its own, so that a fault does not hide
-// the one that caused it.
+// Kinds of events. Each fault code is its own kind, so that a fault does not hide the one that
+// caused it.
 const (
 	aState    = "state"
 	aProgress = "progress"

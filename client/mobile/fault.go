@@ -24,12 +24,12 @@ func (f *fault) Error() string {
 	return f.code + ": " + strings.TrimPrefix(printable(message(f.err)), f.code+": ")
 }
 
-// maxText is how many bytes of a text the app gets: a text from a server or an exception may have
-// megabytes, and Java's heap no room for them.
+// maxText is how many bytes of a text reach the app: a text from a server or an exception may have
+// megabytes, for which Java's heap has no room.
 const maxText = 16 << 10
 
-// printable turns a text that may come from a server into valid UTF-8: Objective-C turns
-// any other into null.
+// printable turns a text that may come from a server into valid UTF-8: Objective-C turns any other
+// text into null.
 func printable(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText] + "..."

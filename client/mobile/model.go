@@ -1,7 +1,7 @@
 package mobile
 
 // A Model is a copy of a client's model, in this library's memory, to be read in pieces that belong
-// to one record. It stays as it is while the client trains.
+// to one record. It does not change while the client trains.
 type Model struct {
 	record int64
 	x      []float32
@@ -23,7 +23,7 @@ func (c *Client) CopyModel() *Model {
 	return m
 }
 
-// Record is the index of the record after which this was the model.
+// Record is the index of the record after which the model had these parameters.
 func (m *Model) Record() int64 {
 	if m == nil {
 		return 0

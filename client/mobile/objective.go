@@ -18,13 +18,13 @@ type Objective interface {
 	//
 	//	FloatBuffer x = ByteBuffer.wrap(params).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
 	//
-	// One thread at a time calls it, not always the same. An error, an exception, NaN or a
-	// hang costs only the round that the loss was for.
+	// One thread at a time calls it, not always the same. An error, an exception, NaN or a hang costs
+	// only that one round.
 	Loss(params []byte) (float64, error)
 }
 
-// A BlockObjective is the app's loss in block mode: it reads the parameters from a [Round]
-// into its engine's own buffers, and knows the minibatch.
+// A BlockObjective is the app's loss in block mode: it reads the parameters from a [Round] into its
+// engine's own buffers, and gets the minibatch.
 type BlockObjective interface {
 	// Loss returns the mean loss at the parameters of r on r's minibatch. Threads and
 	// errors are as for Objective.
@@ -44,7 +44,7 @@ type callbacks struct {
 	trust     Trust
 }
 
-// release drops the app's objects. One that is being called stays until it returns.
+// release drops the app's objects. One that is running stays until it returns.
 func (c *callbacks) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,14 +82,14 @@ func held[T any](c *callbacks, which func() T) T {
 	return which()
 }
 
-// A device is what both kinds of objective have in common.
+// A device is the common part of all kinds of objective.
 type device struct {
 	*callbacks
 	dim     int
 	samples int
 	workers int
 	policy  *policy
-	seen    atomic.Pointer[Plan] // the last that the client asked about
+	seen    atomic.Pointer[Plan] // the plan about which the client asked last
 }
 
 func (d *device) Dim() int                         { return d.dim }

@@ -16,10 +16,10 @@ const pinStart = "sha256/"
 
 var errPin = errors.New("no key of the server's certificates has a pin that AddPin named")
 
-// AddPin adds the key of a certificate to those of which the server must have one: "sha256/" and,
+// AddPin adds a key. The server must have a certificate with one of the added keys: "sha256/" and,
 // in base64, the SHA-256 of its SubjectPublicKeyInfo, as in Android's network security
 // configuration. The key is the server's or that of an authority above it; name a second one that
-// you keep in reserve. Pins come on top of what else decides: the system's authorities, SetCA,
+// you keep in reserve. Pins come in addition to the other checks: the system's authorities, SetCA,
 // SetTrust, Enroll. The pin of a certificate in PEM:
 //
 //	openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
@@ -37,7 +37,7 @@ func (c *Config) AddPin(pin string) (err error) {
 }
 
 // pinned reports an error unless the server has proved a key that is pinned. chains are those that
-// crypto/tls verified, if it did. A certificate that the server only sent proves nothing.
+// crypto/tls verified, if it did. A certificate that the server merely sent proves nothing.
 func (c *Config) pinned(list []*x509.Certificate, chains [][]*x509.Certificate, host string) error {
 	if len(c.keys) == 0 || c.hasKey(list[0]) ||
 		slices.ContainsFunc(slices.Concat(chains...), c.hasKey) {

@@ -25,15 +25,15 @@ func (c *Client) SetPower(charging bool, percent int) {
 	}
 }
 
-// Reconnect opens a new connection at once, because the present one may be dead without
-// noticing. Call it when the device wakes up.
+// Reconnect opens a new connection at once, because the present one may be dead unnoticed. Call it
+// when the device wakes up.
 func (c *Client) Reconnect() {
 	defer contain()
 	if !c.isMade() {
 		return
 	}
 	select {
-	case c.wake <- struct{}{}: // RunFor's time may be up
+	case c.wake <- struct{}{}: // RunFor's time may be over
 	default:
 	}
 	c.mu.Lock()
@@ -52,8 +52,8 @@ func (c *Client) Reconnect() {
 	go c.reconnect(nc, stuck) // ForceReconnect waits for that attempt
 }
 
-// flushWithin is how long a connection that is being left may take to finish its writes. On
-// a network that is gone NATS would try for a minute.
+// flushWithin is how long a connection that is being left may take to finish its writes. Without a
+// network NATS would try for a minute.
 const flushWithin = time.Second
 
 // reconnect opens a new connection. It calls stuck if that takes longer than flushWithin.

@@ -28,8 +28,8 @@ type (
 	}
 )
 
-// blocked returns why the device may not work now, or "" if it may. A requirement is not
-// met as long as the app has not reported on it.
+// blocked returns the reason why the device may not work now, or "" if it may. A requirement is not
+// met until the app has reported on it.
 func (p *policy) blocked() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *policy) setPower(charging bool, percent int) {
 	p.power = power{true, charging, percent}
 }
 
-// about is what the device tells the operator: of what the app did not report, nothing.
+// about returns what the device tells the operator. It leaves out what the app did not report.
 func (p *policy) about(program string) deviceinfo.Device {
 	d := deviceinfo.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	p.mu.Lock()

@@ -8,17 +8,17 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A BatchObjective is the app's loss for engines that take several sets of weights at once, or that
-// load weights slowly: it measures all losses of a local step in one call.
+// A BatchObjective is the app's loss for engines that take several sets of weights at once, or load
+// weights slowly: one call computes all losses of a local step.
 type BatchObjective interface {
 	// Losses calls p.SetLoss for each probe of p. Threads and errors are as for [Objective]; a
 	// probe without a loss costs the round, too.
 	Losses(p *Probes) error
 }
 
-// Probes are the parameters at which a [BatchObjective] is asked for losses, all on one minibatch.
-// They are valid during the call that they are passed to; after that reads fail with
-// "revoked: ". They are numbered from 0 to Count-1.
+// Probes are the parameters at which a [BatchObjective] computes losses, all on one minibatch. They
+// are valid during the call that receives them; after that reads fail with "revoked: ". They are
+// numbered from 0 to Count-1.
 type Probes struct {
 	ctx   context.Context
 	x     *objective.Points
@@ -27,7 +27,7 @@ type Probes struct {
 
 	mu     sync.Mutex    // guards what follows
 	losses []float64     // nil: the call is over
-	lists  [][][]float32 // what reads of one probe left for the next: Count times nil
+	lists  [][][]float32 // what reads of one probe keep for the next: Count times nil
 }
 
 // Count is the number of probes, 2P in a round of P perturbations with central differences and 1+P
@@ -73,7 +73,7 @@ func (p *Probes) RemainingMilliseconds() int64 {
 	return remaining(p.ctx)
 }
 
-// ReadParams is like [Round]'s, for one probe. ReadAll costs less where all are read.
+// ReadParams is like [Round]'s, for one probe. If you read all probes, ReadAll costs less.
 func (p *Probes) ReadParams(probe, off int, dst []byte) (n int, err error) {
 	defer guard(&err)
 	return p.write(floats, probe, off, dst)
@@ -119,8 +119,8 @@ func (p *Probes) one(probe int) func(to []float32, off int) error {
 	}
 }
 
-// list returns an element for each probe, all nil. Reads leave them for the next, because several
-// threads of the app may read many blocks.
+// list returns an element for each probe, all nil. Reads keep them for the next read, because
+// several threads of the app may read many blocks.
 func (p *Probes) list() [][]float32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +230,7 @@ func (b batches) LossesAt(ctx context.Context, x *objective.Points, batch object
 	if o == nil {
 		return errReleased
 	}
-	// A thread of the app may set losses late, so they are not the runtime's.
+	// A thread of the app may set losses late, so the losses are not the runtime's memory.
 	p := &Probes{ctx: ctx, x: x, batch: batch, plan: b.seen.Load(),
 		losses: make([]float64, len(losses))}
 	for i := range p.losses {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A Round is one loss that a [BlockObjective] is asked for: parameters and a minibatch. It
-// is valid during the call that it is passed to; after that its reads fail with "revoked: ".
+// A Round is one loss that a [BlockObjective] computes: parameters and a minibatch. It is valid
+// during the call that receives it; after that its reads fail with "revoked: ".
 type Round struct {
 	ctx   context.Context
 	x     *objective.Point
@@ -30,7 +30,7 @@ func (r *Round) Record() int64 { return int64(r.batch.N) }
 // Step is the local step, from 0.
 func (r *Round) Step() int { return r.batch.Step }
 
-// BatchSize is the number of samples that the loss is the mean of, at most Samples and MaxBatch
+// BatchSize is the number of samples over which the loss is the mean, at most Samples and MaxBatch
 // of the [Config]; 0 means all of this device's data.
 func (r *Round) BatchSize() int { return r.batch.Size }
 
@@ -40,7 +40,7 @@ func (r *Round) BatchSeed() int64 { return int64(r.batch.Seed) }
 
 // Probe is the number of this loss among those of its local step, from 0. With central differences
 // losses 2p and 2p+1 are those of perturbation p; with forward ones the first is at the model
-// itself. What depends on the minibatch alone need be computed for loss 0 only.
+// itself. Compute what depends on the minibatch alone for loss 0 only.
 func (r *Round) Probe() int {
 	if r == nil || r.x == nil {
 		return 0
@@ -49,8 +49,8 @@ func (r *Round) Probe() int {
 }
 
 // Probes is how many losses the local step takes: 2P with P perturbations and central differences,
-// 1+P with forward ones. With a surrogate it is 1, and then as many as it asks for around it; where
-// the coordinator looks for mu it is 1, and then 2 at a time.
+// 1+P with forward ones. With a surrogate it is 1, and then as many as it asks for around that
+// point. While devices look for mu it is 1, and then 2 at a time.
 func (r *Round) Probes() int {
 	if r == nil || r.x == nil {
 		return 0
@@ -73,11 +73,10 @@ func (r *Round) RemainingMilliseconds() int64 {
 	return remaining(r.ctx)
 }
 
-// ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as many
-// as fit and exist, and returns how many. The length of dst is a multiple of 4 bytes; dst
-// stays the app's. Offsets that are multiples of 4096 are the fastest, and large blocks
-// need fewer calls. In Objective-C pass NSMutableData, because Go gets a copy of an NSData;
-// in Swift call Block.
+// ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as many as fit
+// and exist, and returns how many. The length of dst must be a multiple of 4 bytes; dst belongs to
+// the app. Offsets that are multiples of 4096 are the fastest, and large blocks need fewer calls.
+// In Objective-C pass NSMutableData, because Go gets a copy of an NSData; in Swift call Block.
 //
 //	for (long off = 0; off < r.dim(); off += n) {
 //		n = r.readParams(off, block);
@@ -88,17 +87,18 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	return r.write(floats, off, dst)
 }
 
-// ReadHalf is ReadParams in IEEE 754 binary16, little-endian, 2 bytes a parameter, for engines
-// that take float16. Each parameter is rounded to the nearest, of two the even one; from 65520 on
-// it becomes infinite. The length of dst is a multiple of 2 bytes.
+// ReadHalf does what ReadParams does, in IEEE 754 binary16, little-endian, 2 bytes a parameter, for
+// engines that take float16. Each parameter is rounded to the nearest number, to the even one of
+// two; from 65520 on it becomes infinite. The length of dst is a multiple of 2 bytes.
 func (r *Round) ReadHalf(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
 	return r.write(halves, off, dst)
 }
 
-// ReadInt8 is ReadParams in signed bytes, one a parameter, for engines that take int8: x/scale,
-// rounded to the nearest integer, of two the even one, and at most 127 or at least -127. The scale
-// is a positive finite number; 127*scale is the largest parameter that is not cut.
+// ReadInt8 does what ReadParams does, in signed bytes, one a parameter, for engines that take int8.
+// Each is x/scale, rounded to the nearest integer, to the even one of two, and limited to
+// -127..127. The scale is a positive finite number; 127*scale is the largest parameter that is not
+// cut.
 //
 //	dst[i] = min(max(round(x[off+i]/scale), -127), 127)
 func (r *Round) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {
@@ -117,7 +117,7 @@ func (r *Round) write(as form, off int, dst []byte) (int, error) {
 
 // Block returns a copy of parameters off, off+1, ...: count of them, or as many as exist, at most
 // [MaxBlock]. It returns null if there are none or the round is over. It is for Swift, which passes
-// Go a copy of its Data, so that what Go writes there is lost. Elsewhere ReadParams costs less.
+// Go a copy of its Data: whatever Go writes there is lost. Elsewhere ReadParams costs less.
 func (r *Round) Block(off, count int) (params []byte) {
 	defer contain()
 	if r == nil || r.x == nil {

@@ -20,7 +20,7 @@ var (
 
 var errUnmade = faultf(CodeConfig, "make the client with NewClient")
 
-// listenerPatience is how long Run waits at its end for the Listener.
+// listenerPatience is how long Run waits for the Listener when it ends.
 const listenerPatience = 2 * time.Second
 
 // Run takes part until the run ends or [Client.Stop] is called, and then returns nil. Being
@@ -35,10 +35,10 @@ func (c *Client) Run() (err error) {
 	return c.run(context.Background())
 }
 
-// RunFor is Run for a number of milliseconds. After that it saves the state in StateDir,
-// closes the connection and returns nil; call it again to continue. Time that the device
-// sleeps counts. Use a few seconds less than the system grants. [Client.Ended] says whether
-// the run is over.
+// RunFor does what Run does for a number of milliseconds. After that it saves the state in
+// StateDir, closes the connection and returns nil; call it again to continue. Time that the device
+// sleeps counts. Use a few seconds less than the system allows. [Client.Ended] says whether the run
+// is over.
 func (c *Client) RunFor(milliseconds int64) (err error) {
 	defer guard(&err)
 	switch {
@@ -76,7 +76,7 @@ func (c *Client) run(ctx context.Context) error {
 }
 
 // takePartInTurns takes part over one connection after another: NATS gives up a server for good
-// if it gets an error from it that it does not know.
+// after an error from it that NATS does not know.
 func (c *Client) takePartInTurns(ctx context.Context) error {
 	if err := c.inner.Load(); err != nil { // the app may want the model before there is a network
 		return err
@@ -116,7 +116,7 @@ func (c *Client) takePart(ctx context.Context, d *dialer) (*nats.Conn, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c.connect(nil, d)
-	// A client that waits for an announcement would not notice until its next request.
+	// Without this, a client that waits for an announcement would notice only at its next request.
 	closed := nats.ClosedHandler(func(*nats.Conn) { end(bus.ErrClosed) })
 	opts := append(c.options(ctx, d), closed, func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
@@ -215,10 +215,10 @@ func (c *Client) close() {
 	}
 }
 
-// Load reads the state in StateDir, so that Params has the model without a Run: when the
-// app starts, while it is offline, or after another client of the same device, such as a
-// background worker's, has used the directory. Errors have [CodeLocked], [CodeStore], [CodeDim],
-// [CodeInitial], [CodeRunKey] or [CodeRunning].
+// Load reads the state in StateDir, so that Params has the model without a Run. Call it when the
+// app starts, while it is offline, or after another client of the same device, such as a background
+// worker's, used the directory. Errors have [CodeLocked], [CodeStore], [CodeDim], [CodeInitial],
+// [CodeRunKey] or [CodeRunning].
 func (c *Client) Load() (err error) {
 	defer guard(&err)
 	if !c.isMade() {

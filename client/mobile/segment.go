@@ -15,7 +15,7 @@ func (s *Segment) Offset() int { return s.off }
 // Length is how many parameters it has.
 func (s *Segment) Length() int { return s.length }
 
-// Segments is the number of the plan's segments. A plan that names none has one, "all".
+// Segments is the number of the plan's segments. A plan that names no segments has one, "all".
 func (p *Plan) Segments() int { return len(p.plan.Layout()) }
 
 // Segment returns a segment; 0 is the first. It returns null if there is none of that number.
@@ -47,8 +47,8 @@ func (p *Plan) segments() (list []*Segment) {
 	return list
 }
 
-// Plan is the run's plan, or null before the device was asked to take part: by the first round,
-// or a little earlier.
+// Plan is the run's plan. It is null until the run asks the device to take part: by the first
+// round, or a little earlier.
 func (c *Client) Plan() *Plan {
 	if !c.isMade() {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// collectEvery is how many contributions may leave garbage before it is collected: about
-// 200 kB. By default Go lets garbage grow to the size of the live memory, which is the
-// model. A program would set GOMEMLIMIT; a library in an app cannot.
+// collectEvery is how many contributions may leave garbage before it is collected: about 200 kB. By
+// default Go lets garbage grow to the size of the live memory, which is mainly the model. A program
+// would set GOMEMLIMIT; a library cannot.
 const collectEvery = 64
 
 // record takes a report of progress, on the goroutine of Run.

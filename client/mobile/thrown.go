@@ -28,7 +28,7 @@ func (t *thrown) Error() string {
 
 func (t *thrown) Unwrap() error { return t.error }
 
-// said makes the error of a callback readable: it says who threw, and where.
+// said makes the error of a callback readable: it says what threw, and where.
 func said(err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +43,8 @@ func said(err error) error {
 	return err
 }
 
-// reason is said for an exception whose text is for people: its message, or else its class.
+// reason returns the text for an exception with a message for people: the message, or else the
+// class.
 func reason(err error) error {
 	err = said(err)
 	switch t, ok := err.(*thrown); {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// A Trust decides whether the certificates of a server are trusted, in place of this library. It
-// is how an app has Android's own trust: the authorities that updates bring, those that the user
+// A Trust decides, instead of this library, whether the certificates of a server are trusted. With
+// it an app can use Android's own decision: the authorities that updates bring, those that the user
 // added, and the app's network security configuration. In Kotlin, with the X.509 certificates of a
 // chain:
 //
 //	val manager = X509TrustManagerExtensions(...)
 //	config.setTrust { manager.checkServerTrusted(certificates(it), it.authType(), it.host()) }
 type Trust interface {
-	// Check returns an error, or throws an exception, unless an authority that is trusted has
-	// signed the chain. This library checks the name of the host itself, and pins. One thread at a
-	// time calls Check, never the app's main thread. It must return within 20 seconds.
+	// Check returns an error, or throws an exception, unless a trusted authority has signed the chain.
+	// This library checks the name of the host itself, and pins. One thread at a time calls Check,
+	// never the app's main thread. It must return within 20 seconds.
 	Check(chain *Chain) error
 }
 
@@ -41,11 +41,11 @@ func (c *Chain) Certificate(i int) []byte {
 	return c.list[i].Raw
 }
 
-// Host is the name or address of the server, for which the first certificate is.
+// Host is the name or address of the server to which the first certificate belongs.
 func (c *Chain) Host() string { return c.host }
 
-// AuthType is what Java's X509TrustManager calls so: "ECDHE_RSA", "ECDHE_ECDSA", or "UNKNOWN" for
-// other keys.
+// AuthType is what Java's X509TrustManager calls authType: "ECDHE_RSA", "ECDHE_ECDSA", or "UNKNOWN"
+// for other keys.
 func (c *Chain) AuthType() string {
 	if len(c.list) == 0 {
 		return "UNKNOWN"
@@ -59,8 +59,8 @@ func (c *Chain) AuthType() string {
 	return "UNKNOWN"
 }
 
-// SetTrust sets what decides about the server's certificate; null: the system's authorities, as Go
-// finds them. It replaces what SetCA and Enroll have set.
+// SetTrust sets the Trust that decides about the server's certificate; null: the system's
+// authorities, as Go finds them. It replaces what SetCA and Enroll have set.
 func (c *Config) SetTrust(trust Trust) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
@@ -85,7 +85,7 @@ type truster struct {
 
 func newTruster(c *callbacks) *truster { return &truster{c, trustWithin, make(chan struct{}, 1)} }
 
-// ask returns what the app says of a chain. It gives up with ctx, or when time is up.
+// ask returns the app's decision on a chain. It gives up with ctx, or when time is up.
 func (t *truster) ask(ctx context.Context, chain *Chain) error {
 	trust := held(t.callbacks, func() Trust { return t.callbacks.trust })
 	if trust == nil {

@@ -48,8 +48,8 @@ func (v *verifier) verify(s tls.ConnectionState) error {
 	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
 }
 
-// host returns the server of the Config that the first certificate is for. An IP address is in no
-// TLS greeting: there s.ServerName is empty.
+// host returns the server of the Config to which the first certificate belongs. An IP address is in
+// no TLS greeting: there s.ServerName is empty.
 func (v *verifier) host(s *tls.ConnectionState) (string, error) {
 	var err error = x509.HostnameError{Certificate: s.PeerCertificates[0], Host: s.ServerName}
 	for _, u := range v.servers {
@@ -64,7 +64,8 @@ func (v *verifier) host(s *tls.ConnectionState) (string, error) {
 	return "", err
 }
 
-// trusted checks that the certificates come from whom the Config trusts, where crypto/tls has not.
+// trusted checks that the certificates come from an authority of the Config, if crypto/tls has not
+// done so.
 func (v *verifier) trusted(s *tls.ConnectionState, host string) error {
 	switch {
 	case v.asksTrust:

@@ -12,7 +12,7 @@ type source struct {
 	buffer [64]byte
 	left   int    // bytes of the buffer that were not used
 	word   uint64 // the bits of one byte
-	bits   int    // that are left of it
+	bits   int    // how many of these bits are left
 }
 
 func (s *source) bit() uint64 {

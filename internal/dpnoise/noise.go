@@ -3,11 +3,11 @@
 //
 // Noise of floating-point numbers leaks by its last bits (Mironov 2012). So both the scalars and
 // the noise are whole multiples of a power of two, and whoever adds them adds whole numbers. The
-// noise is drawn exactly, without logarithms (Canonne, Kamath and Steinke 2020). What is done to
-// the sum later, such as a division by the number of devices or rounding to halves, tells nothing
+// noise is drawn exactly, without logarithms (Canonne, Kamath and Steinke 2020). Later steps on the
+// sum, such as a division by the number of devices or rounding to half precision, reveal nothing
 // more.
 //
-// Never draw it from the run's key: all devices know it, and could take the noise away.
+// Never draw noise from the run's key: all devices know the key, and could remove the noise.
 package dpnoise
 
 import (
@@ -29,7 +29,8 @@ const (
 const (
 	// OfDevice: sigma is that of the noise that a device adds.
 	OfDevice uint8 = 0
-	// OfSum: sigma is that of the sum of a quorum, under masks. Each device adds its share.
+	// OfSum: sigma is that of the sum over a quorum, with secure aggregation. Each device adds its
+	// share.
 	OfSum uint8 = 1
 )
 
@@ -47,7 +48,7 @@ type Mechanism struct {
 // New returns the mechanism of the norm clip = C, which is above 0, and of the multiplier sigma,
 // from 0 to MostNoise.
 func New(clip, sigma float32) Mechanism {
-	// The larger of C and sigma*C takes 2^18 to 2^19 steps. So a scalar's noise is below 2^24
+	// The larger of C and sigma*C takes 2^18 to 2^19 steps. So a scalar with its noise is below 2^24
 	// steps, which a float32 holds exactly, up to 32 standard deviations: nobody will see one.
 	_, exponent := math.Frexp(float64(clip) * max(1, float64(sigma)))
 	m := Mechanism{grid: math.Ldexp(1, exponent-19), clip: float64(clip)}
@@ -58,11 +59,11 @@ func New(clip, sigma float32) Mechanism {
 	return m
 }
 
-// Share returns the mechanism of each of so many devices whose sum has at least the noise of m: a
-// variance of (sigma*C)^2 / devices each. Sums of discrete Gaussians are no discrete Gaussians, but
-// nobody can tell: with a share of s >= 20 steps of the grid, which a sum of 4096 devices has where
-// sigma is 0.01 or more, they differ by less than 10 * 4096 * exp(-pi^2 s^2) (Kairouz, Liu and
-// Steinke 2021, Theorem 1).
+// Share returns the mechanism of each of this many devices whose sum has at least the noise of m: a
+// variance of (sigma*C)^2 / devices each. A sum of discrete Gaussians is not a discrete Gaussian,
+// but nobody can tell. With a share of s >= 20 steps of the grid, which a sum of 4096 devices has
+// if sigma is at least 0.01, the two differ by less than 10 * 4096 * exp(-pi^2 s^2) (Kairouz, Liu
+// and Steinke 2021, Theorem 1).
 func (m Mechanism) Share(devices uint32) Mechanism {
 	n := uint64(max(devices, 1))
 	m.variance = (m.variance + n - 1) / n

@@ -7,8 +7,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Draws says whether each device draws its group, and announcements name none: with [Random] groups
-// of an open roster, whose devices have no slots, and of more than [MaxDevices] devices.
+// Draws says whether each device draws its group, and announcements name none. That is so with
+// [Random] groups of an open roster, whose devices have no slots, and of more than [MaxDevices]
+// devices.
 func Draws(p *plan.Plan) bool {
 	return p.Sharing == plan.GroupDirections && p.Groups == Random &&
 		(p.Roster == plan.OpenRoster || p.Sampled(plan.MaxMembers) > MaxDevices)

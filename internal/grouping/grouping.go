@@ -19,15 +19,15 @@ const (
 	None uint8 = 0
 	// Random: groups are drawn at random, by the coordinator or by devices: see [Draws].
 	Random uint8 = 1
-	// Sketch: devices whose gradients differ from the mean in opposite ways are in one group, by
-	// what each finds along common directions in a survey, and weights cancel the rest.
+	// Sketch: devices whose gradients differ from the mean in opposite ways form a group, by slopes
+	// that each device measures along common directions in a survey. Weights cancel the rest.
 	Sketch uint8 = 2
-	// Auto: all devices of a round are one group, or each is one of its own. The first rounds are
-	// of one group, and their scalars say which has less noise. The plan's group size is 0.
+	// Auto: all devices of a round form one group, or each device forms its own. The first rounds have
+	// one group, and their scalars show which choice has less noise. The plan's group size is 0.
 	Auto uint8 = 3
 )
 
-// Choice is the [survey.Result.Kind] that tells what [Auto] came to. It asks no device for
+// Choice is the [survey.Result.Kind] that reports what [Auto] chose. It asks no device for
 // anything.
 const Choice = "groups"
 
@@ -35,14 +35,14 @@ const Choice = "groups"
 // names them. See [Draws].
 const MaxDevices = 128
 
-// maxBytes bounds the names of [MaxDevices] devices: up to four bytes each, and a byte for the
+// maxBytes bounds the names of [MaxDevices] devices: up to four bytes each, and one byte for the
 // length of each group.
 const maxBytes = 640
 
-// Tail returns what follows an announcement of groups: what [wire.Tail] returns, with the empty
-// array in place of what it leaves out, and the array [groups]. groups has, for each group, its
-// number of devices and their ascending slots, as the differences from one to the next less 1, the
-// first from 0: unsigned LEB128 numbers.
+// Tail returns what follows an announcement of groups: first what [wire.Tail] returns, with the
+// empty array for each part that it leaves out, and then the array [groups]. groups has, for each
+// group, its number of devices and their ascending slots, as the differences from one to the next
+// less 1, the first from 0: unsigned LEB128 numbers.
 func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint32) []byte {
 	b := wire.Tail(reference, m, named)
 	if len(b) == 0 {
@@ -64,7 +64,7 @@ func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint3
 }
 
 // Of returns the group in which an announcement names a slot: the first one, from 0. ok is false if
-// it does not name the slot, or is not of a form that [Tail] writes.
+// it does not name the slot, or has a form that [Tail] does not write.
 func Of(a *wire.Announcement, slot uint32) (group uint32, ok bool) {
 	names, ok := namesOf(a.Rest)
 	if !ok {

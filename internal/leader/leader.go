@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Frame says that a coordinator leads the run from a log that it shares with no other one. Such
-// coordinators exchange frames, and all but the one that has run longest step down.
+// A Frame says that a coordinator leads the run from a log that it shares with no other
+// coordinator. Such coordinators exchange frames, and all but the one that has run longest stop.
 type Frame struct {
-	Instance [8]byte // random, another one for each process
+	Instance [8]byte // random, different for each process
 	Epoch    uint64
 	Uptime   uint64 // milliseconds
 	Rest     []byte
