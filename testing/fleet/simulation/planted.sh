@@ -52,8 +52,8 @@ if [ -z "$only$apply" ]; then
 fi
 
 plant skip-dedup coordinator/internal/engine/reply.go \
-	'if c.answers.Of(m)&gather.Contributed != 0 {' \
-	'if c.answers.Of(m)&gather.Contributed != 0 && len(r.Values) == 0 {'
+	'if c.cohort.contributed(m) {' \
+	'if c.cohort.contributed(m) && len(r.Values) == 0 {'
 plant announce-before-commit coordinator/perform.go \
 	'	in.Err = c.store(ctx, o)
 ' \
@@ -96,12 +96,12 @@ plant correct-twice coordinator/internal/gather/control.go \
 plant correct-by-uncounted client/internal/outbox/variate.go \
 	'return counted && r.Round.StepSize == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
-plant ignore-quorum coordinator/internal/engine/late.go \
-	'return c.collected() >= c.Plan.Quorum &&' \
-	'return c.collected() > 0 &&'
+plant ignore-quorum coordinator/internal/quorum/quorum.go \
+	'return q.Have >= q.Least && !q.Must' \
+	'return q.Have > 0 && !q.Must'
 plant conflict-taken-for-success coordinator/internal/engine/conflict.go \
-	'	if bytes.Equal(stored, c.pending) {' \
-	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'
+	'	if bytes.Equal(stored, c.next.frame) {' \
+	'	if bytes.Equal(stored, c.next.frame) || len(stored) > 0 {'
 plant append-without-sync coordinator/filelog/tailfile.go \
 	'	if err := f.file.Sync(); err != nil {
 		return err
@@ -177,10 +177,10 @@ plant another-vectors-pieces coordinator/internal/gather/uploads.go \
 plant vector-counted-twice coordinator/internal/engine/upload.go \
 	'	if c.hasVector(m, u) {' \
 	'	if c.hasVector(m, u) && u.Offset > 0 {'
-plant vector-counted-unweighted coordinator/internal/engine/upload.go \
-	'c.sum.AddScalars(data, c.weightOf(&r))' \
-	'c.sum.AddScalars(data, 1)
-	c.sum.Weight += uint64(c.weightOf(&r)) - 1'
+plant vector-counted-unweighted coordinator/internal/aggregate/mean.go \
+	's.sum.AddScalars(k.Sent, k.Weight)' \
+	's.sum.AddScalars(k.Sent, 1)
+	s.sum.Weight += uint64(k.Weight) - 1'
 plant keep-too-few coordinator/runlog/vectors.go \
 	'v.path = v.path[max(0, len(v.path)-keep):]' \
 	'v.path = v.path[max(0, len(v.path)-keep+1):]'
@@ -198,8 +198,8 @@ plant upload-before-persist client/internal/outbox/upload.go \
 	'	return u.head.Loss, sent, o.saveUpload()
 '
 plant late-counted-twice coordinator/internal/engine/late.go \
-	'case past.Knows(m, c.roster.Stored):' \
-	'case past.Knows(m, c.roster.Stored) && len(r.Values) == 0:'
+	'case past.Knows(m, c.cohort.roster.Stored):' \
+	'case past.Knows(m, c.cohort.roster.Stored) && len(r.Values) == 0:'
 plant late-forgets-who-was-on-time coordinator/internal/gather/past.go \
 	'	r.Counted.Copy(counted)
 ' \
