@@ -21,8 +21,8 @@ type Chain struct {
 	parts Parts
 	first Stage
 
-	bounds   *bounds // nil: the round has none
-	robust   robust.Bounds
+	bounds   *bounds        // nil: the round has none
+	robust   *robust.Bounds // nil: no round had any
 	controls gather.Controls
 	sum      gather.Tally
 	held     gather.Contributions
@@ -55,7 +55,7 @@ type Parts struct {
 
 // New returns the chain of a plan, which may change between rounds.
 func New(p *plan.Plan, parts Parts) Chain {
-	return Chain{plan: p, parts: parts, robust: robust.Bounds{Root: parts.Root}}
+	return Chain{plan: p, parts: parts}
 }
 
 // A Shape is the numbers of a contribution: steps*P of them, or other ones for a survey.
@@ -112,20 +112,36 @@ func (c *Chain) filtered() (first Stage) {
 	if a := gather.AggregatorOf(c.plan); a.Clips() {
 		first = &clip{first, a}
 	}
-	if !robust.Of(c.plan) {
+	switch {
+	case bounded(c.plan):
+		first = c.bound(first)
+	case c.robust != nil:
 		c.robust.Rest()
-	} else {
-		c.robust.Begin(c.plan, c.parts.Past)
-		c.bounds = &bounds{Stage: first, chain: c}
-		first = c.bounds
-		if !c.robust.Holds() {
-			first = &claims{c.bounds.Stage, &c.robust}
-		}
 	}
 	for _, more := range c.parts.More {
 		first = more(c.plan, first)
 	}
 	return first
+}
+
+// bounded says whether a round of a plan has robust bounds. With vectors it has: what devices claim
+// is learned before a change of the plan bounds it.
+func bounded(p *plan.Plan) bool {
+	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
+	return p.Transport == plan.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
+}
+
+// bound returns the stage of robust bounds before next.
+func (c *Chain) bound(next Stage) Stage {
+	if c.robust == nil {
+		c.robust = &robust.Bounds{Root: c.parts.Root}
+	}
+	c.robust.Begin(c.plan, c.parts.Past)
+	c.bounds = &bounds{Stage: next, chain: c}
+	if !c.robust.Holds() {
+		return &claims{next, c.robust}
+	}
+	return c.bounds
 }
 
 // Add takes a contribution.
@@ -166,13 +182,23 @@ func (c *Chain) Fits(n uint64, size, scalars int) bool {
 func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 
 // Rooted says whether the plan has roots, without which no round closes.
-func (c *Chain) Rooted() bool { return robust.Rooted(c.plan) }
+func (c *Chain) Rooted() bool { return c.plan.Trust > 0 && len(c.plan.Roots) > 0 }
 
 // Cuts is how many contributions and control variates were cut.
-func (c *Chain) Cuts() uint64 { return c.robust.Cuts }
+func (c *Chain) Cuts() uint64 {
+	if c.robust == nil {
+		return 0
+	}
+	return c.robust.Cuts
+}
 
 // Member returns how many of a member's were cut, and the share of its weight that it lost.
-func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) { return c.robust.Member(slot) }
+func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) {
+	if c.robust == nil {
+		return 0, 0
+	}
+	return c.robust.Member(slot)
+}
 
 // Variates returns how many records the round's control variates are along.
 func (c *Chain) Variates() int { return c.controls.Count() }

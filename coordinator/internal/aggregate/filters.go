@@ -47,7 +47,7 @@ func (s *bounds) Add(k *Contribution) {
 }
 
 func (s *bounds) Close() {
-	g, now := &s.chain.robust, &s.now
+	g, now := s.chain.robust, &s.now
 	held := g.Close()
 	s.chain.controls.Reset()
 	for i := range held {

@@ -11,9 +11,10 @@ import (
 // prepare makes the round ready for contributions.
 func (c *Core) prepare() {
 	r := &c.round
-	shape := aggregate.Shape{Scalars: r.survey.Values(), Perturbations: int(r.perturbations),
-		Survey: r.survey != survey.None}
-	if !shape.Survey {
+	shape := aggregate.Shape{Perturbations: int(r.perturbations), Survey: r.survey != survey.None}
+	if shape.Survey {
+		shape.Scalars = r.survey.Values()
+	} else {
 		shape.Scalars = c.transport.size(c)
 	}
 	r.scalars = shape.Scalars

@@ -72,17 +72,9 @@ func (g *Bounds) Begin(p *plan.Plan, past *Past) {
 
 func (g *Bounds) dense() bool { return g.plan.Transport == plan.DenseVectors }
 
-// Of says whether a plan has robust bounds.
-func Of(p *plan.Plan) bool {
-	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
-	return p.Transport == plan.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
-}
-
 // Holds says whether contributions have to wait until the round closes: what is usual is that of
 // the round. Vectors never do: they have no length that would be known, and are too large to wait.
-func (g *Bounds) Holds() bool {
-	return Of(g.plan) && !g.dense()
-}
+func (g *Bounds) Holds() bool { return !g.dense() }
 
 // Rest notes a round without bounds: what was usual in the last one with bounds is no longer.
 func (g *Bounds) Rest() { g.own, g.claim = length{}, 0 }

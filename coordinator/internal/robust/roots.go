@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/zofl/zofl/plan"
 )
 
 // oppose is how far below 0 the agreement with the roots is from which a device does not count:
@@ -13,10 +11,8 @@ import (
 // with the roots' than chance, at 50 rounds.
 const oppose = 0.05
 
-// Rooted says whether devices have to agree with roots.
-func Rooted(p *plan.Plan) bool { return p.Trust > 0 && len(p.Roots) > 0 }
-
-func (g *Bounds) rooted() bool { return Rooted(g.plan) }
+// rooted says whether devices have to agree with roots.
+func (g *Bounds) rooted() bool { return g.plan.Trust > 0 && len(g.plan.Roots) > 0 }
 
 // vouched says whether the operator vouches for a member.
 func (g *Bounds) vouched(slot uint32) bool { return g.rooted() && g.Root != nil && g.Root(slot) }
