@@ -114,8 +114,9 @@ var allowed = map[string][]string{
 	},
 	"coordinator/internal/engine": {
 		module + "/plan", module + "/wire", module + "/wire/compact", module + "/internal/subjects",
-		module + "/plan/plancheck", module + "/internal/grouping", module + "/mathx", module + "/prng",
-		module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/plan/plancheck", module + "/plan/valid", module + "/internal/grouping",
+		module + "/mathx", module + "/prng", module + "/coordinator/report",
+		module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/catchup",
 		module + "/coordinator/internal/digests", module + "/coordinator/internal/aggregate",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",

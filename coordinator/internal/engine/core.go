@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
 )
@@ -188,8 +189,8 @@ func New(cfg Config, h *History) (*Core, error) {
 			return nil, err
 		}
 	}
-	if err := plancheck.Validate(&c.Plan); err != nil {
-		return nil, err
+	if valid.Plan(&c.Plan) != nil {
+		return nil, plancheck.Validate(&c.Plan) // which says why, and what to do
 	}
 	if h.Base != nil {
 		c.votes.begin(h.Base, c.N)
