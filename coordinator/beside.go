@@ -16,7 +16,7 @@ import (
 // ErrSecond: another coordinator leads this run from its own log, and has run for longer. The text
 // names that coordinator. Stop one of the two for good: their logs are copies that have grown
 // apart.
-var ErrSecond = errSecond() // "this is the run's second coordinator"
+var ErrSecond = errSecond() // "another coordinator already leads this run"
 
 func errSecond() error { return leader.ErrSecond } // documentation shows no internal name
 

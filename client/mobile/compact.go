@@ -72,7 +72,7 @@ func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) err
 	room := rooms.Get().(*[block]float32)
 	defer rooms.Put(room)
 	for at, count := 0, 0; at < n; at += count {
-		count = min(n-at, block-(off+at)%block) // a read that begins within a block is slow, so do it once
+		count = min(n-at, block-(off+at)%block) // reads within a block are slow: do one
 		x := room[:count]
 		if err := read(x, off+at); err != nil {
 			return 0, err

@@ -69,9 +69,9 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"recover", "--from", none, "--store", lost}, "--from " + none + there},
 		{[]string{"recover", "--from", junk, "--store", lost}, "--from " + junk +
 			": no usable state: name the state file of a device, or the directory of its store"},
-		{[]string{"log", "--store", none}, "--store " + none + ": no log there: name the directory"},
-		{[]string{"verify", "--store", none}, "--store " + none + ": no log there: name the directory"},
-		{[]string{"history", "--store", none}, "--store " + none + ": no log there: name the dir"},
+		{[]string{"log", "--store", none}, "--store " + none + ": no log there: give the directory"},
+		{[]string{"verify", "--store", none}, "--store " + none + ": no log there: give the directory"},
+		{[]string{"history", "--store", none}, "--store " + none + ": no log there: give the dir"},
 		{[]string{"simulate", plan, "--exec", none}, "--exec " + none + absent},
 		{[]string{"simulate", plan, "--exec", bad + " 1"}, "--exec " + bad + absent},
 		{[]string{"tune", plan, "--", none, "1"}, "-- " + none + absent},

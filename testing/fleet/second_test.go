@@ -77,7 +77,7 @@ func TestSecondCoordinator(t *testing.T) {
 		}
 		return nil
 	})
-	if code != 1 || !strings.Contains(string(text), "this is the run's second coordinator") {
+	if code != 1 || !strings.Contains(string(text), "another coordinator already leads this run") {
 		t.Errorf("the second ended with %d:\n%s", code, text)
 	}
 	if r := second.report(); r != nil {

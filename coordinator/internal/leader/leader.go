@@ -20,7 +20,7 @@ import (
 )
 
 // ErrSecond is coordinator.ErrSecond.
-var ErrSecond = errors.New("this is the run's second coordinator")
+var ErrSecond = errors.New("another coordinator already leads this run")
 
 const (
 	// leadPatience is how long another coordinator has to answer. It is waited for only where the
@@ -93,7 +93,7 @@ func (s *Seniority) Ask(ctx context.Context) error {
 	switch {
 	case err != nil || other.Instance == s.self.Instance:
 	case s.outranks(&other):
-		return fmt.Errorf("%w: %s leads the run and has done so for longer: stop one of the two for "+
+		return fmt.Errorf("%w: %s has led it for longer than this one: stop one of the two for "+
 			"good", ErrSecond, name(&other))
 	default:
 		s.tell(&other)

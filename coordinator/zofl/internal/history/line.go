@@ -65,9 +65,9 @@ func decode(text []byte) (l line, err error) {
 	}
 	switch {
 	case l.Point == nil && l.Mark == nil && l.Version == 0:
-		return line{}, errors.New("neither a point nor a mark")
+		return line{}, errors.New("the line has no point, mark or version: expected one of them")
 	case l.Point != nil && l.Mark != nil:
-		return line{}, errors.New("a point and a mark")
+		return line{}, errors.New("the line has a point and a mark: expected one of them")
 	case l.Point != nil && (l.Point.N == 0 || l.Point.N > maxN):
 		return line{}, fmt.Errorf("a point of record %d", l.Point.N)
 	case l.Mark != nil && (l.Mark.Kind == "" || l.Mark.N > maxN):

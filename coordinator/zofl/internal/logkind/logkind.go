@@ -138,8 +138,8 @@ func MustExist(dir string) error {
 }
 
 func noLog(dir string) error {
-	return cli.Usage(fmt.Errorf("--store %s: no log there: name the directory that zofl serve "+
-		"--store was given", dir))
+	return cli.Usage(fmt.Errorf("--store %s: no log there: give the directory of `zofl serve "+
+		"--store`", dir))
 }
 
 // JetStream names the broker's JetStream in place of a directory.

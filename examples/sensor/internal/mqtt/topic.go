@@ -11,7 +11,7 @@ import (
 func CheckTopic(s string) error {
 	switch {
 	case s == "":
-		return errors.New("a topic has a character or more")
+		return errors.New("the topic is empty: give at least one character")
 	case len(s) > 1024:
 		return fmt.Errorf("%d bytes: give at most 1024", len(s))
 	case strings.ContainsAny(s, "+#"):

@@ -76,14 +76,14 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 	}
 	if f.plan == nil && !f.jetstream {
 		if err := logkind.MustExist(f.store); err != nil {
-			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+			return nil, fmt.Errorf("%w; to begin a run, give its PLAN", err)
 		}
 	}
 	for {
 		log, err := logkind.Open(ctx, spec)
 		switch {
 		case errors.Is(err, runlog.ErrNoLog):
-			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+			return nil, fmt.Errorf("%w; to begin a run, give its PLAN", err)
 		case errors.Is(err, runlog.ErrLocked):
 			return nil, fmt.Errorf("--store %s: %w: end that zofl serve first, or name another directory",
 				f.store, runlog.ErrLocked)
