@@ -94,16 +94,11 @@ func insist[T any](
 	pause := c.pauses.First()
 	for {
 		answer, err := ask(ctx)
-		switch {
-		case err == nil:
+		if err == nil {
 			return answer, nil
-		case ctx.Err() != nil:
-			return answer, context.Cause(ctx)
-		case retry.Final(err):
-			return answer, err
 		}
 		c.cfg.Logger.Info("not joined yet", "err", err, "retry", pause)
-		if err := c.report(joining(err)); err != nil {
+		if err := c.unanswered(ctx, err); err != nil {
 			return answer, err
 		}
 		// The pause is drawn from the whole range, so that devices that lost their coordinator do not
@@ -113,6 +108,18 @@ func insist[T any](
 		}
 		pause = c.pauses.Next(pause)
 	}
+}
+
+// unanswered reports that a question brought no answer, unless that ends Run: then it returns the
+// cause of ctx, or the error.
+func (c *Client) unanswered(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case retry.Final(err):
+		return err
+	}
+	return c.report(joining(err))
 }
 
 // joining returns the progress of a device that has not joined yet.
@@ -169,16 +176,8 @@ func (c *Client) claim(ctx context.Context, notOurs error) error {
 		return notOurs
 	}
 	reply, err := c.askToJoin(ctx)
-	var later link.LaterError
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case retry.Final(err):
-		return err
-	case errors.As(err, &later):
-		return c.report(joining(err))
-	case err != nil: // the next announcement brings another chance
-		return c.report(Progress{State: CatchingUp, Err: fmt.Errorf("%w: %w", notOurs, err)})
+	if err != nil { // the next announcement brings another chance
+		return c.unanswered(ctx, err)
 	}
 	return cmp.Or(refused(&reply), notOurs)
 }
@@ -205,14 +204,9 @@ func (c *Client) stillEnded(ctx context.Context) error {
 // its log announces nothing until enough devices have joined. Silence is harmless.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.askToJoin(ctx)
-	var later link.LaterError
 	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case retry.Final(err):
-		return err
-	case errors.As(err, &later):
-		return c.report(joining(err))
+	case ctx.Err() != nil, retry.Final(err), errors.As(err, new(link.LaterError)):
+		return c.unanswered(ctx, err)
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
 		c.rejoin() // the coordinator may be back, and count this device as absent
