@@ -3,6 +3,7 @@ package client
 import (
 	"time"
 
+	"github.com/zofl/zofl/client/internal/secagg"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -19,7 +20,7 @@ func (c *Client) lastChance(a *arrival) time.Time {
 	}
 	plan := c.follower.Plan()
 	if plan.Summed() {
-		return a.closes.Add(-unmaskTime(plan))
+		return a.closes.Add(-secagg.UnmaskTime(plan))
 	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond
 	return a.closes.Add(time.Duration(plan.Late) * deadline)

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/zofl/zofl/client/internal/secagg"
-	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	wiresecagg "github.com/zofl/zofl/wire/secagg"
 )
 
 // With secure=sum a device answers an attempt in the steps of package secagg. The first two steps
@@ -21,12 +18,12 @@ import (
 func (c *Client) workMasked(ctx context.Context, a *arrival) (Progress, error) {
 	r := c.follower.Replica()
 	p, tip := r.Plan(), r.Hash().Tip()
-	attempt := wiresecagg.Of(p.Run, &a.Announcement, tip, int(p.Steps)*int(a.Perturbations))
+	attempt := secagg.AttemptOf(p, &a.Announcement, tip)
 	if !c.outbox.BeginAttempt(attempt.Nonce()) {
 		return waiting(nil), nil
 	}
 	if c.outbox.Unmasked(a.N) {
-		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: wiresecagg.DeclineSpent}
+		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: secagg.DeclineSpent}
 		err := c.send(ctx, reply.Append(nil))
 		return Progress{State: Waiting, Declined: reply.Reason}, err
 	}
@@ -107,14 +104,4 @@ func (c *Client) add(ctx context.Context, s *secagg.Session, frame []byte) (Prog
 func (a *arrival) same(other *arrival) bool {
 	return other.N == a.N && other.Epoch == a.Epoch && other.Attempt == a.Attempt &&
 		other.State == a.State
-}
-
-// unmaskTime is the last part of an attempt's deadline. In it, devices unmask the sum of their
-// contributions. With secure_lists=agreed they agree on its lists first.
-func unmaskTime(plan *plan.Plan) time.Duration {
-	eighth := time.Duration(plan.Deadline) * time.Millisecond / 8
-	if plan.SecureLists > 0 {
-		return 2 * eighth
-	}
-	return eighth
 }

@@ -16,6 +16,25 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
+// DeclineSpent is the reason of a device that helped to unmask the record before: see
+// [secagg.DeclineSpent].
+const DeclineSpent = secagg.DeclineSpent
+
+// AttemptOf returns the attempt that an announcement begins, on a replica with a tip.
+func AttemptOf(p *plan.Plan, a *wire.Announcement, tip wire.Tip) secagg.Attempt {
+	return secagg.Of(p.Run, a, tip, int(p.Steps)*int(a.Perturbations))
+}
+
+// UnmaskTime is the last part of an attempt's deadline. In it, devices unmask the sum of their
+// contributions. With secure_lists=agreed they agree on its lists first.
+func UnmaskTime(p *plan.Plan) time.Duration {
+	eighth := time.Duration(p.Deadline) * time.Millisecond / 8
+	if p.SecureLists > 0 {
+		return 2 * eighth
+	}
+	return eighth
+}
+
 // ErrOut: the coordinator believed this device to be away when it announced the attempt.
 var ErrOut = errors.New("not one of the devices whose scalars are summed")
 
