@@ -17,12 +17,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Log is a [runlog.Log] in a directory of its own. The directory has the files log (records, see
-// frame.go), roster (see package roster), epoch and lock, and with transport=dense the folder
-// objects, one file for each vector. The log is also a [runlog.Objects] and a [runlog.Epochs].
+// A Log is a [runlog.Log] in a directory of its own. The directory has these files: log (records,
+// see frame.go), roster (see package roster), epoch and lock. With transport=dense it also has the
+// folder objects, with one file for each vector. The log is also a [runlog.Objects] and a
+// [runlog.Epochs].
 //
 // Whatever a method has acknowledged, and whatever was read when the log was opened, is on the disk
-// and not just in the page cache. After a failed sync, an append is written again from its
+// and not only in the page cache. After a failed sync, an append is written again from its
 // beginning.
 //
 // The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost and Object.

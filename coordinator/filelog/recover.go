@@ -14,8 +14,8 @@ import (
 )
 
 // Recover makes a log in a directory that begins with a state. state writes the state file. Size
-// and Content of b need not be set. The directory is new, or that of a log of the same run which
-// lost all its records: then its roster and its epoch stay.
+// and Content of b need not be set. The directory is new, or holds a log of the same run that lost
+// all its records: then its roster and its epoch stay.
 //
 // Errors match [ErrRecords] if there are records, [runlog.ErrCorrupt] if the roster there is
 // damaged or another run's, [runlog.ErrLocked], or come from the file system or from state. After
@@ -70,8 +70,8 @@ func recoverOn(
 	return put("log", text([]byte(logHead))) // last: without it there is no log
 }
 
-// mayRecover says why a log cannot be made in a directory, and sets the note aside of what an
-// earlier log held.
+// mayRecover returns the reason why a log cannot be made in a directory, and moves the note of an
+// earlier log out of the way.
 func mayRecover(fsys disk.FS, dir string, first wire.Hash) (*rosterFile, error) {
 	log, err := readWhole(fsys, filepath.Join(dir, "log"))
 	there := err == nil

@@ -124,8 +124,8 @@ func (f *Log) Left(context.Context) (string, error) {
 	return f.left, nil
 }
 
-// remains says what the directory holds besides records. An epoch alone is left by a coordinator
-// that was killed before it stored record 1, unless its version did not note what was stored.
+// remains says what the directory holds besides records. A coordinator that was killed before it
+// stored record 1 leaves only an epoch, unless its version did not note what was stored.
 func (f *Log) remains() string {
 	var left []string
 	if n := len(f.roster.members); n > 0 {

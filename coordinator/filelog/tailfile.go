@@ -84,7 +84,7 @@ func (f *tailFile) begin(head string) error {
 }
 
 // settle ends the file at size and establishes invariant 1. The bytes before from are on the disk
-// already. The rest may be in the page cache alone, if a process was killed before its sync or the
+// already. The rest may be only in the page cache, if a process was killed before its sync or the
 // sync failed. So settle writes it again: a sync stores only what was written since the last one.
 func (f *tailFile) settle(from, size int64) error {
 	b := make([]byte, size-from)

@@ -10,8 +10,8 @@ import (
 )
 
 // A Chain is the stages of the open round. Its memory is used again from round to round. What
-// stages know of devices lives as long as the run: a change of the plan may bring a stage, or end
-// it.
+// stages know of devices lives as long as the run, because a change of the plan may add a stage or
+// end one.
 type Chain struct {
 	End   End
 	Taken uint32 // contributions that were taken, held or not
@@ -30,7 +30,7 @@ type Chain struct {
 	classes  byClass
 }
 
-// A Sum is of contributions of which nobody knows a single one.
+// A Sum is the sum of contributions of which nobody knows a single one.
 type Sum interface {
 	// Means returns the means of the scalars.
 	Means() []float32
@@ -45,10 +45,10 @@ type Parts struct {
 	Groups *grouping.Chooser
 	Past   *robust.Past
 	Root   func(slot uint32) bool // whether the operator vouches for a member
-	// More are stages beside those of this package, before them. Each returns one that hands on to
-	// next, or next itself if the plan has none.
+	// More are stages outside this package, which come before its own. Each function returns a stage
+	// that passes on to next, or next itself if the plan needs no such stage.
 	More []func(p *plan.Plan, next Stage) Stage
-	// Judged is told what robust aggregation made of a contribution: which factor shortened it, and
+	// Judged learns what robust aggregation did to a contribution: the factor that shortened it, and
 	// the share of its weight that its device lost.
 	Judged func(slot uint32, factor, lost float64)
 }
@@ -124,8 +124,8 @@ func (c *Chain) filtered() (first Stage) {
 	return first
 }
 
-// bounded says whether a round of a plan has robust bounds. With vectors it has: what devices claim
-// is learned before a change of the plan bounds it.
+// bounded says whether a round of a plan has robust bounds. With vectors it always has, because
+// claims are learned before a change of the plan bounds them.
 func bounded(p *plan.Plan) bool {
 	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
 	return p.Transport == plan.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
@@ -165,7 +165,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 	return min(claim, c.plan.MaxWeight)
 }
 
-// Trim changes a contribution that is late, which does not pass the chain.
+// Trim changes a late contribution, which does not pass through the chain.
 func (c *Chain) Trim(slot uint32, values []float32) {
 	if c.bounds != nil {
 		c.robust.Cut(slot, values)
@@ -173,12 +173,12 @@ func (c *Chain) Trim(slot uint32, values []float32) {
 	gather.AggregatorOf(c.plan).Clip(values)
 }
 
-// Fits says whether the record has room for a control variate of so many bytes along record n.
+// Fits says whether the record has room for a control variate of this many bytes along record n.
 func (c *Chain) Fits(n uint64, size, scalars int) bool {
 	return c.controls.Fits(n, size, c.plan, scalars)
 }
 
-// Vouched says whether a root has contributed, where one has to.
+// Vouched says whether a root has contributed, if one must.
 func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 
 // Rooted says whether the plan has roots, without which no round closes.

@@ -1,9 +1,9 @@
-// Package aggregate makes the numbers of a record of the contributions to it. A plan's stages are
-// chained as writers are: each changes what passes, holds it until the round closes, or ends the
-// chain and fills the record. A plan has no stage that it does not ask for.
+// Package aggregate computes the numbers of a record from the contributions to it. The stages of a
+// plan are chained like writers. Each stage changes what passes, holds it until the round closes,
+// or ends the chain and fills the record. A plan has no stage that it does not ask for.
 //
-// The package knows no clock, cohort, attempt or network. What it makes does not depend on the
-// order in which contributions arrive.
+// The package knows no clock, cohort, attempt or network. The result does not depend on the order
+// in which contributions arrive.
 package aggregate
 
 import (
@@ -29,7 +29,7 @@ type Contribution struct {
 type Stage interface {
 	// Open forgets the round before. Contributions to the next one have a shape.
 	Open(shape Shape)
-	// Add hands a contribution on, changed or not, or holds it.
+	// Add passes a contribution on, changed or not, or holds it.
 	Add(k *Contribution)
 	// Close hands on what was held: the round closes.
 	Close()

@@ -24,8 +24,8 @@ func (t *total) add(k *Contribution, loss *gather.MeanLoss) {
 func (t *total) Total() (count uint32, weight uint64) { return t.count, t.weight }
 func (t *total) Close()                               {}
 
-// relay ends the chain of a record with a term for each contributor, ascending by slot. What it
-// relays are the bytes that came, unless a stage shortened them.
+// relay ends the chain of a record with a term for each contributor, ascending by slot. It relays
+// the bytes that arrived, unless a stage shortened them.
 type relay struct {
 	total
 	chain         *Chain
@@ -84,7 +84,8 @@ func (s *byGroup) Fill(at *Closing, body *wire.Round) {
 	body.Terms = gather.GroupTerms(groups, s.aggregator, at.Plan.TermPrecision())
 }
 
-// Heed shows the round's contributions to what compares kinds of groups, and returns what it says.
+// Heed shows the round's contributions to the policy that compares kinds of groups, and returns
+// what that says.
 func (c *Chain) Heed() (found survey.Result) {
 	if _, ok := c.End.(*byGroup); ok {
 		found = survey.Result{Kind: wiregroups.Choice, Answers: c.Taken,
@@ -93,7 +94,7 @@ func (c *Chain) Heed() (found survey.Result) {
 	return found
 }
 
-// byClass is byGroup with scalars for each class of a device's samples.
+// byClass does what byGroup does, with scalars for each class of a device's samples.
 type byClass struct {
 	total
 	chain *Chain
@@ -114,7 +115,7 @@ func (s *byClass) Fill(at *Closing, body *wire.Round) {
 	body.Terms = s.held.Terms(at.Plan, s.chain.parts.Groups)
 }
 
-// Rows ends the chain of a survey: it has each answer.
+// Rows ends the chain of a survey and keeps each answer.
 type Rows struct {
 	total
 	*gather.Contributions

@@ -17,7 +17,7 @@ func (s *clip) Add(k *Contribution) {
 	s.Stage.Add(k)
 }
 
-// claims notes how many samples vectors claim to be of, by which later ones are believed.
+// claims notes how many samples vectors claim, as a measure for later claims.
 type claims struct {
 	Stage
 	bounds *robust.Bounds
@@ -33,7 +33,8 @@ func (s *claims) Close() {
 	s.Stage.Close()
 }
 
-// bounds holds contributions until the round closes, and then hands on what package robust leaves.
+// bounds holds contributions until the round closes, and then passes on what package robust leaves
+// of them.
 type bounds struct {
 	Stage
 	chain *Chain

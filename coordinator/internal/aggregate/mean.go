@@ -58,8 +58,8 @@ func (s *mean) fill(at *Closing, body *wire.Round, means []float32) {
 	}
 }
 
-// middle is mean with medians, or trimmed means, in place of the mean. Late contributions, which
-// belong to other records, join in none.
+// middle does what mean does, with medians or trimmed means instead of the mean. Late
+// contributions, which belong to other records, join in none.
 type middle struct {
 	mean
 	held       *gather.Contributions
@@ -80,11 +80,11 @@ func (s *middle) Fill(at *Closing, body *wire.Round) {
 	s.fill(at, body, s.aggregator.Combine(s.sum, s.held))
 }
 
-// noisy is mean with dp_by=coordinator: contributions are cut, and noise is added once to their
-// sum. It is added exactly, before the sum is rounded: what is rounded by itself may tell about
-// what it was rounded from. What is published is the record. So a coordinator that dies before the
-// log has it leaves nothing of it, and its successor draws other noise for the only record of that
-// index.
+// noisy does what mean does with dp_by=coordinator: it cuts contributions, and adds noise once to
+// their sum. The noise is added exactly, before the sum is rounded: rounding first could reveal
+// something about the exact sum. What is published is the record. So a coordinator that dies before
+// the log has the record leaves no trace of the noise. Its successor draws other noise, for the
+// only record of that index.
 type noisy struct {
 	mean
 	mechanism dpnoise.Mechanism
@@ -123,7 +123,7 @@ func (s *dense) Fill(at *Closing, _ *wire.Round) {
 	at.Vector = wire.AppendScalars(make([]byte, 0, 4*s.sum.Len()), s.sum.Means()...)
 }
 
-// masked ends the chain of a plan with secure aggregation, where nothing passes.
+// masked ends the chain of a plan with secure aggregation, through which nothing passes.
 type masked struct {
 	mean
 	of Sum

@@ -26,7 +26,7 @@ type Config struct {
 	Logger *slog.Logger
 	// Patience is how long a request may wait for its turn. A later one is dropped.
 	Patience time.Duration
-	// Queue bounds the requests that wait of members, and those of strangers.
+	// Queue bounds the waiting requests of members, and those of strangers.
 	Queue int
 	// Each is how many requests of one sender are answered. The others wait.
 	Each ratelimit.Limit
@@ -76,7 +76,7 @@ type waitingRequest struct {
 }
 
 // A replier appends the answer to a request to frame. It returns errGarbled if the message is not a
-// request, and otherwise why it cannot be answered now.
+// request, and otherwise the reason why it cannot be answered now.
 type replier func(ctx context.Context, request, frame []byte) ([]byte, error)
 
 func newAnswerer(cfg *Config, what string, reply replier) *answerer {
@@ -180,8 +180,8 @@ func (s *answerer) fail(err error) {
 	s.logger.Error(s.what, "err", err)
 }
 
-// wait keeps the answers on their way to the broker below Pace bytes. It ignores errors: that a
-// subject is denied or the broker is away shows elsewhere.
+// wait keeps the answers on their way to the broker below Pace bytes. It ignores errors, because
+// others report a denied subject or an absent broker.
 func (s *answerer) wait(ctx context.Context, subject string) {
 	if s.sent+len(s.frame) > Pace {
 		if err := bus.Check(ctx, s.bus, subject); err != nil {
@@ -212,8 +212,8 @@ func (s *answerer) Counts() Counts {
 	}
 }
 
-// Failure returns why the log could not be read for the last request that failed so, "" if none
-// did.
+// Failure returns the reason why the log could not be read for a request, the last time that
+// happened; "" if it never did.
 func (s *answerer) Failure() string {
 	if text := s.failure.Load(); text != nil {
 		return *text

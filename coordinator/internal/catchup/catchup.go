@@ -39,8 +39,8 @@ func NewCatchUps(cfg Config, log runlog.Log, cache int,
 // are told to take a snapshot. Call it before Serve.
 func (s *CatchUps) BeginWith(start Start) { s.start = &start }
 
-// VouchWith gives the references of states, for devices that are about to take a snapshot and want
-// a signed answer. Call it before Serve.
+// VouchWith gives the references of states, for devices that are about to download a snapshot and
+// want a signed answer. Call it before Serve.
 func (s *CatchUps) VouchWith(vouch func(n uint64) (wire.Reference, bool)) { s.vouch = vouch }
 
 // reply appends the answer to a request.

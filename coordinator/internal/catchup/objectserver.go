@@ -92,7 +92,7 @@ func (s *Objects) size() (sum int) {
 	return sum
 }
 
-// Refused is how many requests were not looked at; 0 of a nil service.
+// Refused is how many requests were dropped unread; 0 for a nil service.
 func (s *Objects) Refused() uint64 {
 	if s == nil {
 		return 0

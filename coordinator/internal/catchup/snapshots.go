@@ -49,7 +49,7 @@ func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error)
 	return reply.Append(frame), nil
 }
 
-// Refused is how many requests were not looked at; 0 of a nil service.
+// Refused is how many requests were dropped unread; 0 for a nil service.
 func (s *Snapshots) Refused() uint64 {
 	if s == nil {
 		return 0

@@ -1,4 +1,5 @@
-// Package digests counts what devices report of one state, and says which report is the reference.
+// Package digests counts the digests that devices report of one state, and decides which is the
+// reference.
 package digests
 
 import (
@@ -81,16 +82,16 @@ func (d *Digests) Set(id string, digest report.Digest) {
 	d.enter(digest)
 }
 
-// Differs says whether digest, just counted, differs from others, and is to be told.
+// Differs says whether digest, just counted, differs from others and should be reported.
 func (d *Digests) Differs(digest report.Digest) bool {
 	return d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest)
 }
 
 // Refer makes digest, just counted, the reference if the first of the witnesses to have reported
 // the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is that
-// of the witness who reported it, negative for another device. A strict booth takes no other
-// device's word beside witnesses, and without any that of a majority of the devices asked. changed
-// says whether the reference, or its source, is another one now; tells whether that is to be told.
+// of the witness who reported it, negative for another device. A strict count accepts only
+// witnesses beside witnesses, and without witnesses a majority of the devices asked. changed says
+// whether the reference or its source has changed; tells says whether to report that.
 func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int, strict bool) (
 	changed, tells bool) {
 	source := byPlurality
@@ -145,8 +146,8 @@ func (d *Digests) leads(v report.Digest) bool {
 	return d.count[v] == d.most && d.sizes[d.most] == 1
 }
 
-// tell says whether to emit an event for a value: once each, and for so few values that a device
-// that keeps changing its digest does not flood the recorder.
+// tell says whether to emit an event for a value: once for each value, and only for few values, so
+// that a device that keeps changing its digest does not flood the recorder.
 func tell(told *[]report.Digest, v report.Digest) bool {
 	if len(*told) == MostValues || slices.Contains(*told, v) {
 		return false

@@ -47,8 +47,8 @@ func (b *Votes) Begin(n uint64, tip wire.Tip) {
 }
 
 // Take counts a device's digest; a device that rebuilt its state may replace its own. A strict
-// booth takes those of witnesses and of devices that were asked. Take returns the state that the
-// digest is of, nil if it was not counted and c says why.
+// count accepts those of witnesses and of devices that were asked. Take returns the state to which
+// the digest belongs. It returns nil if the digest was not counted; then c says why.
 func (b *Votes) Take(slot uint32, id string, r *wire.Reply, last uint64, strict bool,
 	c *report.Counters) *Digests {
 	at, witness := b.find(r.N), slices.Contains(b.Witnesses, id)
@@ -73,7 +73,7 @@ func (b *Votes) Take(slot uint32, id string, r *wire.Reply, last uint64, strict 
 	return nil
 }
 
-// Refer is [Digests.Refer] for a digest that a device just reported.
+// Refer does what [Digests.Refer] does, for a digest that a device just reported.
 func (b *Votes) Refer(d *Digests, id string, digest report.Digest, strict bool) (
 	changed, tells bool) {
 	return d.Refer(digest, b.Witnesses, slices.Index(b.Witnesses, id), strict)

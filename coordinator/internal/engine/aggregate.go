@@ -25,7 +25,7 @@ func (c *Core) prepare() {
 	}
 }
 
-// isRoot says whether the operator vouches for a member.
+// isRoot says whether the operator trusts a member.
 func (c *Core) isRoot(slot uint32) bool {
 	return slices.Contains(c.Plan.Roots, c.cohort.roster.IDs[slot])
 }

@@ -10,14 +10,14 @@ type announcer struct {
 	on      bool
 	at      uint64 // when it is on
 	last    uint64 // record of the last announcement
-	compact bool   // announcements have the compact form where there is one
+	compact bool   // whether announcements have the compact form if there is one
 }
 
 // announce says what the run is doing, and schedules the repetition. The first announcement of a
-// record brings the records since the last announcement, which is all that a device needs if it
-// keeps up. Repetitions bring more records, because somebody did not answer, and name the devices
-// that did not, if they are few. A restarted coordinator brings more records too: it cannot know
-// who has answered.
+// record brings the records since the last announcement, which is all that an up-to-date device
+// needs. Repetitions bring more records, because somebody did not answer, and name the devices that
+// did not, if they are few. A restarted coordinator brings more records too: it cannot know who has
+// answered.
 func (c *Core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announcer.last, 0

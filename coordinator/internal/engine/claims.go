@@ -6,10 +6,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Claims are records that devices say they have, and the log has not. They mean that the log was
-// lost, or set back. What devices hold is then the last copy of the model, so the run pauses until
-// a person decides. A run that has ended cannot pause, and no person could resume it: its devices
-// take its end, and keep their copy as the model before.
+// Claims are records that devices say they have, and that the log lacks. They mean that the log was
+// lost, or set back. Then devices hold the last copy of the model, so the run pauses until a person
+// decides. A run that has ended cannot pause, and nobody could resume it: its devices accept its
+// end, and keep their copy as the earlier model.
 type claims struct {
 	anew   bool   // Config.BeginAnew
 	loss   uint64 // Config.AcceptLoss
@@ -18,8 +18,8 @@ type claims struct {
 	waived bool   // a person resumed it
 }
 
-// ahead says whether a device that joins has to wait because it has records of this run that the
-// log lacks, and pauses the run if it does.
+// ahead says whether a joining device has to wait because it has records of this run that the log
+// lacks. If so, it pauses the run.
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	l := &c.claims
 	settled := c.End != nil || l.anew || l.waived || k.N <= l.began+l.loss

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A cohort is whom a run can ask, who of them answered, and who is there.
+// A cohort is whom a run can ask, who of them answered, and who is present.
 type cohort struct {
 	roster  presence.Roster
 	most    int // members of a listed roster
@@ -19,7 +19,7 @@ type cohort struct {
 	late    gather.Answers      // to the record before, for the yield
 }
 
-// newCohort returns the members of a log, of whom nobody has answered.
+// newCohort returns the members of a log, none of whom has answered.
 func newCohort(p *plan.Plan, h *History) (c cohort, err error) {
 	listed := p.Roster == plan.ListedRoster
 	begun := h.Position.Rounds > 0 || h.Position.Point.N > 0
@@ -48,7 +48,7 @@ func (c *cohort) contributed(m gather.Member) bool {
 	return c.answers.Of(m)&gather.Contributed != 0
 }
 
-// next forgets the answers to the open record, but for those that may come late.
+// next forgets the answers to the open record, except those that may come late.
 func (c *cohort) next() {
 	c.roster.Waiting = nil
 	c.answers, c.late = c.late, c.answers

@@ -112,8 +112,8 @@ func (c *Core) waiting() bool {
 }
 
 // end ends the run once pending records are stored. If somebody requested the end, neither a pause
-// nor a rollback stops it, whichever came first. A requested end replaces one that followed from
-// the run's state.
+// nor a rollback stops it, whichever came first. A requested end replaces one that the run's state
+// demanded.
 func (c *Core) end(e wire.End) {
 	if c.End != nil {
 		return

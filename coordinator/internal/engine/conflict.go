@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// conflict handles that the log already has another record n. The log decides, so the core goes on
-// from the stored record. It gives way only to a coordinator that began later.
+// conflict handles that the log already has another record n. The log decides, so the core
+// continues from the stored record. It yields only to a coordinator that began later.
 func (c *Core) conflict(n uint64, stored []byte) {
 	if c.phase() != appending || n != c.N+1 {
 		return

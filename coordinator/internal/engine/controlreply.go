@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// controlOf reads a contribution's control variate into c.item and returns its record, 0 if
-// there is none. fault is the counter of what is wrong with it.
+// controlOf reads a contribution's control variate into c.item and returns its record, or 0 if it
+// has none. fault is the counter of what is wrong with it.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
@@ -18,8 +18,8 @@ func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	return v.N, fault
 }
 
-// controlScalars returns how many scalars a control variate along record n has; ok is false if none
-// can be along that record.
+// controlScalars returns how many scalars a control variate along record n has; ok is false if no
+// variate can lie along that record.
 func (c *Core) controlScalars(n uint64) (scalars int, ok bool) {
 	if c.round.phase == 2 {
 		return int(c.Point.Perturbations), n == c.Point.N

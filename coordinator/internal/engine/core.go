@@ -103,11 +103,11 @@ const (
 // Invariants:
 //  1. The position is the log's. It moves only on InAppended and InConflict, by what is stored.
 //  2. No announcement has a record that is not in the log.
-//  3. In phases appending and failed, pending has the bytes of record N+1. No other bytes are
-//     handed out for that record before it is known what the log holds there.
+//  3. In phases appending and failed, pending has the bytes of record N+1. It hands out no other
+//     bytes for that record until it knows what the log holds there.
 //  4. Each member's contribution to record N+1 is in sum at most once.
 //  5. In phase failed, trouble says why. Only appending the record ends that phase.
-//  6. A deposed core emits nothing but that it is deposed.
+//  6. A deposed core emits only the fact that it is deposed.
 //  7. object is the vector that pending names, nil if it names none.
 type Core struct {
 	runlog.Position

@@ -54,7 +54,7 @@ func (c *Core) state() report.State {
 	case c.End != nil:
 		return report.Ended
 	case c.halted() && (c.phase() != appending || c.next.trouble != ""):
-		return report.Paused // a run that pauses waits first until the log has its last record
+		return report.Paused // a pausing run first waits until the log has its last record
 	case c.phase() == collecting:
 		return report.Open
 	}

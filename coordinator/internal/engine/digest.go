@@ -70,8 +70,8 @@ func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 	}
 }
 
-// witness says whether an id may report digests and nothing else: it is one of Config.Witnesses,
-// and no member.
+// witness says whether an id may report digests and nothing else: it is in Config.Witnesses, and is
+// not a member.
 func (c *Core) witness(id string) bool {
 	_, member := c.cohort.roster.Slots[id]
 	return !member && slices.Contains(c.votes.Witnesses, id)

@@ -5,9 +5,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A run that diverges pauses, and stays paused until somebody resumes it or rolls it back: more
-// rounds from there would waste the devices' work. Losses are in no record, so a restarted
-// coordinator watches anew, midway.
+// A run that diverges pauses until somebody resumes it or rolls it back, because more rounds would
+// waste the devices' work. No record holds losses, so a restarted coordinator begins to watch
+// midway.
 
 // A watch follows the loss.
 type watch struct {
@@ -16,10 +16,10 @@ type watch struct {
 	last float32 // loss of the last round
 }
 
-// observe shows the watch the losses of the round that closes, which its devices measured where
-// the round begins. Second phases are left out. Their devices measure where the first phase's did,
-// and the watch would count one round twice, or with a surrogate at the round's new point, where
-// the next round begins.
+// observe shows the watch the losses of the round that closes. Devices measured them where the
+// round begins. Second phases are left out. Their devices measure where the first phase's did, and
+// the watch would count one round twice, or with a surrogate at the round's new point, where the
+// next round begins.
 func (c *Core) observe() {
 	if c.round.phase != 2 && c.watch.Observe(float64(c.Plan.Diverge), c.N, c.round.losses) {
 		c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
@@ -36,7 +36,7 @@ func (c *Core) exploded() bool {
 	return true
 }
 
-// watchAgain begins the watch anew after somebody accepted the state that the run goes on from.
+// watchAgain restarts the watch after somebody accepted the state from which the run continues.
 func (c *Core) watchAgain() {
 	c.watch.why = ""
 	c.watch.Again()

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An evaluation is the current one, and what the last one came to.
+// An evaluation is the current one, and the result of the last one.
 type evaluation struct {
 	gather.Evaluation
 	last report.Evaluation

@@ -6,16 +6,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// leastGrace is the least time that the doubtful have after the quorum, in milliseconds. For
-// reliable members a round with a quorum waits at least leastQuorums times as long as the quorum
-// took, and at least a leastPart-th of the deadline.
+// leastGrace is the least time that doubtful devices get after the quorum, in milliseconds. A round
+// with a quorum waits for reliable members at least leastQuorums times as long as the quorum took,
+// and at least a leastPart-th of the deadline.
 const leastGrace, leastQuorums, leastPart = 25, 3, 8
 
-// A round that has its quorum waits for the doubtful half as long again as the quorum took. For
-// who may be relied on it waits some times as long as he usually takes. So a silent member costs a
-// grace, or part of a deadline, and not a deadline each time.
+// For doubtful members it waits half as long again as the quorum took. For a reliable member it
+// waits some times as long as the member usually takes. So a silent member costs a short wait, or
+// part of a deadline, but not a deadline each time.
 
-// grants gives those who have not answered their time, once there is a quorum.
+// grants gives the members that have not answered their time, once there is a quorum.
 func (c *Core) grants() {
 	if r := &c.round; r.grace == 0 && c.quorum().Enough() {
 		r.quorate = c.now - r.asked
@@ -23,14 +23,14 @@ func (c *Core) grants() {
 	}
 }
 
-// lookAgain sets when the attempt looks whom it waits for.
+// lookAgain sets the time when the attempt decides anew for whom it waits.
 func (c *Core) lookAgain() {
 	c.round.grace = c.now + max((c.now-c.round.asked)/2, leastGrace)
 }
 
 func (r *round) graceIsOver(now uint64) bool { return r.grace > 0 && now >= r.grace }
 
-// ends returns when something is to be done about the attempt.
+// ends returns the time of the next decision about the attempt.
 func (r *round) ends() uint64 {
 	if r.grace > 0 {
 		return min(r.grace, r.closes)
@@ -38,7 +38,7 @@ func (r *round) ends() uint64 {
 	return r.closes
 }
 
-// goesOn says whether an attempt whose grace is over waits for somebody who may be relied on and is
+// goesOn says whether an attempt whose short wait is over still waits for a reliable member that is
 // not overdue. Then it looks again later.
 func (c *Core) goesOn() bool {
 	if c.now >= c.round.closes {
@@ -53,7 +53,7 @@ func (c *Core) goesOn() bool {
 	return false
 }
 
-// relies says whether an attempt with a quorum still counts on a member that it waits for. Vectors
+// relies says whether an attempt with a quorum still counts on a member for which it waits. Vectors
 // and the steps of secure aggregation have until the deadline: they take longer than an answer.
 func (c *Core) relies(p *presence.Member) bool {
 	if c.transport.vectors() || c.stepping() {
@@ -63,8 +63,8 @@ func (c *Core) relies(p *presence.Member) bool {
 	return p.Relied(c.now-c.round.asked, least)
 }
 
-// redeem notes that a member answers the open record, or late the one before. What is of another
-// state is no answer.
+// redeem notes that a member answered the open record, or the one before. What is of another state
+// is no answer.
 func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
 	if !c.cohort.roster.Open && answers && c.timely(r.N, r.Tip) {
@@ -72,7 +72,7 @@ func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// timely says whether a message is about the record that is being made, or the one before.
+// timely says whether a message is about the record in progress, or the one before.
 func (c *Core) timely(n uint64, tip wire.Tip) bool {
 	return n == c.N+1 && tip == c.Hash.Tip() || n == c.N && tip == c.prev
 }

@@ -16,7 +16,7 @@ func (c *Core) named() bool {
 	return c.policy.Groups != nil && c.round.survey == survey.None && c.policy.Groups.Names()
 }
 
-// heed shows the contributions of a round with groups to what compares kinds of them.
+// heed shows the contributions of a round with groups to the policy that compares kinds of groups.
 func (c *Core) heed() {
 	if c.policy.Groups == nil {
 		return

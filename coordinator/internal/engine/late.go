@@ -8,12 +8,12 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// With Plan.Late = N a contribution that missed its record counts in a later one: along the older
+// With Plan.Late = N a contribution that missed its record counts in a later one, along the older
 // record's directions, discounted by its age. This file decides which contributions these are.
 //
 // The age of a contribution to record n' in record n is the number of n's round less that of n'.
-// Rounds are numbered along the log's path, so changes do not age a contribution, and a rollback
-// drops those to records that it undoes.
+// Rounds are numbered along the log's path. So changes do not age a contribution, and a rollback
+// drops contributions to records that it undoes.
 //
 // A contribution counts at most once. The coordinator therefore takes late ones only to records
 // that it closed itself, of which it knows who counted. Contributions to a record that another
@@ -44,8 +44,8 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	c.lateWork.Waiting.Add(of, m.Slot, c.item.Values, c.chain.WeightOf(r.Weight), r.Loss)
 }
 
-// judgeLate reads a late contribution's numbers into c.item. fault is the counter of why it does
-// not count, nil if it does.
+// judgeLate reads a late contribution's numbers into c.item. fault is the counter of the reason why
+// it does not count, nil if it counts.
 func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
 	switch {
 	case past == nil || !c.lateWork.Fresh(&c.Plan, past.Number, c.N, c.Rounds):

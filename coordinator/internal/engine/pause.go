@@ -8,11 +8,10 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A run opens no round while it is paused, while it lacks devices, or while its log is in trouble.
-// An operator pauses a run, and so does a device that has records which the log lacks, a run that
-// diverges, and a survey that finds no value; then somebody has to resume it. A lack of devices and
-// trouble with the log end by themselves. None of these is in the log, so a restarted coordinator
-// goes on.
+// A run opens no round while it is paused, while it lacks devices, or while its log fails. Four
+// things pause a run: an operator, a device that has records which the log lacks, a run that
+// diverges, and a survey that finds no value. Then somebody has to resume it. A lack of devices or
+// a failing log ends by itself. The log holds none of these, so a restarted coordinator continues.
 
 // A halt is why no round is open.
 type halt struct {
@@ -21,7 +20,7 @@ type halt struct {
 	shortage presence.Shortage
 }
 
-// halted says whether no round may be open though the run has not ended.
+// halted says whether no round may be open although the run has not ended.
 func (c *Core) halted() bool {
 	return c.halt.paused || c.next.trouble != "" || c.halt.shortage.Waits
 }
@@ -54,7 +53,7 @@ func (c *Core) pause(reason string) {
 	}
 }
 
-// resume goes on where pause stopped. A record that the log did not take is handed to it again at
+// resume goes on where pause stopped. A record that the log did not store is handed to it again at
 // once.
 func (c *Core) resume() {
 	if c.phase() == failed {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// Who takes part in a listed roster. Presence steers how many devices an attempt asks and for whom
+// Who takes part in a listed roster. Presence decides how many devices an attempt asks and for whom
 // it waits, and nothing else. The cohort stays a uniform choice of the roster, which anybody can
 // recompute: every present device is in it with the same probability.
 
@@ -31,7 +31,7 @@ func (c *Core) heard(m gather.Member) {
 	}
 }
 
-// same tells when a member's answers to timely records show that two devices send as this member.
+// same reports when a member's answers show that two devices send as this member.
 func (c *Core) same(m gather.Member, a presence.Answer, timely bool) {
 	if timely && !c.cohort.roster.Open && c.cohort.crowd.Compare(m.Slot, a) {
 		c.emitEvent(report.Event{Kind: report.SameID, ID: m.ID})
@@ -77,7 +77,7 @@ func (c *Core) tooLate(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// unused tells now and then that a member's work counts for little or nothing.
+// unused reports now and then that a member's work counts for little or nothing.
 func (c *Core) unused(slot uint32, n uint64, fate presence.Fate) {
 	if !c.cohort.roster.Open && c.cohort.crowd.Unused(slot, n, fate) {
 		c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.roster.IDs[slot],
@@ -108,7 +108,7 @@ func (c *Core) time(p *presence.Member, current bool) {
 	}
 }
 
-// declined notes a member's decline. A member that keeps declining steps out: for as long as it
+// declined notes a member's decline. A member that keeps declining takes a break: for as long as it
 // says, or else for a time that doubles.
 func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 	if c.cohort.roster.Open {
@@ -199,14 +199,14 @@ func (c *Core) waitsFor(m gather.Member, asked bool) bool {
 		!(c.stepping() && !c.policy.Steps.Waits(m.Slot))
 }
 
-// awaits is waitsFor of any member, whether it is asked or not.
+// awaits does what waitsFor does, for any member, whether the attempt asks it or not.
 func (c *Core) awaits(m gather.Member) bool {
 	return c.phase() == collecting && c.waitsFor(m, c.asked(c.round.current(), m))
 }
 
-// missing returns the slots that the current attempt waits for, ascending, and of silent devices
-// as many as can be named: a device that is not named takes its reply for received, and the reply
-// of a silent one may be lost. ok is false if it waits for more than can be named.
+// missing returns the slots for which the current attempt waits, ascending, and as many slots of
+// silent devices as can be named. A device that is not named concludes that its reply arrived, but
+// the reply of a silent device may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
 	if c.cohort.roster.Open || c.phase() != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false

@@ -16,7 +16,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if err != nil {
 		c.counters.Malformed++
 		if ok && !c.cohort.roster.Open && c.quorum().Enough() {
-			c.excuse(m) // who floods the coordinator answers late, behind his own frames
+			c.excuse(m) // a device that floods the coordinator answers late, because its reply queues behind its own frames
 		}
 		return
 	}
@@ -163,10 +163,11 @@ func (c *Core) hasRoom() bool {
 	return true
 }
 
-// beyond says whether so many answers are more than an open roster could honestly give.
+// beyond says whether there are more answers than an open roster could honestly give.
 func (c *Core) beyond(answers int) bool { return uint64(answers) > 4*c.want()+1024 }
 
-// countLate counts an answer that came after its round closed, for the yield of an open roster.
+// countLate counts an answer that came after its round closed, to estimate how many devices of an
+// open roster answer.
 func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 	k := &c.cohort
 	if !k.roster.Open || c.phase() != collecting || r.N != c.N || r.Tip != c.prev {
@@ -192,8 +193,8 @@ func (c *Core) desk() *validate.Checker {
 		None: c.transport.vectors() || c.policy.Steps != nil}
 }
 
-// answered closes the attempt if it has nothing more to wait for. waited says that it waited for
-// the device that answered.
+// answered closes the attempt if it has nothing more to wait for. waited says that the attempt
+// waited for the device that answered.
 func (c *Core) answered(waited bool) {
 	if c.cohort.roster.Open {
 		if c.round.attempt == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A queue is what goes to the log as soon as possible.
+// A queue holds what goes to the log as soon as possible.
 type queue struct {
 	records []*wire.Record // that operators asked for
 	end     *wire.End
@@ -20,7 +20,7 @@ type queue struct {
 // ErrEnded: the run has ended, or is about to; see coordinator.ErrEnded.
 var ErrEnded = errors.New("the run has ended")
 
-// Check says why an operator's request cannot be carried out, nil if it can.
+// Check returns the reason why an operator's request cannot be carried out, nil if it can.
 func (c *Core) Check(r *wire.Record) error {
 	err := c.allows(r)
 	if err == nil && c.endRequested() {
@@ -29,7 +29,7 @@ func (c *Core) Check(r *wire.Record) error {
 	return err
 }
 
-// allows says why a requested record cannot be the next one, nil if it can.
+// allows returns the reason why a requested record cannot be the next one, nil if it can.
 func (c *Core) allows(r *wire.Record) error {
 	switch {
 	case c.life.deposed:
@@ -94,8 +94,8 @@ func changeEvent(change *plan.Change) report.Event {
 	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
 }
 
-// forget drops what was learned on the path that a rollback left: the course of the loss, the
-// evaluation, and an end that followed from them.
+// forget drops what the run learned on the path that a rollback left: the course of the loss, the
+// evaluation, and an end that followed from these.
 func (c *Core) forget() {
 	c.watchAgain()
 	if c.policy.Law != nil {

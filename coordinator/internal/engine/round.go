@@ -74,9 +74,9 @@ func (c *Core) openRound() {
 }
 
 // keptCohorts returns the cohorts that the next round asks again, by attempt: those of the round
-// before, if both are phases of one for which the plan draws once. So the second phase asks whom
-// the first asked, even if devices joined or left since. A coordinator that was restarted in
-// between knows no cohorts: it asks as many as usual, of the same draw.
+// before, if both are phases of one for which the plan draws once. So the second phase asks the
+// same devices as the first, even if devices joined or left since. A coordinator that was restarted
+// in between knows no cohorts: it asks as many as usual, of the same draw.
 func (c *Core) keptCohorts() (list []wire.Cohort) {
 	draw := c.Plan.Draw(c.N+1, c.Point.N)
 	for _, a := range c.round.attempts {
@@ -147,7 +147,7 @@ func (c *Core) asked(a Attempt, m gather.Member) bool {
 	return a.Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
-// settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
+// settle handles that the attempt has nobody left to wait for. Without a quorum it closes at once
 // if the next attempt asks others. If it asked everybody, or some declined, it stays open for a
 // while: asking the same devices again at once would change nothing.
 func (c *Core) settle() {
@@ -162,8 +162,8 @@ func (c *Core) settle() {
 	}
 }
 
-// askedAll says whether asking others is not possible, whatever the cohort: whoever could take part
-// was asked.
+// askedAll says whether no other device can be asked, whatever the cohort: everybody who could take
+// part was asked.
 func (c *Core) askedAll() bool {
 	p := &c.policy
 	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Saturated()
@@ -190,7 +190,7 @@ func (c *Core) closeAttempt() {
 	}
 }
 
-// tooFew says whether another attempt is in vain because so few devices are present.
+// tooFew says whether another attempt is useless because so few devices are present.
 func (c *Core) tooFew() bool {
 	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.crowd.Present())
 }

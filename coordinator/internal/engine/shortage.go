@@ -31,14 +31,14 @@ func (c *Core) runShort() {
 	}
 }
 
-// soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
-// decline, are not asked without a pause.
+// soonest returns at, or the earliest time at which to ask again. Devices that come back and then
+// decline are not asked again without a pause.
 func (c *Core) soonest(at uint64) uint64 {
 	return max(at, c.halt.shortage.Since+c.pauseOf(c.halt.shortage.Spells, uint64(c.Plan.Reannounce)))
 }
 
-// lacking is how many more devices the round needs for its quorum than are present and may yet
-// contribute.
+// lacking is how many more devices the round needs for its quorum, beyond the present ones that may
+// still contribute.
 func (c *Core) lacking() int {
 	reachable := int(c.cohort.crowd.Present())
 	for _, slot := range c.cohort.answers.Given {
@@ -49,7 +49,8 @@ func (c *Core) lacking() int {
 	return int(c.Plan.Quorum) - int(c.collected()) - reachable
 }
 
-// backBy returns when enough devices that stepped out will be back, forever if there are too few.
+// backBy returns the time when enough devices are back from their break, forever if there are too
+// few.
 func (c *Core) backBy() uint64 {
 	c.cohort.crowd.Sweep(c.now)
 	return c.cohort.crowd.BackBy(c.now, c.lacking())

@@ -8,8 +8,8 @@ import (
 )
 
 // With secure=sum devices answer an attempt in steps, and the policy has what they send. A step
-// closes as an attempt does: when all answered who are waited for, at its end, or a grace after its
-// quorum. Then the next one opens, and after the last the round closes with the sum.
+// closes as an attempt does: when every awaited device answered, at its end, or a short wait after
+// its quorum. Then the next one opens, and after the last the round closes with the sum.
 
 // stepping says whether a step is open.
 func (c *Core) stepping() bool { return c.policy.Steps != nil && c.policy.Steps.On() }
@@ -102,8 +102,8 @@ func (c *Core) takeSum() {
 	}
 }
 
-// spent says whether the record cannot be made any more: devices unmask each one once. Then the
-// next one is made, along other directions.
+// spent says whether the record cannot be made any more, because devices unmask each record once.
+// Then the next one is made, along other directions.
 func (c *Core) spent() bool {
 	r := &c.round
 	return c.policy.Steps != nil && c.policy.Steps.Spent(r.declines[:], r.reachable)

@@ -10,9 +10,9 @@ import (
 )
 
 // A survey is a round that asks for other numbers than scalars. It has the cohorts, attempts,
-// quorum and deadlines of a round, and its record, if it has one, is a change of the plan. What it
-// asks follows from the log, so one that a crash interrupts is asked again by whoever leads next.
-// Its answers name it, and are never taken for a round's.
+// quorum and deadlines of a round, and its record, if it has one, is a change of the plan. The log
+// decides what it asks. So if a crash interrupts a survey, the next leader asks the same again. Its
+// answers name it, and are never taken for a round's.
 
 // surveyDue returns what the next record asks for in place of a round's scalars, and who asks.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
@@ -27,7 +27,8 @@ func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	return survey.None, nil
 }
 
-// asking adds to the tail of an announcement what the open round asks for, unless that is scalars.
+// asking adds to the tail of an announcement what the open round asks for, unless it asks for
+// scalars.
 func (c *Core) asking(rest []byte) []byte {
 	switch {
 	case c.round.survey != survey.None:
@@ -39,7 +40,7 @@ func (c *Core) asking(rest []byte) []byte {
 }
 
 // commitSurvey does what follows from a survey: it hands a change to the log, or goes on with the
-// round that waited. If no value will do, the run pauses: the operator has to give one.
+// round that waited. If no value works, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
 	c.cohort.rate.Early = r.attempt == 0 && c.now < r.deadline

@@ -83,8 +83,8 @@ func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.contributed(m)
 }
 
-// judgeUpload returns the counter of what any piece shows to be wrong with its vector, nil if
-// nothing is.
+// judgeUpload returns the counter of the fault that a piece shows in its vector, nil if there is
+// none.
 func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.round.survey != survey.None:

@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An Aggregator is how a plan makes one number of each scalar's contributions. The
-// zero value is the weighted mean.
+// An Aggregator is how a plan combines the contributions of each scalar into one number. The zero
+// value is the weighted mean.
 type Aggregator struct {
 	// one combines the values of one scalar, in any order. Nil: the weighted mean,
 	// which needs no value once it is summed.

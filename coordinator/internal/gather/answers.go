@@ -19,7 +19,7 @@ const (
 	Declined
 )
 
-// Answers remember what each device has done about a record.
+// Answers record what each device has done about a record.
 //
 // Invariants:
 //  1. On a listed roster, Slots has an entry for each member, and Given has the slots whose entry

@@ -11,7 +11,7 @@ import (
 // Contributions hold the numbers of replies unsummed, for medians and for late work. They take 4
 // bytes for each scalar of each contributor.
 //
-// Invariant: the contribution of index i has values[i*size:(i+1)*size].
+// Invariant: contribution i has values[i*size:(i+1)*size].
 type Contributions struct {
 	contributors
 	size   int

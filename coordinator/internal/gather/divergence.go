@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// hopeless is how many attempts show that more will not help.
+// hopeless is after how many attempts more attempts will not help.
 const hopeless = 2
 
 // Exploded says whether the model has left the range of numbers: in two attempts most of the
@@ -33,7 +33,7 @@ type Log interface {
 	Lacks(n uint64) uint64
 }
 
-// Diverged says how the loss went, and names the commands that undo it.
+// Diverged describes the course of the loss, and names the commands that undo it.
 func (w *LossWatch) Diverged(p *plan.Plan, log Log) string {
 	text := "diverged: "
 	if w.failures >= hopeless {

@@ -13,7 +13,7 @@ const (
 	window = 5
 	// many is how many reports outvote one device, whatever it reports, and show their noise.
 	many = 3
-	// certain is how many distances a loss is from another by no accident.
+	// certain is how many distances between two losses rule out chance.
 	certain = 6
 	// plateaus is how often the losses of a few devices may rise to another level after a restart.
 	plateaus = 3
@@ -209,7 +209,7 @@ func span(losses []lossAt) float64 {
 }
 
 // blewUp says whether the last two losses are far above base. Without a scale, because the run
-// began at 0, nobody knows what far is.
+// began at 0, nobody knows how far is too far.
 func (w *LossWatch) blewUp(diverge float64) bool {
 	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
 	voted := w.firstVoted && w.voted >= 2

@@ -63,7 +63,8 @@ func (p *Past) Keep(keep func(n, number uint64) bool) {
 	})
 }
 
-// Knows says whether a contribution of a member was taken. members is how many a listed roster has.
+// Knows says whether the round took a contribution of a member. members is how many a listed roster
+// has.
 func (r *PastRound) Knows(m Member, members int) bool {
 	if r.Counted.listed {
 		r.Counted.Grow(members)

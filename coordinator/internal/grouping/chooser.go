@@ -16,13 +16,13 @@ import (
 // mostDevices bounds whom an attempt asks: the announcement names them.
 const mostDevices = wiregroups.MaxDevices
 
-// A Standing is what the coordinator believes of a member.
+// A Standing is the coordinator's view of a member.
 type Standing uint8
 
 const (
 	Present Standing = iota
 	Silent           // it let rounds wait in vain: it may be back, and says so only if it is asked
-	Absent           // away for a while, or left: it may be there, or be back
+	Absent           // away for a while, or gone: it may be present, or back
 	Gone             // it was retired: it is not asked
 )
 
@@ -80,8 +80,8 @@ func For(p *plan.Plan, epoch uint64) *Chooser {
 	return New(epoch)
 }
 
-// Counts says whether a contribution to a round is along the directions of its device's group. Of
-// a survey's answer, and without groups, it says yes: others judge these.
+// Counts says whether a contribution to a round is along the directions of its device's group. For
+// a survey's answer, and without groups, it returns true, because others judge these.
 func (c *Chooser) Counts(slot uint32, r *wire.Reply) bool {
 	if c == nil || survey.Answered(r.Rest) != survey.None {
 		return true

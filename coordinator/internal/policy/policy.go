@@ -1,6 +1,6 @@
-// Package policy has what the engine asks of policies: of what a plan may have beyond rounds in
-// which a uniform cohort sends scalars once. The engine knows no policy. A plan that lacks one has
-// nil in its place.
+// Package policy defines what the engine asks of policies: everything beyond rounds in which a
+// uniform cohort sends scalars once. The engine knows no policy. A plan that lacks one has nil in
+// its place.
 package policy
 
 import (
@@ -64,8 +64,8 @@ type Groups interface {
 // A Survey asks devices now and then for other numbers than a round's. It has the cohorts,
 // attempts, quorum and deadlines of a round.
 type Survey interface {
-	// Due returns what to ask for after so many rounds, [survey.None] for nothing. It follows from
-	// the log, or steers nothing that a record says.
+	// Due returns what to ask for after so many rounds, [survey.None] for nothing. It depends on the
+	// log, or on something that affects no record.
 	Due(rounds uint64, m Members) survey.Kind
 	// All says whether it asks all members, and waits for all.
 	All() bool

@@ -44,8 +44,8 @@ func AnswerOf(record uint64, asked, answered []byte) Answer {
 	return Answer{Record: record, Form: checksum(asked), Numbers: checksum(answered)}
 }
 
-// checksum sums bytes and numbers, quickly. Who makes two answers with one sum hides that two
-// devices send, and nothing else.
+// checksum sums bytes and numbers, quickly. A device that makes two answers with one checksum only
+// hides that two devices send.
 func checksum(b []byte, numbers ...uint32) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	for _, n := range numbers {

@@ -1,5 +1,5 @@
-// Package presence remembers what a coordinator has seen of the members of a listed roster: who is
-// present, silent, away, has left or is retired, by slot.
+// Package presence remembers what a coordinator has seen of the members of a listed roster, by
+// slot: who is present, silent, away, gone or retired.
 package presence
 
 import (
@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// SilentAfter is how many rounds in a row wait for a device in vain before none does any more.
+	// SilentAfter is how many rounds in a row wait for a device in vain before no round waits for it.
 	SilentAfter = 3
 	// stepOutAfter is how many declines in a row leave a device present.
 	stepOutAfter = 1
-	// stepOutFirst and stepOutMost bound how long a device is not waited for that keeps declining
-	// and does not say for how long. Each decline doubles the time. It is at most stepOutDeadlines
-	// of the plan, because rounds that are short are worth a try sooner.
+	// stepOutFirst and stepOutMost bound the break of a device that keeps declining and does not say
+	// for how long. Each decline doubles the time. It is at most stepOutDeadlines of the plan, because
+	// rounds that are short are worth a try sooner.
 	stepOutFirst     = 1000      // milliseconds
 	stepOutMost      = 60 * 1000 // milliseconds
 	stepOutDeadlines = 16
-	// vainMiss is how many answers make up for a round that waited for a member in vain.
-	// Whoever lets SilentAfter of them pass, in a row or nearly so, is doubtful.
+	// vainMiss is how many answers make up for a round that waited in vain for a member. Whoever lets
+	// SilentAfter of them pass, in a row or nearly so, is doubtful.
 	vainMiss = 8
 	// patience is how many times its usual latency a round with a quorum waits for a member.
 	patience = 8
@@ -128,7 +128,7 @@ func (w *Crowd) IsAbsent(slot uint32) bool { return w.Members[slot].Absent() }
 // Present is how many members are believed to be present.
 func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }
 
-// Cohort returns whom an attempt asks: so many members that, if the absent are spread evenly,
+// Cohort returns whom an attempt asks: so many members that, if the absent ones are spread evenly,
 // sampled present ones are among them. Each attempt asks twice as many as the one before, so that
 // few present devices are found, too.
 func (w *Crowd) Cohort(sampled, attempt uint32) wire.Cohort {

@@ -12,8 +12,8 @@ import (
 //
 // Invariants:
 //  1. IDs[slot] has that slot for ever. Slots is the inverse.
-//  2. Members with slots below Stored are in the log. The others wait for it and have not been
-//     told their slots.
+//  2. Members with slots below Stored are in the log. The others wait for their slots and do not
+//     know them yet.
 //  3. On an open roster, IDs is empty. Waiting has at most as many ids as round 1 waits for, and
 //     is nil once that round was opened.
 type Roster struct {

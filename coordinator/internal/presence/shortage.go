@@ -29,7 +29,7 @@ func (s *Shortage) Wait(now, reannounce uint64, reason string) {
 	s.RetryAt = now + min(reannounce<<min(s.Spells-1, 8), shortageMost*reannounce)
 }
 
-// Reminds says whether the pause that began is one to tell of again.
+// Reminds says whether to report the pause that began.
 func (s *Shortage) Reminds() bool {
 	return s.Spells >= firstReminder && s.Spells&(s.Spells-1) == 0
 }

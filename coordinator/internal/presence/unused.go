@@ -3,13 +3,13 @@ package presence
 import "fmt"
 
 // unusedAfter is for how many records in a row a member's work must count for little or nothing
-// before that is told. The next time it takes twice as many, and so on.
+// before that is reported. The next time it takes twice as many, and so on.
 const unusedAfter, mostUnusedAfter = 16, 1 << 14
 
 // mostUnused bounds how many members are named whose work is not used.
 const mostUnused = 8
 
-// A Fate is why a member's work counts for little or nothing.
+// A Fate is the reason why a member's work counts for little or nothing.
 type Fate uint8
 
 const (

@@ -1,5 +1,5 @@
 // Package quorum decides whether a collection of answers may close: contributions to a round, with
-// late ones or without, answers to a survey, or those to a step of secure aggregation.
+// or without late ones, answers to a survey, or answers to a step of secure aggregation.
 package quorum
 
 // A Quorum is what a collection has, and what it needs. It is a value, made anew for each question.
@@ -7,7 +7,7 @@ type Quorum struct {
 	Have  uint32 // answers that count
 	Least uint32 // which it needs to close well
 	Most  uint32 // with which it waits for nobody
-	Must  bool   // it still lacks an answer that it has to have, such as a root's
+	Must  bool   // it still lacks an answer that it must have, such as a root's
 
 	Waits  uint32 // for so many of those that it asks; 0 on an open roster, where nobody knows
 	Open   bool   // the roster is open
@@ -22,7 +22,7 @@ func (q Quorum) Enough() bool { return q.Have >= q.Least && !q.Must }
 // Full says whether the collection needs no more answers.
 func (q Quorum) Full() bool { return q.Enough() && (q.Short || q.Have >= q.Most) }
 
-// Closes says whether a round closes once nothing pauses it.
+// Closes says whether a round closes, unless something pauses it.
 func (q Quorum) Closes() bool { return q.Full() && !q.Step }
 
 // An Action is what an answer leads to.
@@ -30,7 +30,7 @@ type Action uint8
 
 const (
 	Collect Action = iota // more answers
-	Grant                 // those who have not answered some more time, as there are enough
+	Grant                 // those who have not answered get some more time, because there are enough
 	Settle                // nobody is waited for: close the attempt, or ask others
 	Commit                // close the round
 )

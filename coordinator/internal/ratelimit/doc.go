@@ -1,3 +1,3 @@
-// Package ratelimit shares a coordinator between those who ask: a [Queue] takes turns, a [Bucket]
-// bounds a rate, and [Offenders] remember who asked for more than his share.
+// Package ratelimit shares a coordinator among its senders: a [Queue] takes turns, a [Bucket]
+// bounds a rate, and [Offenders] remember who sent more than a fair share.
 package ratelimit

@@ -19,14 +19,14 @@ type Config[T any] struct {
 	// one waits for that. Then it is dropped.
 	Metered  Limit
 	Patience time.Duration
-	// Dropped is told of a message that waited, and then had to make room or waited too long. It
-	// must not call the queue.
+	// Dropped is called with a message that waited, and then was displaced or waited too long. It must
+	// not call the queue.
 	Dropped func(m T, name string, late bool)
 }
 
 // A Queue hands out messages by turns: members and strangers alternate, and among them every sender
-// in turn. When there is no room, the sender of whom most waits loses his newest message. So a
-// flood costs others a turn, and no message.
+// in turn. When there is no room, the sender with the most waiting messages loses the newest one.
+// So a flood costs others a turn, and no message.
 //
 // Any goroutine may call its methods. None waits.
 type Queue[T any] struct {

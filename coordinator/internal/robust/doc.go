@@ -2,9 +2,9 @@
 // length stands out, believes claimed sample counts only near their median, and lets devices that
 // keep contradicting the others count less.
 //
-// All of it happens before a record is made: the record has what is left, and replicas need to know
-// nothing of it. The package has no clock, goroutine or randomness, and what it returns does not
-// depend on the order of arrival; the coordinator's core owns its values.
+// All of this happens before a record is made. The record holds the result, and replicas need to
+// know nothing of it. The package has no clock, goroutine or randomness, and what it returns does
+// not depend on the order of arrival; the coordinator's core owns its values.
 //
 // # Lengths
 //
@@ -30,19 +30,20 @@
 //
 // With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions,
 // of the cosine between its scalars and the center of the others: the sum of their contributions,
-// each of length 1 times what its device counted so far. With a the median agreement of the
-// round's contributors, a device counts in full from 0.3 a on, in proportion below, and not at all
-// from 0 down. One lie costs little, and many show: what keeps agreeing with the others cannot
-// hold them back. Where a is below 0.2 contradiction tells nothing, and devices count as they did:
-// all, or all but those that were found to lie when it told something.
+// each of length 1 times what its device counted so far. With a the median agreement of the round's
+// contributors, a device counts in full from 0.3 a on, in proportion below, and not at all from 0
+// down. One lie costs little, and many show: contributions that keep agreeing with the others
+// cannot hold them back. If a is below 0.2, contradiction proves nothing, and devices count as
+// before: all of them, or all except those that were found to lie when it did prove something.
 //
 // # Roots
 //
 // With Plan.Roots too, devices are compared with those that the operator vouches for instead. With
 // r the mean contribution of the round's roots and c a device's, cut to the bound, a device has
 // help = sum c.r and most = sum |c||r| over its last N contributions, older ones fading, and loses
-// the share -help / (0.05 most) of its weight, from 0 to 1. What is further from r than the median
-// device is moved towards r to that distance. Without a root's contribution nothing moves.
+// the share -help / (0.05 most) of its weight, from 0 to 1. A contribution that is farther from r
+// than the median one is moved towards r to that distance. Without a root's contribution nothing
+// moves.
 //
 // Noise does not contradict r. But honest devices together come near r, however much their data
 // differ, and noise does not. So each device also has a weight w. With n the number of a round's

@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Past is what the records of a log tell of the lengths of contributions. It is a function of
-// these records, undone ones too: coordinators that have read the same log have the same Past, to
-// the last bit.
+// A Past is what the records of a log reveal about the lengths of contributions. It is a function
+// of these records, undone ones too: coordinators that have read the same log have the same Past,
+// to the last bit.
 //
-// A record with a term for each contributor has their lengths. A mean of n contributions is as
+// A record with a term for each contributor holds their lengths. A mean of n contributions is as
 // long as they are if they are alike, and the root of n shorter if they have nothing in common. So
 // its length times that root is at least the usual one, unless they cancel each other: near the
 // optimum, where data differ. That is why the largest of all rounds counts there. With classes it
