@@ -16,7 +16,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if err != nil {
 		c.counters.Malformed++
 		if ok && !c.cohort.roster.Open && c.quorum().Enough() {
-			c.excuse(m) // a device that floods the coordinator answers late, because its reply queues behind its own frames
+			c.excuse(m) // the reply of a device that floods us queues behind its own frames
 		}
 		return
 	}
