@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -388,4 +389,62 @@ func TestPlanPricesSharing(t *testing.T) {
 		cell(out, row) != "" {
 		t.Errorf("another preset: %v, %s", err, out)
 	}
+}
+
+// TestFieldsOfSection: --fields lists the fields of a section on about 100 columns, with unit and
+// default, and names the sections to whoever asks for none.
+func TestFieldsOfSection(t *testing.T) {
+	for _, s := range plan.Sections() {
+		out, err := zofl(t, "plan", "--fields", s.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range plan.Fields() {
+			listed := strings.Contains(out, "\n│ "+f.Name+" ")
+			if listed != (f.Section == s.Name) {
+				t.Errorf("--fields %s lists %s: %v", s.Name, f.Name, listed)
+			}
+		}
+		for line := range strings.Lines(out) {
+			if columns := len([]rune(line)); columns > 110 {
+				t.Errorf("--fields %s has %d columns", s.Name, columns)
+			}
+		}
+	}
+	out, err := zofl(t, "plan", "--fields", "rounds")
+	if err != nil || !strings.Contains(out, "│ ms ") || !strings.Contains(out, "│ 30000 ") {
+		t.Errorf("no unit or default in %s, %v", out, err)
+	}
+	_, err = zofl(t, "plan", "--fields", "round")
+	refused(t, err, []string{"--fields round", "choose one of run, model, probe"})
+}
+
+// TestPlanFiles: a plan is stored by section, as what differs from its preset, or flat with all
+// fields; either is the same plan. --explain says what differs.
+func TestPlanFiles(t *testing.T) {
+	dir := t.TempDir()
+	short, long := filepath.Join(dir, "short.json"), filepath.Join(dir, "long.json")
+	out, err := zofl(t, "plan", "--run", "kitchen", "--dim", "7850", "--set", "quorum=3",
+		"--write", short, "--explain")
+	if err != nil || !strings.Contains(out, "rounds: who takes part") ||
+		!strings.Contains(out, "quorum = 3: contributors that a round needs (the preset has 5).") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err := zofl(t, "plan", short, "--write", long, "--flat"); err != nil {
+		t.Fatal(err)
+	}
+	a, b := readPlan(t, short), readPlan(t, long)
+	if !reflect.DeepEqual(a, b) || a.Quorum != 3 {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+	text, err := os.ReadFile(short)
+	if err != nil || !strings.Contains(string(text), `"method": "zofl"`) || len(text) > 250 {
+		t.Errorf("%v: %s", err, text)
+	}
+	if text, err = os.ReadFile(long); err != nil ||
+		!strings.Contains(string(text), `"deadline": 30000`) {
+		t.Errorf("%v: %s", err, text)
+	}
+	_, err = zofl(t, "plan", short, "--flat")
+	refused(t, err, []string{"--flat", "--write"})
 }

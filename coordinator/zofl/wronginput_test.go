@@ -109,8 +109,8 @@ func TestWrongInput(t *testing.T) {
 			filepath.Join(junk, "x.npy") + ": not a directory: name another one"},
 		{[]string{"export", "--store", none, "--out", filepath.Join(none, "x.npy")}, "--out " +
 			filepath.Join(none, "x.npy") + ": no such file or directory: make its directory first"},
-		{[]string{"plan", "--dim", "2", "--set", "stop_metric=loss"}, "stop_metric = loss: metrics has " +
-			"[]: choose one of them, or name it there too"},
+		{[]string{"plan", "--dim", "2", "--set", "stop_metric=loss"}, "stop_metric = loss: it is none " +
+			"of metrics, which has []; set metrics=[\"loss\"] "},
 		{[]string{"permissions", "--run", "r", "--role", "chief"}, "--role chief: choose one of device"},
 		{[]string{"permissions"}, "--run is missing: give the name of the run"},
 	} {

@@ -2,6 +2,12 @@ package plancheck
 
 // autoReasons explain refusals of plans whose devices find a value.
 var autoReasons = []reason{
+	{field: "mu",
+		what: "probe distance in parameter units: choose 1e-18..1e+18",
+		do:   "or set mu=auto, and devices find it"},
+	{field: "step",
+		what: "eta, step size: choose 1e-18..1e+18",
+		do:   "or set step=auto server_rule=normalized, and devices find it"},
 	{field: "mu_auto",
 		what: "only estimator=differences has a mu to find",
 		why:  "a surrogate probes no directions"},

@@ -1,6 +1,7 @@
 package plancheck
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -16,6 +17,9 @@ var sized = []string{"probe", "groups", "rounds", "late"}
 // nearest returns the tries that cure a fault by the nearest other value of one number: of the
 // field that is at fault, or of any.
 func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool) (list []try) {
+	if fault.Field == "stop_metric" && !kept("metrics") && !t.has("metrics") {
+		list = append(list, t.measured())
+	}
 	for _, f := range plan.Fields() {
 		if own && f.Name != fault.Field || !slices.Contains(sized, f.Section) ||
 			kept(f.Name) || t.has(f.Name) {
@@ -38,6 +42,15 @@ func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool)
 		}
 	}
 	return list
+}
+
+// measured returns t with its stop_metric as one more of its metrics.
+func (t *try) measured() try {
+	q := try{plan: t.plan}
+	q.plan.Metrics = append(slices.Clip(t.plan.Metrics), t.plan.StopMetric)
+	text, _ := json.Marshal(q.plan.Metrics) // of names
+	q.after(t, setting{"metrics", string(text)})
+	return q
 }
 
 // oneByOne is how far whole numbers are tried one by one: beyond, a limit is searched for.

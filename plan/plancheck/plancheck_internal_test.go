@@ -28,6 +28,9 @@ func TestNoReasonIsStale(t *testing.T) {
 		source += strings.ReplaceAll(string(b), "\"+\n\t\t\t\"", "")
 	}
 	for _, r := range reasons {
+		if f, ok := plan.FieldNamed(r.field); ok && r.what == f.Doc+": choose "+f.Range() {
+			continue // what package plan says of a field beyond its limits
+		}
 		if !strings.Contains(source, strconv.Quote(r.field)+", ") ||
 			!strings.Contains(source, strconv.Quote(r.what)) && r.field != "initial_digest" {
 			t.Errorf("%s: %q: package valid refuses nothing with these words", r.field, r.what)

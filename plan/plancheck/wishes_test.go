@@ -78,6 +78,7 @@ func TestWishesTogether(t *testing.T) {
 		{"zofl", "prox=1", "preset zofl cannot: begin with"},
 		{"decomfl", "target=2000 sharing=per-client transport=relay", "set "},
 		{"decomfl", "quorum=20", "target=20 members=20"},
+		{"zofl", "stop_metric=loss", `metrics=["loss"] eval_every=10 eval_count=1`},
 		{"decomfl", "secure=sum weights=equal quorum=2 members=2 target=2", "set "},
 		{"decomfl", "rule=adam aggregator=median", "set "},
 	} {

@@ -1,10 +1,12 @@
 // Package planfile reads and writes plans as people see them: as a JSON file keyed by the
 // names of fields, and as a name and a value on a command line. A device, which receives
 // plans as records, does not link it.
+//
+// A file may nest fields by section, as {"rounds":{"quorum":3}}, and begin with a preset's plan, as
+// {"method":"zofl"}; package plan lists the sections. A flat one without a method has all fields.
 package planfile
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,50 +114,7 @@ func object(values []Value, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := []byte{'{'}
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(strconv.AppendQuote(b, v.Field.Name), ':')
-		b = append(b, v.JSON...)
-	}
-	return append(b, '}'), nil
-}
-
-// UnmarshalJSON sets the fields that b names and leaves the others as they are. An
-// unknown or repeated name, or a value in the wrong form, is a [*plan.Error].
-func (p *Plan) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return errors.New("not a JSON object of fields")
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		name := key.(string) // keys of a JSON object are strings
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		f, err := find(name, string(value))
-		if err != nil {
-			return err
-		}
-		if seen[name] {
-			return &plan.Error{
-				Field: name, Value: string(value), Remedy: "give each field once",
-			}
-		}
-		seen[name] = true
-		if err := setJSON(f, (*plan.Plan)(p), value); err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(appendFields([]byte{'{'}, values), '}'), nil
 }
 
 // setJSON sets f to its value in a file, where text, choices and hexadecimal digits

@@ -58,11 +58,18 @@ func AsUsage(err error) error {
 	return err
 }
 
-// WritePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
-// run key of a run.
-func WritePlan(flag, name string, p *plan.Plan) error {
-	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
+// WritePlan stores a plan in a new file, nested by section or flat with all fields. It never
+// overwrites a plan, because that would lose the run key of a run.
+func WritePlan(flag, name string, p *plan.Plan, flat bool) error {
+	text, err := planfile.Nested(p)
+	if flat {
+		text, err = json.Marshal((*planfile.Plan)(p))
+	}
 	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -73,6 +80,6 @@ func WritePlan(flag, name string, p *plan.Plan) error {
 	case err != nil:
 		return NewFileFault(flag, name, err)
 	}
-	_, err = file.Write(append(b, '\n'))
+	_, err = file.Write(append(b.Bytes(), '\n'))
 	return errors.Join(err, file.Close())
 }

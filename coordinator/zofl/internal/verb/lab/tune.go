@@ -248,7 +248,7 @@ func changes(before, after *plan.Plan) (settings []string) {
 // already, it must be meant to be replaced.
 func replacePlan(name string, p *plan.Plan, replace bool) (err error) {
 	if !replace {
-		return cli.WritePlan("--out", name, p)
+		return cli.WritePlan("--out", name, p, false)
 	}
 	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -143,35 +142,4 @@ func storedVectors(p *plan.Plan) uint64 {
 		return 4 * records * p.Object(0)
 	}
 	return 4 * (records/2*p.Object(1) + (records+1)/2*max(p.Object(1), p.Object(2)))
-}
-
-// A fieldLine is a field of a plan in JSON.
-type fieldLine struct {
-	Name       string `json:"name"`
-	Doc        string `json:"doc"`
-	Values     string `json:"values"`
-	Changeable bool   `json:"changeable"` // during a run
-}
-
-// printFields lists the fields of a plan.
-func printFields(out io.Writer, asJSON bool) error {
-	var list []fieldLine
-	t := cli.NewTable(out, "field", "meaning", "values", "can change in a run")
-	for _, f := range plan.Fields() {
-		list = append(list, fieldLine{f.Name, f.Doc, values(f), f.Changeable})
-		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
-	}
-	if asJSON {
-		return json.NewEncoder(out).Encode(map[string]any{"fields": list})
-	}
-	t.Render()
-	return nil
-}
-
-// values returns what a field can be.
-func values(f plan.Field) string {
-	if r := f.Range(); r != "" {
-		return r
-	}
-	return f.Form()
 }

@@ -31,6 +31,7 @@ type planFlags struct {
 	settings                   []string
 	idLen                      int
 	asJSON, fields             bool
+	flat, explain              bool
 	epsilon                    float64 // what all rounds may spend; 0: anything
 	initial                    modelfile.Choice
 
@@ -47,7 +48,8 @@ func Command() *cobra.Command {
 		Short: "Write a plan, explain it, and say what a round costs",
 		Long: `Reads the plan FILE, or starts a new plan from a preset. Then sets fields, checks the plan,
 explains it, and says what a round costs a device: loss evaluations, memory, and bytes on
-the wire. With --write the plan is stored as JSON.
+the wire. With --write the plan is stored as JSON: the preset as its method, and by section
+what differs from it. --flat stores all fields.
 
 With --initial FILE the run begins with a model that you have. The float32 tensors that
 --train names, sorted by name, are its parameters. Each becomes a segment, and the plan holds
@@ -66,13 +68,13 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
     --set diverge=0
-  zofl plan --fields`,
+  zofl plan --fields rounds`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
 			if f.fields {
-				return printFields(cmd.OutOrStdout(), f.asJSON)
+				return printFields(cmd.OutOrStdout(), strings.Join(args, " "), f.asJSON)
 			}
 			p, err := f.plan(cmd.Context(), args)
 			if err != nil {
@@ -104,7 +106,12 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
 	flags.BoolVar(&f.asJSON, "json", false,
 		"print the plan and its cost, or with --fields the fields, as one JSON object")
-	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan")
+	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan: of the section that is "+
+		"named in place of FILE ("+strings.Join(sectionNames(), ", ")+"), or of all")
+	flags.BoolVar(&f.explain, "explain", false, "say what the plan does section by section, and "+
+		"what it has in place of its preset's")
+	flags.BoolVar(&f.flat, "flat", false, "with --write, store all fields in one object, and not "+
+		"only what differs from the preset, by section")
 	return cmd
 }
 
@@ -112,13 +119,19 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
 	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
-		"secret", "write", "id-length")...)
+		"secret", "write", "flat", "explain", "id-length")...)
 	switch {
 	case len(args) > 1:
 		return cli.Usage(fmt.Errorf("%d files: name one plan", len(args)))
-	case f.fields && len(args)+len(other) > 0:
+	case f.fields && len(other) > 0:
 		return cli.Usage(fmt.Errorf("%s: --fields lists the fields of any plan: leave out "+
-			"one of the two", strings.Join(append(args, other...), ", ")))
+			"one of the two", strings.Join(other, ", ")))
+	case f.fields:
+		return nil
+	case f.flat && f.write == "":
+		return cli.Usage(errors.New("--flat says how --write stores the plan: give --write FILE too"))
+	case f.explain && f.asJSON:
+		return cli.Usage(errors.New("--explain and --json: give only one"))
 	case len(args) == 1 && len(cli.Given(cmd, newPlan...)) > 0:
 		return cli.Usage(fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],
@@ -208,7 +221,7 @@ func (f *planFlags) start(ctx context.Context, args []string) (*plan.Plan, error
 // show writes the plan to its file, explains it, and prints its cost.
 func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	if f.write != "" {
-		if err := cli.WritePlan("--write", f.write, p); err != nil {
+		if err := cli.WritePlan("--write", f.write, p, f.flat); err != nil {
 			return err
 		}
 	}
@@ -240,7 +253,11 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		}{(*planfile.Plan)(p), cost.Of(p, in), cost.Surveys(p), bytes, cost.Late(p, in, lateRounds),
 			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}
-	if err := explain(out, p); err != nil {
+	words := explain
+	if f.explain {
+		words = tell
+	}
+	if err := words(out, p); err != nil {
 		return err
 	}
 	price(out, p, in)

@@ -1,0 +1,176 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+)
+
+// A fieldLine is a field of a plan in JSON.
+type fieldLine struct {
+	Name       string `json:"name"`
+	Section    string `json:"section"`
+	Doc        string `json:"doc"`
+	Unit       string `json:"unit,omitempty"`
+	Values     string `json:"values"`
+	Default    string `json:"default,omitempty"` // of the preset zofl
+	Changeable bool   `json:"changeable"`        // during a run
+	number     uint64
+}
+
+// Widths of columns whose text is broken, so that a table has about 100 columns.
+const (
+	meaningWidth = 30
+	valuesWidth  = 18
+	defaultWidth = 10
+)
+
+// printFields lists the fields of a plan: of one section, or of all.
+func printFields(out io.Writer, section string, asJSON bool) error {
+	names := sectionNames()
+	if section != "" && !slices.Contains(names, section) {
+		return cli.Usage(fmt.Errorf("--fields %s: no section has this name: choose one of %s", section,
+			strings.Join(names, ", ")))
+	}
+	defaults, err := defaultValues()
+	if err != nil {
+		return err
+	}
+	var list []fieldLine
+	for _, s := range plan.Sections() {
+		if section != "" && s.Name != section {
+			continue
+		}
+		var lines []fieldLine
+		for _, f := range s.Fields() {
+			lines = append(lines, fieldLine{f.Name, s.Name, f.Doc, f.Unit, values(f), defaults[f.Name],
+				f.Changeable, f.Number})
+		}
+		if list = append(list, lines...); !asJSON {
+			printSection(out, s, lines)
+		}
+	}
+	if asJSON {
+		slices.SortFunc(list, func(a, b fieldLine) int { return cmp.Compare(a.number, b.number) })
+		return json.NewEncoder(out).Encode(map[string]any{"fields": list})
+	}
+	fmt.Fprintln(out, "The default is that of the preset zofl; an empty one is 0, or off. "+
+		"* can change in a run.")
+	return nil
+}
+
+func printSection(out io.Writer, s plan.Section, lines []fieldLine) {
+	fmt.Fprintf(out, "%s: %s\n", s.Name, s.Doc)
+	t := cli.NewTable(out, "field", "meaning", "unit", "values", "default")
+	for _, l := range lines {
+		name := l.Name
+		if l.Changeable {
+			name += " *"
+		}
+		t.AppendRow(table.Row{name, cli.Wrapped(l.Doc, meaningWidth), cli.Wrapped(l.Unit, defaultWidth),
+			cli.Wrapped(l.Values, valuesWidth), cli.Wrapped(l.Default, defaultWidth)})
+	}
+	t.Render()
+	fmt.Fprintln(out)
+}
+
+func sectionNames() (names []string) {
+	for _, s := range plan.Sections() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// defaultValues returns the fields of a plan that begins with the preset zofl, but for what is its
+// own.
+func defaultValues() (map[string]string, error) {
+	p, err := preset.New("zofl", "run", 1)
+	if err != nil {
+		return nil, err
+	}
+	list, err := planfile.Values(p)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, v := range list {
+		if v.Field.Section != "run" {
+			out[v.Field.Name] = strings.Trim(v.JSON, `"`)
+		}
+	}
+	return out, nil
+}
+
+// values returns what a field can be.
+func values(f plan.Field) string {
+	if r := f.Range(); r != "" {
+		return strings.TrimPrefix(r, "one of ")
+	}
+	return f.Form()
+}
+
+// tell prints what a plan does, section by section, with what it has in place of its preset's.
+func tell(out io.Writer, p *plan.Plan) error {
+	list, err := planfile.Values(p)
+	if err != nil {
+		return err
+	}
+	base, err := preset.New(p.Preset, p.Run, p.Dim)
+	if err != nil && !errors.As(err, new(*plan.Error)) {
+		return err
+	}
+	for _, s := range plan.Sections() {
+		own := slices.DeleteFunc(slices.Clone(list), func(v planfile.Value) bool {
+			return v.Field.Section != s.Name || v.Field.Form() == "hex"
+		})
+		if len(own) == 0 {
+			continue
+		}
+		fmt.Fprintf(out, "%s: %s.\n", s.Name, s.Doc)
+		for _, v := range own {
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(cli.Wrapped(sentence(v, base), cli.TextWidth-4),
+				"\n", "\n    "))
+		}
+		fmt.Fprintln(out)
+	}
+	return nil
+}
+
+// sentence says what a value of a plan is, and whether it is that of the preset's plan, if there is
+// one.
+func sentence(v planfile.Value, base *plan.Plan) string {
+	text := fmt.Sprintf("%s = %s: %s", v.Field.Name, strings.Trim(v.JSON, `"`), v.Field.Doc)
+	if base == nil || v.Field.Section == "run" {
+		return text + "."
+	}
+	if own, was := valueOf(v.Field, base); !was {
+		text += " (the preset has none)"
+	} else if own != v.JSON {
+		text += " (the preset has " + strings.Trim(own, `"`) + ")"
+	}
+	return text + "."
+}
+
+// valueOf returns a field's value in a plan, and whether it has one.
+func valueOf(f plan.Field, p *plan.Plan) (text string, has bool) {
+	list, err := planfile.Values(p)
+	if err != nil {
+		return "", false
+	}
+	at := slices.IndexFunc(list, func(v planfile.Value) bool { return v.Field.Number == f.Number })
+	if at < 0 {
+		return "", false
+	}
+	return list[at].JSON, true
+}
