@@ -1,13 +1,13 @@
-// Package papers has the experiments of the papers as programs. Each trains or measures,
-// with the production code, what a paper did, and says for each of the paper's claims
-// whether it holds here and with which figures. Cmd paper runs them.
+// Package papers has the experiments of the papers as programs. Each experiment trains or measures
+// with the production code what a paper did. It says for each of the paper's claims whether it
+// holds here and with which figures. Cmd paper runs them.
 //
 // For most uses, take an experiment from [All] and call its Run.
 //
 // # Adding one
 //
-// An experiment is a function of a lab.Env that returns a lab.Report, in a package of its own or
-// of its paper; list it in [All]. Its claims are functions of the curves; the figures that they
+// An experiment is a function of a lab.Env that returns a lab.Report, in its own package or that of
+// its paper; list it in [All]. Its claims are functions of the curves; the figures that they
 // compare with are in Go tables, with their source. A client that does something other than
 // classification needs its own run.Task.
 //

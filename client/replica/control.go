@@ -133,12 +133,12 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 	r.addMean(n, r.values, r.olderPerturbations(scalars))
 }
 
-// Correct sets dst, of d elements, to c - c_i for the next round; own is the device's
-// control variate. With control=scaffold-1 own holds the device's scalars for the record
-// that [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last
-// contribution that counted, or none. With svrg there is none, and dst is c. The error
-// matches wire.ErrValue if own does not fit, and always with transport=dense: there a device
-// subtracts its own c_i from [Replica.Control].
+// Correct sets dst, of d elements, to c - c_i for the next round; own is the device's control
+// variate. With control=scaffold-1 own holds the device's scalars for the record that
+// [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last contribution
+// that counted, or none. With svrg there is none, and dst is c. The error matches wire.ErrValue if
+// own does not fit, and always with transport=dense: there a device subtracts its own c_i from
+// [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
 		panic(lengthMismatch)

@@ -19,10 +19,10 @@
 //
 // # Dense transport
 //
-// A round has no terms. It has the digest of an object: a vector that travels beside the
-// record and replaces vectors of the state, so nothing is computed. Records apply without
-// their objects. The state then lacks only the last object of each kind, and supplying these
-// makes it whole, whatever came before:
+// A round has no terms. The record holds the digest of an object: a vector that travels beside the
+// record and replaces vectors of the state, so nothing is computed. Records apply without their
+// objects. The state then lacks only the last object of each kind. Supplying these completes it,
+// whatever came before:
 //
 //	applied, err := r.ApplyAll(records)
 //	for _, o := range r.Missing() {

@@ -71,7 +71,7 @@ func (l *Loader) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// collect adds to the part that must be whole, and calls next once it is.
+// collect adds to the part that must be complete, and calls next once it is.
 func (l *Loader) collect(p []byte) []byte {
 	if l.need == 0 {
 		l.err = badState("bytes after the end")

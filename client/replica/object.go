@@ -92,9 +92,9 @@ func (r *Replica) Missing() []Object {
 	return missing
 }
 
-// Whole returns the last record after which the state is or was whole: N if nothing is
-// missing. While something is, Params are those after this record, or after a later one if
-// Supply brought them before the other missing object.
+// Whole returns the last record after which the state is or was whole: N if nothing is missing.
+// While an object is missing, Params are those after this record, or after a later one if Supply
+// brought them before the other missing object.
 func (r *Replica) Whole() uint64 { return r.whole }
 
 // Weights returns the surrogate's w after the last record: [plan.Plan.Features] elements,

@@ -80,8 +80,7 @@ func (c *Config) judge(p *plan.Plan) error {
 //  2. A method that returns an error has changed nothing. ApplyAll has applied the records
 //     before the faulty one.
 //  3. A vector is empty unless the plan has it; [plan.Plan.StateVectors] counts the others.
-//  4. Every record that was applied or passed names the hash of the record before it in
-//     the log.
+//  4. Every record that was applied or skipped names the hash of the record before it in the log.
 type Replica struct {
 	cfg       Config
 	n         uint64

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is what the plan's transport decides about a replica: what a round's record
-// has, and how it changes the state. No change of a plan changes it, so it is chosen once.
+// A transport is the part of a replica that the plan's transport decides: what a round's record
+// holds, and how it changes the state. No change of a plan changes it, so it is chosen once.
 type transport interface {
 	// check refuses terms, weights and objects that the plan cannot have made.
 	check(r *Replica, n uint64, round *wire.Round) error

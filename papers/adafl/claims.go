@@ -154,7 +154,7 @@ func (x *trial) table2(s *set) {
 		theirs(func(m method) float64 { return table2[m].distortion }))
 }
 
-// fewer claims what no paper does: that ZO-AdaFL's contributions travel as scalars.
+// fewer makes a claim that no paper makes: that ZO-AdaFL's contributions travel as scalars.
 func (x *trial) fewer(s *set) {
 	bytes := func(m method) float64 {
 		points := s.curves[m].results[0].Curve.Points

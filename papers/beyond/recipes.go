@@ -2,9 +2,9 @@ package beyond
 
 import "github.com/zofl/zofl/papers/contest"
 
-// Each recipe changes one or two things of an earlier one, to show what helps. Rounds of
-// most take 20 queries of a device, those of others a multiple: they compete at equal
-// queries and bytes, not at equal rounds.
+// Each recipe changes one or two things of an earlier one, to show what helps. A round of most
+// presets takes 20 queries of a device, of the others a multiple: they compete at equal queries and
+// bytes, not at equal rounds.
 
 // softmaxRecipes returns the recipes with steps for softmax.
 func softmaxRecipes() []contest.Method { return recipes(2) }

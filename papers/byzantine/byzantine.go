@@ -73,7 +73,7 @@ type trial struct {
 	seeds   int // unless the environment says how many
 }
 
-// newShielded returns a run of so many rounds, with no splits and shields yet.
+// newShielded returns a run of this many rounds, without splits and shields yet.
 func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
 	error) {
 	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(rounds, 10), seeds: 1, report: &lab.Report{

@@ -16,7 +16,7 @@ type lie struct {
 	lie func() (own, honest float64)
 	// random replaces the gradient by one in any direction.
 	random bool
-	// shared is the part of that noise, as a part of its variance, that is the same for all who lie.
+	// shared is the part of that noise, as a part of its variance, that all liars share.
 	shared float64
 	// labels takes other labels for the liar's own samples.
 	labels bool

@@ -140,12 +140,12 @@ func BestBy(entries []*Entry, of Cost, at uint64) *Entry {
 	return best
 }
 
-// BestOf returns the entry with the most accuracy within the queries that all of them made.
+// BestOf returns the entry with the most accuracy within the queries that all entries made.
 func BestOf(entries []*Entry) *Entry {
 	return BestBy(entries, QueriesOf, Budget(QueriesOf, entries...))
 }
 
-// Arrivals returns what the runs that get to an accuracy have spent there.
+// Arrivals returns what the runs that reach an accuracy have spent by then.
 func (e *Entry) Arrivals(accuracy float64, of Cost) (values []float64) {
 	for _, r := range e.Results {
 		if p := arrival(r.Curve, accuracy); p != nil {

@@ -105,8 +105,8 @@ func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	return &one, nil
 }
 
-// StepOf returns the field that sets the length of a plan's steps, and its value: with a
-// server rule that has a step, that one. The value is 0 if devices find it.
+// StepOf returns the field that sets the length of a plan's steps, and its value: the server's step
+// if the server rule has one. The value is 0 if devices find it.
 func StepOf(p *plan.Plan) (string, float32) {
 	if p.ServerStep > 0 {
 		return "server_step", p.ServerStep

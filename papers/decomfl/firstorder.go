@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// A gradientArm is a method of package firstorder: what DeComFL's figures compare it with.
+// A gradientArm is a method of package firstorder with which DeComFL's figures compare DeComFL.
 type gradientArm struct {
 	title  string
 	method firstorder.Method
@@ -135,7 +135,7 @@ func (d *duel) draw(r *lab.Report, curves []*duelCurve) {
 	r.More = append(r.More, numbers)
 }
 
-// fewerNumbers claims that DeComFL has the target with fewer numbers than every other method.
+// fewerNumbers claims that DeComFL reaches the target with fewer numbers than every other method.
 func (d *duel) fewerNumbers(r *lab.Report, ours *duelCurve, others []*duelCurve) {
 	point, holds := ours.first(d.target)
 	least := math.Inf(1)

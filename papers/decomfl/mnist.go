@@ -160,8 +160,8 @@ func (x *trial) diverge() error {
 	return nil
 }
 
-// guarded claims that no run blew up: it was ended as diverged, or its test loss is below
-// that of guessing.
+// guarded claims that no run blew up: each was ended as diverged, or its test loss is below that of
+// guessing.
 func (x *trial) guarded(d *setting, results lab.Results, official string) {
 	holds := len(results) > 0
 	var each []string

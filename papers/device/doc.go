@@ -1,3 +1,3 @@
-// Package device asks what a run of DeComFL costs its devices beside their queries: what one
-// fetches that was away, and how much memory it needs.
+// Package device measures what a run of DeComFL costs its devices besides their queries: what an
+// absent device fetches, and how much memory a device needs.
 package device

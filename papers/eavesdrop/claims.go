@@ -32,7 +32,7 @@ type claims struct {
 	found  map[string][]score
 }
 
-// Limits of a correlation: what tells a device's labels, and what does not.
+// Limits of a correlation: what reveals a device's labels, and what does not.
 const (
 	tells  = 0.9
 	silent = 0.3
@@ -50,7 +50,7 @@ func (c *claims) mean(arm string, figure func(*score) float64) float64 {
 	return lab.Mean(values)
 }
 
-// told claims that what the first view of each arm finds of labels is as holds says.
+// told claims that the first view of each arm reveals as much about labels as holds says.
 func (c *claims) told(claim string, holds func(float64) bool, arms ...string) {
 	all, figures := true, []string{}
 	for _, arm := range arms {
@@ -66,7 +66,7 @@ func (c *claims) told(claim string, holds func(float64) bool, arms ...string) {
 	}
 }
 
-// sum compares what the sum tells with what the fleet's mean histogram tells of each device.
+// sum compares what the sum reveals about each device with what the fleet's mean histogram reveals.
 func (c *claims) sum(claim, arm string) {
 	if c.found[arm] == nil {
 		return

@@ -1,3 +1,3 @@
-// Package eavesdrop asks what the scalars of a run tell about the data of its devices, and what
-// hides them. Package leak has the estimates that a spy makes.
+// Package eavesdrop measures what the scalars of a run reveal about the data of its devices, and
+// what hides the data. Package leak has the estimates that a spy makes.
 package eavesdrop

@@ -96,8 +96,8 @@ func (a *arm) spent(s ideas.Spent) float64 {
 	return float64(s.Queries)
 }
 
-// arms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
-// what an idea could bring at most.
+// arms lists the ideas, the recipe first. The free ones use what no scalar reveals, to see what an
+// idea could bring at most.
 func arms() []arm {
 	idea := func(name, title, costs string, a ideas.Arm) arm {
 		return arm{name: name, title: title, costs: costs, Arm: a}

@@ -1,3 +1,3 @@
-// Package heterogeneity asks what clients with unlike data cost DeComFL, and what FedProx and
-// SCAFFOLD win back.
+// Package heterogeneity measures what clients with unlike data cost DeComFL, and how much of that
+// FedProx and SCAFFOLD recover.
 package heterogeneity

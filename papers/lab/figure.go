@@ -106,8 +106,8 @@ func darken(p *plot.Plot, grid *plotter.Grid) {
 	}
 }
 
-// add draws a series. Points that a plot cannot show, such as those of a run that diverged
-// to infinity, are left out.
+// add draws a series. It leaves out points that a plot cannot show, such as those of a run that
+// diverged to infinity.
 func (f *Figure) add(p *plot.Plot, s *Series, i int) error {
 	var points plotter.XYs
 	var bars plotter.YErrors

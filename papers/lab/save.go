@@ -24,8 +24,8 @@ func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) 
 	return filepath.Join(e.Dir, dir, fmt.Sprintf("%s-%x.json", name, sum[:6])), err
 }
 
-// Kept returns what an earlier run saved in file, or else runs, and saves what that reached. An
-// empty file keeps nothing.
+// Kept returns what an earlier run saved in file. If there is none, it calls run and saves the
+// result. An empty file keeps nothing.
 func Kept[T any](file string, run func() (*T, error)) (*T, error) {
 	if s, err := Saved[T](file); s != nil || err != nil {
 		return s, err

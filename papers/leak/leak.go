@@ -1,5 +1,5 @@
-// Package leak estimates which labels devices have, and whose data are alike, from the scalars that
-// devices send. It is an attack, to measure what hides them.
+// Package leak estimates from the scalars that devices send which labels devices have, and whose
+// data are alike. It is an attack, to measure what hides them.
 //
 // # Labels
 //
@@ -26,7 +26,7 @@ import (
 // An Observation is scalars of a round, each the mean over the devices.
 type Observation struct {
 	Devices []int
-	// Slopes are, for each scalar and each label, what a device would send that has this label only.
+	// Slopes are, for each scalar and each label, what a device with only this label would send.
 	Slopes  [][]float64
 	Scalars []float64
 	// Clip is the L2 norm to which each device's scalars were cut before the mean; 0: none.

@@ -81,8 +81,8 @@ func (c *cell) start() float64 {
 	return lab.Mean(values)
 }
 
-// share returns how far the loss falls untouched, as a part of how far it falls with the best
-// fixed step. If that does not fall, it is 1 if the untouched preset ends no higher, and else 0.
+// share returns how far the loss falls untouched, as a part of how far it falls with the best fixed
+// step. If the loss does not fall, it is 1 if the untouched preset ends no higher, and else 0.
 func (c *cell) share() float64 {
 	own, fall := c.start()-c.own.loss(), c.start()-c.best().loss()
 	switch {

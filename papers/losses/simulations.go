@@ -35,7 +35,7 @@ func deadlines() task {
 		})}
 }
 
-// late returns how many jobs are late; they are in the order in which they come.
+// late returns how many jobs are late, if they run in this order.
 func late(x []float32, jobs []job) (late float64) {
 	for now := 0.0; len(jobs) > 0; {
 		now = max(now, jobs[0].at)

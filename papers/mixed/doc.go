@@ -1,3 +1,3 @@
-// Package mixed asks whether clients that only have losses and clients that have gradients train
+// Package mixed tests whether clients with losses only and clients with gradients together train
 // one model as well as either kind alone.
 package mixed

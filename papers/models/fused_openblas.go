@@ -132,8 +132,8 @@ func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
 		octets(f.tops1), octets(f.tops2)) != 0
 }
 
-// backward adds the gradient of the images that forward just took, from that by the input of
-// the dense layers.
+// backward adds the gradient of the images that forward just processed, from the gradient at the
+// input of the dense layers.
 func (f *fused) backward(m *CNN, ws *workspace, grad []float32, n int) {
 	C.fused_backward(m.shape(), C.int(n), floats(ws.images), floats(ws.packed),
 		floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),

@@ -8,11 +8,10 @@ import "math"
 // sign bit is clear, and 0, the order of the bits is the order of the floats;
 // those with the sign bit set are below 0 either way.
 //
-// A NaN must come through, as a loss that is not finite tells that a run
-// diverged. One with a clear sign is above all numbers. One with the sign bit
-// set, which is what inf-inf makes on amd64, is above all others as unsigned
-// integers: the functions here return the largest of these, which is above
-// negativeInf if a NaN was lost.
+// A NaN must pass through, because a loss that is not finite shows that a run diverged. One with a
+// clear sign is above all numbers. One with the sign bit set, which is what inf-inf makes on amd64,
+// is above all others as unsigned integers: the functions here return the largest of these, which
+// is above negativeInf if a NaN was lost.
 const negativeInf = 0xff800000
 
 // rectify computes dst[i*to] = max(src[i*from], 0) for n elements.

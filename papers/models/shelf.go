@@ -2,9 +2,9 @@ package models
 
 import "sync"
 
-// A shelf keeps what a call needs besides its arguments, for the next call: as
-// many of them as there were calls at a time. Unlike a sync.Pool's they outlive
-// collections, so that calls allocate nothing after the first.
+// A shelf keeps what a call needs besides its arguments for the next call. It holds as many as
+// there were calls at a time. Unlike those of a sync.Pool they survive garbage collections, so that
+// calls allocate nothing after the first.
 type shelf[T any] struct {
 	mu   sync.Mutex // guards free
 	free []*T

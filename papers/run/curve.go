@@ -30,7 +30,7 @@ type Point struct {
 }
 
 // AsBlackBoxes returns the queries that the clients would have made so far if all had been black
-// boxes. It is what gradients stand for, and no count of queries that were made.
+// boxes. It stands for gradients, and counts no queries.
 func (p *Point) AsBlackBoxes() uint64 { return p.Queries + p.Spared }
 
 // Last returns the last round, 0 before the first.

@@ -56,8 +56,8 @@ func (d gradientDevice) Gradient(_ context.Context, x []float32, b objective.Bat
 	return d.task.Gradient(g, x, samples), nil
 }
 
-// A countedDevice and a countedGradientDevice tell how many samples they have, for plans that weigh
-// by them. In other plans that would bound their minibatches.
+// A countedDevice and a countedGradientDevice say how many samples they have, for plans that weigh
+// by samples. In other plans that would bound their minibatches.
 type (
 	countedDevice         struct{ *device }
 	countedGradientDevice struct{ gradientDevice }

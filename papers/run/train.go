@@ -26,9 +26,8 @@ type Config struct {
 	Differentiates func(slot int) bool
 	// Measure reports whether to measure the model after a round; nil: never.
 	Measure func(round uint64) bool
-	// Dir is where the log and the curve are kept; empty: nowhere. A run that was stopped
-	// continues from there, except that one with control variates or surrogates begins
-	// again.
+	// Dir is where the log and the curve are kept; empty: nowhere. A stopped run continues from there,
+	// except that one with control variates or surrogates starts again.
 	Dir string
 	// Everything counts also the bytes that assemble the fleet, see [Totals].Other. A run that
 	// continues does not count those of later assemblies: real devices keep their state.

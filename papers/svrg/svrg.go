@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Experiment asks whether ZO-SVRG does what its paper claims: an estimate whose noise goes away
+// Experiment tests whether ZO-SVRG does what its paper claims: an estimate whose noise vanishes
 // where that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
 func Experiment() lab.Experiment {
 	const id = "zo-svrg"

@@ -79,9 +79,9 @@ var (
 	others = []contest.Method{adam, twice, auto, full, decay}
 )
 
-// pickArms returns the arms that are asked for, of these or of others; none asked: these.
-// A text is an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the
-// fields of another arm, or of a preset, and these.
+// pickArms returns the requested arms; if none is requested, it returns the default ones. A text is
+// an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the fields of another
+// arm, or of a preset, and these.
 func pickArms(arms []contest.Method, asked []string) ([]contest.Method, error) {
 	if len(asked) == 0 {
 		return arms, nil

@@ -28,7 +28,7 @@ func Groups() lab.Experiment {
 	}
 }
 
-// groupQueries are those of a device in 240 rounds, were it asked in each.
+// groupQueries are those of a device in 240 rounds, if each round asked it.
 const groupQueries = 4_800
 
 // groupArms returns own directions, and groups of a size: random ones and chosen ones, these also

@@ -26,8 +26,8 @@ func (p *Projector) edgesIn(at, end int) []int {
 	return p.edges[sort.SearchInts(p.edges, at):sort.SearchInts(p.edges, end)]
 }
 
-// outside returns what a forward difference does not see of the inner product of elements
-// [at, end), of one block: what would lead out of a box.
+// outside returns the part of the inner product of elements [at, end) of one block that a forward
+// difference does not see: what would lead out of a box.
 func (p *Projector) outside(z prng.Direction, at, end int) (sum float64) {
 	edges := p.edgesIn(at, end)
 	if len(edges) == 0 || p.half {

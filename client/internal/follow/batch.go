@@ -21,10 +21,9 @@ type batch struct {
 	work    float64 // in elements, see elements
 }
 
-// advance moves past record n, the next one of the log. It adds a record of the path to the
-// batch, and passes over others. If the record shows that the path is wrong, because of a
-// rollback that was not known, advance only passes over records from then on. The catch-up ends
-// at record last.
+// advance moves past record n, the next one of the log. It adds a record of the path to the batch,
+// and passes over others. If the record shows that the path is wrong, because of an unknown
+// rollback, advance only skips records from then on. The catch-up ends at record last.
 func (f *Follower) advance(n uint64, record []byte, live path, last uint64) error {
 	r := &f.decoded
 	if err := r.Decode(record); err != nil {
@@ -100,5 +99,6 @@ func (f *Follower) witness(last uint64) error {
 	return f.cfg.Witness.See(f, last)
 }
 
-// due says whether what is done every so many records, 0 for never, is due after record n.
+// due says whether something that happens every so many records (0 for never) is due after record
+// n.
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }

@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// itemBefore is the item that holds the state of a run that ended otherwise than this device knew:
-// its log lost records, or another run has begun under its name. That state may be the last copy of
-// the model. An empty item is none.
+// itemBefore is the item with the state of a run that ended otherwise than this device knew: its
+// log lost records, or another run began under its name. That state may be the last copy of the
+// model. An empty item is none.
 const itemBefore = "checkpoint-before"
 
 // KeepBefore saves the state as that of a run which is about to be forgotten, unless one with more
@@ -34,7 +34,7 @@ func (f *Follower) KeepBefore() error {
 		c.before, c.spare = n, 0
 		f.cfg.Logger.Warn("keeping the model of the run before", "item", itemBefore, "record", n)
 	} else {
-		// The checkpoint of that run is the last copy, so it is not replaced by a shorter run's.
+		// The checkpoint of that run is the last copy, so a shorter run's checkpoint does not replace it.
 		c.spare = c.stored.n
 	}
 	return s.Check(itemBefore, err)

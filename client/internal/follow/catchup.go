@@ -23,8 +23,8 @@ const (
 	goneTries  = 8
 )
 
-// rollbackPasses bounds the passes over the log that a catch-up repeats because of rollbacks it
-// did not know of. One is enough, unless the log changes meanwhile.
+// rollbackPasses bounds how often a catch-up passes over the log again because of unknown
+// rollbacks. One is enough, unless the log changes meanwhile.
 const rollbackPasses = 3
 
 // catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. A

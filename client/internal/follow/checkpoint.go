@@ -73,8 +73,8 @@ func (f *Follower) Keep() error {
 	c, s, here := &f.checkpoints, f.cfg.Files, f.place()
 	c.at = time.Now()
 	c.attempts++
-	// A state that lacks vectors, or an unproven one at the run's end, is not worth storing: the
-	// follower still fetches those vectors, and replays that state.
+	// A state that lacks vectors, or is unproven at the run's end, is not worth storing: the follower
+	// still fetches those vectors, or replays that state.
 	unproven := f.unproven > 0 && f.replica.Ended() != nil
 	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() ||
 		here.n <= c.spare {

@@ -217,7 +217,7 @@ func (f *Follower) Begin(record []byte) error {
 	return nil
 }
 
-// ofPlan says that an error is of the plan, unless it is a *plan.Error, which says so itself.
+// ofPlan says that an error concerns the plan, unless it is a *plan.Error, which says so itself.
 func ofPlan(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if fault, ok := e.(*plan.Error); ok {

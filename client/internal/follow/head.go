@@ -54,9 +54,9 @@ func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 // first is the index of the first element of Records.
 func (h *Head) first() uint64 { return h.Last + 1 - uint64(h.Records.Len()) }
 
-// unpack puts record Last together if the replica is at the record before, whose hash that
-// needs. A record that does not follow the replica's log is left out: the log then has the last
-// word, as for a head without records.
+// unpack rebuilds record Last if the replica is at the record before it, whose hash it needs. A
+// record that does not follow the replica's log is left out: then the log decides, as for a head
+// without records.
 func (h *Head) unpack(r *replica.Replica) {
 	if h.packed == nil || r.N()+1 != h.Last {
 		return

@@ -77,7 +77,7 @@ func (p *pace) replay(records uint64, perRecord float64) float64 {
 	return float64(records) * seconds
 }
 
-// snapshot estimates the seconds for a snapshot of so many bytes and for the records after it.
+// snapshot estimates the seconds for a snapshot of this many bytes and for the records after it.
 func (p *pace) snapshot(bytes, after uint64, perRecord float64) float64 {
 	return float64(bytes)*p.perByte() + p.replay(after, perRecord)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrDiverged: this device's state differs from the reference that the run announced for it; the
-// text says after which record, and what the device does about it. It comes in [Progress].Err.
+// ErrDiverged: the digest of this device's state differs from the reference that the run announced.
+// The text says after which record, and what the device does about it. It comes in [Progress].Err.
 var ErrDiverged = errors.New("state differs from the run's")
 
 // A repair is how far a device got in rebuilding a state that differs from the reference. For each

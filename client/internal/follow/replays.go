@@ -9,11 +9,11 @@ import (
 // again. A later head brings it there.
 var errRollbacks = errors.New("rolled back too often")
 
-// replays bounds how much of its time a device replays records that it had applied already,
-// because the run was rolled back or its log replaced. A coordinator can make it do so as often as
-// it likes. The first replays are free, and one more in each freeAgain: an operator's rollbacks
-// cost no wait. After each further one the device waits as long as that took, then twice as long,
-// four times, and so on, so that it replays for half of the time at most.
+// replays bounds how much of its time a device replays records that it had applied already, because
+// the run was rolled back or its log replaced. A coordinator can make it do so as often as it
+// likes. The first replays are free, and one more in each freeAgain: an operator's rollbacks cost
+// no wait. After each further replay the device waits as long as that took, then twice as long,
+// four times, and so on. So it replays for at most half of the time.
 type replays struct {
 	owed     bool // the next catch-up is a replay
 	used     int  // of the free ones

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// snapshotHead is about what a state file takes besides vectors and registers; usually
-	// it takes less.
+	// snapshotHead is about what a state file needs besides vectors and registers; usually it needs
+	// less.
 	snapshotHead = 4 << 10
 	// snapshotHeadMost bounds what a state file may take besides vectors and registers.
 	snapshotHeadMost = 3 << 20

@@ -1,5 +1,5 @@
-// Package isolate runs the app's code so that one of its callbacks that hangs, panics or ends its
-// goroutine costs that call and nothing else.
+// Package isolate runs the app's code. If a callback hangs, panics or ends its goroutine, that
+// costs only this one call.
 package isolate
 
 import (

@@ -67,7 +67,7 @@ func New(cfg Config) *Link {
 	return l
 }
 
-// Follow tells the link at which interval announcements are repeated, and when the last one came.
+// Follow tells the link how often announcements are repeated, and when the last one came.
 func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
 	l.interval, l.heard = interval, heard
 }

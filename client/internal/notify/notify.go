@@ -1,4 +1,4 @@
-// Package notify decides when a device tells its operator what the app says about it.
+// Package notify decides when a device sends its operator what the app says about it.
 package notify
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// every bounds how often a device that stays in the run tells what changed.
+	// every bounds how often a device that stays in the run sends changes.
 	every = time.Minute
 	// worth is by how many percent a battery's charge has to differ.
 	worth = 5

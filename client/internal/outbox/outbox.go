@@ -188,7 +188,7 @@ func (o *Outbox) Open() error {
 }
 
 // Forget forgets what another client of this device may have replaced in the store. It keeps a
-// contribution that the store failed to save: only this client knows what it sent.
+// contribution that the store failed to save, because only this client knows what it sent.
 func (o *Outbox) Forget() {
 	if !o.cfg.Files.Failing(itemReply) {
 		o.reply = reply{}

@@ -52,7 +52,7 @@ func (u *upload) over(a *wire.Announcement) bool {
 	return u.ending.state != 0 && u.ending.epoch == a.Epoch && u.ending.attempt == a.Attempt
 }
 
-// taken says whether the coordinator of an announcement seems to have the vector.
+// taken says whether an announcement's coordinator seems to have the vector.
 func (u *upload) taken(a *wire.Announcement) bool {
 	return u.ending.state == wire.UploadTaken && u.ending.epoch == a.Epoch
 }
@@ -96,11 +96,11 @@ func (o *Outbox) Deliver(
 	return u.head.Loss, sent, nil
 }
 
-// send sends pieces until the coordinator has the vector or refuses it, or until ctx ends with
-// the round. After a piece without progress it pauses, longer each time, until the upload gets
-// further than ever before. While the coordinator has no memory for the vector, send only asks
-// for it, because many devices may wait, and none should send a piece in vain. It only asks, too,
-// where the coordinator seems to have the vector. sent says whether it sent a piece.
+// send sends pieces until the coordinator has the vector or refuses it, or until ctx ends with the
+// round. After a piece without progress it pauses, longer each time, until the upload gets further
+// than ever before. While the coordinator has no memory for the vector, send only asks for it: many
+// devices may wait, and none should send a piece for nothing. It only asks, too, where the
+// coordinator seems to have the vector. sent says whether it sent a piece.
 func (o *Outbox) send(ctx context.Context, a *wire.Announcement) (sent bool, err error) {
 	u := &o.upload
 	if u.epoch != a.Epoch { // a coordinator that restarted has nothing

@@ -25,11 +25,11 @@ type variate struct {
 
 // variates are the candidates of this device.
 //
-// With scaffold-2 they are its last contributions that records counted. If the run rolls one
-// back, or loses it with the tail of its log, the one before it takes its place. A device that
-// does not know whether a record counted it asks the log for that record. One that lost its
-// store contributes without a control variate until a record counts it again. Its earlier
-// variate stays in the fleet's mean c, because nobody else knows its share of that.
+// With scaffold-2 they are its last contributions that records counted. If the run rolls one back,
+// or loses it with the tail of its log, the variate before it takes its place. A device that does
+// not know whether a record counted it asks the log for that record. A device that lost its store
+// contributes without a control variate until a record counts it again. Its earlier variate stays
+// in the fleet's mean c, because nobody else knows its share of that.
 //
 // With scaffold-1 there is one: its contribution to phase 1, counted or not. A device that has
 // none computes its scalars again.
@@ -100,8 +100,8 @@ func (o *Outbox) See(r *wire.Record, record []byte) {
 	}
 }
 
-// Doubt follows a jump to another party's state, which may be of another log. The outbox did
-// not see the records in between, and asks for those that it needs.
+// Doubt follows a jump to another party's state, which may be of another log. The outbox did not
+// see the records in between, and asks for those that it needs.
 func (o *Outbox) Doubt() {
 	o.variates.seen = 0
 	for i := range o.variates.list {

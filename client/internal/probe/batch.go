@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// UntoldBatch bounds the minibatches of an objective that does not tell how many samples it has.
+// UntoldBatch bounds the minibatches of an objective that does not say how many samples it has.
 const UntoldBatch = 1 << 16
 
 // batchSize returns the size of a task's minibatches, 0 for all of the device's data, as in the

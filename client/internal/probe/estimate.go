@@ -128,8 +128,8 @@ func (e *estimation) correct() error {
 	return e.replica.Correct(e.local.Correction, e.Control)
 }
 
-// within returns a scalar. Where scalars are cut for privacy it is at most the plan's MaxScalar: a
-// device that declined because of a large one would tell that it is large. Halves may round it up.
+// within returns a scalar. Where scalars are cut for privacy it is at most the plan's MaxScalar: if
+// a device declined because of a large scalar, that would reveal the size. Halves may round it up.
 func (e *estimation) within(d float64) float32 {
 	if e.plan.DPClip > 0 {
 		most := (1 - 1.0/1024) * float64(e.plan.MaxScalar)

@@ -50,9 +50,8 @@ func (m *meter) lasted(d time.Duration) {
 	}
 }
 
-// gaveUp notes an abandoned call that counts as so many, which takes longer than d. It assumes
-// that many calls would have taken twice as long, so that the next round does not wait in vain
-// too.
+// gaveUp notes an abandoned call that counts as several, and took longer than d. It assumes that
+// many calls would have taken twice as long, so that the next round does not wait in vain too.
 func (m *meter) gaveUp(d time.Duration, calls int) {
 	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
 }

@@ -80,7 +80,7 @@ func New(cfg Config) *Prober {
 }
 
 // Close ends the goroutine that runs the app's code. That of an abandoned call ends with the call.
-// It forgets what the app said of a plan: it may have changed its mind before the next Run.
+// It forgets what the app said about a plan: the app may have changed its mind before the next Run.
 func (p *Prober) Close() {
 	p.calls.End()
 	p.answer = answer{}

@@ -122,7 +122,7 @@ func (q *query) abandon() bool {
 	return q.inside
 }
 
-// enter must precede a call of the app's loss, which counts as so many queries. After an error of
+// enter must precede a call of the app's loss, which counts as this many queries. After an error of
 // enter there must be no call.
 func (q *query) enter(k, p, queries int) error {
 	return q.enterFor(&q.prober.meter, k, p, queries)

@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A transport is what the plan's transport decides about a task: what the device computes
-// and sends, and what it remembers.
+// A transport is the part of a task that the plan's transport decides: what the device computes and
+// sends, and what it remembers.
 type transport interface {
 	// prepare readies an estimation, which has its task and replica.
 	prepare(e *estimation)

@@ -1,7 +1,7 @@
-// Package seal encrypts and authenticates a file chunk by chunk, so that a party that stores or
-// relays it learns only its length and cannot change it unnoticed. A private run's snapshots
-// are sealed under its run key; docs/sealed.md specifies every byte of the format. The
-// package does not know what the file contains.
+// Package seal encrypts and authenticates a file chunk by chunk. A party that stores or relays the
+// file learns only its length and cannot change it unnoticed. A private run's snapshots are sealed
+// under its run key; docs/sealed.md specifies every byte of the format. The package does not know
+// what the file contains.
 package seal
 
 import (
@@ -107,8 +107,8 @@ func NewWriter(w io.Writer, runKey []byte) (*Writer, error) {
 	})
 }
 
-// NewBound is NewWriter for format 2: the file is bound to a run, and to the index of the record
-// whose state it holds.
+// NewBound does what NewWriter does, for format 2: the file is bound to a run, and to the index of
+// the record whose state it holds.
 func NewBound(w io.Writer, secret []byte, run string, index uint64) (*Writer, error) {
 	return newWriter(w, magic2, func(salt []byte) (cipher.AEAD, []byte) {
 		binary.LittleEndian.PutUint64(salt, index)

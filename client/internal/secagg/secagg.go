@@ -188,7 +188,7 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	return append(words, word), err
 }
 
-// step sends this device's part of a step until it is answered, and returns what the next step
+// step sends this device's part of a step until it gets an answer, and returns what the next step
 // needs.
 func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
 	nonce := s.cfg.Attempt.Nonce()

@@ -1,11 +1,10 @@
 // Package verify reads what the coordinator signed, and bounds what other frames cost.
 //
 // A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
-// frames much faster. He can choose all of a frame but the signature, so nothing that is cheaper
-// tells his frames from the coordinator's. So checks that bring nothing are bounded. What comes
-// beyond the bound is dropped, the coordinator's frames too. A device that misses
-// announcements has to ask the coordinator where the run is, and one that misses an answer has to
-// ask again.
+// frames much faster. He can choose all of a frame except the signature. So no cheaper check can
+// tell his frames from the coordinator's. So checks that bring nothing are bounded. What comes
+// beyond the bound is dropped, the coordinator's frames too. A device that misses announcements has
+// to ask the coordinator where the run is, and one that misses an answer has to ask again.
 package verify
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Checks of announcements that bring nothing: so many a second, and so many at once. An honest run
-// has a few in an hour.
+// Checks of announcements that bring nothing new: this many a second, and this many at once. An
+// honest run has a few in an hour.
 const (
 	perSecond = 32
 	atOnce    = 128
@@ -65,8 +64,8 @@ func NewReader(run string, keys signed.Keys) *Reader {
 // Read reads an announcement. Errors are those of [signed.Keys.Announcement], and [ErrFlood]. The
 // result aliases frame.
 //
-// A check brings nothing if the frame is not signed, if it came before, or if it is older than one
-// that came. The coordinator's own repetitions differ in the time that is left.
+// A check brings nothing new if the frame is not signed, came before, or is older than one that
+// came. The coordinator's own repetitions differ in the time that is left.
 func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	switch {

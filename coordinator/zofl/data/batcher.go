@@ -16,8 +16,8 @@ type Batcher struct {
 	rng   *rand.Rand
 }
 
-// NewBatcher returns a Batcher of the samples whose indices are in share, which
-// it copies. It panics if share is empty.
+// NewBatcher returns a Batcher of the samples whose indices are in share, which it copies. It
+// panics if share is empty.
 func NewBatcher(share []int) *Batcher {
 	if len(share) == 0 {
 		panic("data: NewBatcher with an empty share")

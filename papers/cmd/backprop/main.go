@@ -1,5 +1,5 @@
-// Backprop trains the CNN of docs/methods.md by its gradients, and prints after how many steps it
-// has the accuracies that runs without gradients are measured by.
+// Backprop trains the CNN of docs/methods.md by its gradients. It prints after how many steps the
+// CNN reaches the accuracies by which runs without gradients are measured.
 //
 //	go -C papers run -tags openblas ./cmd/backprop --data DIR
 package main

@@ -59,9 +59,9 @@ type Progress struct {
 // errTarget ends a training that is good enough.
 var errTarget = errors.New("target reached")
 
-// Train minimizes the loss of m and returns its parameters. Where ctx ends or
-// Progress fails, it returns that error and the parameters so far; where the loss
-// is not finite, an error that says so.
+// Train minimizes the loss of m and returns its parameters. If ctx ends or Progress fails, it
+// returns that error and the parameters so far. If the loss is not finite, it returns an error that
+// says so.
 func Train(ctx context.Context, m models.Differentiable, cfg Config) (params []float32, err error) {
 	cfg, err = cfg.withDefaults(m)
 	if err != nil {

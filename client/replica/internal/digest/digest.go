@@ -79,7 +79,7 @@ type leaves struct {
 	v      []float32 // the rest of the vector, from this row on
 }
 
-// newLeaves returns a hash of vectors whose longest block has so many elements.
+// newLeaves returns a hash of vectors whose longest block has this many elements.
 func newLeaves(workers, block int) *leaves {
 	h := &leaves{team: parallel.New(workers)}
 	h.blocks = make([][]byte, h.team.Workers())

@@ -36,8 +36,8 @@ func (r *Reader) Uint32() uint32 {
 	return 0
 }
 
-// Count reads the LE32 number of elements that follow, of so many bytes each. It is 0 if it is
-// above most, or if they are not all there; both are Short.
+// Count reads the LE32 number of elements that follow, of this many bytes each. It returns 0, and r
+// becomes Short, if the number exceeds most or if elements are missing.
 func (r *Reader) Count(most, size int) int {
 	n := r.Uint32()
 	if r.Short = r.Short || uint64(n) > uint64(min(most, len(r.Left)/size)); r.Short {

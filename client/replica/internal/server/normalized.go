@@ -20,9 +20,9 @@ func (n *Running) Can() bool {
 	return !(n.V < 0) && share(n.P1) && share(n.P2)
 }
 
-// Count counts a round whose scalars have the mean square u. u = 0 leaves V and its product as
-// they are: nothing but late work came, or nothing had a slope, and neither tells how large a
-// slope is. It returns 1/((1-p1) sqrt(V^)), by which a step multiplies m, or 0 while V^ is 0.
+// Count counts a round whose scalars have the mean square u. u = 0 leaves V and its product
+// unchanged: only late work came, or nothing had a slope, and neither shows how large slopes are.
+// It returns 1/((1-p1) sqrt(V^)), by which a step multiplies m, or 0 while V^ is 0.
 //
 //	p1 *= beta1
 //	if u != 0 {

@@ -1,5 +1,5 @@
-// Package await is what tests of the program wait with: for what a command says, for the end of a
-// process, and for what nobody tells of.
+// Package await helps tests of the program to wait: for the output of a command, for the end of a
+// process, and for events that nobody reports.
 package await
 
 import (

@@ -94,7 +94,7 @@ func Classify(err error) error {
 	return err
 }
 
-// Stopped returns nil if the error is only that the program was told to stop.
+// Stopped returns nil if the error only says that the program was told to stop.
 func Stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil &&
 		(errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// CheckNew returns a usage error if a file that a flag names cannot be made: it exists, or its
+// CheckNew returns a usage error if a file that a flag names cannot be created: it exists, or its
 // directory does not. It is for the start of commands that write at their end.
 func CheckNew(flag, name string) error {
 	if err := CheckDirectory(flag, name); err != nil {

@@ -12,7 +12,7 @@ import (
 // leastOf is the annotation of a flag with the least number that it takes.
 const leastOf = "zofl-least"
 
-// Positive marks the flag of a number that has no use for 0, for what [FlagValue] says.
+// Positive marks the flag of a number that must not be 0, for [FlagValue].
 func Positive(flags *pflag.FlagSet, name string) {
 	flags.Lookup(name).Annotations = map[string][]string{leastOf: {"1"}}
 }

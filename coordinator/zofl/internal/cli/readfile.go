@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// readOnceLimit bounds what ReadFile takes of a file that cannot be read again.
+// readOnceLimit bounds what ReadFile reads from a file that cannot be read again.
 const readOnceLimit = 16 << 20
 
 // A passing is what a file said that can be read only once.
@@ -25,9 +25,9 @@ var passings struct {
 	kept []passing
 }
 
-// ReadFile reads a file that a flag names. Of what is no regular file, such as a FIFO or the pipe
-// of a shell's <(command), it keeps what it read: it cannot be read twice. There it may have to
-// wait for a writer, and waits no longer than the context.
+// ReadFile reads a file that a flag names. If the file is not a regular one, such as a FIFO or the
+// pipe of a shell's <(command), it keeps the content, because it cannot be read twice. There it may
+// have to wait for a writer, and waits no longer than the context.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && (info.Mode().IsRegular() || info.IsDir()) {

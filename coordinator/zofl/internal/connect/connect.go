@@ -229,8 +229,8 @@ func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Await connects now, or as soon as the broker answers. It is for commands that run for long:
-// they survive an absence of the broker. The log is told why there is no connection.
+// Await connects now, or as soon as the broker answers. It is for commands that run for long: they
+// survive an absence of the broker. The log is told why there is no connection.
 func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)
 	if err != nil {

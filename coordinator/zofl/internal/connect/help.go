@@ -22,7 +22,7 @@ func tellOnce(flags *pflag.FlagSet) {
 	}
 }
 
-// Topic is `zofl help connection`: what --url and the flags beside it say, once for all commands.
+// Topic is `zofl help connection`: it describes --url and the related flags, once for all commands.
 func Topic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   topic,

@@ -30,8 +30,8 @@ func (c *Connection) commands() context.Context {
 	return context.Background()
 }
 
-// login returns the options of a user and of certificates. A connection reads the files each time
-// that it is made anew: what was renewed counts.
+// login returns the options of a user and of certificates. A connection reads the files anew each
+// time it connects, so that renewed files count.
 func (c *Connection) login() (opts []nats.Option, err error) {
 	if c.Creds != "" {
 		opts = append(opts, nats.UserJWT(func() (string, error) {

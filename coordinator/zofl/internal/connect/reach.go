@@ -15,7 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// A reach tells a person whether the broker can be reached: each reason once, and when it is cured.
+// A reach tells a person whether the broker can be reached: each reason once, and when the problem
+// is over.
 //
 // It is the dialer of its connection, because the NATS library keeps the reasons of refused
 // connections to itself.
@@ -100,7 +101,7 @@ func (r *reach) tell(reason string) {
 	}
 }
 
-// note tells once what the broker says of a connection that works, such as a subject that the
+// note reports once what the broker says about a working connection, such as a subject that the
 // user may not use.
 func (r *reach) note(err error) {
 	if !refusal(err) && r.first(r.notes, err.Error()) {

@@ -30,8 +30,8 @@ type message struct {
 	bytes  []byte
 }
 
-// Readers who reconnect get what they missed of so many messages and bytes. Beyond that, or after a
-// longer time, they get a snapshot.
+// Readers that reconnect get the messages they missed, up to this many messages and bytes. Beyond
+// that, or after a longer time, they get a snapshot.
 const (
 	mostMessages = 256
 	mostBytes    = 4 << 20

@@ -27,7 +27,7 @@ const (
 	renewBefore  = 90 * 24 * time.Hour
 )
 
-// Certify makes sure that the broker has a certificate for names and IP addresses that is valid
+// Certify makes sure that the broker has a certificate for names and IP addresses that stays valid
 // for a while, signed by the directory's authority.
 func (d *Dir) Certify(names []string) error {
 	ca, err := d.authority()

@@ -178,8 +178,8 @@ func (d *Dir) revoked(key string) (string, error) {
 }
 
 // forever is until when the JWTs of a revoked key are not valid, by the time at which they say that
-// they were made. A clock that went ahead when a user was added, as of a Pi before it knows the
-// time, would else leave it in. No key is ever enrolled twice.
+// they were made. Otherwise a clock that was ahead when a user was added, as that of a Pi before it
+// knows the time, would let the user in. No key is ever enrolled twice.
 var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // updates is where a server takes accounts.

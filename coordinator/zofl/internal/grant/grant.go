@@ -55,7 +55,7 @@ type Use struct {
 	Dense bool
 	// Secure adds what secure=sum needs.
 	Secure bool
-	// Model adds what devices need that fetch the model from the coordinator.
+	// Model adds what devices need to fetch the model from the coordinator.
 	Model bool
 	// JetStream adds what a coordinator with its log in JetStream needs. Recovered adds what one
 	// needs whose log `zofl recover` made.

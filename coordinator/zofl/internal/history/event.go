@@ -28,8 +28,8 @@ func epsilonOf(e *report.Event) float64 {
 	return e.Privacy.Epsilon
 }
 
-// evaluationOf returns what an event tells of the metrics, by their names. Metrics beyond the names
-// are numbered.
+// evaluationOf returns the metrics in an event, by their names. Metrics beyond the names are
+// numbered.
 func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
 	v := &Evaluation{Devices: e.Count, Asked: e.Asked, Samples: e.Samples,
 		Metrics: map[string]*float64{}}

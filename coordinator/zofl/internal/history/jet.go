@@ -31,7 +31,7 @@ func Jet(nc *nats.Conn, run string, replicas int) Store {
 
 // A jet is a store in a stream, whose messages are lines. Its writer stores a message on the
 // condition that the stream's last one is the last that it knows. So the history of two
-// coordinators that both believe to lead has what both stored.
+// coordinators that both believe to lead has the lines of both.
 type jet struct {
 	nc       *nats.Conn
 	run      string

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// How long a store may take, also one that failed before when the coordinator stops; and how long
-// after an error it is tried again, twice as long each time.
+// These bound how long a store may take, also one that failed before when the coordinator stops.
+// They also say how long after an error the next try comes, twice as long each time.
 const (
 	storeWithin = 5 * time.Second
 	lastWithin  = time.Second

@@ -32,7 +32,8 @@ type Point struct {
 	Rejected map[string]uint64 `json:"rejected,omitempty"`
 
 	// BytesUp and BytesDown are what a device that takes part sends and receives in a round, at its
-	// socket: as plan/cost prices the plan, not as anybody counted. TLS, TCP and IP are not in them.
+	// socket. They are computed as in plan/cost; nobody counted the bytes. TLS, TCP and IP are not in
+	// them.
 	BytesUp   uint64 `json:"bytes_up,omitempty"`
 	BytesDown uint64 `json:"bytes_down,omitempty"`
 	// Queries is how many losses a device has evaluated that took part in every round, from the first
@@ -97,8 +98,8 @@ type Mark struct {
 	Epsilon      float64 `json:"epsilon,omitempty"`
 }
 
-// finite returns x with as few digits as tell it apart from other float32, or nil if it is a NaN or
-// an infinity.
+// finite returns x with as few digits as distinguish it from other float32, or nil if it is a NaN
+// or an infinity.
 func finite(x float32) *float64 {
 	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil || math.IsNaN(d) || math.IsInf(d, 0) {

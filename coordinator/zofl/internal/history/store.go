@@ -8,8 +8,8 @@ import (
 
 // A Store is where a history outlives its coordinator. One goroutine at a time calls its methods.
 type Store interface {
-	// Load calls each with the lines that are stored, in their order; when it is called again, with
-	// those since. It returns how many lines were damaged. The error matches [ErrVersion] if a newer
+	// Load calls each with the stored lines, in their order; a second call gets only the lines since
+	// the first. It returns how many lines were damaged. The error matches [ErrVersion] if a newer
 	// program wrote them.
 	load(ctx context.Context, each func(line)) (damaged int, err error)
 	// append stores lines after the others. The error matches errBehind if there are lines that

@@ -47,7 +47,7 @@ type Result struct {
 	Record uint64 // after which the run goes on: the end of the best trial, or where all began
 }
 
-// ErrUnfit means that the run cannot be tuned as it is; the text says why.
+// ErrUnfit means that the run cannot be tuned in its present state; the text says why.
 var ErrUnfit = errors.New("the run cannot be tuned")
 
 // Run tunes a run. If ctx ends or a trial cannot go on, it returns the run to the best state so far
@@ -183,7 +183,7 @@ func (t *tuning) step(factor float32) float32 {
 	return float32(rounded)
 }
 
-// conclude chooses the best trial, if it brought the loss below that of the first rounds.
+// conclude chooses the best trial, if that lowered the loss below that of the first rounds.
 func (t *tuning) conclude() {
 	r, sum, begun := &t.result.Result, 0.0, 0.0
 	for _, a := range t.trials {
