@@ -51,6 +51,7 @@ func (s *bounds) Close() {
 	g, now := s.chain.robust, &s.now
 	held := g.Close()
 	s.chain.controls.Reset()
+	trusted := s.trusted(held)
 	for i := range held {
 		k := &held[i]
 		*now = Contribution{Slot: k.Slot, Sent: k.Reply.Values, Claim: k.Reply.Weight,
@@ -59,7 +60,11 @@ func (s *bounds) Close() {
 		now.Weight = g.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight))
 		_, lost := g.Member(k.Slot)
 		s.chain.parts.Judged(k.Slot, now.Factor, lost)
-		if now.Weight == 0 {
+		switch {
+		case !trusted:
+			clear(now.Values)
+			now.Weight = s.chain.WeightOf(now.Claim)
+		case now.Weight == 0:
 			continue
 		}
 		if k.Control > 0 {
@@ -68,4 +73,14 @@ func (s *bounds) Close() {
 		s.Stage.Add(now)
 	}
 	s.Stage.Close()
+}
+
+// trusted says whether anybody's contribution counts. If not, nothing may move the model.
+func (s *bounds) trusted(held []robust.Contribution) bool {
+	for i := range held {
+		if k := &held[i]; s.chain.robust.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight)) > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -173,3 +173,33 @@ func TestLiarsAreNoContributors(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsTrusted: a round of which nobody's contribution counts any more closes, and its record
+// moves nothing.
+func TestNobodyIsTrusted(t *testing.T) {
+	const liar = besieged - 1
+	s := newSiege(t, "trust=5", "quorum=1")
+	for range 20 {
+		all := s.values(nil)
+		for d := range all {
+			if copy(all[d], all[0]); d == liar {
+				for p := range all[d] {
+					all[d][p] *= -1
+				}
+			}
+		}
+		s.send(all)
+		s.close()
+	}
+	c := s.c
+	if list, _ := c.Devices(1); list[liar].Doubt != 1 {
+		t.Fatalf("the liar has lost %v of its weight", list[liar].Doubt)
+	}
+	r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
+		Values: c.Plan.Precision.Append(nil, s.values(nil)[0]...)}
+	c.Step(1, Input{Kind: InReply, ID: ids(besieged)[liar], Frame: r.Append(nil)})
+	c.Step(1+uint64(c.Plan.Deadline), Input{Kind: InTick})
+	if got := s.longest(s.close()); got != 0 {
+		t.Errorf("a term has the length %v", got)
+	}
+}

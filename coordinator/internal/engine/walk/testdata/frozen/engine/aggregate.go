@@ -74,6 +74,10 @@ func (c *Core) addHeld() {
 	}
 	c.sum.Reset(c.sizeOfSum())
 	c.controls.Reset()
+	c.trusted = false
+	for _, k := range held {
+		c.trusted = c.trusted || c.guard.Weight(k.Slot, c.weightOf(&k.Reply)) > 0
+	}
 	for _, k := range held {
 		c.values, c.control = k.Values, k.Variate
 		c.add(k.Slot, &k.Reply, k.Control)
@@ -87,7 +91,11 @@ func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
 	c.veil.Cut(c.values)
 	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
 	c.judged(slot, factor)
-	if weight == 0 {
+	switch {
+	case c.guard.Holds() && !c.trusted: // mended since: nobody counts, and nothing moves
+		clear(c.values)
+		weight = c.weightOf(r)
+	case weight == 0:
 		return
 	}
 	c.loss.Add(r.Loss, weight)

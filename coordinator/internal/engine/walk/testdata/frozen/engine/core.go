@@ -157,6 +157,7 @@ type Core struct {
 	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
 	guard      guard.Guard
+	trusted    bool
 	veil       veil.Veil
 	vault      *vault.Vault    // nil unless the plan has secure aggregation
 	skips      uint32          // records in a row that could not be made
