@@ -126,8 +126,8 @@ type Chooser interface {
 
 // RequestGood is Request for the first answer that good accepts. Others may answer too, where
 // permissions let them: their answers are passed over, until ctx ends. good is called by the
-// goroutine of the caller. At least 1000 answers wait for it, and what comes then is dropped. A Bus
-// that is no Chooser hears the first answer alone, and if that is not good the error is
+// goroutine of the caller. At least 1000 answers wait for it, and what comes then is dropped. With
+// a Bus that is no Chooser only the first answer counts. If that is not good the error is
 // ErrNoResponders: ask again.
 func RequestGood(ctx context.Context, b Bus, subject string, data []byte,
 	good func(answer []byte) bool) ([]byte, error) {

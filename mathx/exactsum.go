@@ -76,10 +76,10 @@ func (s *ExactSum) Merge(o *ExactSum) {
 // Reset makes s an empty sum.
 func (s *ExactSum) Reset() { *s = ExactSum{} }
 
-// Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of
-// zero gives +0. A quotient too small for float32 gives a zero of its sign. One too large
-// gives an infinity, which cannot happen if totalWeight is the sum of the weights that
-// were added. It panics if totalWeight is 0.
+// Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of zero gives
+// +0. A quotient too small for float32 gives a zero of its sign. If the total is too small, the
+// result is an infinity. That cannot happen if totalWeight is the sum of the weights that were
+// added. It panics if totalWeight is 0.
 func (s *ExactSum) Mean(totalWeight uint64) float32 {
 	if totalWeight == 0 {
 		panic(zeroWeights)

@@ -64,7 +64,7 @@ func (b *build) imageOf(p *program) (v1.Image, error) {
 		{name: "etc/group", mode: 0o644, content: []byte("zofl:x:65532:\n")},
 		{name: "usr/bin/zofl", mode: 0o755, file: p.file},
 		{name: "usr/share/doc/zofl/copyright", mode: 0o644, content: p.notices},
-		// Of a directory that a volume is mounted at, a new volume takes the owner.
+		// A new volume takes the owner of the directory at which it is mounted.
 		{name: "data/", mode: 0o700 | os.ModeDir, owner: 65532},
 	}, b.at); err != nil {
 		return nil, err

@@ -32,9 +32,8 @@ type Rollback struct{ N, To uint64 }
 type History struct {
 	// Rollbacks are the known rollbacks of the log, ascending.
 	Rollbacks []Rollback
-	// Snapshot is the record of the state that was taken from somebody else's file, as long
-	// as nothing has proved that file right. It is 0 if the state was replayed from record
-	// 1 or is proved.
+	// Snapshot is the record of the state that the device took from somebody else's file, until
+	// something proves that file right. It is 0 if the state was replayed from record 1 or is proved.
 	Snapshot uint64
 }
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// faults returns what is wrong with the pages of a site: links that lead nowhere, and what their
-// policy forbids.
+// faults returns what is wrong with the pages of a site: links that lead nowhere, and content that
+// their policy forbids.
 func (s site) faults() (faults []string) {
 	names := map[string]map[string]bool{}
 	trees := map[string]*html.Node{}

@@ -9,10 +9,10 @@ import (
 // stride is how many bytes of a file's end are tried first.
 const stride = 64 << 10
 
-// skip skips the part of a growing file that the window cannot need, after the header was
-// read: starting with a file of years reads only its end. It tries ends of the file, each
-// twice as long as the previous one, as if nothing preceded them, until one suffices. So
-// rows may have any length and any times, and some may be broken.
+// skip skips the part of a growing file that the window cannot need, after the header was read:
+// starting with a file of years reads only its end. It tries ends of the file, each twice as long
+// as the one before, without what comes before them, until one suffices. So rows may have any
+// length and any times, and some may be broken.
 //
 // The window becomes what the whole file would make it, with one exception: a skipped row
 // whose time is later, by a day or more, than that of a row that is read. If the file has a

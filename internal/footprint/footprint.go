@@ -17,10 +17,10 @@ type Device struct {
 	Workers int
 }
 
-// Bytes returns the most memory in bytes that a valid plan makes a device allocate: the vectors
-// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
-// vector in transit, and the data of a surrogate. The app's own memory is not in it, nor are
-// the few bytes of each scalar.
+// Bytes returns the most memory in bytes that a valid plan makes a device allocate: the vectors of
+// the replica and of local steps, the coefficients of a pool, the blocks of each worker, a vector
+// in transit, and the data of a surrogate. The app's own memory is not counted, nor are the few
+// bytes of each scalar.
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
 	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)

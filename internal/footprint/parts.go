@@ -2,8 +2,8 @@ package footprint
 
 import "github.com/zofl/zofl/plan"
 
-// localScalars returns the number of further vectors that a device has while it finds
-// scalars: with more than one step its own iterate, momentum and correction.
+// localScalars returns the number of further vectors that a device needs while it finds scalars:
+// with more than one step, its own iterate, momentum and correction.
 func localScalars(p *plan.Plan) uint64 {
 	if p.Steps <= 1 {
 		return 0

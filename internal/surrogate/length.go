@@ -14,9 +14,10 @@ type likelihood struct {
 const finest = 4
 
 // FitLengthScale sets l to the one under which the values of the window are most likely, and
-// returns it. It tries the configured l times 2^(k/2) for k from -8 to 8, at n^2 d/2 + 17 n^3/6,
-// and takes the shortest of equal ones. With fewer than 3 points, or equal values, it is the
-// configured one. The choice depends on the window alone, and holds until the next call.
+// returns it. It tries the configured l times 2^(k/2) for k from -8 to 8, at n^2 d/2 + 17 n^3/6
+// operations, and takes the shortest of equally good ones. With fewer than 3 points, or equal
+// values, it is the configured one. The choice depends on the window alone, and holds until the
+// next call.
 //
 // The logarithm of the likelihood, for the amplitude of the kernel that is best for each l, is, up
 // to a constant,

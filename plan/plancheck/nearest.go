@@ -56,7 +56,8 @@ func (t *try) measured() try {
 // oneByOne is how far whole numbers are tried one by one: beyond, a limit is searched for.
 const oneByOne = 128
 
-// nearestWhole sets v to the nearest number that cures, and returns it as text; "": there is none.
+// nearestWhole sets v to the nearest number that removes the fault, and returns it as text; "":
+// there is none.
 func nearestWhole[T uint32 | uint64](v *T, cures func() bool) string {
 	from := *v
 	at := func(n T) bool {

@@ -15,9 +15,9 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// Validate is [valid.Plan] whose error also says why, and what to do: which other settings let the
-// plan run, or which presets take what its author has set. The author's are the fields that are
-// not those of the plan's preset.
+// Validate does what [valid.Plan] does, but its error also gives the reason and the remedy: other
+// settings with which the plan runs, or presets that accept its author's fields. The author's
+// fields are those that differ from the plan's preset.
 func Validate(p *plan.Plan) error {
 	err := valid.Plan(p)
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 )
 
 // remedy returns what lets a refused plan run, as the end of a message: the fewest settings of
-// fields that its author has not set; or else the presets that take all that the author has set.
-// It returns "" where it finds none, and where the author has set a field beyond its own limits,
-// which the fault says.
+// fields that its author has not set; or else the presets that take all that the author has set. It
+// returns "" if it finds none, or if the author has set a field beyond its own limits, because the
+// fault says that already.
 func (a *author) remedy(p *plan.Plan) string {
 	if beyondLimits(p, a.has) {
 		return ""
@@ -29,8 +29,8 @@ func (a *author) remedy(p *plan.Plan) string {
 	return ""
 }
 
-// concession returns the fewest settings, of what the author has set too, that let a refused plan
-// run: of numbers, or else of choices. It is "" if it finds none, or if the fault says it.
+// concession returns the fewest settings, even of the author's fields, that let a refused plan run:
+// of numbers, or else of choices. It is "" if it finds none, or if the fault says it.
 func (a *author) concession(p *plan.Plan) string {
 	if beyondLimits(p, a.has) {
 		return ""
@@ -151,8 +151,8 @@ func (a *author) orLeaveOut(p *plan.Plan) string {
 // mostPresets is how many presets a remedy names.
 const mostPresets = 3
 
-// presets names those that take what the author has set, the likest first; or else the one that
-// takes it with the fewest settings, and these.
+// presets names the presets that accept the author's fields, the most similar first. If there is
+// none, it names the preset that needs the fewest other settings, and these.
 func (a *author) presets(p *plan.Plan) string {
 	others := a.others(p)
 	var can []string

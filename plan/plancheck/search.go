@@ -28,10 +28,9 @@ const (
 	mostTries    = 400
 )
 
-// cure returns the fewest settings, at most so many, with which p can run, of fields that are not
-// kept. It searches
-// from the plan outwards. At each try it takes the fault that the fewest settings cure: where one
-// has none, no setting of another field helps.
+// cure returns the fewest settings, at most this many, that let p run, without the fields to keep.
+// It searches from the plan outwards. At each try it takes the fault that the fewest settings cure:
+// where one has none, no setting of another field helps.
 func cure(p *plan.Plan, most int, kept func(name string) bool) ([]setting, bool) {
 	open := []try{{plan: *p}}
 	for range mostTries {
@@ -121,8 +120,8 @@ type candidate struct {
 	change plan.Change
 }
 
-// candidates returns each choice of each field, and of the others the usual value and the
-// one that switches it off. A number for mu or step switches mu_auto or step_auto off.
+// candidates returns each choice of each field that is a choice; of the others the usual value and
+// the one that switches the field off. A number for mu or step switches mu_auto or step_auto off.
 var candidates = sync.OnceValue(func() (list []candidate) {
 	for _, f := range plan.Fields() {
 		if f.Section == "run" || f.Name == "mu_auto" || f.Name == "step_auto" {

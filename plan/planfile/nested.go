@@ -57,8 +57,8 @@ func (p *Plan) setAll(list []entry) error {
 	return nil
 }
 
-// begin makes p the plan of the method among the entries, with the other ones. Without a run key it
-// has one that follows from the run's name, so that a file is one plan whenever it is read.
+// begin makes p the plan of the method among the entries, with the other ones. Without a run key,
+// the plan gets one that follows from the run's name, so that a file always gives the same plan.
 func (p *Plan) begin(list []entry) error {
 	at := slices.IndexFunc(list, func(e entry) bool { return e.name == methodKey })
 	var method string
@@ -146,8 +146,8 @@ func place(section string) string {
 	return "put it into " + section + ", or beside the sections"
 }
 
-// Nested returns a plan file that nests fields by section, and says only what differs from the
-// method, where the plan is of a preset. Reading it gives the same plan.
+// Nested returns a plan file that nests fields by section. If the plan comes from a preset, the
+// file has only the fields that differ from it. Reading it gives the same plan.
 func Nested(p *plan.Plan) ([]byte, error) {
 	if file, err := differing(p); err == nil && reads(file, p) {
 		return file, nil

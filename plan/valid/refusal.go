@@ -48,8 +48,8 @@ var refusals = slices.Concat(
 	autoRefusals, groupRefusals, guardRefusals, noiseRefusals,
 	secureRefusals)
 
-// scalarRefusals are of plans whose devices send scalars along seeded directions, and of
-// what holds for all transports.
+// scalarRefusals concern plans whose devices send scalars along seeded directions, and rules for
+// all transports.
 var scalarRefusals = []refusal{
 	// Directions and transport.
 	{"transport", onMean, func(p *plan.Plan) bool { return p.Sharing != plan.SharedDirections },

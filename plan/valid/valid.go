@@ -56,8 +56,8 @@ func Faults(p *plan.Plan) (list []Fault) {
 	return list
 }
 
-// judge yields each rule that refuses p, with why, until it is told to stop. The rules of single
-// fields come first, by number: others may count on a field within its limits.
+// judge yields each rule that refuses p, with the reason, until it is told to stop. The rules of
+// single fields come first, by number: others may count on a field within its limits.
 func judge(p *plan.Plan, yield func(r rule, err error) bool) {
 	good := true
 	for i := range fields {

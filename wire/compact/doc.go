@@ -2,10 +2,10 @@
 // before it, and nothing else: the frame that every device of a run reads in every round.
 //
 // The record itself does not change. The log, catch-up replies and the hash chain have it as
-// package wire encodes it. A lean frame leaves out of that encoding what its reader knows: the
-// hash of the record before, which is that of the reader's own state, and what the announcement
-// says anyway. The reader puts the record together again, and compares its hash with the tip
-// that the frame carries. So a record reaches a state only as the log has it.
+// package wire encodes it. A lean frame leaves out what its reader knows: the hash of the record
+// before, which the reader's own state has, and what the announcement says anyway. The reader puts
+// the record together again, and compares its hash with the tip that the frame carries. So a record
+// reaches a state only as the log has it.
 //
 // A frame that has no lean form is sent as [wire.Announcement].
 package compact

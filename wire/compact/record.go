@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// flags of a record: what it has besides what the announcement implies.
+// flags of a record: what it has beyond what the announcement implies.
 const (
 	flagStep          = 1 << iota // another step than the announcement
 	flagPerturbations             // other perturbations than the announcement

@@ -105,8 +105,8 @@ func (a *Attempt) Round(p *plan.Plan) Round {
 		Threshold: Threshold(len(members), p.Quorum), Agree: p.SecureLists > 0}
 }
 
-// Threshold returns how many of a neighborhood, its middle included, have to stay to the end of a
-// round of so many devices.
+// Threshold returns how many of a neighborhood, including its center, must stay to the end of a
+// round of this many devices.
 func Threshold(devices int, quorum uint32) int {
 	degree, threshold := Graph(devices)
 	if degree+1 == devices {

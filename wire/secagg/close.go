@@ -99,8 +99,8 @@ func (s *Server) remaining() []bool {
 	return in
 }
 
-// needs returns what StepUnmask has to learn if those who sent vectors answer it, and a member of
-// which too few will be there to tell, or -1.
+// needs returns what StepUnmask has to learn if those who sent vectors answer it, and a member
+// about which too few will be there to answer, or -1.
 func (s *Server) needs(sent []bool) (needs []need, thin int) {
 	needs, thin = make([]need, len(sent)), -1
 	if !slices.Contains(sent, true) {

@@ -12,8 +12,8 @@
 //	StepMask    shares from neighbors    Mask(given, x)     x plus masks
 //	StepUnmask  which neighbors masked   Unmask(given)      a share of each neighbor
 //
-// In rounds with Agree there is one step more before the last, in which devices make sure that all
-// were told the same lists:
+// In rounds with Agree there is one more step before the last, in which devices make sure that all
+// of them were told the same lists:
 //
 //	StepAgree   who masked, by which list    Agree(given)   a tag of the lists
 //
@@ -33,7 +33,7 @@
 //
 // A coordinator that follows the protocol learns the sum, together with any colluders of which each
 // neighborhood has less than its threshold. With a secret that the devices share and the
-// coordinator does not have, it cannot put keys of its own between devices either. With Agree, a
-// coordinator that lies about who takes part gets no sum but that of all who take part, which are
-// as many as the threshold. What it can do without is in docs/secagg.md.
+// coordinator does not have, the coordinator cannot put its own keys between devices either. With
+// Agree, a coordinator that lies about who takes part gets only the sum of all who take part, which
+// are at least the threshold. What it can do without is in docs/secagg.md.
 package secagg

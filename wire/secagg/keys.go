@@ -101,7 +101,7 @@ func (s *setting) seedKey(seed []byte, slot uint32) []byte {
 	return derive(seed, s.id[:], "self", slot)
 }
 
-// commit returns what binds a device to its seed, and tells nothing of it.
+// commit returns a value that binds a device to its seed, and reveals nothing about the seed.
 func (s *setting) commit(seed []byte, slot uint32) []byte {
 	return derive(seed, s.id[:], "commit", slot)[:commitLen]
 }

@@ -41,8 +41,8 @@ func (s Step) String() string {
 }
 
 // A Round says who adds what. All devices and the server know it before the first step, and every
-// key depends on all of it: devices that were told different rounds understand nothing of each
-// other.
+// key depends on all of it. So devices that were told different rounds cannot read each other's
+// messages.
 type Round struct {
 	// Context names the round: the run, the record, the attempt and the hash of the log so far. No
 	// two rounds of a run have the same. At most MostContext bytes.

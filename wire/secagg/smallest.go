@@ -5,11 +5,11 @@ package secagg
 // Without colluding devices; 1 where not all are neighbors, for which no better is known. With
 // Agree it is the threshold.
 //
-// Of a device of the sum it needs the seed. Of a device g whose mask one of these has added, and
-// which is not in the sum, it needs the key, so t others have to call g gone. It calls devices gone
-// already to those of the sum, before they mask their values: their lists have the s devices of the
-// sum, and as few others as makes t. Then there are n-s or fewer to be called gone, and each device
-// of a list of l calls l-t of them gone at most, but never itself.
+// Of a device of the sum it needs the seed. If one of these has added the mask of a device g, and g
+// is not in the sum, it needs g's key. So t others must call g gone. It calls devices gone already
+// to those of the sum, before they mask their values: their lists have the s devices of the sum,
+// and as few others as makes t. Then there are n-s or fewer to be called gone, and each device of a
+// list of l calls l-t of them gone at most, but never itself.
 func SmallestSum(members, threshold int) int {
 	if degree, _ := Graph(members); degree+1 < members {
 		return 1

@@ -93,8 +93,9 @@ func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	return xs, shares, by
 }
 
-// solve returns a member's secret from the first shares that fit what it published: those from
-// each one on, in a circle. So it finds the secret in spite of one liar, or of some in a row.
+// solve returns a member's secret from the first shares that fit what the member published: it
+// tries each run of shares in turn, in a circle. So it finds the secret in spite of one liar, or of
+// some in a row.
 func (s *Server) solve(owner int, w *weights, liars []bool) ([]byte, error) {
 	xs, shares, by := s.told(owner)
 	n, t := len(xs), s.threshold

@@ -1,5 +1,5 @@
-// Package signed has the coordinator's signatures, by which a device that knows the coordinator's
-// public key tells its frames from those of others.
+// Package signed has the coordinator's signatures. A device that knows the coordinator's public key
+// distinguishes its frames by them from those of others.
 //
 // A signature is the last element of a frame's tail: a byte string of the first byte of the public
 // key and the 64 bytes of Ed25519. Readers that know no signatures pass over it, as over any tail

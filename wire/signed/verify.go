@@ -30,8 +30,8 @@ func (k Keys) Answer(subject string, request, answer []byte) error {
 	return nil
 }
 
-// signed says whether before ends with a signature. It compares the key's first byte first, so a
-// frame costs one check of a signature at most, unless two keys begin alike.
+// signed says whether before ends with a signature. It compares the key's first byte first. So a
+// frame costs at most one check of a signature, unless two keys begin with the same byte.
 func (k Keys) signed(subject string, request, before, after []byte) bool {
 	if !k.MayHaveSigned(before) {
 		return false

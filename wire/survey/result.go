@@ -17,7 +17,7 @@ type Row struct {
 	// Of step: the mean over the devices of the loss at x - At w less that at x.
 	Loss float32
 
-	// Of mu: the medians, over the devices, of the odd and the even part of the loss along one
+	// For mu: the medians, over the devices, of the odd and the even part of the loss along one
 	// direction, |a| and |b| of [Mu].
 	Odd, Even float32
 }

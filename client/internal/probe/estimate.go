@@ -178,8 +178,8 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 	if err != nil {
 		return err
 	}
-	// The local iterate moves by the scalars that the others will read. They are encoded once: of
-	// scalars that share a scale, what was decoded is not encoded as before.
+	// The local iterate moves by the scalars that the others will read. They are encoded only once: if
+	// scalars share a scale, decoding and encoding them again gives other bytes.
 	e.block = e.plan.Precision.Append(e.block[:0], g...)
 	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {

@@ -175,8 +175,8 @@ func (e *estimation) pair(mu float32, p int) (plus, minus float64, err error) {
 	return plus, minus, err
 }
 
-// single rounds v to float32. What has no finite one is infinite, so that all devices say it with
-// the same bits.
+// single rounds v to float32. A loss that is not finite becomes infinite, so that all devices
+// report it with the same bits.
 func single(v float64) float32 {
 	if f := float32(v); f-f == 0 {
 		return f

@@ -1,4 +1,4 @@
-// Package verify reads what the coordinator signed, and bounds what other frames cost.
+// Package verify reads what the coordinator signed, and limits the cost of other frames.
 //
 // A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
 // frames much faster. He can choose all of a frame except the signature. So no cheaper check can

@@ -82,7 +82,7 @@ func (d *device) accept(p *plan.Plan) error {
 	return nil
 }
 
-// record tells the page what the client does, and now and then how good the model is.
+// record tells the page what the client does, and sometimes how good the model is.
 func (d *device) record(p client.Progress) error {
 	m := map[string]any{"kind": "progress", "state": p.State.String(), "reason": p.Reason,
 		"n": p.N, "last": p.Last, "round": p.Round, "rounds": d.rounds, "queries": p.Queries}

@@ -100,8 +100,8 @@ func (z Quantizer) code(b []byte, i int) int16 {
 	return int16(word<<(wordBits-z.bits-at%wordBits)) >> (wordBits - z.bits)
 }
 
-// Sound reports whether Append can have made block b of n scalars, of Bytes(n) bytes: r is
-// neither infinite, a NaN nor negative, unused bits are zero, and with r = 0 all codes.
+// Sound says whether Append can have made block b of n scalars, of Bytes(n) bytes: r is not
+// infinite, NaN or negative, unused bits are zero, and if r = 0 all codes are 0.
 func (z Quantizer) Sound(b []byte, n int) bool {
 	r := binary.LittleEndian.Uint16(b)
 	used := n * z.bits

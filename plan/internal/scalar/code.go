@@ -41,7 +41,7 @@ func (v Code) Bytes(n int) int {
 	return n * v.width()
 }
 
-// Fits reports whether s has so many blocks of n scalars, each sound if it shares a scale.
+// Fits says whether s has this many blocks of n scalars, each sound if it shares a scale.
 func (v Code) Fits(s []byte, blocks, n int) bool {
 	size := v.Bytes(n)
 	if int64(len(s)) != int64(blocks)*int64(size) {

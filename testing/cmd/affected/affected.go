@@ -14,7 +14,8 @@ type effect struct {
 	dir string
 	// distance is 0 for a package that changed, 1 for one that names such a package, and so on.
 	distance int
-	// code says that its code is affected, and with it those that import it, not its tests alone.
+	// code says that the package's code is affected, and so the packages that import it, not only its
+	// tests.
 	code bool
 	why  string
 }
@@ -65,7 +66,7 @@ func (t tree) changed(file string, all map[string]*effect) []string {
 	return named
 }
 
-// compiled says that a file goes into what is compiled of the package, but for its tests.
+// compiled says that a file is compiled into the package, not only into its tests.
 func (p *pkg) compiled(file string) bool {
 	switch path.Ext(file) {
 	case ".go", ".s", ".h", ".c":
@@ -86,8 +87,8 @@ func (t tree) module(dir, file string, all map[string]*effect) []string {
 	return named
 }
 
-// importers marks the packages that name one of wave in their code or their tests, and
-// returns the names of those that do in their code: of these in turn others are made.
+// importers marks the packages that name a package of wave in their code or their tests. It returns
+// the names of those that do so in their code, because these have importers, too.
 func (t tree) importers(wave []string, distance int, all map[string]*effect) []string {
 	var next []string
 	for dir, p := range t {

@@ -122,8 +122,8 @@ func extension(s string) bool {
 	return len(s) > 1 && s[0] == '.' && !strings.ContainsAny(s[1:], "./")
 }
 
-// stringsOf returns the string literals of a Go file, as far as it can be read: of one
-// that does not compile the tests will tell.
+// stringsOf returns the string literals of a Go file, as far as it can be read: if the file does
+// not compile, tests will report that.
 func stringsOf(text []byte) []string {
 	var all []string
 	var s scanner.Scanner

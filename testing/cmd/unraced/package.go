@@ -26,8 +26,8 @@ const short = "testing.Short"
 
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)([^\p{Ll}].*)?$`)
 
-// built tells whether a file belongs to the build without the race detector, and with it. They
-// are those of check.sh: the detector needs cgo.
+// built says whether a file belongs to the build without the race detector, and with it. They are
+// those of check.sh: the detector needs cgo.
 func built(dir, file string) (plain, raced bool, err error) {
 	c := build.Default
 	c.CgoEnabled = false

@@ -41,7 +41,7 @@ func (w *world) random(order int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.cfg.Seed, uint64(order)))
 }
 
-// newPhone returns a phone whose work takes a time so many deviations above the median.
+// newPhone returns a phone whose work takes a time that lies this many deviations above the median.
 func (w *world) newPhone(order int, deviations float64) *phone {
 	f := w.cfg.Fleet
 	rng := w.random(order)

@@ -58,8 +58,8 @@ func (u usage) grown(first usage, devices int) error {
 	return nil
 }
 
-// check heals all faults, pauses the run, and compares everybody with the log, and then does
-// what else needs a run that stands still.
+// check heals all faults, pauses the run, and compares everybody with the log. Then it does
+// everything else that needs a paused run.
 func (s *soak) check(also ...func() error) {
 	began := time.Now()
 	s.chaos.heal()

@@ -54,8 +54,8 @@ func Option(text string) (nats.Option, error) {
 	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
 }
 
-// Refuse returns an error that says why a text is refused, and what to give. It never contains the
-// text, which is a secret.
+// Refuse returns an error that says why a text is refused, and what to give instead. It never
+// contains the text, which is a secret.
 func Refuse(why string) error {
 	return fmt.Errorf(
 		"%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+

@@ -42,8 +42,8 @@ func (c *Config) checkCredentials() error {
 	return nil
 }
 
-// handed is where systemd keeps the credentials of units. It alone lets the unit's user read them,
-// by modes that are wider or by access lists.
+// handed is where systemd keeps the credentials of units. Only the unit's user can read them, by
+// wider modes or by access lists.
 const handed = "/run/credentials/"
 
 // checkMode returns an error if others than its owner can use a file that holds a secret.

@@ -14,8 +14,8 @@ import (
 // ErrNoNumber is what an error of [Number] matches.
 var ErrNoNumber = errors.New("the message has no number")
 
-// Number reads a number from a message: the whole of it is one, or it is JSON, in which field
-// names one, as in climate.temperature. A message is at most as long as a packet; what is not
+// Number reads a number from a message. Either the whole message is one, or the message is JSON and
+// field names one, as in climate.temperature. A message is at most as long as a packet; what is not
 // needed of it is not kept.
 func Number(payload []byte, field string) (float64, error) {
 	text := string(bytes.TrimSpace(payload[:min(len(payload), packetMost)]))

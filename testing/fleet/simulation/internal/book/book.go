@@ -24,9 +24,9 @@ type World interface {
 // A Process is one life of a party. Two are the same if they are equal.
 type Process fmt.Stringer
 
-// A Book is what a simulation knows to be true: the records of the log, the states that
-// they make, and the messages sent. It checks the invariants as soon as it learns of
-// anything. The lock of its world guards all of it.
+// A Book is what a simulation knows for certain: the records of the log, the states that they make,
+// and the messages sent. It checks the invariants as soon as it learns of anything. The lock of its
+// world guards all of it.
 type Book struct {
 	world    World
 	scenario *scenario.Scenario

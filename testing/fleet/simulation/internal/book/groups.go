@@ -73,7 +73,8 @@ func (b *Book) grouped(r *wire.Record, plan *plan.Plan) (counted []answer, err e
 		}
 	}
 	if plan.Groups == grouping.Sketch {
-		// Its weights are the coordinator's alone: who came is known, who was counted is not.
+		// Only the coordinator knows its weights: it is known whose contributions arrived, but not which
+		// were counted.
 		if int(r.Round.Contributors) > len(counted) || r.Round.Contributors > plan.Target {
 			return nil, fmt.Errorf("it says that it counts %d contributions of %d, and its target is %d",
 				r.Round.Contributors, len(counted), plan.Target)

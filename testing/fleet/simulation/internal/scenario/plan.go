@@ -72,8 +72,8 @@ func normalize(p *plan.Plan) {
 	}
 }
 
-// hold gives half of the plans a bound that holds contributions until their round closes and cuts
-// none of them, as their scalars say which devices they are of. It draws nothing.
+// hold gives half of the plans a bound that holds contributions until their round closes, but cuts
+// none of them, because their scalars show from which devices they are. It draws nothing.
 func hold(p *plan.Plan) {
 	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != plan.DenseVectors {
 		p.Bound = 1e6
