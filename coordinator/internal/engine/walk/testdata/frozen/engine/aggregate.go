@@ -90,7 +90,9 @@ func (c *Core) addHeld() {
 func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
 	c.veil.Cut(c.values)
 	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
-	c.judged(slot, factor)
+	if c.guard.Holds() { // mended since: without bounds a contribution counts in full
+		c.judged(slot, factor)
+	}
 	switch {
 	case c.guard.Holds() && !c.trusted: // mended since: nobody counts, and nothing moves
 		clear(c.values)
