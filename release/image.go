@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is whom the image's program runs as, by number: a Kubernetes that refuses root looks at
-// that.
+// nobody is the user, by number, as whom the image's program runs: a Kubernetes that refuses root
+// checks the number.
 const nobody = "65532:65532"
 
 // image makes the OCI image of all its targets, as an archive of an OCI layout. It holds the

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// patience bounds the wait for a message that must arrive: none waits for it to pass.
+// patience bounds the wait for a message that must arrive. No test waits until it is over.
 const patience = 2 * time.Minute
 
 // Run tests the buses that open returns: one for each subtest, which must receive its

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Start is what the line of `zofl device add --qr` begins with.
+// Start is the beginning of the line of `zofl device add --qr`.
 const Start = "zofl:?"
 
 // ErrVersion is what the error of a line for later programs matches.

@@ -42,7 +42,7 @@ func (e *DimError) Error() string {
 
 func (e *DimError) Unwrap() error { return ErrDim }
 
-// Config says which run and model a replica belongs to.
+// Config names the run and the model of a replica.
 type Config struct {
 	// Run is the name of the run; its first record must belong to it.
 	Run string

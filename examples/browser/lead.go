@@ -125,7 +125,7 @@ func (l *lead) coordinate(o Options) error {
 	return nil
 }
 
-// neighbor starts a device in this program. It is what runs in a tab, but for the connection.
+// neighbor starts a device in this program. It is the program in a tab, without the connection.
 func (l *lead) neighbor(id string) error {
 	nc, err := l.connect(id, client.ConnectOptions(id)...)
 	if err != nil {

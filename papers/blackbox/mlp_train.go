@@ -28,7 +28,7 @@ func (m *mlp) Metrics(params []float32, batch []int) (loss, accuracy float64) {
 	return m.pass(nil, params, batch)
 }
 
-// Evaluate uses one goroutine, whatever is asked for.
+// Evaluate uses one goroutine, whatever number is requested.
 func (m *mlp) Evaluate(params []float32, _ int) (loss, accuracy float64) {
 	all := make([]int, m.Len())
 	for i := range all {

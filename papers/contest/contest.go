@@ -41,7 +41,7 @@ func (c Method) At(steps ...float32) Method {
 	return c
 }
 
-// StepName returns the field that steps are values of.
+// StepName returns the field whose values are the steps.
 func (c *Method) StepName() string {
 	if c.Step == "" {
 		return "step"

@@ -19,8 +19,8 @@ type result struct {
 	seeds [][]ideas.Point // by seed
 }
 
-// all trains every arm on a task before the next task. After an error the report has what is
-// whole so far.
+// all trains every arm on a task before the next task. After an error the report has the complete
+// parts so far.
 func (x *trial) all() error {
 	x.report.Table.Columns = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes",
 		"samples", "test_loss", "accuracy"}

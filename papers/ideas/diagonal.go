@@ -86,7 +86,7 @@ func (d *diagonal) learn(a *Arm, list []summand, g []float32) {
 	d.set(d.v, &a.Shape)
 }
 
-// at returns what directions multiply a square by.
+// at returns the factor by which directions multiply a square.
 func (d *diagonal) at(i int) float64 {
 	if d.root == nil || d.moves {
 		return 1

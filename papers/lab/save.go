@@ -14,7 +14,7 @@ import (
 )
 
 // File returns where a run of a plan is kept: NAME-DIGEST.json in dir below Env.Dir, "" without
-// that. The digest is of the plan, and of what else the run depends on.
+// that. The digest covers the plan, and everything else on which the run depends.
 func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) {
 	if e.Dir == "" {
 		return "", nil

@@ -58,7 +58,7 @@ func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
 	return t, err
 }
 
-// all runs one task after another. After an error the report has what is whole so far.
+// all runs one task after another. After an error the report has the complete parts so far.
 func (t *trial) all() error {
 	for i := range t.tasks {
 		if err := t.tasks[i].ready(); err != nil {

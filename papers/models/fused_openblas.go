@@ -13,13 +13,13 @@ import (
 	"unsafe"
 )
 
-// parts are the bfloat16 that tiles have a float32 of.
+// parts are the number of bfloat16 that stand for a float32 in tiles.
 const parts = 2
 
 // hasTiles reports whether the processor multiplies tiles of bfloat16, and asks for them.
 var hasTiles = sync.OnceValue(func() bool { return C.fused_tiles_supported() != 0 })
 
-// hasAVX512 reports whether the processor has what fused_openblas.c takes. With AVX2 alone it
+// hasAVX512 says whether the processor has the instructions of fused_openblas.c. With AVX2 alone it
 // has fused_avx2_openblas.c, which computes losses.
 func hasAVX512() bool { return C.fused_avx512_supported() != 0 }
 

@@ -65,8 +65,8 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	return loss * part
 }
 
-// backLogits writes the gradient by the logits of image i, which crossEntropy
-// was just called for: part*(softmax - onehot).
+// backLogits writes the gradient with respect to the logits of image i, after a call of
+// crossEntropy for it: part*(softmax - onehot).
 func (ws *workspace) backLogits(i, label int, part float64) {
 	softmax.Probabilities(ws.logits)
 	n := len(ws.logits)

@@ -19,8 +19,8 @@ type Model interface {
 	Dim() int
 	// Len returns the number of samples.
 	Len() int
-	// Segments returns the layers in the order of the parameters, with the
-	// initialization that is usual for the model: what a plan's Segments are.
+	// Segments returns the layers in the order of the parameters, with the model's usual
+	// initialization, for a plan's Segments.
 	Segments() []plan.Segment
 	// Loss returns the mean loss over the samples named by batch.
 	Loss(params []float32, batch []int) float64

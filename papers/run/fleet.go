@@ -102,7 +102,7 @@ type fleet struct {
 	clients []*client.Client
 }
 
-// An ear is the coordinator's bus, which also tells what the coordinator gets.
+// An ear is the coordinator's bus, which also reports what the coordinator receives.
 type ear struct {
 	bus.Bus
 	heard func(slot int, frame []byte)

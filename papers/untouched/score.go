@@ -31,7 +31,7 @@ func (x *trial) score(b *bench, name string, t *variant,
 	return lab.Kept(file, func() (*score, error) { return x.train(b, p, devices, seed) })
 }
 
-// train trains a plan. A run is too short to be worth a log: one that is stopped begins again.
+// train trains a plan. A run is too short to need a log: a stopped run starts again.
 func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score, error) {
 	shares, err := b.deal(devices, seed)
 	if err != nil {

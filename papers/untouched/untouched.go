@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// Experiment asks whether presets train untouched: what each reaches on tasks unlike those that
-// it was made for, and what the best of nine steps reaches there.
+// Experiment tests whether presets train without changes: how far each comes on tasks unlike those
+// for which it was made, and how far the best of nine steps comes there.
 func Experiment() lab.Experiment {
 	const id = "defaults"
 	return lab.Experiment{
@@ -79,8 +79,8 @@ func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
 	return x
 }
 
-// all runs every preset on a task before the next task. After an error the report has what is
-// whole so far.
+// all runs every preset on a task before the next task. After an error the report has the complete
+// parts so far.
 func (x *trial) all() error {
 	defer x.conclude()
 	for _, t := range x.size.tasks {

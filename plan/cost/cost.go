@@ -59,13 +59,12 @@ type Round struct {
 	// needs one more, except with [plan.Surrogate].
 	Vectors, Local uint64
 
-	// Flat and Streaming are the memory of a device in bytes: these vectors, the
-	// coefficients of a seed pool, and the scratch blocks of one worker, of which each
-	// further one (client.Config.Workers) needs its own; with DenseVectors also a vector
-	// in transit, and with [plan.Surrogate] the surrogate's data. Not counted are 4 bytes a
-	// scalar, and the app's own memory: its model, and the blocks that it reads into,
-	// one, or with a batched objective one for each point of a step (2P, or 1+P with
-	// forward differences).
+	// Flat and Streaming are the memory of a device in bytes: these vectors, the coefficients of a
+	// seed pool, and the scratch blocks of one worker, of which each further one
+	// (client.Config.Workers) needs its own; with DenseVectors also a vector in transit, and with
+	// [plan.Surrogate] the surrogate's data. Not counted are 4 bytes a scalar, and the app's own
+	// memory: its model, and the blocks into which it reads. There is one block, or with a batched
+	// objective one for each point of a step (2P, or 1+P with forward differences).
 	Flat      uint64 // the loss takes a flat vector
 	Streaming uint64 // the loss reads block by block, one point or all points of a step
 

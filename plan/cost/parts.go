@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// Parts are the bytes of a round at a device's socket, by what they are for.
+// Parts are the bytes of a round at a device's socket, by purpose.
 type Parts struct {
 	Values  int `json:"values"`  // scalars, or with DenseVectors elements of vectors
 	Who     int `json:"who"`     // the contributors' slots

@@ -13,7 +13,7 @@ func Secure(p *plan.Plan, in Input) secagg.Cost {
 	return secagg.Price(int(p.Sampled(plan.MaxMembers)), words, p.SecureLists > 0)
 }
 
-// addMasked adds the steps of secure aggregation, which a device takes in place of sending a
+// addMasked adds the steps of secure aggregation, which a device performs instead of sending a
 // contribution. The answer to each has what the next one needs.
 func (s *sample) addMasked(c *Round, i int, id string) {
 	price, subject := Secure(s.plan, Input{Round: s.round}), subjects.Step(s.plan.Run, id)

@@ -1,8 +1,7 @@
 // Package dp says how much the releases of a run tell about one device: it is an accountant of
 // differential privacy. It knows a plan's numbers and nothing of the wire.
 //
-// For most uses, [Epsilon] tells what a run has spent, and [Noise] which multiplier a budget asks
-// for.
+// For most uses, [Epsilon] says what a run has spent, and [Noise] which multiplier fits a budget.
 //
 // # What is counted
 //

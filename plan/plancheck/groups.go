@@ -1,6 +1,6 @@
 package plancheck
 
-// groupReasons are of plans whose devices share directions by groups.
+// groupReasons concern plans whose devices share directions in groups.
 var groupReasons = []reason{
 	{field: "transport",
 		what: "transport=dense has no groups",

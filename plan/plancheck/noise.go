@@ -1,6 +1,6 @@
 package plancheck
 
-// noiseReasons are of plans with differential privacy.
+// noiseReasons concern plans with differential privacy.
 var noiseReasons = []reason{
 	{field: "dp_clip",
 		what: "dp_noise, dp_by and dp_delta need it",

@@ -174,7 +174,7 @@ func (a *author) presets(p *plan.Plan) string {
 	return strings.Join(can, "")
 }
 
-// others returns the plans of all presets but the author's, the likest first.
+// others returns the plans of all presets but the author's, the most similar first.
 func (a *author) others(p *plan.Plan) (list []plan.Plan) {
 	differ := map[string]int{}
 	for _, name := range preset.Names() {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// methodKey names the preset whose plan a file begins with.
+// methodKey names the preset with whose plan a file begins.
 const methodKey = "method"
 
 // An entry is a key of a plan file and its value.

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// denseOnlyRefusals are of choices that only transport=dense allows. They come first, so
-// that their message names transport=dense.
+// denseOnlyRefusals concern choices that only transport=dense allows. They come first, so that
+// their message names transport=dense.
 var denseOnlyRefusals = []refusal{
 	{"rule", onScalars, func(p *plan.Plan) bool { return p.Rule == plan.LocalAdam },
 		"rule=adam needs transport=dense"},
@@ -19,7 +19,7 @@ var denseOnlyRefusals = []refusal{
 		"estimator=surrogate needs transport=dense"},
 }
 
-// denseRefusals are of choices that transport=dense excludes, or that it needs.
+// denseRefusals concern choices that transport=dense excludes, or needs.
 var denseRefusals = []refusal{
 	{"dense_keep", onDense, func(p *plan.Plan) bool { return p.DenseKeep < 2 },
 		"transport=dense needs 2 or more"},

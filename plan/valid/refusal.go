@@ -28,7 +28,7 @@ func of(feature func(p *plan.Plan) bool, list []refusal) []refusal {
 	return list
 }
 
-// transports are a set: what the refusals of plans ask of a transport.
+// transports are a set: the transports that a refusal concerns.
 type transports uint8
 
 const (

@@ -6,15 +6,16 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// leastSum is the least quorum of secure aggregation: who contributed knows its own scalars, so a
-// sum of two would tell it the other's.
+// leastSum is the least quorum of secure aggregation: a contributor knows its own scalars, so a sum
+// of two would reveal the other's.
 const leastSum = 3
 
 // mostSummed bounds the devices of a round of secure aggregation: the more they are, the fewer
 // levels each one's scalars have.
 const mostSummed = 4096
 
-// mostAgreeing bounds the devices of a round that agree on lists: of more, some are no neighbors.
+// mostAgreeing bounds the devices of a round that agree on lists: among more, some are not
+// neighbors.
 const mostAgreeing = 100
 
 // secureRefusals are of plans with secure aggregation. They leave nothing that needs the numbers of

@@ -76,7 +76,7 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 	return w.b, true
 }
 
-// Parts are the bytes of a lean frame by what they are for.
+// Parts are the bytes of a lean frame by purpose.
 type Parts struct {
 	Scalars int // of all terms
 	Sources int // whose they are
@@ -102,8 +102,9 @@ func Measure(a *wire.Announcement, record []byte) (p Parts, ok bool) {
 	return w.parts, true
 }
 
-// Decode reads an announcement of either form. The result aliases frame. What a lean frame has of
-// its record is read by [Announcement.Record]. Errors are those of [wire.DecodeAnnouncement].
+// Decode reads an announcement of either form. The result aliases frame. [Announcement.Record]
+// reads the parts of the record that a lean frame holds. Errors are those of
+// [wire.DecodeAnnouncement].
 func Decode(frame []byte) (Announcement, error) {
 	if len(frame) < 2 || frame[0] != head || frame[1] != Version {
 		a, err := wire.DecodeAnnouncement(frame)

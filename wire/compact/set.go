@@ -18,8 +18,8 @@ func rice(members uint32, n int) int {
 }
 
 // appendSet appends ascending numbers as Golomb-Rice codes of their gaps: the first number, then
-// each one's difference from the number before, less 1. Of a gap the quotient by 2^k comes in
-// unary, as ones and a zero, then the remainder in k bits. Bits fill bytes from the highest on,
+// each one's difference from the number before, less 1. A gap is coded as its quotient by 2^k in
+// unary, ones and a zero, and then its remainder in k bits. Bits fill bytes from the highest on,
 // and zeros the last byte. ok is false if a gap is too large for that.
 func appendSet(b []byte, set []uint32, members uint32) (_ []byte, ok bool) {
 	k, free, next := rice(members, len(set)), 0, uint32(0)

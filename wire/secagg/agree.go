@@ -4,7 +4,7 @@ import "crypto/hmac"
 
 // In rounds with Agree devices see to it that all were told the same. With its vector a device
 // sends a tag of the list by which it masked it. In StepAgree it gets the list of who sent vectors,
-// and their tags: it goes on only if all of these masked by its own list. Then it sends a tag of
+// and their tags. It continues only if all of these masked by its own list. Then it sends a tag of
 // both lists, and gives no share before it has seen such tags of the same lists by as many as the
 // threshold. More than half of the members are needed for that, so no two pairs of lists have it.
 

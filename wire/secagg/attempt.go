@@ -20,7 +20,7 @@ const MostAsked = 4096
 const LossRange = 1 << 10
 
 // DeclineSpent: the device has helped to unmask the record before, in another attempt. It does so
-// once: two sums could tell the scalars of who is in one of them alone.
+// once, because two sums could reveal the scalars of a device that is in only one of them.
 const DeclineSpent wire.DeclineReason = 7
 
 // noiseTails is how many standard deviations of noise a scalar has room for.
@@ -54,8 +54,8 @@ type Attempt struct {
 	Epoch  uint64
 	Number uint32
 	Cohort wire.Cohort
-	// Out is a bitmap over the cohort's slots, ascending, low bits first: whom the coordinator knows
-	// to be away. It ends with no zero byte.
+	// Out is a bitmap over the cohort's slots, ascending, low bits first, of the devices that the
+	// coordinator knows to be away. It ends with no zero byte.
 	Out   []byte
 	Words int // scalars of a device, and its loss
 }

@@ -31,10 +31,10 @@ func (s *Server) Enough() bool {
 	return true
 }
 
-// Close ends the open step, and opens the next one: who did not answer is out. After StepUnmask it
-// computes the sum. An error changes nothing: take more answers, or give the round up. Errors:
-// [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that names a device of
-// which the shares do not fit together, too many of them being false.
+// Close ends the open step, and opens the next one: a device that did not answer is out. After
+// StepUnmask it computes the sum. An error changes nothing: take more answers, or give the round
+// up. Errors: [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that names a
+// device of which the shares do not fit together, too many of them being false.
 func (s *Server) Close() error {
 	next := s.took
 	switch s.step {

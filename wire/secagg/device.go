@@ -26,7 +26,7 @@ type Device struct {
 	seed       []byte
 	random     []byte // the key of the coefficients
 
-	peers   []*peer // by index in hood; nil for me and for who is out
+	peers   []*peer // by index in hood; nil for this device and for devices that are out
 	shared  []bool  // whose shares came, me included
 	sent    []bool  // whose vectors came, known before StepUnmask in rounds with Agree
 	lists   []byte  // shared, and then sent, as bits

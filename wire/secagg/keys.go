@@ -17,7 +17,7 @@ const label = "zofl secagg 1\x00"
 const (
 	keyLen    = 32 // a public or private key, a seed, and a share of one
 	commitLen = 16 // what binds a device to its seed
-	tagLen    = 16 // what shows that keys, or lists, come from who has the secret
+	tagLen    = 16 // proof that keys, or lists, come from a device that has the secret
 	keysLen   = 2*keyLen + commitLen + tagLen
 	peerLen   = 2*keyLen + tagLen // keys, as a neighbor gets them
 	boxLen    = 2*keyLen + 16     // a sealed share

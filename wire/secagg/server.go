@@ -59,8 +59,8 @@ func NewServer(r Round) (*Server, error) {
 // Step returns the step that is open.
 func (s *Server) Step() Step { return s.step }
 
-// Give returns what a device gets to answer the open step from: the second argument of the
-// Device's method. It is nil in StepKeys, after StepUnmask, and for who is out.
+// Give returns what a device gets to answer the open step from: the second argument of the Device's
+// method. It is nil in StepKeys, after StepUnmask, and for a device that is out.
 func (s *Server) Give(slot uint32) []byte {
 	me, found := slices.BinarySearch(s.members, slot)
 	if !found || s.step == StepKeys || s.step == StepDone || !s.in[s.step][me] {

@@ -36,10 +36,10 @@ func Asks(request []byte) bool {
 	return at >= 0 && string(request[at:at+len(nonceMark)]) == nonceMark
 }
 
-// subjectOf is what the announcements of a run are signed for.
+// subjectOf is the text for which the announcements of a run are signed.
 func subjectOf(run string) string { return "zo." + run + ".a" }
 
-// A Request is what a signature has of a request: its SHA-256.
+// A Request is the part of a request that a signature covers: its SHA-256.
 type Request [sha256.Size]byte
 
 // RequestOf returns what a signature has of a request.

@@ -4,7 +4,7 @@ package survey
 type Result struct {
 	Kind    string  // what was asked
 	Answers uint32  // devices that answered
-	Value   float32 // that the plan has from the survey's record on; 0: none would do
+	Value   float32 // value of the plan from the survey's record on; 0: none works
 	Why     string  // it was chosen
 	Rows    []Row
 }

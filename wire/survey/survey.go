@@ -1,6 +1,6 @@
-// Package survey has what a run asks its devices besides rounds, and how frames say so.
+// Package survey defines what a run asks its devices besides rounds, and how frames say so.
 //
-// A survey is an attempt to make record n that asks for losses in place of a round's scalars. Its
+// A survey is an attempt at record n that asks for losses instead of a round's scalars. Its
 // announcement says so in a tail, and so does each answer, which is otherwise a contribution to
 // record n with float32 values. The record that follows is a change of the plan.
 package survey
@@ -139,7 +139,7 @@ func readReference(d *codec.Reader) {
 	d.Bin("digest", len(d.Rest()))
 }
 
-// Answer returns the tail of a reply that answers a survey: an empty array in place of the control
+// Answer returns the tail of a reply that answers a survey: an empty array instead of the control
 // variate, then the array [kind].
 func Answer(k Kind) []byte {
 	return codec.AppendUint(codec.AppendArray(codec.AppendArray(nil, 0), 1), uint64(k))
@@ -155,8 +155,8 @@ func Answered(rest []byte) Kind {
 	return kind(&d)
 }
 
-// Slope returns the tail of a contribution to a round of a plan with step_auto: an empty array in
-// place of the control variate, then the array [0, slope]. slope is that of the loss along the
+// Slope returns the tail of a contribution to a round of a plan with step_auto: an empty array
+// instead of the control variate, then the array [0, slope]. slope is that of the loss along the
 // averaged move before the round, as the contribution has it:
 //
 //	slope = (1/P) sum_p g_p <z_p, m>/|m|

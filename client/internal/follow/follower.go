@@ -41,7 +41,7 @@ type Observer interface {
 }
 
 // A Witness sees the states that a passive replica reaches. A follower with a witness replays the
-// whole log: it takes no snapshot.
+// whole log and downloads no snapshot.
 type Witness interface {
 	// Wants says whether See must be called with the state after record n.
 	Wants(n uint64) bool

@@ -14,12 +14,12 @@ var ErrDiverged = errors.New("state differs from the run's")
 
 // A repair is how far a device got in rebuilding a state that differs from the reference. For each
 // reference the device rebuilds once from the checkpoint, if that is of an earlier record, and
-// then, if that did not help, once from record 1. A state that was replayed from record 1 and
-// still differs is what the log says, as far as this device can tell. The device goes on with it,
-// reports the difference for each reference, and rebuilds no more until a reference agrees.
-// Otherwise a wrong reference would make the whole run replay its log again and again. For the same
-// reason it rebuilds for one reference in restDigests: wrong references between right ones would do
-// as much.
+// then, if that did not help, once from record 1. A state that was replayed from record 1 and still
+// differs is what the log says, as far as this device can tell. The device continues with that
+// state, reports the difference for each reference, and does not rebuild again until a reference
+// agrees. Otherwise a wrong reference would make the whole run replay its log again and again. For
+// the same reason it rebuilds for one reference in restDigests: wrong references between right ones
+// would do as much.
 type repair struct {
 	stage     repairStage
 	reference wire.Reference // the last one whose difference was reported

@@ -22,9 +22,9 @@ const (
 		variatesMost*(variateHead+4*plan.MaxScalars)
 )
 
-// saveVariates stores this device's control variates if they changed. It runs before the next
-// reply replaces the last, so that the store always has either the variate or the reply that it
-// came from.
+// saveVariates stores this device's control variates if they changed. It runs before the next reply
+// replaces the last one, so that the store always has either the variate or the reply from which it
+// came.
 func (o *Outbox) saveVariates() error {
 	v, s := &o.variates, o.cfg.Files
 	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != plan.ScaffoldMean {

@@ -35,7 +35,7 @@ func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, er
 	return int(min(uint64(pl.Batch), most)), nil
 }
 
-// samples returns how many samples the objective has; not positive: it does not tell.
+// samples returns how many samples the objective has; 0 or less: it does not say.
 func (p *Prober) samples(ctx context.Context) (int, error) {
 	sampler, ok := p.cfg.Objective.(objective.Sampler)
 	if !ok {

@@ -5,8 +5,8 @@ import "github.com/zofl/zofl/plan"
 // reduces says whether the task's scalars are the differences of ZO-SVRG.
 func (e *estimation) reduces() bool { return e.plan.Control == plan.SVRG && e.Phase == 2 }
 
-// estimates returns at how many points the task estimates slopes: two in each local step of
-// ZO-SVRG but the first, otherwise one in each.
+// estimates returns at how many points the task estimates slopes: two in each local step of ZO-SVRG
+// except the first, otherwise one in each.
 func (t *Task) estimates(p *plan.Plan) int {
 	if p.Control == plan.SVRG && t.Phase == 2 {
 		return 2 * (t.Steps - 1)

@@ -41,7 +41,7 @@ var ErrOut = errors.New("not one of the devices whose scalars are summed")
 // errFew: too few devices take part in the attempt.
 var errFew = errors.New("the devices whose scalars are summed are fewer than the quorum")
 
-// errOver: the coordinator goes on without this device, or not at all.
+// errOver: the coordinator continues without this device, or not at all.
 var errOver = errors.New("the coordinator closed the attempt, or goes on without this device")
 
 // errSuperseded: another announcement came.

@@ -27,8 +27,8 @@ func (c *Core) conflict(n uint64, stored []byte) {
 	}
 }
 
-// adopt takes over another coordinator's record in place of the pending one. The open round's
-// contributions are lost; an operator's request stays queued.
+// adopt replaces the pending record by another coordinator's. The open round's contributions are
+// lost; an operator's request stays queued.
 //
 // Errors match [runlog.ErrCorrupt], or [runlog.ErrPlan] if the record begins another run.
 func (c *Core) adopt(stored []byte) error {

@@ -159,7 +159,7 @@ type Config struct {
 	// Policies returns those of a plan. They see its changes through p.
 	Policies func(p *plan.Plan, epoch uint64) policy.Set
 
-	// Random is where the noise of a plan with dp_by=coordinator comes from.
+	// Random is the source of the noise of a plan with dp_by=coordinator.
 	Random io.Reader
 }
 

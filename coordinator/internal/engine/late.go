@@ -15,9 +15,10 @@ import (
 // Rounds are numbered along the log's path. So changes do not age a contribution, and a rollback
 // drops contributions to records that it undoes.
 //
-// A contribution counts at most once. The coordinator therefore takes late ones only to records
-// that it closed itself, of which it knows who counted. Contributions to a record that another
-// epoch closed, or that this coordinator found in the log when it started, are dropped as late.
+// A contribution counts at most once. So the coordinator accepts late contributions only to records
+// that it closed itself, because it knows who counted in these. Contributions to a record that
+// another epoch closed, or that this coordinator found in the log when it started, are dropped as
+// late.
 
 // isLate says whether a contribution is to a record that was closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {

@@ -74,9 +74,9 @@ func (c *Core) openRound() {
 }
 
 // keptCohorts returns the cohorts that the next round asks again, by attempt: those of the round
-// before, if both are phases of one for which the plan draws once. So the second phase asks the
-// same devices as the first, even if devices joined or left since. A coordinator that was restarted
-// in between knows no cohorts: it asks as many as usual, of the same draw.
+// before, if both are phases of one round for which the plan draws once. So the second phase asks
+// the same devices as the first, even if devices joined or left since. A coordinator that restarted
+// in between knows no cohorts: it asks the usual number, from the same draw.
 func (c *Core) keptCohorts() (list []wire.Cohort) {
 	draw := c.Plan.Draw(c.N+1, c.Point.N)
 	for _, a := range c.round.attempts {

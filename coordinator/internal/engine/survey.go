@@ -14,7 +14,8 @@ import (
 // decides what it asks. So if a crash interrupts a survey, the next leader asks the same again. Its
 // answers name it, and are never taken for a round's.
 
-// surveyDue returns what the next record asks for in place of a round's scalars, and who asks.
+// surveyDue returns what the next record asks for instead of a round's scalars, and the survey that
+// asks.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	if len(c.policy.Surveys) > 0 {
 		c.cohort.crowd.Sweep(c.now)
@@ -39,8 +40,8 @@ func (c *Core) asking(rest []byte) []byte {
 	return rest
 }
 
-// commitSurvey does what follows from a survey: it hands a change to the log, or goes on with the
-// round that waited. If no value works, the run pauses: the operator has to give one.
+// commitSurvey acts on a survey's result: it hands a change to the log, or continues with the round
+// that waited. If no value works, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
 	c.cohort.rate.Early = r.attempt == 0 && c.now < r.deadline

@@ -110,8 +110,8 @@ func (e *Evaluation) Weigh(p *plan.Plan) {
 }
 
 // Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
-// median of the evaluators has to, in two evaluations in a row: of two middle ones that which is
-// farther from the goal.
+// median of the evaluators must reach it, in two evaluations in a row; of two middle values the one
+// that is farther from the goal counts.
 func (e *Evaluation) Reached(p *plan.Plan) string {
 	if p.ClaimBound == 0 {
 		return reached(p, e.N, e.Sum.Means())

@@ -127,7 +127,7 @@ func distance(loss float64, reports []float32) float64 {
 }
 
 // begin takes the loss of the first round. A watch that began anew keeps what it knows, unless the
-// run goes on from a higher loss.
+// run continues from a higher loss.
 func (w *LossWatch) begin(n uint64, loss float64) {
 	if w.firstVoted = w.voted > 0; w.firstVoted {
 		w.noise = 10 * w.distances[0]

@@ -115,7 +115,7 @@ func (v *upload) is(u *wire.Upload) bool {
 }
 
 // begin reserves the memory of a vector, that of hopeless ones if need be. It returns nil if there
-// is none. Who has lost his place before gets another one only when nobody else waits.
+// is none. A device that has lost its place before gets another one only when nobody else waits.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss),
 		size: int(u.Size), began: now, heard: now}

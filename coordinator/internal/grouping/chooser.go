@@ -97,7 +97,8 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 	return group, ok
 }
 
-// Choose returns whom an attempt of a round asks. The first attempt, 0, begins the round.
+// Choose returns the devices that an attempt at a round asks. The first attempt, 0, begins the
+// round.
 //
 // It asks for as many devices as the round lacks, and each attempt for twice as many as the one
 // before: first present members that the round has not asked, then present ones that have not
@@ -107,8 +108,8 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 // With sketches the first attempt asks the present members of the next groups of the period's, and
 // others only where these have too few.
 //
-// The first attempt also asks a silent member, for which the round does not wait: one that is back
-// has nothing else to answer.
+// The first attempt also asks a silent member, for which the round does not wait: a member that is
+// back has nothing else to answer.
 func (c *Chooser) Choose(p *plan.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
 	if attempt == 0 {
 		clear(c.of)

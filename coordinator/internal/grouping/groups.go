@@ -24,7 +24,7 @@ func (g Groups) Count() (devices int) {
 	return devices
 }
 
-// Slots returns whom an attempt asks, group by group.
+// Slots returns the slots that an attempt asks, group by group.
 func (g Groups) Slots() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for _, slots := range g {

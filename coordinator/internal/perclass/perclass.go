@@ -67,7 +67,7 @@ func (h *Held) Add(slot uint32, plan *plan.Plan, s wire.Scalars, values []float3
 // weightUnit is the weight 1 of a class in a group, as a whole number.
 const weightUnit = 1 << 24
 
-// Groups are who has which group, and the share of each class in all samples.
+// Groups say who has which group, and give the share of each class in all samples.
 type Groups interface {
 	// Of returns the group of a slot, if it has one.
 	Of(slot uint32) (group uint32, ok bool)

@@ -68,7 +68,7 @@ type Crowd struct {
 	unused  []uint32 // slots whose work counts for little or nothing
 }
 
-// Grow adds members. Those whom this coordinator has not heard of yet are given one deadline.
+// Grow adds members. Members from whom this coordinator has not heard yet get one deadline.
 func (w *Crowd) Grow(members int, known bool) {
 	p := Member{}
 	if !known {

@@ -25,7 +25,7 @@ type offence struct {
 	refused, faulty uint64
 }
 
-// Refused counts a message that was not looked at.
+// Refused counts a message that was dropped unread.
 func (o *Offenders) Refused(s Sender) {
 	o.count(s, func(f *offence) { f.refused++ })
 }
@@ -74,7 +74,7 @@ func (o *Offenders) Of(name string) (refused, faulty uint64) {
 	return 0, 0
 }
 
-// Worst returns at most so many offenders, the busiest first. One that is named by its connection
+// Worst returns at most this many offenders, the busiest first. One that is named by its connection
 // has its last id before that.
 func (o *Offenders) Worst(most int) []report.Device {
 	o.mu.Lock()

@@ -1,6 +1,6 @@
 package robust
 
-// mostFitted bounds the slots that a [fit] knows: it has a number for each two of them.
+// mostFitted bounds the slots that a [fit] knows: it has a number for every pair of them.
 const mostFitted = 1024
 
 // sweeps is how often a round improves each weight of a [fit]. They start where the last round left

@@ -215,7 +215,7 @@ func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *rep
 	return false
 }
 
-// stranger is the answer to who is in another attempt, or out of this one.
+// stranger is the answer to a device that is in another attempt, or out of this one.
 func stranger(r *secagg.Request) []byte {
 	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
 	return a.Append(nil)

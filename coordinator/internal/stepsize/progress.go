@@ -6,8 +6,8 @@ package stepsize
 //	slow  = 0.95 slow + 0.05 L          both begin with L_1
 //
 // There is progress while slow - quick > (L_1 - quick)/100, with L_1 - quick the whole fall so far.
-// Of a steady fall slow - quick is that of 15 rounds. So a round must have more than 1/1500 of the
-// whole fall. After a sudden fall there is progress for some 90 rounds more. Losses are in no
+// For a steady fall slow - quick is the fall of 15 rounds. So a round must have more than 1/1500 of
+// the whole fall. After a sudden fall there is progress for some 90 rounds more. Losses are in no
 // record: a coordinator that takes over begins with its first round.
 type progress struct {
 	known              bool

@@ -98,7 +98,7 @@ func shorter(a, b survey.Result) survey.Result {
 	return a
 }
 
-// finiteOr returns v, or an infinity in place of what is not finite.
+// finiteOr returns v, or an infinity if v is not finite.
 func finiteOr(v float64) float64 {
 	if v-v != 0 {
 		return math.Inf(1)

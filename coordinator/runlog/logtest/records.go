@@ -81,7 +81,7 @@ func checkRepetition(s *scene) {
 	s.holds(log, records)
 }
 
-// The caller may change what it appended.
+// Append must copy the record, because the caller may change its bytes later.
 func checkOwnership(s *scene) {
 	log, epoch := s.led()
 	var records [][]byte

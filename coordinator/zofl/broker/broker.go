@@ -47,8 +47,8 @@ type Config struct {
 	// WebSocket is the address, "host:port", at which browsers connect, under TLS if TLS is set;
 	// empty: none. Port 0 means a free port of the host.
 	WebSocket string
-	// Origins are those of the pages that may connect there, such as "http://127.0.0.1:8080".
-	// Programs that are no browsers send none, and are let in. WebSocket needs at least one.
+	// Origins are those of the pages that may connect there, such as "http://127.0.0.1:8080". Programs
+	// other than browsers send none, and may connect. WebSocket needs at least one.
 	Origins []string
 }
 

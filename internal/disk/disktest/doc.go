@@ -14,8 +14,8 @@
 //     sector of 512 bytes is kept, missing, or, beyond the end that the file had at
 //     that Sync, zeros. A later Truncate is kept or lost. The file may end at any
 //     byte beyond that end.
-//   - Of the names in a folder that no SyncDir covers yet, each creation and removal
-//     is kept or lost, and each renaming is kept, lost, or leaves both names.
+//   - For names in a folder that no SyncDir covers yet, each creation and removal is kept or lost,
+//     and each renaming is kept, lost, or leaves both names.
 //   - After a failed Sync, the bytes that it should have stored may be on the disk or
 //     not, whatever later Syncs return, until they are overwritten or cut off. After
 //     a failed SyncDir, the next successful one stores the names.

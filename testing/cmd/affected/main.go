@@ -8,10 +8,10 @@
 //
 //	distance  module  package  tested  why
 //
-// The distance is 0 if a file of the package changed, 1 if the package imports a changed
-// one, or if a path in a string of its code leads to a changed file, 2 if it
-// imports one of those, and so on. The closest come first. Who imports a package is
-// affected by its code, not by its tests and their data.
+// The distance is 0 if a file of the package changed, 1 if the package imports a changed one, or if
+// a path in a string of its code leads to a changed file, 2 if it imports one of those, and so on.
+// The closest come first. The code of a package affects its importers; its tests and their data do
+// not.
 package main
 
 import (

@@ -44,7 +44,7 @@ func ours() []speed {
 	return all
 }
 
-// yardstick measures the loop that everything is compared with.
+// yardstick measures the loop with which everything is compared.
 func yardstick() speed {
 	return measure("Go math/rand/v2 NormFloat64, PCG, x += a*z, n=65536", small, func() {
 		for i := range x[:small] {

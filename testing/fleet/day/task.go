@@ -35,7 +35,7 @@ type task struct {
 	losses      []chan float64 // by phone: the answer to its query
 }
 
-// A query is a loss evaluation that a phone waits for.
+// A query is a loss evaluation for which a phone waits.
 type query struct {
 	params  []float32
 	samples []int
@@ -128,8 +128,8 @@ func (l *phoneLoss) Samples() int { return l.share }
 // MayWork implements [objective.Policy].
 func (l *phoneLoss) MayWork(objective.Work) bool { return l.mayWork() }
 
-// Loss implements [objective.Flat]: it takes the phone's time. When its context ends it returns
-// a moment later: the client waits for both, and the runtime would choose which is first.
+// Loss implements [objective.Flat]: it takes the phone's time. When its context ends it returns a
+// moment later: the client waits for both, and the runtime would choose which is first.
 func (l *phoneLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	t := time.NewTimer(vary(l.work, l.rng))
 	defer t.Stop()

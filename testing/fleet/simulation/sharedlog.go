@@ -278,7 +278,7 @@ func (h *handle) Members() ([]string, error) {
 	return slices.Clone(h.s.members), nil
 }
 
-// Close implements [runlog.Log]: it gives the lease back.
+// Close implements [runlog.Log]: it returns the lease.
 func (h *handle) Close() error {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package server is the replayed form of the server rules: what becomes of a round's move.
+// Package server applies the server rules in a replay: they turn a round's move into the new model.
 package server
 
 import (

@@ -17,8 +17,8 @@ func Positive(flags *pflag.FlagSet, name string) {
 	flags.Lookup(name).Annotations = map[string][]string{leastOf: {"1"}}
 }
 
-// FlagValue says which number or time to give in place of one that a flag refuses, without the
-// words of Go's packages. It returns other errors unchanged.
+// FlagValue says which number or time to give instead of one that a flag refuses, without the words
+// of Go's packages. It returns other errors unchanged.
 func FlagValue(err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {

@@ -261,7 +261,7 @@ func SplitAddress(flag, address string) (host string, port uint64, err error) {
 	return host, port, nil
 }
 
-// IsLoopback says whether a host is this machine only, whatever names resolve to.
+// IsLoopback says whether a host is only this machine, whatever names resolve to.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -37,8 +37,8 @@ The other flags are for brokers that speak TLS, and that let in only users they 
 	return cmd
 }
 
-// TellOnce makes the help of each command below root, but Topic's, name the topic in place of the
-// flags that it tells.
+// TellOnce makes the help of each command below root, except Topic's, name the topic instead of the
+// flags that the topic describes.
 func TellOnce(root *cobra.Command) {
 	usual := (&cobra.Command{}).UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {

@@ -73,7 +73,7 @@ type Result struct {
 	Seconds        float64 `json:"seconds"`
 	Ended          string  `json:"ended"` // what ended the run
 
-	// Note says what the plan has in place of its preset's, because of its other fields.
+	// Note says which values of the plan differ from its preset's, because of its other fields.
 	Note string `json:"note,omitempty"`
 
 	Plan *plan.Plan `json:"-"`

@@ -95,7 +95,7 @@ func (u *Use) Inbox(role Role) string {
 	return subjects.Inbox(u.ID)
 }
 
-// answers is what a part may publish that answers requests: one message to the subject that the
+// answers is what a part may publish to answer requests: one message to the subject that the
 // request named, within the time.
 var answers = jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
 

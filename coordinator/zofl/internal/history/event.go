@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// pointOf returns what an event tells of a round.
+// pointOf returns the point of a round in an event.
 func pointOf(e *report.Event, at time.Time) Point {
 	p := Point{N: e.N, Round: e.Round, Time: at, Loss: finite(e.Loss), Seconds: e.Seconds,
 		Attempt: e.Attempt, Contributors: e.Contributors, Asked: e.Asked, Late: e.Late,

@@ -31,13 +31,13 @@ type Update struct {
 	// answered for its state since.
 	Points []Point `json:"points,omitempty"`
 	Marks  []Mark  `json:"marks,omitempty"`
-	// Lost counts the points and marks before these that the reader was too slow for.
+	// Lost counts the points and marks before these for which the reader was too slow.
 	// [History.Snapshot] still has them.
 	Lost uint64 `json:"lost,omitempty"`
 }
 
-// Subscribe returns a subscription to what comes from now on. For no gap, subscribe before asking
-// for a [History.Snapshot]: what comes in between is in both.
+// Subscribe returns a subscription to what comes from now on. To miss nothing, subscribe before you
+// ask for a [History.Snapshot]: whatever comes in between is in both.
 func (h *History) Subscribe() *Subscription {
 	s := &Subscription{h: h, ready: make(chan struct{}, 1)}
 	h.mu.Lock()

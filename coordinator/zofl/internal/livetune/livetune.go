@@ -40,7 +40,7 @@ type Config struct {
 	Waiting  func(string)
 }
 
-// A Result is what was found. Its plan is the one that the run goes on with.
+// A Result is what was found. Its plan is the one with which the run continues.
 type Result struct {
 	tune.Result
 	Budget uint64

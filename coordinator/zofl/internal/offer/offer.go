@@ -102,7 +102,7 @@ type Request struct {
 	Run, ID string
 	Name    string // of the file; if there is one, it is compared only
 	SHA256  string // of the file, in lower-case hexadecimal
-	Most    uint64 // bytes that it may have: who answers says how many, and nothing else bounds them
+	Most    uint64 // bytes that it may have: the sender says how many, and nothing else bounds them
 	// Waiting is told why no piece comes, once for each reason. The request goes on.
 	Waiting func(reason string)
 }

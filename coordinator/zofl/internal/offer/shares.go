@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// models is how many whole models a device may take at once: it may begin again, or lose pieces.
+	// models is how many whole models a device may fetch at once: it may start again, or lose pieces.
 	models = 4
 	// again is after how long it may take one more.
 	again = time.Hour

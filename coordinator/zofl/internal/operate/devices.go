@@ -67,7 +67,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 	return out
 }
 
-// A page is the answer to a request for devices: those from a slot on, as many as fit a message.
+// A page answers a request for devices: those from a slot on, as many as fit into a message.
 type page struct {
 	Devices []Device `json:"devices"`
 	More    bool     `json:"more"` // the last device is not the last member

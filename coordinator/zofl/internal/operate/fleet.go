@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A View says which rows of the table of devices to answer with. The coordinator sorts and filters,
-// so that thousands of devices need not travel for the few that fit a screen.
+// A View says which rows of the table of devices the answer should have. The coordinator sorts and
+// filters, so that thousands of devices need not travel for the few that fit a screen.
 type View struct {
 	Sort       string `json:"sort,omitempty"` // one of Columns; "": the absent first, then by slot
 	Descending bool   `json:"descending,omitempty"`

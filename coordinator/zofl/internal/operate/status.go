@@ -140,7 +140,7 @@ func StatusOf(s report.Status) Status {
 	return out
 }
 
-// Asks says what the open round asks devices for in place of scalars, and how many have answered;
+// Asks says what the open round asks devices for instead of scalars, and how many have answered;
 // nothing if it asks for scalars.
 func (s *Status) Asks() string {
 	what := s.Survey

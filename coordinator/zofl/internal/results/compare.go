@@ -99,7 +99,7 @@ func valuesOf(p *plan.Plan) (map[string]string, error) {
 	return all, err
 }
 
-// A Reached is what each run had spent when it first had a value; nil: it never had it.
+// A Reached is what each run had spent when it first reached a value; nil: it never did.
 type Reached struct {
 	Value float64 `json:"value"`
 	A     *Sample `json:"a"`

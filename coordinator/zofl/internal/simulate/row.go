@@ -45,7 +45,8 @@ type Row struct {
 	Metrics map[string]Number `json:"metrics,omitempty"`
 }
 
-// rowOf returns the row of a round, of so many devices, of which earlier rounds took so long.
+// rowOf returns the row of a round with this many devices, after earlier rounds that took this
+// long.
 func rowOf(r fleet.Round, devices int, earlier float64, metrics []string) Row {
 	row := Row{Round: r.Round, Loss: Number(r.Loss), Contributors: r.Contributors,
 		Step: single(r.Step), Mu: single(r.Mu), Perturbations: r.Perturbations, Queries: r.Queries,

@@ -73,7 +73,7 @@ func (m *Meter) Rate() float64 {
 	return 1 / m.seconds.value()
 }
 
-// Left returns how long the run goes on at this rate; 0 if nobody knows.
+// Left returns how much longer the run takes at this rate; 0 if nobody knows.
 func (m *Meter) Left() time.Duration {
 	if m.seconds.weight == 0 || m.Rounds <= m.round {
 		return 0

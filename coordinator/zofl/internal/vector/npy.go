@@ -14,7 +14,7 @@ import (
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 const (
 	npyMagic = "\x93NUMPY"
-	// npyAlign is what the elements' offset is a multiple of.
+	// npyAlign divides the elements' offset.
 	npyAlign = 64
 	// npyMaxHeader bounds the header that is read. NumPy itself trusts no more than 10,000.
 	npyMaxHeader = 10_000

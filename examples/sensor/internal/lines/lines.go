@@ -16,7 +16,7 @@ import (
 // that was renamed before: flash is small, and agents run for years.
 const Most = 4 << 20
 
-// A Writer is a [notice.Sink]. An error ends neither it nor the agent: it is logged once.
+// A Writer is a [notice.Sink]. An error ends neither the recorder nor the agent: it is logged once.
 type Writer struct {
 	id   string
 	log  *slog.Logger

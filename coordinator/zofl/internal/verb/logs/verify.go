@@ -141,8 +141,8 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 	return v, cli.Classify(failed)
 }
 
-// remember adds what the log knows beyond its records. It returns the loss of records in place of
-// an error that follows from it.
+// remember adds what the log knows beyond its records. It returns the error that the log lost
+// records, instead of an error that follows from that.
 func (v *Verdict) remember(ctx context.Context, log runlog.Log, err error) error {
 	if log == nil {
 		return err

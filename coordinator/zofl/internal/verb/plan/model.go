@@ -34,7 +34,7 @@ type startTensor struct {
 	Len     uint64   `json:"parameters"`
 }
 
-// begin makes a plan begin at the tensors of the file: it sets dim, segments, initial and
+// begin makes a plan start from the tensors of the file: it sets dim, segments, initial and
 // initial_digest.
 func (f *planFlags) begin(p *plan.Plan) error {
 	if f.initial.File == "" {

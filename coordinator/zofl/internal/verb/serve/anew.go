@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// setAside makes room for another run where a log lost its records. A log with records is left
-// alone: with --begin-anew, its run goes on although devices know of another one.
+// setAside makes room for another run where a log lost its records. It does not touch a log with
+// records: with --begin-anew, the log's run continues although devices know another log.
 func setAside(dir string, logger *slog.Logger) error {
 	names, err := filelog.SetAside(dir)
 	if errors.Is(err, filelog.ErrRecords) {
