@@ -42,9 +42,9 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 	adaptiveStep(x, m, v, vhat, &c, delta)
 }
 
-// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2) to (4),
-// which is FedAdam with epsilon under the root. It is [AdaptiveStep] with a step from v
-// itself, so it needs one vector less, and v may decrease again.
+// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2) to (4), which is
+// FedAdam with epsilon under the root. Unlike [AdaptiveStep] it computes the step from v itself. So
+// it needs one vector less, and v may decrease again.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {

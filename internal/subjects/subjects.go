@@ -36,7 +36,7 @@ func Reply(run string, shard uint32, id string) string {
 	return "zo." + run + ".p." + strconv.FormatUint(uint64(shard), 36) + "." + id
 }
 
-// AllShards is the wildcard of where a device sends its replies, whatever its shard is.
+// AllShards is the wildcard for the subjects of a device's replies in all shards.
 func AllShards(run, id string) string { return "zo." + run + ".p.*." + id }
 
 // AllAnnouncements is the wildcard of the announcements to all shards.

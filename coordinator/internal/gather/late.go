@@ -92,8 +92,9 @@ func (l *Late) Losses(each func(loss float32, weight uint32)) {
 // contributions that record n counts, late or not.
 //
 // With shared directions a record has one term, the sum of w g over its contributions divided by
-// weight, rounded once to float32. Otherwise each contribution has a term. Either is multiplied by
-// the discount, and rounded to float32, and then to the plan's precision.
+// weight, rounded once to float32. Otherwise each contribution has a term. The scalars of either
+// kind of term are multiplied by the discount, and rounded to float32, then to the plan's
+// precision.
 func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) []wire.Term {
 	for i := range slices.Backward(l.groups) {
 		g, s := &l.groups[i], Discount(number-l.groups[i].number)

@@ -77,7 +77,7 @@ func (s *Seniority) outranks(other *leader.Frame) bool {
 	return bytes.Compare(other.Instance[:], s.self.Instance[:]) > 0
 }
 
-// Ask asks for another coordinator. The error matches [ErrSecond] if an elder one answers, and
+// Ask asks for another coordinator. The error matches [ErrSecond] if an older one answers, and
 // [bus.ErrPermission] if asking is not permitted.
 func (s *Seniority) Ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leadPatience)

@@ -14,8 +14,8 @@ type Times struct {
 	Latency float64 // from an announcement to its answer, smoothed; 0: none yet
 }
 
-// Devices returns what the crowd knows of the members by slot, by the names of all, without times,
-// and their times. last is the last record of the log.
+// Devices returns what the coordinator knows of the members, by slot, by the names of all, without
+// times, and their times. last is the last record of the log.
 func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device, times []Times) {
 	list = make([]report.Device, 0, len(w.Members))
 	for slot := range w.Members {

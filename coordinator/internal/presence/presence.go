@@ -116,7 +116,7 @@ func (w *Crowd) Sweep(now uint64) {
 	}
 }
 
-// Absent returns the slots of who is believed to be absent. The crowd owns them.
+// Absent returns the slots of who is believed to be absent. The caller must not change them.
 func (w *Crowd) Absent() []uint32 { return w.absent }
 
 // Absent says whether the member is believed to be absent.

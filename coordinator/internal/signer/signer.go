@@ -21,11 +21,11 @@ type Notary struct {
 	references []wire.Reference
 }
 
-// mostReferences is how many references a notary remembers: with digests every 64 records, those of
+// mostReferences is how many references a signer remembers: with digests every 64 records, those of
 // the last 16,384. Passive replicas make snapshots more often.
 const mostReferences = 256
 
-// New returns a notary for a run, nil if there is no key. The error says that it is no Ed25519 key.
+// New returns a signer for a run, nil if there is no key. The error says that it is no Ed25519 key.
 func New(run string, key ed25519.PrivateKey) (*Notary, error) {
 	if key == nil {
 		return nil, nil
