@@ -174,8 +174,8 @@ func TestLiarsAreNoContributors(t *testing.T) {
 	}
 }
 
-// TestNobodyIsTrusted: a round of which nobody's contribution counts any more closes, and its record
-// moves nothing.
+// TestNobodyIsTrusted: a round of which nobody's contribution counts any more closes, and its
+// record moves nothing.
 func TestNobodyIsTrusted(t *testing.T) {
 	const liar = besieged - 1
 	s := newSiege(t, "trust=5", "quorum=1")
