@@ -113,28 +113,19 @@ plant append-without-sync coordinator/filelog/tailfile.go \
 plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
 	'if err := error(nil); err != nil {'
-plant send-before-persist client/work.go \
-	'	frame, err := c.outbox.Promise(&a.Announcement, &private)
-	if err != nil {
-		return err
+plant send-before-persist client/scalars.go \
+	'	frame, fault, err := c.promise(a, r)
+	if fault != nil || err != nil {
+		return waiting(fault), err
 	}
-	sent := true
+	return contributed(r.Loss), c.send(ctx, frame)
 ' \
-	'	var err error
-	sent, frame := true, private.Append(nil)
-' \
-	'	if err != nil || !sent {
-		return err
+	'	private := hidden(c.follower.Plan(), r)
+	sent := c.send(ctx, private.Append(nil))
+	if _, fault, err := c.promise(a, r); fault != nil || err != nil {
+		return waiting(fault), err
 	}
-	if r.Kind == wire.Decline {
-' \
-	'	if _, err := c.outbox.Promise(&a.Announcement, &private); err != nil {
-		return err
-	}
-	if err != nil || !sent {
-		return err
-	}
-	if r.Kind == wire.Decline {
+	return contributed(r.Loss), sent
 '
 plant forget-folder-sync internal/disk/replace.go \
 	'return fsys.SyncDir(filepath.Dir(path))' \
