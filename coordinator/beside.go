@@ -26,7 +26,7 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	waiting, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
-		p := keepalive.Pulse{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
+		p := keepalive.Checker{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
 			Every: func() time.Duration { return plan.DefaultReannounce }}
 		p.Run(waiting)
 	})
@@ -72,7 +72,7 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 		done.Go(func() { c.snapshots.Serve(ctx) })
 	}
 	done.Go(func() {
-		p := keepalive.Pulse{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
+		p := keepalive.Checker{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
 			Subject: subjects.Announce(c.run, 0), Every: c.interval}
 		p.Run(ctx)
 	})

@@ -39,7 +39,7 @@ type Coordinator struct {
 	register  ratelimit.Register
 	rejoins   *ratelimit.Buckets // only the goroutine of Run uses them
 	refused   tally
-	notary    *signer.Notary // nil: nothing is signed
+	signer    *signer.Signer // nil: nothing is signed
 	catchUps  *catchup.CatchUps
 	objects   *catchup.Objects   // nil unless transport=dense
 	vectors   runlog.Objects     // likewise
@@ -107,14 +107,14 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	serving := catchup.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
-	if c.notary, err = signer.New(c.run, cfg.Key); err != nil {
+	if c.signer, err = signer.New(c.run, cfg.Key); err != nil {
 		return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)
 	}
-	if c.notary != nil {
-		serving.Sign = c.notary.Answer
+	if c.signer != nil {
+		serving.Sign = c.signer.Answer
 	}
 	c.catchUps = catchup.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
-	c.catchUps.VouchWith(c.notary.Reference)
+	c.catchUps.VouchWith(c.signer.Reference)
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		c.catchUps.BeginWith(catchup.Start{First: base.First,
 			LogStart: wire.LogStart{N: base.N, Hash: base.Hash}})

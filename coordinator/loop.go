@@ -156,7 +156,7 @@ func token(m bus.Message) string {
 
 // token does what [token] does, and adds what the answer's signature needs to know of the message.
 func (c *Coordinator) token(m *bus.Message) string {
-	return c.notary.Token(m.Subject, token(*m), m.Data)
+	return c.signer.Token(m.Subject, token(*m), m.Data)
 }
 
 // take hands arrivals to the core, at most maxBatch.

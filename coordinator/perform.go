@@ -43,7 +43,7 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 		case engine.OutAnnounce:
 			err = c.announce(o.Frame)
 		case engine.OutRespond:
-			err = c.publish(c.notary.Redeem(o.Token, o.Frame))
+			err = c.publish(c.signer.Redeem(o.Token, o.Frame))
 		case engine.OutFail:
 			if err = o.Err; errors.Is(err, runlog.ErrDeposed) {
 				return err
@@ -181,7 +181,7 @@ func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, c
 }
 
 func (c *Coordinator) announce(frame []byte) error {
-	frame = c.notary.Announcement(frame)
+	frame = c.signer.Announcement(frame)
 	for shard := range c.shards {
 		if err := c.publish(subjects.Announce(c.run, shard), frame); err != nil {
 			return err

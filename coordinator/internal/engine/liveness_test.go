@@ -53,7 +53,7 @@ func TestHealthyDevicesGoOn(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			for seed := range uint64(20) {
 				plan := livePlan(t, text, []string{"2", "1000"}[seed%2])
-				w := newTown(t, plan, 12, seed)
+				w := newFleet(t, plan, 12, seed)
 				for w.loss = 0.25; w.now < 900_000; {
 					w.misfortune()
 				}
@@ -78,9 +78,9 @@ func TestHealthyDevicesGoOn(t *testing.T) {
 }
 
 // misfortune lets time pass, and something happen.
-func (w *town) misfortune() {
+func (w *fleet) misfortune() {
 	w.pass(w.rng.Uint64N([]uint64{2000, 12_000, 60_000}[w.rng.IntN(3)]))
-	h := w.homes[w.rng.IntN(len(w.homes))]
+	h := w.devices[w.rng.IntN(len(w.devices))]
 	switch p := w.rng.IntN(20); {
 	case p < 5 && h.up: // its connection breaks, or its process
 		h.up = false
@@ -104,7 +104,7 @@ func (w *town) misfortune() {
 }
 
 // back runs a device again. One that said goodbye joins.
-func (h *home) back() {
+func (h *device) back() {
 	if h.up = true; !h.joined {
 		h.joined = true // it knows the plan
 		h.join()
@@ -113,12 +113,12 @@ func (h *home) back() {
 
 // heal has messages arrive, and as many devices answer as a quorum needs, the roots among them. The
 // others are gone.
-func (w *town) heal() {
+func (w *fleet) heal() {
 	w.loss = 0
-	order := w.rng.Perm(len(w.homes))
+	order := w.rng.Perm(len(w.devices))
 	slices.SortStableFunc(order, func(a, b int) int { return min(a, 2) - min(b, 2) })
 	for i, number := range order {
-		if h := w.homes[number]; i < int(w.plan.Quorum) {
+		if h := w.devices[number]; i < int(w.plan.Quorum) {
 			h.back()
 		} else {
 			h.up = false

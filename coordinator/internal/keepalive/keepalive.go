@@ -24,8 +24,8 @@ const (
 // connections do not help.
 const maxPatience = time.Minute
 
-// A Pulse checks a connection. Its fields are set once.
-type Pulse struct {
+// A Checker checks a connection. Its fields are set once.
+type Checker struct {
 	Bus     bus.Bus
 	Logger  *slog.Logger
 	Subject string // for the check; any will do
@@ -41,43 +41,43 @@ func Interval(reannounce uint32) time.Duration {
 }
 
 // Run checks until ctx ends. It does nothing where the bus has no connection to make anew.
-func (p *Pulse) Run(ctx context.Context) {
-	if _, ok := p.Bus.(bus.Reconnector); !ok {
+func (c *Checker) Run(ctx context.Context) {
+	if _, ok := c.Bus.(bus.Reconnector); !ok {
 		return
 	}
 	for {
-		t := time.NewTimer(p.Every() / 2)
+		t := time.NewTimer(c.Every() / 2)
 		select {
 		case <-ctx.Done():
 			t.Stop()
 			return
 		case <-t.C:
-			p.beat(ctx, p.Every())
+			c.check(ctx, c.Every())
 		}
 	}
 }
 
-// beat checks the connection once, and drops it if the broker does not answer.
-func (p *Pulse) beat(ctx context.Context, every time.Duration) {
-	p.patience = max(p.patience, every)
-	limited, cancel := context.WithTimeout(ctx, p.patience)
+// check checks the connection once, and drops it if the broker does not answer.
+func (c *Checker) check(ctx context.Context, every time.Duration) {
+	c.patience = max(c.patience, every)
+	limited, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
-	err := bus.Check(limited, p.Bus, p.Subject)
+	err := bus.Check(limited, c.Bus, c.Subject)
 	switch {
 	case ctx.Err() != nil, errors.Is(err, bus.ErrOffline), errors.Is(err, bus.ErrPermission):
 		return // the connection is being made, or good
-	case err == nil && p.failing:
-		p.Logger.Info("the broker answers again")
+	case err == nil && c.failing:
+		c.Logger.Info("the broker answers again")
 	case errors.Is(err, context.DeadlineExceeded):
-		p.Logger.Warn("the broker does not answer, connecting again", "after", p.patience)
-		if err := bus.Reconnect(p.Bus); err != nil {
-			p.Logger.Warn("cannot connect again", "err", err)
+		c.Logger.Warn("the broker does not answer, connecting again", "after", c.patience)
+		if err := bus.Reconnect(c.Bus); err != nil {
+			c.Logger.Warn("cannot connect again", "err", err)
 		}
-		if p.failing {
-			p.patience = min(2*p.patience, maxPatience)
+		if c.failing {
+			c.patience = min(2*c.patience, maxPatience)
 		}
 	}
-	if p.failing = err != nil; !p.failing {
-		p.patience = 0
+	if c.failing = err != nil; !c.failing {
+		c.patience = 0
 	}
 }

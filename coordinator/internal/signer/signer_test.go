@@ -16,7 +16,7 @@ const (
 	inbox   = "_INBOX_pi-1.7"
 )
 
-func newNotary(t *testing.T) (*Notary, signed.Keys) {
+func newSigner(t *testing.T) (*Signer, signed.Keys) {
 	t.Helper()
 	private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{3}, ed25519.SeedSize))
 	n, err := New(run, private)
@@ -38,7 +38,7 @@ func announcement(reference uint64, digest byte) []byte {
 
 func asking() []byte { return signed.Ask([]byte("request"), [signed.NonceLen]byte{1}) }
 
-// TestNobodySigns: without a key there is no notary, and every frame stays as it is.
+// TestNobodySigns: without a key there is no signer, and every frame stays as it is.
 func TestNobodySigns(t *testing.T) {
 	n, err := New(run, nil)
 	if n != nil || err != nil {
@@ -74,7 +74,7 @@ func TestNoKey(t *testing.T) {
 
 // TestAnnouncement: an announcement is signed for its run alone, and says what it said.
 func TestAnnouncement(t *testing.T) {
-	n, keys := newNotary(t)
+	n, keys := newSigner(t)
 	if n.Key() != keys.String() {
 		t.Errorf("key %q, want %q", n.Key(), keys)
 	}
@@ -102,7 +102,7 @@ func TestAnnouncement(t *testing.T) {
 // TestAnswer: an answer is signed where its request asks for it, at once or by a token, which the
 // core carries as text. Both ways give the same bytes.
 func TestAnswer(t *testing.T) {
-	n, keys := newNotary(t)
+	n, keys := newSigner(t)
 	answer := []byte("answer")
 	if got := n.Answer(subject, []byte("request"), answer); string(got) != "answer" {
 		t.Errorf("nobody asked: %x", got)
@@ -137,7 +137,7 @@ func TestAnswer(t *testing.T) {
 // TestOneSignatureForAllRecords: a catch-up's answer has one signature, however many records it
 // brings, and none of them can be changed, left out or put in another place.
 func TestOneSignatureForAllRecords(t *testing.T) {
-	n, keys := newNotary(t)
+	n, keys := newSigner(t)
 	reply := func(records ...string) []byte {
 		r := wire.CatchUpReply{From: 1, Last: 9}
 		for _, record := range records {
@@ -180,10 +180,10 @@ func TestOneSignatureForAllRecords(t *testing.T) {
 	}
 }
 
-// TestReferences: the notary vouches for what it announced lately: the newest digest of a record,
+// TestReferences: the signer vouches for what it announced lately: the newest digest of a record,
 // and the last 256 records.
 func TestReferences(t *testing.T) {
-	n, _ := newNotary(t)
+	n, _ := newSigner(t)
 	n.Announcement(announcement(0, 0))
 	if r, ok := n.Reference(0); ok {
 		t.Errorf("none was announced: %v", r)

@@ -14,20 +14,20 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A town has a core, its log, and devices that do what package client does, but for secure
+// A fleet has a core, its log, and devices that do what package client does, but for secure
 // aggregation. Messages take some time, and a share of them is lost.
-type town struct {
+type fleet struct {
 	*testing.T
-	plan  *plan.Plan
-	c     *Core
-	log   *runlog.Memory
-	now   uint64
-	rng   *rand.Rand
-	loss  float64
-	homes []*home
-	steps []func() // to be done now
-	later []delayed
-	busy  bool
+	plan    *plan.Plan
+	c       *Core
+	log     *runlog.Memory
+	now     uint64
+	rng     *rand.Rand
+	loss    float64
+	devices []*device
+	steps   []func() // to be done now
+	later   []delayed
+	busy    bool
 }
 
 // A delayed is something that happens at a time.
@@ -36,20 +36,20 @@ type delayed struct {
 	do func()
 }
 
-// A home is a device of a town.
-type home struct {
-	*town
-	number int
-	id     string
-	slot   uint32
-	up     bool // it runs, and has a connection
-	joined bool
-	asks   bool // it joins with the next announcement
-	epoch  uint64
-	kept   kept
-	heard  [3]uint64 // the attempt that a join told of
-	nays   int       // declines in a row
-	recess uint64    // until when it takes no part
+// A device is one of a fleet.
+type device struct {
+	*fleet
+	number  int
+	id      string
+	slot    uint32
+	up      bool // it runs, and has a connection
+	joined  bool
+	asks    bool // it joins with the next announcement
+	epoch   uint64
+	kept    kept
+	heard   [3]uint64 // the attempt that a join told of
+	nays    int       // declines in a row
+	backoff uint64    // until when it takes no part
 }
 
 // A kept is a contribution that a device repeats.
@@ -60,20 +60,20 @@ type kept struct {
 	frame []byte
 }
 
-func newTown(t *testing.T, plan *plan.Plan, devices int, seed uint64) *town {
-	w := &town{T: t, plan: plan, log: &runlog.Memory{}, rng: rand.New(rand.NewPCG(seed, 5))}
+func newFleet(t *testing.T, plan *plan.Plan, devices int, seed uint64) *fleet {
+	w := &fleet{T: t, plan: plan, log: &runlog.Memory{}, rng: rand.New(rand.NewPCG(seed, 5))}
 	for i, id := range ids(devices) {
-		w.homes = append(w.homes, &home{town: w, number: i, id: id, up: true})
+		w.devices = append(w.devices, &device{fleet: w, number: i, id: id, up: true})
 	}
 	w.restart()
-	for _, h := range w.homes {
+	for _, h := range w.devices {
 		h.join()
 	}
 	return w
 }
 
 // restart has another coordinator lead.
-func (w *town) restart() {
+func (w *fleet) restart() {
 	epoch, err := w.log.Begin(w.Context())
 	if err != nil {
 		w.Fatal(err)
@@ -86,7 +86,7 @@ func (w *town) restart() {
 }
 
 // at does something after a delay in milliseconds. Without one it is done before time passes.
-func (w *town) at(delay uint64, do func()) {
+func (w *fleet) at(delay uint64, do func()) {
 	if delay > 0 {
 		w.later = append(w.later, delayed{w.now + delay, do})
 		return
@@ -103,10 +103,10 @@ func (w *town) at(delay uint64, do func()) {
 	w.busy = false
 }
 
-func (w *town) input(in Input) { w.at(0, func() { w.do(w.c.Step(w.now, in)) }) }
+func (w *fleet) input(in Input) { w.at(0, func() { w.do(w.c.Step(w.now, in)) }) }
 
 // pass lets time pass.
-func (w *town) pass(ms uint64) {
+func (w *fleet) pass(ms uint64) {
 	for end := w.now + ms; ; {
 		slices.SortStableFunc(w.later, func(a, b delayed) int { return int(a.at) - int(b.at) })
 		wake, ok := w.c.Wake()
@@ -127,10 +127,10 @@ func (w *town) pass(ms uint64) {
 }
 
 // lost says whether a message is lost.
-func (w *town) lost() bool { return w.rng.Float64() < w.loss }
+func (w *fleet) lost() bool { return w.rng.Float64() < w.loss }
 
 // do does what the core says. While messages get lost, the log fails now and then.
-func (w *town) do(out []Output) {
+func (w *fleet) do(out []Output) {
 	for _, o := range out {
 		switch o.Kind {
 		case OutAppend:
@@ -153,7 +153,7 @@ func (w *town) do(out []Output) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			for _, h := range w.homes {
+			for _, h := range w.devices {
 				if !w.lost() {
 					w.at(0, func() { h.hear(&a.Announcement, false) })
 				}
@@ -165,22 +165,22 @@ func (w *town) do(out []Output) {
 }
 
 // respond takes the answer to a join to its device.
-func (w *town) respond(token string, frame []byte) {
+func (w *fleet) respond(token string, frame []byte) {
 	var number int
 	if _, err := fmt.Sscanf(token, "to.%d", &number); err == nil && !w.lost() {
-		w.at(0, func() { w.homes[number].welcome(frame) })
+		w.at(0, func() { w.devices[number].welcome(frame) })
 	}
 }
 
 // send sends a message, which arrives within half a second.
-func (h *home) send(in Input) {
+func (h *device) send(in Input) {
 	if in.ID = h.id; !h.lost() {
 		h.at(50+h.rng.Uint64N(450), func() { h.input(in) })
 	}
 }
 
 // join asks for the slot, and with the next announcement again unless the answer comes before.
-func (h *home) join() {
+func (h *device) join() {
 	h.asks = true
 	if !h.lost() {
 		h.input(Input{Kind: InJoin, ID: h.id, Token: fmt.Sprint("to.", h.number),
@@ -188,7 +188,7 @@ func (h *home) join() {
 	}
 }
 
-func (h *home) welcome(frame []byte) {
+func (h *device) welcome(frame []byte) {
 	r, err := wire.DecodeJoinReply(frame)
 	if err != nil || r.Status != wire.JoinOK {
 		h.Fatalf("join: %+v, %v", r, err)
@@ -205,7 +205,7 @@ func (h *home) welcome(frame []byte) {
 }
 
 // hear follows an announcement; asked says that it came with the answer to a join.
-func (h *home) hear(a *wire.Announcement, asked bool) {
+func (h *device) hear(a *wire.Announcement, asked bool) {
 	if !h.up || !h.joined {
 		return
 	}
@@ -220,7 +220,7 @@ func (h *home) hear(a *wire.Announcement, asked bool) {
 }
 
 // work answers an announcement that asks this device.
-func (h *home) work(a *wire.Announcement, asked bool) {
+func (h *device) work(a *wire.Announcement, asked bool) {
 	p, tip, kind := &h.c.Plan, h.c.Hash.Tip(), survey.Asked(a.Rest)
 	group, in := wiregroups.Of(a, h.slot)
 	if !wiregroups.Names(p) || kind != survey.None {
@@ -241,14 +241,14 @@ func (h *home) work(a *wire.Announcement, asked bool) {
 		}
 		return
 	}
-	if h.now < h.recess || h.lost() {
+	if h.now < h.backoff || h.lost() {
 		return // it does not take part, or is too late
 	}
 	if h.lost() {
 		h.decline(a, tip)
 		return
 	}
-	h.nays, h.recess = 0, 0
+	h.nays, h.backoff = 0, 0
 	if h.c.SendsVectors() {
 		h.upload(a, tip)
 		return
@@ -257,25 +257,25 @@ func (h *home) work(a *wire.Announcement, asked bool) {
 	h.send(Input{Kind: InReply, Frame: h.kept.frame})
 }
 
-// decline declines; the fourth time in a row the device goes into recess.
-func (h *home) decline(a *wire.Announcement, tip wire.Tip) {
+// decline declines; the fourth time in a row the device backs off.
+func (h *device) decline(a *wire.Announcement, tip wire.Tip) {
 	r := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: wire.DeclineLoss}
 	if h.nays++; h.nays > 3 {
-		h.recess = h.now + 1000 + h.rng.Uint64N(20_000)
-		r.Rest = (&wire.Away{Milliseconds: h.recess - h.now}).Append(nil)
+		h.backoff = h.now + 1000 + h.rng.Uint64N(20_000)
+		r.Rest = (&wire.Away{Milliseconds: h.backoff - h.now}).Append(nil)
 	}
 	h.send(Input{Kind: InReply, Frame: r.Append(nil)})
 }
 
 // values draws n numbers.
-func (h *home) values(n int) (v []float32) {
+func (h *device) values(n int) (v []float32) {
 	for range n {
 		v = append(v, float32(h.rng.NormFloat64()))
 	}
 	return v
 }
 
-func (h *home) contribution(a *wire.Announcement, tip wire.Tip, kind survey.Kind,
+func (h *device) contribution(a *wire.Announcement, tip wire.Tip, kind survey.Kind,
 	group uint32) []byte {
 	p := &h.c.Plan
 	r := wire.Reply{Kind: wire.Contribution, N: a.N, Tip: tip, Weight: 1, Loss: 1}
@@ -304,7 +304,7 @@ func (h *home) contribution(a *wire.Announcement, tip wire.Tip, kind survey.Kind
 }
 
 // upload sends a vector in one piece.
-func (h *home) upload(a *wire.Announcement, tip wire.Tip) {
+func (h *device) upload(a *wire.Announcement, tip wire.Tip) {
 	data := wire.AppendScalars(nil, h.values(h.c.round.scalars)...)
 	u := wire.Upload{N: a.N, Tip: tip, Weight: 1, Loss: 1, Size: uint64(len(data)),
 		Digest: wire.HashObject(data), Data: data}
