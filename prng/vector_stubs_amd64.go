@@ -29,13 +29,12 @@ func perturbPairAVX2(plus *float32, minus *float32, x *float32, rows int, a floa
 //go:noescape
 func loadSignsAVX2(s *[64]uint64, key uint64, first uint32, position uint32, source uint32, domain uint32)
 
-// perturbSignsAVX2 sets dst to x plus a times the signs of this many words of 32.
+// perturbSignsAVX2 sets dst to x plus a times the signs of so many words of 32.
 //
 //go:noescape
 func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
 
-// perturbPairSignsAVX2 sets plus and minus to x plus and minus a times the signs of this many words
-// of 32.
+// perturbPairSignsAVX2 sets plus and minus to x plus and minus a times the signs of so many words of 32.
 //
 //go:noescape
 func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
