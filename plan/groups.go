@@ -10,7 +10,7 @@ type GroupsFields struct {
 
 var groupsSection = Section{
 	Name: "groups",
-	Doc:  "which devices share directions, with sharing=group",
+	Doc:  "which devices share directions, with sharing=groups",
 	fields: []Field{
 		{Number: 93, Name: "groups", names: []string{"none", "random", "sketch", "auto"},
 			Doc: "how the devices that share directions are chosen",
