@@ -96,12 +96,12 @@ func TestNormalizedAgainstReference(t *testing.T) {
 			against(t, p)
 		})
 	}
-	if all := 2 + 5 + 3 + 4 + 2 + 2; len(seen) != all && !testing.Short() {
+	if all := 2 + 4 + 3 + 4 + 2 + 2; len(seen) != all && !testing.Short() {
 		t.Errorf("%d choices, want %d: %v", len(seen), all, seen)
 	}
 }
 
-// TestSchedulesAgainstReference does the same with decay and warm-up of every rule's step.
+// TestSchedulesAgainstReference does the same with decay of every rule's step.
 func TestSchedulesAgainstReference(t *testing.T) {
 	for seed := range small(32) {
 		random := rand.New(rand.NewPCG(seed, 7))

@@ -58,7 +58,7 @@ def test_a_device_from_a_wheel(zofl: Path, tmp_path: Path) -> None:
     assert file.name == f"zofl-{zofl_version()}-py3-none-{tag}.whl"
     install(file, tmp_path / "site")
     run_a_device(tmp_path / "site", tmp_path)
-    assert said(tmp_path / "site", "plan", "--fields").startswith(b"\xe2")  # a table
+    assert b"\xe2" in said(tmp_path / "site", "plan", "--fields")  # tables
 
 
 def run_a_device(site: Path, tmp_path: Path) -> None:

@@ -49,11 +49,11 @@ android() {
 	live "android/arm64" GOOS=android GOARCH=arm64 TMPDIR="$work" -- qemu-aarch64-static -L "$work/root"
 }
 
-# libraries compiles the root module's packages, except programs, for a system. Programs for
+# libraries compiles the root module's packages, except programs and tests, for a system. Programs for
 # phones need C to be linked.
 libraries() {
 	printf '== libraries for %s/%s\n' "$1" "$2"
-	go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./... >"$work/packages"
+	go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./... >"$work/packages"
 	[ "$(wc -l <"$work/packages")" -ge 8 ] || fail "the root module's packages are missing"
 	GOOS=$1 GOARCH=$2 xargs go build <"$work/packages"
 }
