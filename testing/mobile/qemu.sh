@@ -49,7 +49,7 @@ android() {
 	live "android/arm64" GOOS=android GOARCH=arm64 TMPDIR="$work" -- qemu-aarch64-static -L "$work/root"
 }
 
-# libraries compiles the root module's packages, except programs and tests, for a system. Programs for
+# libraries compiles the packages of the root module, but for programs and tests. Programs for
 # phones need C to be linked.
 libraries() {
 	printf '== libraries for %s/%s\n' "$1" "$2"
