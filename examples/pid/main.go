@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 )
 
 // Options are the flags.
@@ -31,7 +32,8 @@ func main() {
 	flag.IntVar(&o.Devices, "devices", 10, "hot plates")
 	flag.Uint64Var(&o.Rounds, "rounds", 12, "rounds of FZooS; FedZO gets as many experiments")
 	flag.Uint64Var(&o.Seed, "seed", 1, "seed of the plates, their readings and the directions")
-	flag.StringVar(&o.Out, "out", "pid.png", "file of the plot, .png or .svg; empty: none")
+	flag.StringVar(&o.Out, "out", "pid.svg",
+		"file of the losses, .svg, with that of the plates beside it; empty: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -69,7 +71,7 @@ func run(ctx context.Context, o Options, w io.Writer) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nplot: %s\n", o.Out)
-	return report.WritePlot(o.Out)
+	return report.WritePlots(o.Out)
 }
 
 func (o Options) check() error {
@@ -78,8 +80,8 @@ func (o Options) check() error {
 		return fmt.Errorf("-devices %d: give at least 1", o.Devices)
 	case o.Rounds < 1:
 		return fmt.Errorf("-rounds %d: give at least 1", o.Rounds)
-	case o.Out != "" && format(o.Out) == "":
-		return fmt.Errorf("-out %s: name a file that ends in .png or .svg, or none", o.Out)
+	case o.Out != "" && filepath.Ext(o.Out) != ".svg":
+		return fmt.Errorf("-out %s: name a file that ends in .svg, or none", o.Out)
 	}
 	return nil
 }

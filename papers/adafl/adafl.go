@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 )
 
@@ -122,8 +123,8 @@ type trial struct {
 func newTrial(ctx context.Context, e *lab.Env, size size) *trial {
 	return &trial{ctx: ctx, env: e, size: size, report: &lab.Report{
 		ID: id,
-		Figure: lab.Figure{Title: "ZO-AdaFL, universal attack on class 4", X: "round", Y: "attack loss",
-			Falls: true},
+		Figure: chart.Chart{Title: "ZO-AdaFL, universal attack on class 4", X: "round",
+			Y: "attack loss"},
 	}}
 }
 

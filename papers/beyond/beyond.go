@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
@@ -84,7 +85,7 @@ func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *tri
 	return &trial{
 		ctx: ctx, env: e, leagues: leagues,
 		report: &lab.Report{ID: id,
-			Figure: lab.Figure{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
+			Figure: chart.Chart{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
 	}
 }
 

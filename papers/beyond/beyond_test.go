@@ -84,9 +84,9 @@ func TestLeague(t *testing.T) {
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 2*2+2 || len(x.report.Figure.Series) != 3*2 {
+	if len(x.report.Claims) != 2*2+2 || len(x.report.Figure.Lines) != 3*2 {
 		t.Errorf("%d claims, %d lines, want 6 and 6: %+v",
-			len(x.report.Claims), len(x.report.Figure.Series), x.report.Claims)
+			len(x.report.Claims), len(x.report.Figure.Lines), x.report.Claims)
 	}
 	if text := x.report.Claims[0].Figures; !strings.Contains(text, "DeComFL, P=10 (step 0.001)") {
 		t.Errorf("%s: want the step chosen that does not diverge", text)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
@@ -77,7 +78,7 @@ type trial struct {
 func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
 	error) {
 	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(rounds, 10), seeds: 1, report: &lab.Report{
-		ID: id, Figure: lab.Figure{Title: title, X: "round", Y: "test accuracy"}}}
+		ID: id, Figure: chart.Chart{Title: title, X: "round", Y: "test accuracy"}}}
 	var err error
 	x.set, err = e.MNIST()
 	return x, err

@@ -37,9 +37,9 @@ func TestDecomfl(t *testing.T) {
 		}
 		x.quicker(&d, results.RoundTime()+rest.RoundTime(), rest.RoundTime(), officialTime{1000, 1000})
 	}
-	if len(x.report.Claims) != 10 || len(x.report.Figure.Series) != 6 {
+	if len(x.report.Claims) != 10 || len(x.report.Figure.Lines) != 6 {
 		t.Errorf("%d claims and %d series, want 10 and 6",
-			len(x.report.Claims), len(x.report.Figure.Series))
+			len(x.report.Claims), len(x.report.Figure.Lines))
 	}
 	for _, c := range x.report.Claims {
 		if !c.Holds && !strings.Contains(c.Claim, "blow up") { // 3 rounds are no training

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/firstorder"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
@@ -113,18 +114,18 @@ func scalars(title string, r *run.Result, k uint32, p func(round uint64) uint32)
 
 // draw makes the report's figures, by rounds and by numbers, and its summary.
 func (d *duel) draw(r *lab.Report, curves []*duelCurve) {
-	numbers := lab.Figure{Title: r.Figure.Title, X: "numbers that a client sends and gets",
+	numbers := chart.Chart{Title: r.Figure.Title, X: "numbers that a client sends and gets",
 		Y: r.Figure.Y, LogX: true}
 	r.Summary.Columns = []string{"method", "rounds", "accuracy", "numbers of a client",
 		fmt.Sprintf("to %.2f", d.target), "gradients", "queries"}
 	for _, c := range curves {
-		by, of := lab.Series{Name: c.title}, lab.Series{Name: c.title}
+		by, of := chart.Line{Name: c.title}, chart.Line{Name: c.title}
 		for _, p := range c.points {
-			by.X, by.Y = append(by.X, float64(p.round)), append(by.Y, p.accuracy)
-			of.X, of.Y = append(of.X, p.numbers), append(of.Y, p.accuracy)
+			by.Add(float64(p.round), p.accuracy)
+			of.Add(p.numbers, p.accuracy)
 		}
-		r.Figure.Series = append(r.Figure.Series, by)
-		numbers.Series = append(numbers.Series, of)
+		r.Figure.Lines = append(r.Figure.Lines, by)
+		numbers.Lines = append(numbers.Lines, of)
 		first, end := "never", c.last()
 		if p, ok := c.first(d.target); ok {
 			first = fmt.Sprintf("%.0f", p.numbers)

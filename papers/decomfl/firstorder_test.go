@@ -66,7 +66,7 @@ func TestFashion(t *testing.T) {
 	if len(rows) != 10 || rows[0][3] != "270" || rows[1][3] != "60" || rows[2][5] != "50" {
 		t.Errorf("rows %v: want 2*5*P numbers a round, and 5 gradients of 10 clients a round", rows)
 	}
-	if n := len(x.report.More); n != 1 || len(x.report.More[0].Series) != 10 {
+	if n := len(x.report.More); n != 1 || len(x.report.More[0].Lines) != 10 {
 		t.Errorf("%d further figures", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan/valid"
@@ -36,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 // made returns a report with two made-up curves.
 func made() *lab.Report {
-	r := &lab.Report{ID: "made-up", Figure: lab.Figure{Title: "made up", X: "round", Y: "accuracy"}}
+	r := &lab.Report{ID: "made-up", Figure: chart.Chart{Title: "made up", X: "round", Y: "accuracy"}}
 	curve := func(seed uint64, ended string, values ...float64) *run.Result {
 		c := &run.Curve{Name: "curve", Seed: seed,
 			Metrics: []string{run.TestLoss, run.Accuracy}, Ended: ended}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 )
@@ -54,7 +55,7 @@ func newTrial(ctx context.Context, e *lab.Env, id string) *trial {
 	return &trial{
 		ctx: ctx, env: e, curves: map[string]lab.Results{},
 		report: &lab.Report{ID: id,
-			Figure: lab.Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
+			Figure: chart.Chart{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
 	}
 }
 
@@ -121,14 +122,15 @@ func (x *trial) compare() error {
 // not reach the round counts as below.
 func (x *trial) within(d *setting, results lab.Results, official []officialRange,
 	at []uint64, whose string) {
-	line := lab.Series{Name: d.name + ", " + whose}
+	line := chart.Line{Name: d.name + ", " + whose}
 	for _, o := range official {
 		if o.round > d.rounds {
 			continue
 		}
 		middle := (o.low + o.high) / 2
-		line.X, line.Y = append(line.X, float64(o.round)), append(line.Y, middle)
-		line.Low, line.High = append(line.Low, o.low), append(line.High, o.high)
+		line.Marks = append(line.Marks,
+			chart.Mark{Point: chart.Point{X: float64(o.round), Y: middle}, Title: "middle"})
+		line.Ranges = append(line.Ranges, chart.Range{X: float64(o.round), Low: o.low, High: o.high})
 		if !slices.Contains(at, o.round) {
 			continue
 		}
@@ -138,7 +140,7 @@ func (x *trial) within(d *setting, results lab.Results, official []officialRange
 			"%s of %d of %d seeds, %s %.4f-%.4f of %d",
 			lab.Spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
 	}
-	x.report.Figure.Series = append(x.report.Figure.Series, line)
+	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
 }
 
 // diverge trains a setting with which the official code diverges.

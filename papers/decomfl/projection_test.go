@@ -28,12 +28,13 @@ func TestProjection(t *testing.T) {
 	if c := x.report.Claims; len(c) != 3 {
 		t.Errorf("claims: %+v", c)
 	}
-	series := x.report.Figure.Series
+	series := x.report.Figure.Lines
 	if len(series) != 2*len(scalarKinds) {
 		t.Fatalf("%d curves, want one of each kind and step", len(series))
 	}
 	for i := range 2 {
-		zo, projected := series[len(scalarKinds)*i].Y[0], series[len(scalarKinds)*i+2].Y[0]
+		zo, projected := series[len(scalarKinds)*i].Points[0].Y,
+			series[len(scalarKinds)*i+2].Points[0].Y
 		if math.Abs(zo-projected) > 0.04 || zo < 0.25 {
 			t.Errorf("accuracy %v by differences, %v by projections", zo, projected)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
@@ -20,7 +21,7 @@ func Lag() lab.Experiment {
 				ID: "decomfl-lag",
 				Table: lab.Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up",
 					"scalars_down", "bytes_up", "bytes_down"}},
-				Figure: lab.Figure{Title: "DeComFL: what a client gets that was away",
+				Figure: chart.Chart{Title: "DeComFL: what a client gets that was away",
 					X: "missed rounds", Y: "bytes"},
 			}}
 			if err := x.rounds(); err != nil {
@@ -131,7 +132,7 @@ func (x *lagRun) away() error {
 	if err != nil {
 		return err
 	}
-	holds, linear := true, lab.Series{Name: "received"}
+	holds, linear := true, chart.Line{Name: "received"}
 	var texts []string
 	for _, missed := range []uint64{1, 10, 44, 100} {
 		t, err := absence(x.ctx, r, lagSmall, missed)
@@ -142,9 +143,9 @@ func (x *lagRun) away() error {
 		texts = append(texts, fmt.Sprintf("%d rounds: %d scalars of %d, %d B with all overhead",
 			missed, t.Scalars, 2*missed*k*p, t.Bytes))
 		x.report.Table.Add(k, p, lagSmall, missed, 0, t.Scalars, 0, t.Bytes)
-		linear.X, linear.Y = append(linear.X, float64(missed)), append(linear.Y, float64(t.Bytes))
+		linear.Add(float64(missed), float64(t.Bytes))
 	}
-	x.report.Figure.Series = []lab.Series{linear}
+	x.report.Figure.Lines = []chart.Line{linear}
 	x.report.Claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
 		"K=%d, P=%d: %s", k, p, strings.Join(texts, "; "))
 	return nil

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
@@ -62,7 +63,7 @@ func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Repor
 	r := &lab.Report{
 		ID:     "decomfl-memory",
 		Table:  lab.Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
-		Figure: lab.Figure{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
+		Figure: chart.Chart{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
 	}
 	server := 0.0
 	var clients []float64
@@ -83,9 +84,9 @@ func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Repor
 		clients = append(clients, got)
 		priced = priced && got < b.priced+0.05
 		texts = append(texts, fmt.Sprintf("%v: %.3f d, priced %.3f d", m, got, b.priced))
-		r.Figure.Series = append(r.Figure.Series,
-			lab.Series{Name: m.String(), X: []float64{float64(small), float64(large)},
-				Y: []float64{a.client, b.client}})
+		r.Figure.Lines = append(r.Figure.Lines,
+			chart.Line{Name: m.String(),
+				Points: []chart.Point{{X: float64(small), Y: a.client}, {X: float64(large), Y: b.client}}})
 	}
 	r.Claim(server < 0.01, "the server's memory is negligible, FedZO's 2d", "%.6f d at most", server)
 	r.Claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
@@ -50,7 +51,7 @@ type trial struct {
 
 func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(200, 20), report: &lab.Report{ID: id,
-		Figure: lab.Figure{Title: "what hides devices, and what it costs", X: "round",
+		Figure: chart.Chart{Title: "what hides devices, and what it costs", X: "round",
 			Y: "test accuracy"}}}
 	var err error
 	if x.set, err = e.MNIST(); err != nil {

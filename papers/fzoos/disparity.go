@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/blackbox"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
@@ -89,7 +90,7 @@ func (l *lookout) means(cumulative bool) []float64 {
 func (x *boxRun) disparity() error {
 	const step, most = 0.1, 5
 	rounds := min(most, x.size.few(most))
-	x.report.Figure = lab.Figure{Title: x.report.ID, X: "local step",
+	x.report.Figure = chart.Chart{Title: x.report.ID, X: "local step",
 		Y: "cosine with the gradient of F, mean so far"}
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
@@ -104,12 +105,12 @@ func (x *boxRun) disparity() error {
 		if err != nil {
 			return err
 		}
-		s := lab.Series{Name: c.Title}
+		s := chart.Line{Name: c.Title}
 		for t := range each {
 			x.report.Table.Add(c.Title, t+1, each[t], sofar[t])
-			s.X, s.Y = append(s.X, float64(t+1)), append(s.Y, sofar[t])
+			s.Add(float64(t+1), sofar[t])
 		}
-		x.report.Figure.Series = append(x.report.Figure.Series, s)
+		x.report.Figure.Lines = append(x.report.Figure.Lines, s)
 		ends, at = append(ends, sofar[disparitySteps-1]), append(at, each[0], each[disparitySteps-1])
 		text = append(text,
 			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.Title,

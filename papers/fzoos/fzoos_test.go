@@ -42,10 +42,10 @@ func TestFzoosQuadratic(t *testing.T) {
 	if len(x.report.Claims) != 3*(2+2) { // nobody reaches a level
 		t.Errorf("%d claims", len(x.report.Claims))
 	}
-	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 11 ||
-		len(more.Series) != 11 || more.Series[3].X[1] != 2*5*210 {
-		t.Errorf("%d and %d series, FedZO's queries %v",
-			len(f.Series), len(more.Series), more.Series[3].X)
+	if f, more := x.report.Figure, x.report.More[0]; len(f.Lines) != 11 ||
+		len(more.Lines) != 11 || more.Lines[3].Points[1].X != 2*5*210 {
+		t.Errorf("%d and %d lines, FedZO's queries %v",
+			len(f.Lines), len(more.Lines), more.Lines[3].Points)
 	}
 	task := x.quadraticTask(5, steps, 2)
 	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210,

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/blackbox"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/reference"
@@ -194,8 +195,8 @@ type gammaRun struct {
 // all follows every length on every problem, and judges all of them at the steps of 1/t.
 func (x *gammaRun) all() error {
 	x.report.Table.Columns = []string{"c", "length", "seed", "above_minimum", "disparity_at_1/t"}
-	x.report.Figure = lab.Figure{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
-		LogY: true, Left: true}
+	x.report.Figure = chart.Chart{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
+		LogY: true}
 	for _, c := range x.size.c {
 		ends, off := make([]float64, len(gammaArms)), make([]float64, len(gammaArms))
 		for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
@@ -240,15 +241,15 @@ func (x *gammaRun) follow(c float64, arm int, seed uint64) (end float64, off []f
 		}
 		return lengths[arm](s)
 	}
-	line := lab.Series{Name: fmt.Sprintf("C=%g, %s, seed %d", c, gammaArms[arm].title, seed)}
+	line := chart.Line{Name: fmt.Sprintf("C=%g, %s, seed %d", c, gammaArms[arm].title, seed)}
 	for r := range x.size.rounds {
 		if x.ctx.Err() != nil {
 			return 0, nil, context.Cause(x.ctx)
 		}
 		f.round(r)
-		line.X, line.Y = append(line.X, float64(r+1)), append(line.Y, f.above())
+		line.Add(float64(r+1), f.above())
 	}
-	x.report.Figure.Series = append(x.report.Figure.Series, line)
+	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
 	for i := range off {
 		off[i] /= steps
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 )
@@ -85,15 +86,15 @@ func (x *boxRun) add(c *boxCurve) {
 	if len(c.results) == 0 {
 		return
 	}
-	lines := len(x.report.Figure.Series)
+	lines := len(x.report.Figure.Lines)
 	x.report.AddCurves(c.task.metric, c.results)
-	x.report.Figure.Series = x.report.Figure.Series[:lines]
-	by := lab.Series{Name: c.label()}
+	x.report.Figure.Lines = x.report.Figure.Lines[:lines]
+	by := chart.Line{Name: c.label()}
 	spent := by
 	for round := uint64(1); round <= c.task.rounds; round++ {
 		y := c.at(round)
-		by.X, by.Y = append(by.X, float64(round)), append(by.Y, y)
-		spent.X, spent.Y = append(spent.X, c.queries(round)), append(spent.Y, y)
+		by.Add(float64(round), y)
+		spent.Add(c.queries(round), y)
 	}
 	i := slices.Index(x.shown, c.task.title)
 	if i < 0 {
@@ -106,18 +107,18 @@ func (x *boxRun) add(c *boxCurve) {
 }
 
 // figure returns the report's figure i.
-func (x *boxRun) figure(i int) *lab.Figure {
+func (x *boxRun) figure(i int) *chart.Chart {
 	if i == 0 {
 		return &x.report.Figure
 	}
 	for len(x.report.More) < i {
-		x.report.More = append(x.report.More, lab.Figure{})
+		x.report.More = append(x.report.More, chart.Chart{})
 	}
 	return &x.report.More[i-1]
 }
 
 // addCurve adds a line to a figure of a problem.
-func addCurve(f *lab.Figure, t *boxTask, by string, s lab.Series) {
-	f.Title, f.X, f.Y, f.LogY, f.Left = t.title, by, t.metric, t.metric == lab.AboveMinimum, true
-	f.Series = append(f.Series, s)
+func addCurve(f *chart.Chart, t *boxTask, by string, s chart.Line) {
+	f.Title, f.X, f.Y, f.LogY = t.title, by, t.metric, t.metric == lab.AboveMinimum
+	f.Lines = append(f.Lines, s)
 }

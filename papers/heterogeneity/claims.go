@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
@@ -22,7 +23,7 @@ func newTrial(ctx context.Context, e *lab.Env, id string, size size) *trial {
 	return &trial{
 		ctx: ctx, env: e, size: size,
 		report: &lab.Report{ID: id,
-			Figure: lab.Figure{Title: "unlike clients", X: "round", Y: "test accuracy"}},
+			Figure: chart.Chart{Title: "unlike clients", X: "round", Y: "test accuracy"}},
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // An Experiment is one experiment of a paper.
@@ -95,8 +97,8 @@ type Report struct {
 	Table  Table // the curves, or other results
 	// Summary is a table for pages; without columns there is none.
 	Summary Table
-	Figure  Figure   // of the curves
-	More    []Figure // of the same curves, for other figures of a paper
+	Figure  chart.Chart   // of the curves
+	More    []chart.Chart // of the same curves, for other figures of a paper
 	// Screened says that no client was a black box. Rounds made no queries then, surveys did:
 	// where the report has queries, these are the ones that black boxes would have made.
 	Screened bool

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/run"
 )
 
@@ -45,13 +46,13 @@ func (r *Report) MarkScreened() {
 	if c := r.Summary.Columns; len(c) > 0 {
 		c[0] += ", " + byGradients
 	}
-	r.Figure.markScreened()
+	screened(&r.Figure)
 	for i := range r.More {
-		r.More[i].markScreened()
+		screened(&r.More[i])
 	}
 }
 
-func (f *Figure) markScreened() {
+func screened(f *chart.Chart) {
 	f.Title += ", " + byGradients
 	f.X = strings.ReplaceAll(f.X, "queries", "spared queries")
 }

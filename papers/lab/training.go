@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
 )
@@ -140,11 +141,11 @@ func (r *Report) AddCurves(metric string, results Results) {
 	r.AddRows(results)
 	for _, one := range results {
 		c := one.Curve
-		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
+		line := chart.Line{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
 		for _, p := range c.Measured() {
-			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
+			line.Add(float64(p.Round), c.At(metric, p.Round))
 		}
-		r.Figure.Series = append(r.Figure.Series, line)
+		r.Figure.Lines = append(r.Figure.Lines, line)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
@@ -25,7 +26,7 @@ func Experiment() lab.Experiment {
 		Long:  "half an hour",
 		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
 			x := &trial{ctx: ctx, env: e, tasks: tasks(e), seeds: e.SeedsOr(3),
-				report: &lab.Report{ID: id, Figure: lab.Figure{
+				report: &lab.Report{ID: id, Figure: chart.Chart{
 					Title: "half of the clients differentiate", X: "round", Y: "test accuracy"}}}
 			return x.report, x.all()
 		},

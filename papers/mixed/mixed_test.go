@@ -15,7 +15,7 @@ func TestMixed(t *testing.T) {
 	}
 	r := labtest.Run(t, Experiment(), &lab.Env{Generated: 1200, Short: true})
 	labtest.AllHold(t, r, 4)
-	if n := len(r.Figure.Series); n != 3 {
+	if n := len(r.Figure.Lines); n != 3 {
 		t.Errorf("%d curves, want 3", n)
 	}
 	for _, row := range r.Table.Rows {

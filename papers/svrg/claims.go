@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 )
 
@@ -23,8 +24,8 @@ type trial struct {
 
 // all trains every method at every step, and simulates where directions come from.
 func (x *trial) all() error {
-	x.report.Figure = lab.Figure{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
-		LogY: true, Left: true}
+	x.report.Figure = chart.Chart{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
+		LogY: true}
 	ends := map[string][]float64{} // means of the seeds, by arm, in the order of steps
 	for i := range arms {
 		a := &arms[i]

@@ -16,7 +16,7 @@ func TestZOSVRG(t *testing.T) {
 	}
 	r := labtest.Run(t, Experiment(), &lab.Env{Short: true})
 	labtest.AllHold(t, r, 4)
-	if n := len(r.Figure.Series); n != len(arms)*len(lengths) {
+	if n := len(r.Figure.Lines); n != len(arms)*len(lengths) {
 		t.Errorf("%d curves, want %d", n, len(arms)*len(lengths))
 	}
 }

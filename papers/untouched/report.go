@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 var columns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
@@ -28,7 +28,7 @@ func (x *trial) conclude() {
 		summary.Columns = append(summary.Columns, t.Name)
 	}
 	for _, name := range x.size.presets {
-		row, line := []string{name}, lab.Series{Name: name}
+		row, line := []string{name}, chart.Line{Name: name}
 		whole := true
 		for i, t := range x.size.tasks {
 			c := x.cells[name][t.Name]
@@ -37,7 +37,7 @@ func (x *trial) conclude() {
 				continue
 			}
 			if c.ran() {
-				line.X, line.Y = append(line.X, float64(i+1)), append(line.Y, c.gap())
+				line.Add(float64(i+1), c.gap())
 			}
 			text := c.text()
 			if c.unfit == "" && !c.within() {
@@ -46,7 +46,7 @@ func (x *trial) conclude() {
 			row = append(row, text)
 		}
 		summary.Rows = append(summary.Rows, row)
-		x.report.Figure.Series = append(x.report.Figure.Series, line)
+		x.report.Figure.Lines = append(x.report.Figure.Lines, line)
 		if whole {
 			x.claim(name)
 		}

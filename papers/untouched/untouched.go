@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/tasks"
@@ -71,8 +72,7 @@ type trial struct {
 func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
 	x := &trial{ctx: ctx, env: e, size: s, cells: map[string]map[string]*cell{},
 		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: columns},
-			Figure: lab.Figure{Title: "presets untouched", X: "task", Y: "points below the best step",
-				Falls: true}}}
+			Figure: chart.Chart{Title: "presets untouched", X: "task", Y: "points below the best step"}}}
 	for _, name := range s.presets {
 		x.cells[name] = map[string]*cell{}
 	}

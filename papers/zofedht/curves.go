@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 )
@@ -28,12 +29,12 @@ func (z *setting) directions() string {
 
 // draw adds the line of a tuned setting: its seeds' mean where it was measured.
 func (x *trial) draw(s *set, t *tuned) {
-	line := lab.Series{
+	line := chart.Line{
 		Name: fmt.Sprintf("%s, %s, %s", s.name, t.setting.String(), t.directions())}
 	for _, p := range t.results[0].Curve.Measured() {
-		line.X, line.Y = append(line.X, float64(p.Queries)), append(line.Y, t.mean(p.Round))
+		line.Add(float64(p.Queries), t.mean(p.Round))
 	}
-	x.report.Figure.Series = append(x.report.Figure.Series, line)
+	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
 }
 
 // losses returns the loss over all samples after a round for each seed, infinite for a run

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 )
 
@@ -99,17 +100,17 @@ func tableOneReport(printed, table []float64, runs int) *lab.Report {
 	r := &lab.Report{ID: "zofedht-table1",
 		Table: lab.Table{Columns: []string{"noise", "paper", "as_printed",
 			"half_gradient_1e5_iterations"}}}
-	r.Figure = lab.Figure{Title: "ZOFedHT, Table I", X: "noise",
-		Y: "part of iterations along the insensitive direction", LogX: true, Falls: true}
-	var noise, paper []float64
+	r.Figure = chart.Chart{Title: "ZOFedHT, Table I", X: "noise",
+		Y: "part of iterations along the insensitive direction", LogX: true}
+	r.Figure.Lines = []chart.Line{{Name: "paper"}, {Name: "as printed"},
+		{Name: "half the gradient, 1e5 iterations"}}
+	var paper []float64
 	for i, row := range tableOne {
-		noise, paper = append(noise, row.noise), append(paper, row.ratio)
+		paper = append(paper, row.ratio)
+		for j, ratio := range []float64{row.ratio, printed[i], table[i]} {
+			r.Figure.Lines[j].Add(row.noise, ratio)
+		}
 		r.Table.Add(row.noise, row.ratio, printed[i], table[i])
-	}
-	r.Figure.Series = []lab.Series{
-		{Name: "paper", X: noise, Y: paper},
-		{Name: "as printed", X: noise, Y: printed},
-		{Name: "half the gradient, 1e5 iterations", X: noise, Y: table},
 	}
 	r.Claim(falls(printed), "the trajectory follows the insensitive direction, the more the "+
 		"less noise, at the printed setting",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
 )
@@ -120,7 +121,7 @@ func newTrial(ctx context.Context, e *lab.Env, id, split, model string,
 		ctx: ctx, env: e, split: split, model: model, size: size, trained: map[string]*run.Result{},
 		report: &lab.Report{
 			ID: id, Table: lab.Table{Columns: columns},
-			Figure: lab.Figure{Title: title, X: "function evaluations", Y: "training loss", LogY: true},
+			Figure: chart.Chart{Title: title, X: "function evaluations", Y: "training loss", LogY: true},
 		},
 	}
 }

@@ -40,7 +40,7 @@ func TestZOFedHTTrains(t *testing.T) {
 				if got, want := len(x.report.Table.Rows), 8*12; got != want || len(x.trained) != 8 {
 					t.Errorf("%d rows of %d trainings, want %d of 8", got, len(x.trained), want)
 				}
-				if got := len(x.report.Figure.Series); got != 7 {
+				if got := len(x.report.Figure.Lines); got != 7 {
 					t.Errorf("%d lines, want 7", got)
 				}
 				if got := len(x.report.Claims); got != 2+1+1+6 {

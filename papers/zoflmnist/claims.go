@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/run"
@@ -131,25 +132,25 @@ func (l *league) end(e *contest.Entry) string {
 
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
 func (x *trial) draw(l *league, entries []*contest.Entry) {
-	queries := lab.Figure{Title: l.String(), X: "queries of a client that is always asked",
-		Y: "test accuracy", LogX: true, Floor: levels[0]}
+	queries := chart.Chart{Title: l.String(), X: "queries of a client that is always asked",
+		Y: "test accuracy", LogX: true}
 	bytes := queries
 	bytes.X = "kB on a device's connection"
 	for _, e := range entries {
-		queries.Series = append(queries.Series, line(e, l.contributor, 1))
-		bytes.Series = append(bytes.Series, line(e, l.connection, 1000))
+		queries.Lines = append(queries.Lines, line(e, l.contributor, 1))
+		bytes.Lines = append(bytes.Lines, line(e, l.connection, 1000))
 	}
-	goals, small := lab.Series{Name: "targets"}, lab.Series{Name: "targets"}
+	goals, small := chart.Line{Name: "targets"}, chart.Line{Name: "targets"}
 	for _, t := range l.targets {
-		goals.X, goals.Y = append(goals.X, float64(t.queries)), append(goals.Y, t.accuracy)
-		goals.Low, goals.High = goals.Y, goals.Y
+		mark := chart.Mark{Point: chart.Point{X: float64(t.queries), Y: t.accuracy}, Title: "target"}
+		goals.Marks = append(goals.Marks, mark)
 		if t.bytes > 0 {
-			small.X, small.Y = append(small.X, float64(t.bytes)/1000), append(small.Y, t.accuracy)
-			small.Low, small.High = small.Y, small.Y
+			mark.X = float64(t.bytes) / 1000
+			small.Marks = append(small.Marks, mark)
 		}
 	}
-	queries.Series, bytes.Series = append(queries.Series, goals), append(bytes.Series, small)
-	if x.report.Figure.Series == nil {
+	queries.Lines, bytes.Lines = append(queries.Lines, goals), append(bytes.Lines, small)
+	if x.report.Figure.Lines == nil {
 		x.report.Figure = queries
 	} else {
 		x.report.More = append(x.report.More, queries)
@@ -158,11 +159,11 @@ func (x *trial) draw(l *league, entries []*contest.Entry) {
 }
 
 // line returns the mean accuracy by what was spent, after the rounds that every run measured.
-func line(e *contest.Entry, of contest.Cost, unit float64) lab.Series {
-	s := lab.Series{Name: e.Title}
+func line(e *contest.Entry, of contest.Cost, unit float64) chart.Line {
+	s := chart.Line{Name: e.Title}
 	for _, p := range e.Results[0].Curve.Measured() {
 		if values := e.Results.At(run.Accuracy, p.Round); len(values) == len(e.Results) {
-			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, lab.Mean(values))
+			s.Add(float64(of(&p))/unit, lab.Mean(values))
 		}
 	}
 	return s

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/contest"
 	"github.com/zofl/zofl/papers/contest/contesttest"
 	"github.com/zofl/zofl/papers/lab"
@@ -52,7 +53,7 @@ func TestMNISTInterrupted(t *testing.T) {
 	x := Experiment()
 	r, err := x.Run(ctx, e)
 	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) != 0 ||
-		len(r.Summary.Rows) != 1 || len(r.Figure.Series) != 2 ||
+		len(r.Summary.Rows) != 1 || len(r.Figure.Lines) != 2 ||
 		!strings.Contains(r.Summary.Rows[0][7], "seed 1 goes on: 0.") {
 		t.Errorf("%+v, %v: want a row of a run that goes on", r, err)
 	}
@@ -203,9 +204,15 @@ func TestTargets(t *testing.T) {
 	if got := l.end(part); got != "0.5000; seed 1 goes on: 0.4000 after 40" {
 		t.Errorf("the end is %q", got)
 	}
-	line := x.report.Figure.Series[1]
-	if !slices.Equal(line.X, []float64{20, 40, 60}) || math.Abs(line.Y[1]-.55) > 1e-12 ||
-		!slices.Equal(x.report.More[0].Series[1].X, []float64{.1, .2, .3}) {
+	line := x.report.Figure.Lines[1]
+	at := func(l chart.Line) (xs []float64) {
+		for _, p := range l.Points {
+			xs = append(xs, p.X)
+		}
+		return xs
+	}
+	if !slices.Equal(at(line), []float64{20, 40, 60}) || math.Abs(line.Points[1].Y-.55) > 1e-12 ||
+		!slices.Equal(at(x.report.More[0].Lines[1]), []float64{.1, .2, .3}) {
 		t.Errorf("the line is %+v", line)
 	}
 }

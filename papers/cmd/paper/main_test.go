@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers"
 	"github.com/zofl/zofl/papers/lab"
 )
@@ -81,7 +82,7 @@ func TestSummary(t *testing.T) {
 // TestSecondFigure: a report's other figures are written beside the first.
 func TestSecondFigure(t *testing.T) {
 	o := &order{plot: filepath.Join(t.TempDir(), "curve.svg")}
-	if err := o.write(io.Discard, &lab.Report{More: []lab.Figure{{X: "queries"}}},
+	if err := o.write(io.Discard, &lab.Report{More: []chart.Chart{{X: "queries"}}},
 		false); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestRefused(t *testing.T) {
 		{"run nonsense", true, "decomfl-lag"},
 		{"run decomfl-lag x", true, "too many"},
 		{"run decomfl-lag --seeds -1", true, "--seeds -1"},
-		{"run decomfl-lag --plot a.doc", true, ".png or .svg"},
+		{"run decomfl-lag --plot a.doc", true, "ends in .svg"},
 		{"run decomfl-lag --nonsense", true, "nonsense"},
 		{"run decomfl-lag --presets decomfl", true, "decomfl-lag does not take --presets"},
 		{"run defaults --presets nonsense", false, "choose among"},

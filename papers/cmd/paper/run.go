@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers"
 	"github.com/zofl/zofl/papers/lab"
 )
@@ -66,7 +67,7 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
 	flags.StringVar(&o.plot, "plot", "",
-		"draw the curves to this file, .png or .svg, and other figures to FILE-2 and so on")
+		"draw the curves to this file, FILE.svg, and other figures to FILE-2 and so on")
 	flags.StringVar(&o.table, "table", "", "write the summary to this file, as Markdown")
 	list := func(of *[]string) func(string) error {
 		return func(text string) error {
@@ -131,10 +132,8 @@ func (o *order) check(id string) (err error) {
 		return fmt.Errorf("%w: --seeds %d: give a number of runs, or 0 for the experiment's own",
 			errUsage, o.env.Seeds)
 	}
-	if o.plot != "" {
-		if err := lab.CheckPlot(o.plot); err != nil {
-			return fmt.Errorf("%w: --%w", errUsage, err)
-		}
+	if o.plot != "" && filepath.Ext(o.plot) != ".svg" {
+		return fmt.Errorf("%w: --plot %q: name a file that ends in .svg", errUsage, o.plot)
 	}
 	return nil
 }
@@ -149,11 +148,10 @@ func (o *order) write(out io.Writer, r *lab.Report, whole bool) error {
 		errs = append(errs, writeFile(o.table, r.Summary.WriteMarkdown))
 	}
 	if o.plot != "" {
-		errs = append(errs, r.Figure.WriteFile(o.plot))
-		for i, f := range r.More {
-			ext := filepath.Ext(o.plot)
-			errs = append(errs,
-				f.WriteFile(fmt.Sprintf("%s-%d%s", strings.TrimSuffix(o.plot, ext), i+2, ext)))
+		errs = append(errs, draw(o.plot, &r.Figure))
+		for i := range r.More {
+			file := fmt.Sprintf("%s-%d.svg", strings.TrimSuffix(o.plot, ".svg"), i+2)
+			errs = append(errs, draw(file, &r.More[i]))
 		}
 	}
 	switch {
@@ -164,6 +162,14 @@ func (o *order) write(out io.Writer, r *lab.Report, whole bool) error {
 		errs = append(errs, r.WriteText(out))
 	}
 	return errors.Join(errs...)
+}
+
+func draw(file string, c *chart.Chart) error {
+	picture, err := c.File()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, picture, 0o644)
 }
 
 func writeFile(file string, write func(io.Writer) error) error {

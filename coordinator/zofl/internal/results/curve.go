@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 

@@ -3,7 +3,7 @@ package results
 import (
 	"html/template"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"

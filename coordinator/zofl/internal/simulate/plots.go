@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/chart"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // A plot is a chart and the name of its file.

@@ -13,7 +13,8 @@ func sample() *Chart {
 	return &Chart{Title: "A <title>", X: "round", Y: "loss", Lines: []Line{
 		{Name: "raw", Faint: true, Points: []Point{{1, 2}, {2, 1.9}, {3, 1.5}}},
 		{Name: "smooth", Points: []Point{{1, 2}, {3, 1.6}}},
-		{Name: "other", Points: []Point{{1, 1}}, Marks: []Mark{{Point{2, 1.2}, "here"}}},
+		{Name: "other", Points: []Point{{1, 1}}, Marks: []Mark{{Point{2, 1.2}, "here"}},
+			Ranges: []Range{{1, 1.1, 1.8}}},
 	}, Rules: []Mark{{Point{X: 2}, "paused"}, {Point{X: 99}, "beyond"}},
 		Failed: []Mark{{Point{X: 3}, "diverged"}}}
 }
@@ -30,7 +31,8 @@ func TestPictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, own := range map[string]bool{"<style>": true, ">A &lt;title&gt;</text>": true,
+	for text, own := range map[string]bool{"<style>": true,
+		`class="range"`: false, ">A &lt;title&gt;</text>": true,
 		">smooth</text>": true, "prefers-color-scheme: dark": true, `class="c0 faint"`: false,
 		`class="c1"`: false, "<title>paused</title>": false, "<title>here, 1.2</title>": false,
 		"<title>diverged</title>": false} {
@@ -52,6 +54,32 @@ func TestPictures(t *testing.T) {
 	}
 	if c.Key(0) != "c0" || c.Key(1) != "c0" || c.Key(2) != "c1" {
 		t.Errorf("keys %s %s %s, want c0 c0 c1", c.Key(0), c.Key(1), c.Key(2))
+	}
+}
+
+// TestNoPlace: what has no place on an axis is left out, and a curve of one point is a mark.
+func TestNoPlace(t *testing.T) {
+	l := Line{Points: []Point{{0, 3}, {1, math.Inf(1)}, {2, math.NaN()}, {3, 0}}}
+	l.Add(10, 5)
+	b, err := (&Chart{LogX: true, LogY: true, Lines: []Line{l}}).File()
+	if text := string(b); err != nil || strings.Contains(text, "NaN") ||
+		strings.Contains(text, "Inf") || strings.Count(text, "<circle") != 1 {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestLegend: a picture is as high as the names of its lines.
+func TestLegend(t *testing.T) {
+	c := &Chart{}
+	for range mostNames + 5 {
+		c.Lines = append(c.Lines, Line{Name: "line"})
+	}
+	b, err := c.File()
+	if n := strings.Count(string(b), ">line<"); err != nil || n != mostNames {
+		t.Errorf("%d names, %v; want %d", n, err, mostNames)
+	}
+	if !strings.Contains(string(b), `height="1100"`) {
+		t.Errorf("a picture of %d names is %.80s", mostNames, b)
 	}
 }
 

@@ -15,7 +15,7 @@ type Chart struct {
 	Failed      []Mark // of what has no Y: crosses at the top
 	Rules       []Mark // of what happened at an X: dashed lines
 	Ticks       []Tick // of the axis of X; nil: numbers
-	LogX        bool
+	LogX, LogY  bool   // without LogY, the axis of Y is logarithmic where values differ much
 }
 
 // A Point is a place of a chart, in the units of its axes.
@@ -26,8 +26,15 @@ type Line struct {
 	Name   string
 	Points []Point
 	Marks  []Mark
+	Ranges []Range
 	Faint  bool // in the color of the line that follows: what that one smooths
 }
+
+// Add adds a point to the curve.
+func (l *Line) Add(x, y float64) { l.Points = append(l.Points, Point{x, y}) }
+
+// A Range is a bar from Low to High.
+type Range struct{ X, Low, High float64 }
 
 // A Mark is a point with a text that is shown beside the pointer.
 type Mark struct {
@@ -44,29 +51,37 @@ type Tick struct {
 // colors are how many colors lines have, see [Style].
 const colors = 10
 
-// A frame is where the axes lie in a picture, in pixels, and how many lines of a legend fit.
+// A frame is where the axes lie in a picture, in pixels.
 type frame struct {
 	Width, Height            int
 	Left, Right, Top, Bottom float64
-	Legend                   int
 }
 
 var (
-	alone  = frame{960, 460, 80, 560, 50, 400, 20}
-	inPage = frame{640, 320, 70, 628, 16, 268, 0}
+	alone  = frame{960, 460, 80, 560, 50, 400}
+	inPage = frame{640, 320, 70, 628, 16, 268}
 )
+
+// mostNames are those of a legend.
+const mostNames = 60
 
 // A drawnLine is a line in pixels.
 type drawnLine struct {
 	Class, Name string
-	LegendY     float64 // 0: the legend is full
+	LegendY     float64 // 0: not in a legend
 	Points      []Point
 	Marks       []Mark
+	Ranges      []Range
 }
 
-// File returns the picture of a chart as a file. The axis of Y is logarithmic where values differ
-// much.
-func (c *Chart) File() ([]byte, error) { return c.draw(alone, Style) }
+// File returns the picture of a chart as a file, which is as high as its legend.
+func (c *Chart) File() ([]byte, error) {
+	f := alone
+	if more := 16 * (min(len(c.Lines), mostNames) - 20); more > 0 {
+		f.Height, f.Bottom = f.Height+more, f.Bottom+float64(more)
+	}
+	return c.draw(f, Style)
+}
 
 // Inline returns the picture of a chart for a page, whose style has [Style]. Its title and the
 // names of its lines are the page's to show.
@@ -89,21 +104,31 @@ func (c *Chart) Key(line int) string {
 func (c *Chart) draw(f frame, style string) ([]byte, error) {
 	xs, ys := c.values()
 	x := newScale(xs, c.LogX, f.Left, f.Right)
-	y := newScale(ys, Spread(ys) >= 30, f.Bottom, f.Top)
+	y := newScale(ys, c.LogY || Spread(ys) >= 30, f.Bottom, f.Top)
 	var lines []drawnLine
 	for i, l := range c.Lines {
 		d := drawnLine{Class: c.Key(i), Name: l.Name}
 		if l.Faint {
 			d.Class += " faint"
 		}
-		if l.Name != "" && i < f.Legend {
+		if l.Name != "" && style != "" && i < mostNames {
 			d.LegendY = f.Top + float64(16*i)
 		}
 		for _, p := range l.Points {
-			d.Points = append(d.Points, Point{x.at(p.X), y.at(p.Y)})
+			if x.has(p.X) && y.has(p.Y) {
+				d.Points = append(d.Points, Point{x.at(p.X), y.at(p.Y)})
+			}
+		}
+		if len(d.Points) == 1 { // a curve of a point has no length
+			d.Marks = []Mark{{Point: d.Points[0]}}
 		}
 		for _, m := range l.Marks {
-			d.Marks = append(d.Marks, Mark{Point{x.at(m.X), y.at(m.Y)}, m.Title + ", " + Number(m.Y)})
+			if x.has(m.X) && y.has(m.Y) {
+				d.Marks = append(d.Marks, Mark{Point{x.at(m.X), y.at(m.Y)}, m.Title + ", " + Number(m.Y)})
+			}
+		}
+		for _, r := range l.Ranges {
+			d.Ranges = append(d.Ranges, Range{x.at(r.X), y.at(r.Low), y.at(r.High)})
 		}
 		lines = append(lines, d)
 	}
@@ -134,6 +159,9 @@ func (c *Chart) values() (xs, ys []float64) {
 		}
 		for _, m := range l.Marks {
 			xs, ys = append(xs, m.X), append(ys, m.Y)
+		}
+		for _, r := range l.Ranges {
+			xs, ys = append(xs, r.X), append(ys, r.Low, r.High)
 		}
 	}
 	for _, m := range c.Failed {

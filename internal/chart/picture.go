@@ -10,7 +10,8 @@ const Style = `.plot .back { fill: #fff; } .plot text { fill: #1f2329; }
 .c0 { --line: #1f6fb4; } .c1 { --line: #c75d00; } .c2 { --line: #23842b; } .c3 { --line: #c9252d; }
 .c4 { --line: #7f55b0; } .c5 { --line: #7c4a3f; } .c6 { --line: #bd4d9c; } .c7 { --line: #686868; }
 .c8 { --line: #76770f; } .c9 { --line: #0f8795; }
-.plot polyline { stroke: var(--line); } .plot circle, .plot .key { fill: var(--line); }
+.plot polyline, .plot .range { stroke: var(--line); }
+.plot circle, .plot .key { fill: var(--line); }
 @media (prefers-color-scheme: dark) {
 .plot .back { fill: #0f1319; } .plot text { fill: #dde3ea; }
 .plot .axis { stroke: #9aa7b5; } .plot .grid { stroke: #28313d; } .plot .rule { stroke: #7d8997; }
@@ -44,7 +45,8 @@ var picture = template.Must(template.New("chart").Funcs(template.FuncMap{
 	`<title>{{.Title}}</title></path>
 {{end}}{{range .Lines}}<g class="{{.Class}}"><polyline ` +
 	`points="{{range .Points}}{{.X}},{{.Y}} {{end}}"/>
-{{range .Marks}}<circle cx="{{.X}}" cy="{{.Y}}" r="4"><title>{{.Title}}</title></circle>
+{{range .Ranges}}<path class="range" d="M{{.X}} {{.Low}}V{{.High}}"/>
+{{end}}{{range .Marks}}<circle cx="{{.X}}" cy="{{.Y}}" r="4"><title>{{.Title}}</title></circle>
 {{end}}{{if .LegendY}}<rect class="key" x="575" y="{{.LegendY}}" width="14" height="4"/>
 <text x="594" y="{{.LegendY}}" dy="6">{{.Name}}</text>
 {{end}}</g>

@@ -16,7 +16,9 @@ type scale struct {
 func newScale(values []float64, log bool, from, to float64) scale {
 	s := scale{math.Inf(1), math.Inf(-1), log, from, to}
 	for _, v := range values {
-		s.low, s.high = min(s.low, s.in(v)), max(s.high, s.in(v))
+		if s.has(v) {
+			s.low, s.high = min(s.low, s.in(v)), max(s.high, s.in(v))
+		}
 	}
 	if !(s.low <= s.high) {
 		s.low, s.high = 0, 1
@@ -27,6 +29,11 @@ func newScale(values []float64, log bool, from, to float64) scale {
 	}
 	s.low, s.high = s.low-room, s.high+room
 	return s
+}
+
+// has reports whether a value has a place: that of a run that diverged may have none.
+func (s scale) has(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!s.log || v > 0)
 }
 
 func (s scale) in(v float64) float64 {
@@ -72,11 +79,14 @@ func (s scale) ticks() (values []float64) {
 	return values
 }
 
-// Spread returns how many times the largest value is the smallest, 0 if one is not positive.
+// Spread returns how many times the largest value is the smallest, 0 if one is not positive. It
+// passes over what is not finite.
 func Spread(values []float64) float64 {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
-		low, high = min(low, v), max(high, v)
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			low, high = min(low, v), max(high, v)
+		}
 	}
 	if !(low > 0) || high == 0 {
 		return 0
