@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -46,11 +47,12 @@ func Fields() []Field { return slices.Clone(planFields) }
 
 // FieldNamed returns the field with a name.
 func FieldNamed(name string) (f Field, ok bool) {
-	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Name == name })
-	if at < 0 {
-		return f, false
+	for i := range planFields {
+		if planFields[i].Name == name {
+			return planFields[i], true
+		}
 	}
-	return planFields[at], true
+	return f, false
 }
 
 // Choices returns the names of a choice by number, with "" for unused numbers; nil for other
@@ -66,6 +68,23 @@ func (f Field) At(p *Plan) any { return f.at(p) }
 
 // IsZero says whether the field of p is zero, so that records and files leave it out.
 func (f Field) IsZero(p *Plan) bool { return isZero(f.at(p)) }
+
+// Measure returns the field of p as a number: a choice by its number, text and lists by their
+// length.
+func (f *Field) Measure(p *Plan) float64 {
+	switch v := f.at(p).(type) {
+	case *uint8:
+		return float64(*v)
+	case *uint32:
+		return float64(*v)
+	case *uint64:
+		return float64(*v)
+	case *float32:
+		return float64(*v)
+	default:
+		return float64(reflect.ValueOf(v).Elem().Len())
+	}
+}
 
 // Form returns the form of the field's values: "choice", "text", "hex", "whole
 // number", "number" or "list".
@@ -119,11 +138,12 @@ func (f *Field) Auto(p *Plan) bool {
 
 // fieldByNumber returns the field with a number, or nil.
 func fieldByNumber(number uint64) *Field {
-	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Number == number })
-	if at < 0 {
-		return nil
+	for i := range planFields {
+		if planFields[i].Number == number {
+			return &planFields[i]
+		}
 	}
-	return &planFields[at]
+	return nil
 }
 
 // Check returns a [*Error] for a number outside its range, and for a choice without a name.

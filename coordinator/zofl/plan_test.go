@@ -341,7 +341,7 @@ func TestPlanFits(t *testing.T) {
 			t.Errorf("%v: %v, %s", args, err, text)
 		}
 		_, err = zofl(t, append(args, "--set", "sharing=groups")...)
-		if err == nil || !strings.Contains(err.Error(), "sharing=groups takes no late work") {
+		if err == nil || !strings.Contains(err.Error(), "it excludes sharing=groups") {
 			t.Errorf("%v: groups by name: %v", args, err)
 		}
 	}

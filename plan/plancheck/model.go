@@ -1,11 +1,8 @@
 package plancheck
 
-// modelReasons are of models and keys that a plan does not have in itself.
 var modelReasons = []reason{
-	{field: "initial_digest",
-		what: "give the 32-byte digest of the parameters; replica.InitialDigest computes it",
-		do:   "begin with --initial FILE, which writes it"},
-	{field: "key_scheme",
-		what: "leave it out: the run key is no secret",
-		do:   "make the plan with --secret FILE, which sets it"},
+	{"boxes", "it needs transport=dense",
+		"the mean of models that were kept in a box is no function of mean scalars"},
+	{"max_scalar", "it is below the largest end of a box",
+		"parameters may reach the ends of their boxes, and vectors with larger elements are refused"},
 }

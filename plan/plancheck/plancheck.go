@@ -42,14 +42,13 @@ func explain(err error, p *plan.Plan, a *author) error {
 	if !ok {
 		return err
 	}
-	r := reasonOf(fault)
 	text := fault.Remedy
-	if r.why != "" {
-		text += ": " + r.why
+	if why := of(fault, reasons); why != "" {
+		text += ": " + why
 	}
 	do := a.remedy(p)
 	if do == "" {
-		do = cmp.Or(r.do, a.concession(p))
+		do = cmp.Or(of(fault, byHand), a.concession(p))
 	}
 	if do != "" {
 		text += "; " + do
@@ -57,24 +56,39 @@ func explain(err error, p *plan.Plan, a *author) error {
 	return &plan.Error{Field: fault.Field, Value: fault.Value, Remedy: text}
 }
 
-// reasonOf returns the reason of a fault, which is empty where the fault says it all.
-func reasonOf(fault *plan.Error) (r reason) {
-	at := slices.IndexFunc(reasons, func(r reason) bool {
+// of returns what a list says of a fault; "" where the fault says it all.
+func of(fault *plan.Error, list []reason) string {
+	at := slices.IndexFunc(list, func(r reason) bool {
 		return r.field == fault.Field && r.what == fault.Remedy
 	})
-	if at >= 0 {
-		r = reasons[at]
+	if at < 0 {
+		return ""
 	}
-	return r
+	return list[at].why
 }
 
-// A reason belongs to the refusal of package valid that has its field and what.
+// A reason belongs to the rule of package valid that has its field and what. The reasons of a
+// section have a file of its own, as its rules.
 type reason struct {
 	field string
 	what  string // what is refused, in the words of package valid
-	why   string // one sentence; "" where what says it all
-	do    string // what to do where no setting helps
+	why   string // one sentence
 }
 
-var reasons = slices.Concat(modelReasons, denseReasons, scalarReasons, surrogateReasons,
-	lateReasons, autoReasons, groupReasons, guardReasons, noiseReasons, secureReasons)
+var reasons = slices.Concat(modelReasons, probeReasons, localReasons, serverReasons,
+	aggregateReasons, surrogateReasons, lateReasons, groupsReasons, robustReasons, privacyReasons,
+	roundsReasons)
+
+// byHand says what to do where no setting helps.
+var byHand = []reason{
+	{"initial_digest", "give the 32-byte digest of the parameters; replica.InitialDigest computes it",
+		"begin with --initial FILE, which writes it"},
+	{"key_scheme", "leave it out: the run key is no secret",
+		"make the plan with --secret FILE, which sets it"},
+	{"secure_lists", "it needs secure=sum", "make the plan with --secret FILE and set secure=sum"},
+	{"secure_lists", "devices agree by a secret", "make the plan with --secret FILE"},
+	{"mu", "probe distance in parameter units: choose 1e-18..1e+18",
+		"or set mu=auto, and devices find it"},
+	{"step", "eta, step size: choose 1e-18..1e+18",
+		"or set step=auto server_rule=normalized, and devices find it"},
+}

@@ -2,41 +2,25 @@ package plancheck
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // TestNoReasonIsStale: package valid has a refusal for every reason here.
 func TestNoReasonIsStale(t *testing.T) {
-	files, err := filepath.Glob("../valid/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var source string
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source += strings.ReplaceAll(string(b), "\"+\n\t\t\t\"", "")
-	}
-	for _, r := range reasons {
+	words := valid.Words()
+	for _, r := range slices.Concat(reasons, byHand) {
 		if f, ok := plan.FieldNamed(r.field); ok && r.what == f.Doc+": choose "+f.Range() {
 			continue // what package plan says of a field beyond its limits
 		}
-		if !strings.Contains(source, strconv.Quote(r.field)+", ") ||
-			!strings.Contains(source, strconv.Quote(r.what)) && r.field != "initial_digest" {
+		if !slices.Contains(words, [2]string{r.field, r.what}) {
 			t.Errorf("%s: %q: package valid refuses nothing with these words", r.field, r.what)
-		}
-		if r.why == "" && r.do == "" {
-			t.Errorf("%s: %q: a reason that says nothing", r.field, r.what)
 		}
 	}
 }
@@ -47,13 +31,13 @@ func TestExplain(t *testing.T) {
 		t.Error("another error is changed")
 	}
 	for _, test := range []struct{ settings, want string }{
-		{"trust=50", "trust = 50: it needs a bound: a device that was trusted could " +
+		{"trust=50", "trust = 50: it needs bound above 0: a device that was trusted could " +
 			"ruin the model with one large contribution; set bound=8, or leave out trust"},
 		{"bound=0.5", "bound = 0.5: it is below the median: half of all honest contributions would be " +
 			"cut; set bound=8"},
 		{"members=0", "members = 0: devices that round 1 waits for: choose 1..16777216"},
 		{"beta=2", "beta = 2: momentum factor: choose 0..1"},
-		{"key_scheme=hkdf", "key_scheme = 1: leave it out: the run key is no secret; make the plan " +
+		{"key_scheme=hkdf", "key_scheme = hkdf: leave it out: the run key is no secret; make the plan " +
 			"with --secret FILE, which sets it"},
 		{"initial=given", "initial_digest = : give the 32-byte digest of the parameters; " +
 			"replica.InitialDigest computes it; begin with --initial FILE, which writes it"},
@@ -83,7 +67,7 @@ func TestValidateChange(t *testing.T) {
 			"set target=20 members=20",
 		"async=on": "plan: async = on: it needs late above 0: with late=0 only contributions to the " +
 			"open record count; set late=4",
-		"prox=1": "plan: prox = 1: prox needs steps above 1: the only step starts at the point that " +
+		"prox=1": "plan: prox = 1: it needs steps above 1: the only step starts at the point that " +
 			"prox pulls to, so there is no pull; set prox=0",
 	} {
 		var c plan.Change

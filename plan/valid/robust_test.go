@@ -1,7 +1,7 @@
 package valid_test
 
-// refusedGuard has a plan for each refusal of limits on one device.
-var refusedGuard = []refusedPlan{
+// refusedRobust has a plan for each refusal of section robust.
+var refusedRobust = []refusedPlan{
 	{"bound", "bound=0.5"},
 	{"claim_bound", "claim_bound=0.5"},
 	{"bound", "transport=dense dense_keep=2 bound=3"},

@@ -19,8 +19,6 @@ var refusedDenseOnly = []refusedPlan{
 	{"estimator", overSurrogate + "transport=mean dense_keep=0"},
 }
 
-const meanInstead = "dense_keep=0 transport=mean"
-
 var refusedDense = []refusedPlan{
 	{"dense_keep", "transport=dense dense_keep=1"},
 	{"dense_keep", "dense_keep=16"},
@@ -35,28 +33,4 @@ var refusedDense = []refusedPlan{
 
 	{"beta2", overDense + "rule=adam beta=0.9 epsilon=1e-8"},
 	{"epsilon", overDense + "rule=adam beta=0.9 beta2=0.999"},
-}
-
-var refusedSurrogate = []refusedPlan{
-	{"control", overSurrogate + "control=scaffold-1"},
-	{"perturbations", overSurrogate + "perturbations=2"},
-	{"sharing", overSurrogate + "sharing=per-client"},
-
-	{"prior", "prior=zero"},
-	{"length_fit", "length_fit=on"},
-	{"correction", "correction=one"},
-	{"correction_at", "correction_at=round"},
-	{"candidates", "candidates=5"},
-
-	{"features", overSurrogate + "features=0"},
-	{"features", overSurrogate + "features=65536 dim=4097"},
-	{"length_scale", overSurrogate + "length_scale=0"},
-	{"noise", overSurrogate + "noise=0"},
-	{"window", overSurrogate + "window=1"},
-	{"window", "window=1"},
-	{"active", overSurrogate + "candidates=0 around=0 radius=0"},
-	{"around", overSurrogate + "candidates=0 active=0 radius=0"},
-	{"radius", overSurrogate + "radius=0"},
-	{"active", overSurrogate + "active=0 around=0"},
-	{"heterogeneity", "heterogeneity=1"},
 }

@@ -1,0 +1,63 @@
+package valid
+
+import (
+	"github.com/zofl/zofl/internal/dpnoise"
+	"github.com/zofl/zofl/plan"
+)
+
+// Noise and sums leave no number that a device sends outside of them, or none that others see.
+var privacyRules = []rule{
+	{when: "dp_noise", needs: "dp_clip>0", at: "dp_clip"},
+	{when: "dp_by", needs: "dp_clip>0", at: "dp_clip"},
+	{when: "dp_delta", needs: "dp_clip>0", at: "dp_clip"},
+	{when: "dp_clip", needs: "dp_clip>=1e-9", what: "it is below 1e-9"},
+	{when: "dp_clip", needs: "dp_noise>=0.01", at: "dp_noise"},
+	{when: "dp_clip", needs: "dp_delta>0 dp_delta<1", at: "dp_delta"},
+	{when: "dp_clip", needs: "transport!=dense"},
+	{when: "dp_clip", needs: "transport!=relay"},
+	{when: "dp_clip", needs: "weights=equal"},
+	{when: "dp_clip", needs: "aggregator=weighted-mean"},
+	{when: "dp_clip", needs: "control=none"},
+	{when: "dp_clip", needs: "late=0"},
+	{when: "dp_clip", needs: "bound=0 claim_bound=0 trust=0"},
+	{when: "dp_clip", needs: "mu_auto!=on step_auto!=on"},
+	{when: "dp_clip", needs: "diverge=0"},
+	{when: "dp_clip", needs: "stop_metric=0", what: "stop_metric looks at metrics without noise"},
+	{when: "dp_clip dp_by=device", needs: "eval_every=0"},
+	{when: "dp_of dp_clip", needs: "secure=sum"},
+	{when: "dp_clip dp_by=device", but: noiseFits, at: "max_scalar",
+		what: "it is below dp_clip and 8 times its noise"},
+
+	{when: "secure_range", needs: "secure=sum"},
+	{when: "secure", needs: "transport!=dense"},
+	{when: "secure", needs: "transport!=relay"},
+	{when: "secure", needs: "roster=dense"},
+	{when: "secure", needs: "weights=equal"},
+	{when: "secure", needs: "aggregator=weighted-mean"},
+	{when: "secure", needs: "control=none"},
+	{when: "secure", needs: "late=0"},
+	{when: "secure", needs: "bound=0 claim_bound=0 trust=0"},
+	{when: "secure", needs: "mu_auto!=on step_auto!=on"},
+	{when: "secure", needs: "eval_every=0"},
+	{when: "secure dp_clip", needs: "dp_by=device"},
+	// A contributor knows its own scalars, so a sum of two would reveal the other's.
+	{when: "secure", needs: "quorum>=3", at: "quorum"},
+	// The more devices are summed, the fewer levels each one's scalars have.
+	{when: "secure", but: asksAtMost(4096), at: "target",
+		what: "secure=sum asks at most 4096 devices"},
+	{when: "secure_lists", needs: "secure=sum"},
+	{when: "secure_lists", needs: "key_check", what: "devices agree by a secret"},
+	// Among more devices, some are not neighbors.
+	{when: "secure_lists", but: asksAtMost(100), what: "at most 100 devices agree"},
+}
+
+func asksAtMost(devices uint32) func(p *plan.Plan) bool {
+	return func(p *plan.Plan) bool { return p.Sampled(plan.MaxMembers) <= devices }
+}
+
+// noiseFits reports whether max_scalar leaves room for 8 standard deviations of noise, which a
+// scalar's exceeds once in 10^15.
+func noiseFits(p *plan.Plan) bool {
+	own := dpnoise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
+	return float64(p.MaxScalar) >= float64(p.DPClip)*(1+8*own)
+}

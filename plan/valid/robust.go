@@ -1,0 +1,19 @@
+package valid
+
+import "github.com/zofl/zofl/plan"
+
+var robustRules = []rule{
+	{when: "roots", own: func(p *plan.Plan) error { return checkList("roots", "device", p.Roots) }},
+	{when: "bound", needs: "bound>=1", what: "it is below the median"},
+	{when: "claim_bound", needs: "claim_bound>=1", what: "it is below the median"},
+	{when: "bound", needs: "transport!=dense"},
+	{when: "trust", needs: "transport=mean"},
+	{when: "trust", needs: "roster=dense"},
+	{when: "trust", needs: "bound>0"},
+	{when: "trust", needs: "control=none"},
+	{when: "trust", needs: "late=0"},
+	{when: "roots", needs: "trust>0"},
+	{when: "roots transport=mean",
+		but:  func(p *plan.Plan) bool { return p.Sampled(p.Members) >= p.Members },
+		what: "they must be asked in each round"},
+}

@@ -1,0 +1,220 @@
+package valid
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// A rule refuses plans. It concerns those of which the terms of when hold, and refuses the ones of
+// which a term of needs does not, for which but is false, or for which own returns an error. A rule
+// without any of these refuses all that it concerns.
+//
+// A term is a field, which must not be zero, or a comparison of a field: late, control=none,
+// pool>=2, quorum<=target. Lists, texts and bytes count by their length.
+type rule struct {
+	when, needs string
+	but         func(p *plan.Plan) bool
+	own         func(p *plan.Plan) error // finds its own words
+
+	// at is the field to name; "": the first of when.
+	at string
+	// what is refused, in a few words that are unique for a field: package plancheck finds by them
+	// why, and what to do. "": what needs says.
+	what string
+
+	concerns, holds []term // of when, and of needs
+}
+
+// ruleSections are the rules of each section, in the order in which they are tried.
+var ruleSections = [][]rule{runRules, modelRules, probeRules, localRules, serverRules,
+	surrogateRules, aggregateRules, lateRules, groupsRules, robustRules, privacyRules, roundsRules,
+	evaluationRules, stopRules}
+
+// rules are those of several fields, in the order in which they are tried.
+var rules = sync.OnceValue(func() []rule {
+	list := slices.Concat(ruleSections...)
+	for i := range list {
+		r := &list[i]
+		r.concerns, r.holds = parsed(r.when), parsed(r.needs)
+		if r.at == "" && r.when != "" {
+			r.at = r.concerns[0].field.Name
+		}
+		if r.what == "" && r.own == nil {
+			r.what = r.words()
+		}
+	}
+	return list
+})
+
+// only are the rules of fields that other plans do not have than those of which a term holds.
+func only(needs string, fields ...string) (list []rule) {
+	for _, name := range fields {
+		list = append(list, rule{when: name, needs: needs})
+	}
+	return list
+}
+
+func (r *rule) check(p *plan.Plan) *plan.Error {
+	if !r.refuses(p) {
+		return nil
+	}
+	if r.own != nil {
+		return r.own(p).(*plan.Error)
+	}
+	return &plan.Error{Field: r.at, Value: text(p, r.at), Remedy: r.what}
+}
+
+func (r *rule) refuses(p *plan.Plan) bool {
+	switch {
+	case !hold(r.concerns, p):
+		return false
+	case r.own != nil:
+		return r.own(p) != nil
+	case r.but != nil:
+		return !r.but(p)
+	}
+	return r.needs == "" || !hold(r.holds, p)
+}
+
+// words say what a rule needs or excludes: of the field to name, or else of what it concerns.
+func (r *rule) words() string {
+	subject, verb := "it", " needs "
+	if r.concerns[0].field.Name != r.at {
+		subject = r.when
+	}
+	if strings.Contains(r.needs, "!=") {
+		verb = " excludes "
+	}
+	return subject + verb + strings.NewReplacer("_auto!=on", "=auto", " "+r.at+"<", " and below ",
+		"!=", "=", " ", ", ", ">=", " of at least ", ">", " above ", "<", " below ").Replace(r.needs)
+}
+
+// A term is a comparison of a field with a number, or with another field.
+type term struct {
+	field *plan.Field
+	op    string
+	value float64
+	other *plan.Field // nil: value
+}
+
+var fieldsByName = sync.OnceValue(func() map[string]*plan.Field {
+	byName := map[string]*plan.Field{}
+	for i := range fields {
+		byName[fields[i].Name] = &fields[i].Field
+	}
+	return byName
+})
+
+// parsed returns the terms of a rule. It panics if there is no such field or value, which is a
+// fault of this package.
+func parsed(text string) (list []term) {
+	for _, s := range strings.Fields(text) {
+		t := term{op: "!="}
+		name, value := s, "0"
+		if at := strings.IndexAny(s, "!<>="); at >= 0 {
+			rest := strings.TrimLeft(s[at:], "!<>=")
+			name, t.op, value = s[:at], s[at:len(s)-len(rest)], rest
+		}
+		if t.field = fieldsByName()[name]; t.field == nil {
+			panic("valid: internal error: no field " + name)
+		}
+		t.compareWith(value)
+		list = append(list, t)
+	}
+	return list
+}
+
+// compareWith sets the right side of a term: a choice, a number or a field.
+func (t *term) compareWith(value string) {
+	if choice := slices.Index(t.field.Choices(), value); choice >= 0 {
+		t.value = float64(choice)
+		return
+	}
+	bits := 64
+	if t.field.Form() == "number" {
+		bits = 32
+	}
+	number, err := strconv.ParseFloat(value, bits)
+	t.value, t.other = number, fieldsByName()[value]
+	if err != nil && t.other == nil {
+		panic("valid: internal error: " + t.field.Name + " is never " + value)
+	}
+}
+
+func hold(terms []term, p *plan.Plan) bool {
+	for i := range terms {
+		if !terms[i].holds(p) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *term) holds(p *plan.Plan) bool {
+	has, than := t.field.Measure(p), t.value
+	if t.other != nil {
+		than = t.other.Measure(p)
+	}
+	switch t.op {
+	case "=":
+		return has == than
+	case "!=":
+		return has != than
+	case ">":
+		return has > than
+	case ">=":
+		return has >= than
+	case "<":
+		return has < than
+	}
+	return has <= than
+}
+
+// A fieldRule keeps a field within its own limits.
+type fieldRule struct{ plan.Field }
+
+func (r *fieldRule) check(p *plan.Plan) *plan.Error {
+	err, _ := r.Check(p).(*plan.Error)
+	return err
+}
+
+func (r *fieldRule) refuses(p *plan.Plan) bool { return r.Check(p) != nil }
+
+var fields = func() (list []fieldRule) {
+	for _, f := range plan.Fields() {
+		list = append(list, fieldRule{f})
+	}
+	return list
+}()
+
+func fault(field string, value any, remedy string) error {
+	return &plan.Error{Field: field, Value: value, Remedy: remedy}
+}
+
+// text returns the value of a field in the form that plan files use.
+func text(p *plan.Plan, name string) any {
+	f := fieldsByName()[name]
+	switch v := f.At(p).(type) {
+	case *uint8:
+		return f.Choice(*v)
+	case *uint32:
+		return *v
+	case *uint64:
+		return *v
+	case *float32:
+		return *v
+	case *string:
+		return *v
+	case *plan.Bytes:
+		return *v
+	case *[]plan.Box:
+		return *v
+	case *[]string:
+		return *v
+	}
+	panic("valid: internal error: a rule that names " + name)
+}
