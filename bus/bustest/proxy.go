@@ -7,47 +7,60 @@ import (
 	"testing"
 )
 
-// A Proxy is a TCP proxy in front of a server. It can swallow what passes: the connections
-// stay open, and neither side hears the other again, as when a NAT router forgets them or
-// the network of a phone changes. Its methods may be called from any goroutine.
+// A Proxy is a TCP proxy in front of a server. It can cut connections, hold bytes back, and swallow
+// what passes: the connections stay open, and neither side hears the other again, as when a NAT
+// router forgets them or the network of a phone changes. Its methods may be called from any
+// goroutine.
 type Proxy struct {
 	listener net.Listener
 	server   string
+	all      sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
-	links   []*proxied
-	deaf    bool // new connections are swallowed, too
+	mu      sync.Mutex // guards what follows, and deaf of links
+	links   map[*proxied]bool
+	deaf    bool          // new connections are swallowed, too
+	barred  bool          // new connections are closed at once
+	gate    chan struct{} // closed: bytes pass
 	dialled int
 }
 
 // proxied is a connection through a Proxy.
 type proxied struct {
-	ends [2]net.Conn
-
-	mu   sync.Mutex // guards deaf
-	deaf bool
+	ends   [2]net.Conn
+	deaf   bool
+	once   sync.Once
+	closed chan struct{}
 }
 
 // NewProxy returns a proxy to a server's address, host:port, that ends with the test.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	p, err := StartProxy(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: listener, server: server}
-	var done sync.WaitGroup
-	done.Go(func() { p.accept(&done) })
-	t.Cleanup(func() {
-		listener.Close()
-		p.mu.Lock()
-		for _, l := range p.links {
-			l.close()
-		}
-		p.mu.Unlock()
-		done.Wait()
-	})
+	t.Cleanup(p.Close)
 	return p
+}
+
+// StartProxy returns a proxy to a server's address, host:port. Close it.
+func StartProxy(server string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{listener: listener, server: server, links: map[*proxied]bool{},
+		gate: make(chan struct{})}
+	close(p.gate)
+	p.all.Go(p.accept)
+	return p, nil
+}
+
+// Close ends the proxy and its connections.
+func (p *Proxy) Close() {
+	p.listener.Close()
+	p.Bar(true)
+	p.all.Wait()
 }
 
 // Address is where the proxy listens, host:port.
@@ -59,8 +72,8 @@ func (p *Proxy) Swallow(forever bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = forever
-	for _, l := range p.links {
-		l.swallow()
+	for l := range p.links {
+		l.deaf = true
 	}
 }
 
@@ -68,17 +81,43 @@ func (p *Proxy) Swallow(forever bool) {
 func (p *Proxy) Break() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, l := range p.links {
+	for l := range p.links {
 		l.close()
 	}
-	p.links = nil
 }
 
-// Heal lets later connections through. Those that were swallowed stay so.
+// Bar closes all present connections, and later ones at once, until it is called with false.
+func (p *Proxy) Bar(barred bool) {
+	p.mu.Lock()
+	p.barred = barred
+	p.mu.Unlock()
+	if barred {
+		p.Break()
+	}
+}
+
+// Freeze holds bytes back until Heal: connections stay open, and nothing arrives before.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.gate:
+		p.gate = make(chan struct{})
+	default:
+	}
+}
+
+// Heal lets later connections through, and bytes that were held back. Connections that were
+// swallowed stay so.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = false
+	select {
+	case <-p.gate:
+	default:
+		close(p.gate)
+	}
 }
 
 // Dialled returns how many connections the proxy has accepted.
@@ -88,7 +127,7 @@ func (p *Proxy) Dialled() int {
 	return p.dialled
 }
 
-func (p *Proxy) accept(done *sync.WaitGroup) {
+func (p *Proxy) accept() {
 	for {
 		near, err := p.listener.Accept()
 		if err != nil {
@@ -99,49 +138,55 @@ func (p *Proxy) accept(done *sync.WaitGroup) {
 			near.Close()
 			continue
 		}
+		l := &proxied{ends: [2]net.Conn{near, far}, closed: make(chan struct{})}
 		p.mu.Lock()
-		l := &proxied{ends: [2]net.Conn{near, far}, deaf: p.deaf}
-		p.links = append(p.links, l)
+		l.deaf = p.deaf
+		p.links[l] = true
 		p.dialled++
+		if p.barred {
+			l.close()
+		}
 		p.mu.Unlock()
-		done.Go(func() { l.copy(near, far) })
-		done.Go(func() { l.copy(far, near) })
+		p.all.Go(func() { p.copy(l, near, far) })
+		p.all.Go(func() { p.copy(l, far, near) })
 	}
 }
 
 // copy passes bytes on until an end closes. A half-open connection stays open to the other
 // side.
-func (l *proxied) copy(to, from net.Conn) {
+func (p *Proxy) copy(l *proxied, to, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
-		if l.swallows() {
+		p.mu.Lock()
+		deaf, gate := l.deaf, p.gate
+		p.mu.Unlock()
+		if deaf {
 			io.Copy(io.Discard, from)
 			return
 		}
 		if err == nil {
-			_, err = to.Write(buf[:n])
+			select {
+			case <-gate:
+				_, err = to.Write(buf[:n])
+			case <-l.closed:
+				err = net.ErrClosed
+			}
 		}
 		if err != nil {
+			p.mu.Lock()
+			delete(p.links, l)
+			p.mu.Unlock()
 			l.close()
 			return
 		}
 	}
 }
 
-func (l *proxied) swallow() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.deaf = true
-}
-
-func (l *proxied) swallows() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.deaf
-}
-
 func (l *proxied) close() {
-	l.ends[0].Close()
-	l.ends[1].Close()
+	l.once.Do(func() {
+		close(l.closed)
+		l.ends[0].Close()
+		l.ends[1].Close()
+	})
 }

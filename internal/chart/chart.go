@@ -114,15 +114,16 @@ func (c *Chart) draw(f frame, style string) ([]byte, error) {
 		if l.Name != "" && style != "" && i < mostNames {
 			d.LegendY = f.Top + float64(16*i)
 		}
+		marks := l.Marks
+		if len(l.Points) == 1 && marks == nil { // a curve of a point has no length
+			marks = []Mark{{l.Points[0], l.Name}}
+		}
 		for _, p := range l.Points {
 			if x.has(p.X) && y.has(p.Y) {
 				d.Points = append(d.Points, Point{x.at(p.X), y.at(p.Y)})
 			}
 		}
-		if len(d.Points) == 1 { // a curve of a point has no length
-			d.Marks = []Mark{{Point: d.Points[0]}}
-		}
-		for _, m := range l.Marks {
+		for _, m := range marks {
 			if x.has(m.X) && y.has(m.Y) {
 				d.Marks = append(d.Marks, Mark{Point{x.at(m.X), y.at(m.Y)}, m.Title + ", " + Number(m.Y)})
 			}

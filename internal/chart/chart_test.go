@@ -59,9 +59,12 @@ func TestPictures(t *testing.T) {
 
 // TestNoPlace: what has no place on an axis is left out, and a curve of one point is a mark.
 func TestNoPlace(t *testing.T) {
-	l := Line{Points: []Point{{0, 3}, {1, math.Inf(1)}, {2, math.NaN()}, {3, 0}}}
-	l.Add(10, 5)
-	b, err := (&Chart{LogX: true, LogY: true, Lines: []Line{l}}).File()
+	var l, one Line
+	for _, p := range []Point{{0, 3}, {1, math.Inf(1)}, {2, math.NaN()}, {3, 0}} {
+		l.Add(p.X, p.Y)
+	}
+	one.Add(10, 5)
+	b, err := (&Chart{LogX: true, LogY: true, Lines: []Line{l, one}}).File()
 	if text := string(b); err != nil || strings.Contains(text, "NaN") ||
 		strings.Contains(text, "Inf") || strings.Count(text, "<circle") != 1 {
 		t.Errorf("%v: %s", err, text)

@@ -3,6 +3,9 @@
 //
 //	go -C testing run ./cmd/day
 //	go -C testing run ./cmd/day --devices 60 --length 2h --every 10m --json
+//
+// Runs of one seed have the same phones, which come, go and lose their radio at the same moments,
+// whatever the plan: so it compares plans, such as those with late work, at equal hours.
 package main
 
 import (
@@ -43,6 +46,8 @@ func run(t *testing.T, args []string, out io.Writer) error {
 	flags.DurationVar(&cfg.Length, "length", 24*time.Hour, "virtual time, from midnight")
 	flags.DurationVar(&cfg.Every, "every", time.Hour, "virtual time of a line")
 	flags.Var(&set, "set", "`field=value` of the plan; may be repeated")
+	alike := flags.Bool("alike", false,
+		"no phone is slower than another, and speed says nothing of data")
 	asJSON := flags.Bool("json", false, "print the history as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -64,6 +69,10 @@ func run(t *testing.T, args []string, out io.Writer) error {
 		return err
 	}
 	cfg.Plan = plan
+	if *alike {
+		cfg.Fleet = day.Phones()
+		cfg.Fleet.Work.Sigma, cfg.Fleet.Latency.Sigma, cfg.Fleet.Biased = 0, 0, false
+	}
 	began := time.Now()
 	h, err := day.Simulate(t, cfg)
 	if err != nil {

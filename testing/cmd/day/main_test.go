@@ -25,7 +25,7 @@ func TestTable(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var out strings.Builder
-	args := append([]string{"--json", "--set", "deadline=30000"}, short...)
+	args := append([]string{"--json", "--alike", "--set", "late=8"}, short...)
 	if err := run(t, args, &out); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/bus/bustest"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 )
@@ -44,7 +45,7 @@ type device struct {
 	id    string
 	index int
 	dir   string
-	proxy *proxy
+	proxy *bustest.Proxy
 	wrong func(error) // told of what must not happen
 
 	mood atomic.Pointer[mood] // nil: it is well
@@ -134,8 +135,8 @@ func (d *device) stop() error {
 
 // crash takes the connection away first, so that nobody hears of it.
 func (d *device) crash() error {
-	d.proxy.bar(true)
-	defer d.proxy.bar(false)
+	d.proxy.Bar(true)
+	defer d.proxy.Bar(false)
 	d.crashed = true
 	return d.stop()
 }

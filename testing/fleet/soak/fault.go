@@ -61,13 +61,13 @@ func moody(kind moodKind) func(*soak, *device, *rand.Rand) (func() error, error)
 }
 
 func cut(_ *soak, d *device, _ *rand.Rand) (func() error, error) {
-	d.proxy.cut()
+	d.proxy.Break()
 	return nothing, nil
 }
 
 func freeze(_ *soak, d *device, _ *rand.Rand) (func() error, error) {
-	d.proxy.freeze()
-	return func() error { d.proxy.thaw(); return nil }, nil
+	d.proxy.Freeze()
+	return func() error { d.proxy.Heal(); return nil }, nil
 }
 
 func restart(s *soak, _ *device, _ *rand.Rand) (func() error, error) {
@@ -75,13 +75,13 @@ func restart(s *soak, _ *device, _ *rand.Rand) (func() error, error) {
 }
 
 func leadCut(s *soak, _ *device, _ *rand.Rand) (func() error, error) {
-	s.lead.proxy.cut()
+	s.lead.proxy.Break()
 	return nothing, nil
 }
 
 func leadFreeze(s *soak, _ *device, _ *rand.Rand) (func() error, error) {
-	s.lead.proxy.freeze()
-	return func() error { s.lead.proxy.thaw(); return nil }, nil
+	s.lead.proxy.Freeze()
+	return func() error { s.lead.proxy.Heal(); return nil }, nil
 }
 
 func serverAway(s *soak, _ *device, _ *rand.Rand) (func() error, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/bus/bustest"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
@@ -25,7 +26,7 @@ var errStopped = errors.New("the coordinator is stopped")
 type leader struct {
 	dir   string
 	plan  *plan.Plan
-	proxy *proxy
+	proxy *bustest.Proxy
 	wrong func(error)
 
 	rounds  atomic.Uint64

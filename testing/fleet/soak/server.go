@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/bus/bustest"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
@@ -57,8 +58,8 @@ func (s *server) stop() {
 }
 
 // connect connects a party through its proxy. It need not succeed now.
-func connect(p *proxy, id string) (*nats.Conn, error) {
-	return nats.Connect(p.url(), append(client.ConnectOptions(id),
+func connect(p *bustest.Proxy, id string) (*nats.Conn, error) {
+	return nats.Connect("nats://"+p.Address(), append(client.ConnectOptions(id),
 		nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // faults are expected
 		nats.Timeout(2*time.Second),

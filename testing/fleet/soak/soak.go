@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zofl/zofl/bus/bustest"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
@@ -46,7 +47,7 @@ type soak struct {
 	lead    *leader
 	devices []*device
 	chaos   *chaos
-	proxies []*proxy
+	proxies []*bustest.Proxy
 
 	witness *replica.Replica // the log, replayed
 	first   usage
@@ -110,7 +111,7 @@ func (s *soak) start() error {
 		return err
 	}
 	for range s.cfg.Devices + 1 {
-		p, err := newProxy(s.server.address)
+		p, err := bustest.StartProxy(s.server.address)
 		if err != nil {
 			return err
 		}
@@ -188,7 +189,7 @@ func (s *soak) close() {
 		}
 	}
 	for _, p := range s.proxies {
-		p.close()
+		p.Close()
 	}
 	if s.server != nil {
 		s.server.stop()

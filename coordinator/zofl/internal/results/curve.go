@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // A Sample is a value, and what a device that took part in every round had spent by then.

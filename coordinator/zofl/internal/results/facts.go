@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // A Fact is a line of a table.

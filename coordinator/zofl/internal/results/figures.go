@@ -3,8 +3,8 @@ package results
 import (
 	"html/template"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // A figure is a chart of a page.

@@ -12,8 +12,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/version"
+	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 )

@@ -12,19 +12,13 @@ import (
 // A drawing is what a test reads of an SVG.
 type drawing struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
-	Texts   []string `xml:"text"`
-	Circles []struct {
-		X     float64 `xml:"cx,attr"`
-		Y     float64 `xml:"cy,attr"`
-		Title string  `xml:"title"`
-	} `xml:"circle"`
-	Paths []struct {
-		D     string `xml:"d,attr"`
-		Title string `xml:"title"`
-	} `xml:"path"`
-	Lines []struct {
-		Points string `xml:"points,attr"`
-	} `xml:"polyline"`
+	Lines   []struct {
+		Circles []struct {
+			X     float64 `xml:"cx,attr"`
+			Y     float64 `xml:"cy,attr"`
+			Title string  `xml:"title"`
+		} `xml:"circle"`
+	} `xml:"g"`
 }
 
 func draw(t *testing.T, b []byte) (d drawing) {
@@ -48,13 +42,15 @@ func TestPlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := draw(t, b)
-	if len(d.Circles) != 4 || len(d.Lines) != 2 || len(d.Paths) != 3 { // and the loss at first
-		t.Fatalf("%d circles, %d lines, %d paths in\n%s", len(d.Circles), len(d.Lines), len(d.Paths), b)
+	// The last line is of the loss at first.
+	if crosses := strings.Count(string(b), `class="failed"`); len(d.Lines) != 3 || crosses != 2 ||
+		len(d.Lines[0].Circles) != 1 || len(d.Lines[1].Circles) != 3 || d.Lines[2].Circles != nil {
+		t.Fatalf("%d crosses, lines %+v in\n%s", crosses, d.Lines, b)
 	}
-	if c := d.Circles[1:]; !(c[0].X < c[1].X && c[1].X < c[2].X) || !(c[1].Y > c[0].Y) ||
-		!(c[0].Y > c[2].Y) || c[0].Title != "refine: 1.0000 after 50 rounds" ||
+	if c := d.Lines[1].Circles; !(c[0].X < c[1].X && c[1].X < c[2].X) || !(c[1].Y > c[0].Y) ||
+		!(c[0].Y > c[2].Y) || c[0].Title != "refine: 1.0000 after 50 rounds, 1" ||
 		math.Abs(c[1].X-c[0].X-(c[2].X-c[1].X)) > 1 {
-		t.Errorf("circles %+v", d.Circles)
+		t.Errorf("circles %+v", c)
 	}
 	for _, want := range []string{"diverged", "dropped", "by step", "100", "at first"} {
 		if !strings.Contains(string(b), want) {
@@ -66,7 +62,7 @@ func TestPlot(t *testing.T) {
 	}
 	one, err := plotTrials(&tune.Result{Field: "step", Start: 2, Trials: []tune.Trial{
 		{Stage: "live", Step: 0.1, Loss: 2}}})
-	if d := draw(t, one); err != nil || len(d.Circles) != 1 || strings.Contains(string(one), "NaN") {
+	if d := draw(t, one); err != nil || len(d.Lines[0].Circles) != 1 || strings.Contains(string(one), "NaN") {
 		t.Errorf("%v: of one trial\n%s", err, one)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/results"
+	"github.com/zofl/zofl/internal/chart"
 )
 
 // Compare is `zofl compare`.
