@@ -3,14 +3,15 @@ package attack
 import (
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/mathx"
 )
 
 // Gradient returns the mean cross-entropy over the images named by batch, and adds
 // its gradient to grad, which is Dim long.
 func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
-	m.check(params, batch)
-	m.check(grad, batch)
+	softmax.Check(m, params, batch)
+	softmax.Check(m, grad, batch)
 	for part := range slices.Chunk(batch, chunk) {
 		ws := m.take(len(part))
 		m.load(ws, part)
@@ -20,13 +21,14 @@ func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
 			label := int(m.images.Labels[at])
 			l, _ := m.crossEntropy(ws, i, label)
 			loss += l
+			softmax.Probabilities(ws.column)
 			ws.column[label]--
 			for c, v := range ws.column {
 				ws.dLogits[c*ws.n+i] = float32(v / float64(len(batch)))
 			}
 		}
 		m.back(ws, grad, params)
-		m.spaces.put(ws)
+		m.spaces.Put(ws)
 	}
 	return loss / float64(len(batch))
 }

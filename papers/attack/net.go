@@ -2,9 +2,9 @@ package attack
 
 import (
 	"math"
-	"sync"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/plan"
 )
@@ -32,7 +32,7 @@ type Net struct {
 	one, two layer
 	dense    int // offset of the weights [class][feature], and then the biases
 	dim      int
-	spaces   shelf
+	spaces   models.Shelf[workspace]
 }
 
 // New returns a network for images. It keeps them, and panics unless they are
@@ -74,44 +74,21 @@ func (m *Net) Segments() (s []plan.Segment) {
 	return s
 }
 
-// Loss returns the mean cross-entropy over the images named by batch, in nats.
+// Loss returns the mean cross-entropy over a minibatch.
 func (m *Net) Loss(params []float32, batch []int) float64 {
-	loss, _ := m.Metrics(params, batch)
+	loss, _ := softmax.Mean(m, params, batch)
 	return loss
 }
 
-// Metrics returns the mean cross-entropy and the part of the images for which the
-// label's output is the largest.
+// Metrics returns the mean loss and the accuracy over a minibatch.
 func (m *Net) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	loss, right := m.sum(params, batch)
-	n := float64(len(batch))
-	return loss / n, float64(right) / n
+	return softmax.Mean(m, params, batch)
 }
 
-// Evaluate returns loss and accuracy over all images, computed on a number of goroutines.
+// Evaluate returns the loss and the accuracy over all images. They do not depend on the number of
+// goroutines.
 func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	const span = 8 * chunk
-	type part struct {
-		loss  float64
-		right int
-	}
-	parts := make([]part, (m.Len()+span-1)/span)
-	var wg sync.WaitGroup
-	for w := range max(goroutines, 1) {
-		wg.Go(func() {
-			for p := w; p < len(parts); p += max(goroutines, 1) {
-				parts[p].loss, parts[p].right = m.sum(params, sequence(p*span, min((p+1)*span, m.Len())))
-			}
-		})
-	}
-	wg.Wait()
-	right := 0
-	for _, p := range parts {
-		loss += p.loss
-		right += p.right
-	}
-	n := float64(m.Len())
-	return loss / n, float64(right) / n
+	return softmax.Evaluate(m, params, goroutines)
 }
 
 // Right returns the images of a class that params classify correctly, in order.
@@ -120,17 +97,9 @@ func (m *Net) Right(params []float32, class uint8) (list []int) {
 		if label != class {
 			continue
 		}
-		if _, right := m.sum(params, []int{i}); right == 1 {
+		if _, right := m.Sum(params, []int{i}); right == 1 {
 			list = append(list, i)
 		}
-	}
-	return list
-}
-
-func sequence(from, to int) []int {
-	list := make([]int, to-from)
-	for i := range list {
-		list[i] = from + i
 	}
 	return list
 }

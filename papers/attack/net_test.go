@@ -57,6 +57,14 @@ func naive(m *Net, params []float32, pixel func(y, x int) float64) []float64 {
 	return logits
 }
 
+func sequence(from, to int) []int {
+	list := make([]int, to-from)
+	for i := range list {
+		list[i] = from + i
+	}
+	return list
+}
+
 func TestLogits(t *testing.T) {
 	im := data.Digits(70, 1)
 	m := New(im)
@@ -74,7 +82,7 @@ func TestLogits(t *testing.T) {
 				}
 			}
 		}
-		m.spaces.put(ws)
+		m.spaces.Put(ws)
 	}
 }
 

@@ -3,6 +3,8 @@ package attack
 import (
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
 // Bound is where 2z is clamped before atanh, for pixels z of pure paper or ink, where 2z is
@@ -35,7 +37,7 @@ type Target struct {
 // NewTarget returns the attack on the class of the images that list names among those
 // of m. It keeps params.
 func NewTarget(m *Net, params []float32, list []int, class uint8, balance float64) *Target {
-	m.check(params, list)
+	softmax.Check(m, params, list)
 	t := &Target{net: m, params: params, class: int(class), balance: balance, images: len(list)}
 	for pixel := range t.Dim() {
 		for _, i := range list {
@@ -88,7 +90,7 @@ func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 				f.Success++
 			}
 		}
-		t.net.spaces.put(ws)
+		t.net.spaces.Put(ws)
 	}
 	n := float64(len(batch))
 	return Figures{f.Attack / n, f.Distortion / n, f.Success / n}

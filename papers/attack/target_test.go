@@ -39,7 +39,7 @@ func level(target *Target) {
 		target.perturb(ws, x, []int{i})
 		target.net.run(ws, target.params)
 		margins = append(margins, target.margin(ws, 0))
-		target.net.spaces.put(ws)
+		target.net.spaces.Put(ws)
 	}
 	slices.Sort(margins)
 	m := target.net

@@ -1,10 +1,9 @@
 package attack
 
 import (
-	"math"
 	"slices"
-	"sync"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/mathx"
 )
 
@@ -24,34 +23,9 @@ type workspace struct {
 	column          []float64 // logits of one image
 }
 
-// A shelf keeps workspaces for later calls. Unlike those of a sync.Pool they survive
-// garbage collections.
-type shelf struct {
-	mu   sync.Mutex // guards free
-	free []*workspace
-}
-
-func (s *shelf) get() *workspace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := len(s.free) - 1
-	if last < 0 {
-		return &workspace{}
-	}
-	ws := s.free[last]
-	s.free = s.free[:last]
-	return ws
-}
-
-func (s *shelf) put(ws *workspace) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = append(s.free, ws)
-}
-
 // take returns a workspace for n images that nobody else uses.
 func (m *Net) take(n int) *workspace {
-	ws := m.spaces.get()
+	ws := m.spaces.Take(func() *workspace { return &workspace{} })
 	if ws.n == n {
 		return ws
 	}
@@ -101,10 +75,9 @@ func (m *Net) run(ws *workspace, params []float32) []float32 {
 	return ws.logits
 }
 
-// sum returns the sum of the cross-entropies over a minibatch, and the number of its images
+// Sum returns the sum of the cross-entropies over a minibatch, and the number of its images
 // that are classified correctly.
-func (m *Net) sum(params []float32, batch []int) (loss float64, right int) {
-	m.check(params, batch)
+func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 	for part := range slices.Chunk(batch, chunk) {
 		ws := m.take(len(part))
 		m.load(ws, part)
@@ -116,34 +89,17 @@ func (m *Net) sum(params []float32, batch []int) (loss float64, right int) {
 				right++
 			}
 		}
-		m.spaces.put(ws)
+		m.spaces.Put(ws)
 	}
 	return loss, right
 }
 
-func (m *Net) check(params []float32, batch []int) {
-	if len(params) != m.dim {
-		panic("attack: the parameters have another dimension than the network")
-	}
-	if len(batch) == 0 {
-		panic("attack: empty minibatch")
-	}
-}
-
-// crossEntropy returns the loss of image i, and leaves its softmax in ws.column.
+// crossEntropy returns the loss of image i, and whether it is classified right. Its logits are in
+// ws.column then.
 func (m *Net) crossEntropy(ws *workspace, i, label int) (loss float64, right bool) {
 	ws.column = ws.column[:0]
 	for c := range m.images.Classes {
 		ws.column = append(ws.column, float64(ws.logits[c*ws.n+i]))
 	}
-	most, score := slices.Max(ws.column), ws.column[label]
-	total := 0.0
-	for c, z := range ws.column {
-		ws.column[c] = math.Exp(z - most)
-		total += ws.column[c]
-	}
-	for c := range ws.column {
-		ws.column[c] /= total
-	}
-	return math.Log(total) - (score - most), score == most
+	return softmax.CrossEntropy(ws.column, label)
 }

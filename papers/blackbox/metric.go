@@ -76,7 +76,7 @@ func NewMetric(ctx context.Context, t *tables.Table, c MetricConfig) (*Metric, e
 	var err error
 	tr := trainer{dir: c.Cache, logf: c.Logf}
 	name := fmt.Sprintf("mlp-%s-epochs-%d", fingerprint(t.Labels, floatBytes(t.Values)), c.Epochs)
-	m.theta, err = tr.train(ctx, name, half, train.Config{
+	m.theta, err = tr.train(ctx, name, newMLP(half), train.Config{
 		Epochs: c.Epochs, Batch: 256, Step: 0.01, Seed: 1, Goroutines: c.Goroutines})
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func NewMetric(ctx context.Context, t *tables.Table, c MetricConfig) (*Metric, e
 
 // deal draws each client's classes, and takes rows of these in one order for all, so that
 // clients with the same classes have the same rows.
-func (m *Metric) deal(rest *mlp, c MetricConfig) error {
+func (m *Metric) deal(rest *tables.Table, c MetricConfig) error {
 	n, err := portion(c.Portion, widths[len(widths)-1])
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (m *Metric) deal(rest *mlp, c MetricConfig) error {
 		s := share{classes: drawSet(draw, n, widths[len(widths)-1])}
 		var list []int
 		for _, at := range order {
-			if s.classes.has(rest.labels[at]) && len(list) < c.Rows {
+			if s.classes.has(rest.Labels[at]) && len(list) < c.Rows {
 				list = append(list, at)
 			}
 		}
@@ -111,13 +111,13 @@ func (m *Metric) deal(rest *mlp, c MetricConfig) error {
 }
 
 // take copies rows, in chunks.
-func (s *share) take(from *mlp, list []int) {
+func (s *share) take(from *tables.Table, list []int) {
 	for len(list) > 0 {
 		n := min(len(list), mlpChunk)
 		chunk := make([]float32, widths[0]*n)
 		for i, at := range list[:n] {
-			s.labels = append(s.labels, from.labels[at])
-			for f, v := range from.rows[at*widths[0]:][:widths[0]] {
+			s.labels = append(s.labels, from.Labels[at])
+			for f, v := range from.At(at) {
 				chunk[f*n+i] = v
 			}
 		}

@@ -88,11 +88,11 @@ func slowMetric(m *Metric, i int, x []float32) float64 {
 	for _, chunk := range s.chunks {
 		n := len(chunk) / 54
 		for r := range n {
-			row := &mlp{}
+			var row []float32
 			for f := range 54 {
-				row.rows = append(row.rows, chunk[f*n+r])
+				row = append(row, chunk[f*n+r])
 			}
-			logits := row.slowLogits(params, 0)
+			logits := slowLogits(params, row)
 			c[s.labels[at]][slices.Index(logits, slices.Max(logits))]++
 			at++
 		}
@@ -136,7 +136,7 @@ func TestStandardized(t *testing.T) {
 	if half.Len() != 250 || rest.Len() != 251 {
 		t.Errorf("%d and %d rows, want 250 and 251", half.Len(), rest.Len())
 	}
-	rows := append(slices.Clone(half.rows), rest.rows...)
+	rows := append(slices.Clone(half.Values), rest.Values...)
 	for f := range 54 {
 		var mean, square float64
 		for i := range 501 {

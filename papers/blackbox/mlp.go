@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/papers/tables"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -83,8 +84,16 @@ func rectify(x []float32) {
 	}
 }
 
-// segments returns the layers, uniform in +-1/sqrt(fan_in).
-func segments() (s []plan.Segment) {
+// An mlp is the mean cross-entropy of the MLP over rows of a table, for training.
+type mlp struct{ *models.Net }
+
+func newMLP(t *tables.Table) mlp {
+	return mlp{models.NewNet(t, widths[1:len(widths)-1]...)}
+}
+
+// Segments returns the layers, uniform in +-1/sqrt(fan_in): each is one, as in the models that are
+// kept.
+func (mlp) Segments() (s []plan.Segment) {
 	for l := 1; l < len(widths); l++ {
 		in, out := widths[l-1], widths[l]
 		s = append(s, plan.Segment{Name: "fc" + strconv.Itoa(l), Len: uint64(out * (in + 1)),
@@ -93,4 +102,4 @@ func segments() (s []plan.Segment) {
 	return s
 }
 
-var _ models.Differentiable = (*mlp)(nil)
+var _ models.Differentiable = mlp{}

@@ -5,37 +5,38 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/papers/tables"
 )
 
 // randomRows returns rows of random features and labels.
-func randomRows(n int) *mlp {
-	m, rng := &mlp{}, stream(5, 0)
+func randomRows(n int) *tables.Table {
+	m, rng := &tables.Table{Features: widths[0], Classes: 7}, stream(5, 0)
 	for range n {
-		m.labels = append(m.labels, uint8(rng.IntN(7)))
+		m.Labels = append(m.Labels, uint8(rng.IntN(7)))
 		for range widths[0] {
-			m.rows = append(m.rows, float32(rng.NormFloat64()))
+			m.Values = append(m.Values, float32(rng.NormFloat64()))
 		}
 	}
 	return m
 }
 
 // slow is the mean loss by its definition, in float64.
-func (m *mlp) slow(params []float32, batch []int) (loss float64) {
+func slow(m *tables.Table, params []float32, batch []int) (loss float64) {
 	for _, at := range batch {
 		var p [7]float64
 		var sum float64
-		for c, z := range m.slowLogits(params, at) {
+		for c, z := range slowLogits(params, m.At(at)) {
 			p[c] = z
 			sum += math.Exp(z)
 		}
-		loss += (math.Log(sum) - p[m.labels[at]]) / float64(len(batch))
+		loss += (math.Log(sum) - p[m.Labels[at]]) / float64(len(batch))
 	}
 	return loss
 }
 
-func (m *mlp) slowLogits(params []float32, at int) []float64 {
+func slowLogits(params, row []float32) []float64 {
 	var x []float64
-	for _, v := range m.rows[at*54:][:54] {
+	for _, v := range row {
 		x = append(x, float64(v))
 	}
 	for l, out := range []int{30, 14, 7} {
@@ -55,13 +56,14 @@ func (m *mlp) slowLogits(params []float32, at int) []float64 {
 }
 
 func TestMLPIsItsDefinition(t *testing.T) {
-	m := randomRows(600) // more than two chunks
+	rows := randomRows(600)
+	m := newMLP(rows)
 	if mlpDim != 2189 {
 		t.Errorf("%d parameters, the paper has 2,189", mlpDim)
 	}
 	params, batch := models.Initial(m, 1), stream(1, 0).Perm(600)
 	grad := make([]float32, mlpDim)
-	want := m.slow(params, batch)
+	want := slow(rows, params, batch)
 	if got := m.Gradient(grad, params, batch); math.Abs(got-want) > 1e-6*want ||
 		math.Abs(m.Loss(params, batch)-want) > 1e-6*want {
 		t.Errorf("loss %v of Gradient, %v of Loss, want %v", got, m.Loss(params, batch), want)
@@ -81,7 +83,7 @@ func TestMLPIsItsDefinition(t *testing.T) {
 			for i, g := range part {
 				to[at+i] += float32(by * float64(g) / math.Sqrt(square))
 			}
-			return m.slow(to, batch)
+			return slow(rows, to, batch)
 		}
 		got, want := (moved(mu)-moved(-mu))/(2*mu), math.Sqrt(square)
 		if math.Abs(got-want) > 5e-3*want {

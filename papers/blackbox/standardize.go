@@ -10,15 +10,15 @@ import (
 // standardized splits the rows of a table at random into halves. Each feature is
 // standardized by its mean and standard deviation in the table. The split is always the
 // same.
-func standardized(t *tables.Table) (half, rest *mlp) {
+func standardized(t *tables.Table) (half, rest *tables.Table) {
 	mean, deviation := moments(t)
 	order := stream(1, forSplit).Perm(t.Len())
-	part := func(list []int) *mlp {
-		m := &mlp{}
+	part := func(list []int) *tables.Table {
+		m := &tables.Table{Features: t.Features, Classes: t.Classes}
 		for _, at := range list {
-			m.labels = append(m.labels, t.Labels[at])
+			m.Labels = append(m.Labels, t.Labels[at])
 			for f, v := range t.At(at) {
-				m.rows = append(m.rows, float32((float64(v)-mean[f])/deviation[f]))
+				m.Values = append(m.Values, float32((float64(v)-mean[f])/deviation[f]))
 			}
 		}
 		return m

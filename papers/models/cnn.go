@@ -23,8 +23,8 @@ type CNN struct {
 	dense  []linear
 	dim    int
 
-	forward   shelf[workspace]
-	gradients shelf[workspace]
+	forward   Shelf[workspace]
+	gradients Shelf[workspace]
 }
 
 // A linear layer's weights are [out][in], then its biases.
@@ -169,8 +169,8 @@ func (m *CNN) Logits(dst, params, images []float32) {
 	if len(images) != n*size || len(dst) != n*outputs || len(params) != m.dim {
 		panic("models: Logits: the lengths of dst, params and images do not fit")
 	}
-	ws := m.forward.take(m.newForward)
-	defer m.forward.put(ws)
+	ws := m.forward.Take(m.newForward)
+	defer m.forward.Put(ws)
 	m.pack(ws, params)
 	for at := 0; at < n; at += chunk {
 		end := min(at+chunk, n)
@@ -182,8 +182,8 @@ func (m *CNN) Logits(dst, params, images []float32) {
 // sum returns the sum of the cross-entropies over a minibatch, and how many of
 // its images are classified right.
 func (m *CNN) Sum(params []float32, batch []int) (loss float64, right int) {
-	ws := m.forward.take(m.newForward)
-	defer m.forward.put(ws)
+	ws := m.forward.Take(m.newForward)
+	defer m.forward.Put(ws)
 	m.pack(ws, params)
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)

@@ -22,7 +22,7 @@ func TestTiles(t *testing.T) {
 	plain := NewCNNMNIST(m.images, data.MNISTMean, data.MNISTStd)
 	ws := plain.newForward()
 	ws.fused.tiles = nil
-	plain.forward.put(ws)
+	plain.forward.Put(ws)
 	x, batch, grad := Initial(m, 1), sequence(70), make([]float32, m.Dim())
 	const mu = 1e-3
 	at, want := m.Loss(x, batch), plain.Loss(x, batch)
@@ -51,7 +51,7 @@ func TestShort(t *testing.T) {
 		}
 		ws := m.newForward()
 		ws.fused.short, ws.fused.tiles = true, nil
-		m.forward.put(ws)
+		m.forward.Put(ws)
 		x := Initial(m, 1)
 		for _, at := range []int{0, 69} {
 			got, want := m.Loss(x, []int{at}), m.slow(x, []int{at})

@@ -39,8 +39,8 @@ func (m *CNN) newGradient() *workspace {
 func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)
-	ws := m.gradients.take(m.newGradient)
-	defer m.gradients.put(ws)
+	ws := m.gradients.Take(m.newGradient)
+	defer m.gradients.Put(ws)
 	m.pack(ws, params)
 	clear(ws.back.packed)
 	part := 1 / float64(len(batch))

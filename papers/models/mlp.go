@@ -22,7 +22,7 @@ import (
 type MLP struct {
 	*Samples
 	hidden int
-	shelf  shelf[mlpWorkspace]
+	shelf  Shelf[mlpWorkspace]
 }
 
 // An mlpWorkspace holds what one pass computes for a chunk of samples.
@@ -78,8 +78,8 @@ func (m *MLP) newWorkspace() *mlpWorkspace {
 }
 
 func (m *MLP) Sum(params []float32, batch []int) (loss float64, right int) {
-	ws := m.shelf.take(m.newWorkspace)
-	defer m.shelf.put(ws)
+	ws := m.shelf.Take(m.newWorkspace)
+	defer m.shelf.Put(ws)
 	out := params[m.hidden*(m.features+1):] // v, then c
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)

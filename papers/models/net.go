@@ -22,9 +22,9 @@ type Net struct {
 	table  *tables.Table
 	layers []linear
 	dim    int
-	shelf  shelf[netWorkspace]
+	shelf  Shelf[netWorkspace]
 
-	gradients shelf[netBackward]
+	gradients Shelf[netBackward]
 }
 
 // A netWorkspace holds the rows of a chunk, then the outputs of each layer.
@@ -96,8 +96,8 @@ func (m *Net) newWorkspace() *netWorkspace {
 
 // Sum implements [softmax.Scorer].
 func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
-	ws := m.shelf.take(m.newWorkspace)
-	defer m.shelf.put(ws)
+	ws := m.shelf.Take(m.newWorkspace)
+	defer m.shelf.Put(ws)
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)
 		m.load(ws, batch[:n])

@@ -27,8 +27,8 @@ func (m *Net) newBackward() *netBackward {
 func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)
-	ws := m.gradients.take(m.newBackward)
-	defer m.gradients.put(ws)
+	ws := m.gradients.Take(m.newBackward)
+	defer m.gradients.Put(ws)
 	part := 1 / float64(len(batch))
 	for rest := batch; len(rest) > 0; {
 		n := min(len(rest), chunk)

@@ -2,16 +2,16 @@ package models
 
 import "sync"
 
-// A shelf keeps what a call needs besides its arguments for the next call. It holds as many as
+// A Shelf keeps what a call needs besides its arguments for the next call. It holds as many as
 // there were calls at a time. Unlike those of a sync.Pool they survive garbage collections, so that
 // calls allocate nothing after the first.
-type shelf[T any] struct {
+type Shelf[T any] struct {
 	mu   sync.Mutex // guards free
 	free []*T
 }
 
-// take returns one that nobody else has, from the shelf or made.
-func (s *shelf[T]) take(make func() *T) *T {
+// Take returns one that nobody else has, from the shelf or made.
+func (s *Shelf[T]) Take(make func() *T) *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := len(s.free) - 1; last >= 0 {
@@ -22,8 +22,8 @@ func (s *shelf[T]) take(make func() *T) *T {
 	return make()
 }
 
-// put gives t back.
-func (s *shelf[T]) put(t *T) {
+// Put gives t back.
+func (s *Shelf[T]) Put(t *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free = append(s.free, t)
