@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/attack"
 	"github.com/zofl/zofl/papers/models/train"
 	"github.com/zofl/zofl/papers/run"
@@ -35,7 +36,7 @@ func (x *trial) load(name string) (*set, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s := &set{name: name, tag: name[:1], curves: map[method]*curve{}}
-	_, s.accuracy = test.Evaluate(params, workers)
+	_, s.accuracy = softmax.Evaluate(test, params, workers)
 	list, held := net.Right(params, class), test.Right(params, class)
 	if len(list) == 0 || len(held) == 0 {
 		return nil, fmt.Errorf("%s: the classifier is right on %d training and %d test images "+

@@ -80,17 +80,6 @@ func (m *Net) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean loss and the accuracy over a minibatch.
-func (m *Net) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return softmax.Mean(m, params, batch)
-}
-
-// Evaluate returns the loss and the accuracy over all images. They do not depend on the number of
-// goroutines.
-func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return softmax.Evaluate(m, params, goroutines)
-}
-
 // Right returns the images of a class that params classify correctly, in order.
 func (m *Net) Right(params []float32, class uint8) (list []int) {
 	for i, label := range m.images.Labels {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/models/train"
 )
@@ -122,13 +123,13 @@ func TestGradient(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	m := New(data.Digits(700, 2))
 	params := models.Initial(m, 3)
-	loss, accuracy := m.Evaluate(params, 3)
-	if l, a := m.Metrics(params, sequence(0, 700)); math.Abs(loss-l) > 1e-12 || accuracy != a {
+	loss, accuracy := softmax.Evaluate(m, params, 3)
+	if l, a := softmax.Mean(m, params, sequence(0, 700)); math.Abs(loss-l) > 1e-12 || accuracy != a {
 		t.Errorf("got %v, %v, want %v, %v", loss, accuracy, l, a)
 	}
 	class := uint8(4)
 	for _, i := range m.Right(params, class) {
-		if _, a := m.Metrics(params, []int{i}); m.images.Labels[i] != class || a != 1 {
+		if _, a := softmax.Mean(m, params, []int{i}); m.images.Labels[i] != class || a != 1 {
 			t.Errorf("image %d, a %d, is not classified right", i, m.images.Labels[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers/firstorder"
 	"github.com/zofl/zofl/papers/lab"
@@ -88,7 +89,7 @@ func (d *duel) gradients(ctx context.Context, e *lab.Env, a *gradientArm,
 		if n%d.every > 0 && n < d.rounds {
 			continue
 		}
-		_, accuracy := d.test.Evaluate(r.X, 2)
+		_, accuracy := softmax.Evaluate(d.test, r.X, 2)
 		c.points = append(c.points, duelPoint{round: uint64(n), gradients: uint64(r.Gradients),
 			numbers: r.Floats, accuracy: accuracy})
 		e.Say("%s seed %d: round %d of %d, train loss %.4f, accuracy %.4f", a.title, seed, n,

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
@@ -56,7 +57,7 @@ func Train(ctx context.Context, cfg Config) ([]Point, error) {
 		done := t.used >= cfg.Budget || !t.finite()
 		if t.used*float64(cfg.Times) >= float64(next)*cfg.Budget || done {
 			next = 1 + int(t.used/cfg.Budget*float64(cfg.Times))
-			loss, accuracy := cfg.Test.Evaluate(t.model(), 1)
+			loss, accuracy := softmax.Evaluate(cfg.Test, t.model(), 1)
 			points = append(points, Point{t.spent, t.n, loss, accuracy})
 		}
 		if done {

@@ -102,7 +102,7 @@ func TestBinaryLossIsItsDefinition(t *testing.T) {
 			for _, at := range batch {
 				want += m.slow(params, at) / float64(n)
 			}
-			got, accuracy := m.Metrics(params, batch)
+			got, accuracy := softmax.Mean(m, params, batch)
 			if !(math.Abs(got-want) < 1e-6) {
 				t.Errorf("%s, %d samples: got %v, want %v", name, n, got, want)
 			}
@@ -140,7 +140,7 @@ func TestBinaryByHand(t *testing.T) {
 		{NewLogistic(s, false), []float32{1}, math.Log(1 + math.Exp(-3)),
 			math.Log(1 + math.Exp(-2)), 1},
 	} {
-		loss, accuracy := tt.m.Metrics(tt.params, []int{0, 1})
+		loss, accuracy := softmax.Mean(tt.m, tt.params, []int{0, 1})
 		if want := (tt.want0 + max(tt.want1, 0)) / 2; math.Abs(loss-want) > 1e-12 ||
 			accuracy != tt.part {
 			t.Errorf("got loss %v and accuracy %v, want %v and %v", loss, accuracy, want, tt.part)
@@ -207,9 +207,9 @@ func TestBinaryEvaluate(t *testing.T) {
 	s := SparseSamples(tables.Planted(600, 2))
 	for _, m := range []Model{NewLogistic(s, true), NewSVM(s, false), NewMLP(s, 3)} {
 		params := random(m.Dim(), 3)
-		wantLoss, wantAccuracy := m.Metrics(params, sequence(600))
+		wantLoss, wantAccuracy := softmax.Mean(m, params, sequence(600))
 		for _, goroutines := range []int{0, 1, 3} {
-			loss, accuracy := m.Evaluate(params, goroutines)
+			loss, accuracy := softmax.Evaluate(m, params, goroutines)
 			if math.Abs(loss-wantLoss) > 1e-12 || accuracy != wantAccuracy {
 				t.Errorf("%T, %d goroutines: got %v and %v, want %v and %v",
 					m, goroutines, loss, accuracy, wantLoss, wantAccuracy)

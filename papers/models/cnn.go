@@ -147,18 +147,6 @@ func (m *CNN) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean cross-entropy and the part of the images for which
-// the label's output is the largest.
-func (m *CNN) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return softmax.Mean(m, params, batch)
-}
-
-// Evaluate returns loss and accuracy over all images, computed by the given
-// number of goroutines, at least one. The result does not depend on it.
-func (m *CNN) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return softmax.Evaluate(m, params, goroutines)
-}
-
 // Logits computes the outputs of the given images, image after image, which are
 // on the scale that the network sees: for images from -0.5 to 0.5, make it with
 // mean 0.5 and std 1. dst is as many times [CNN.Outputs] long as there are

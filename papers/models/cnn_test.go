@@ -145,7 +145,7 @@ func TestCNNLossIsItsDefinition(t *testing.T) {
 			if !(math.Abs(got-want) < 1e-6*want) {
 				t.Errorf("%s, %d images: got %v, want %v", name, n, got, want)
 			}
-			if also, _ := m.Metrics(params, batch); also != got {
+			if also, _ := softmax.Mean(m, params, batch); also != got {
 				t.Errorf("%s, %d images: Metrics gives loss %v, Loss %v", name, n, also, got)
 			}
 		}
@@ -192,7 +192,7 @@ func TestCNNByHand(t *testing.T) {
 		t.Errorf("got logits %v, want %v", logits, want)
 	}
 	want := math.Log(math.Exp(0.25)+1+math.E) - 1
-	loss, accuracy := m.Metrics(p, []int{0})
+	loss, accuracy := softmax.Mean(m, p, []int{0})
 	if math.Abs(loss-want) > 1e-7 || accuracy != 1 {
 		t.Errorf("got loss %v and accuracy %v, want %v and 1", loss, accuracy, want)
 	}
@@ -317,10 +317,10 @@ func TestCNNEvaluate(t *testing.T) {
 	}
 	m := NewCNNSmall(data.Digits(n, 2), data.MNISTMean, data.MNISTStd)
 	params := Initial(m, 3)
-	wantLoss, wantAccuracy := m.Metrics(params, sequence(n))
-	first, _ := m.Evaluate(params, 1)
+	wantLoss, wantAccuracy := softmax.Mean(m, params, sequence(n))
+	first, _ := softmax.Evaluate(m, params, 1)
 	for _, goroutines := range []int{-1, 1, 2, 7} {
-		loss, accuracy := m.Evaluate(params, goroutines)
+		loss, accuracy := softmax.Evaluate(m, params, goroutines)
 		if loss != first || math.Abs(loss-wantLoss) > 1e-12 || accuracy != wantAccuracy {
 			t.Errorf("%d goroutines: got %v and %v, want %v and %v",
 				goroutines, loss, accuracy, wantLoss, wantAccuracy)

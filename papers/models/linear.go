@@ -60,18 +60,6 @@ func (l *Linear) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean loss, as [Linear.Loss] does, and the part of the samples
-// that are classified right.
-func (l *Linear) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return softmax.Mean(l, params, batch)
-}
-
-// Evaluate returns loss and accuracy over all samples, computed by the given number
-// of goroutines, at least one. The result does not depend on it.
-func (l *Linear) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return softmax.Evaluate(l, params, goroutines)
-}
-
 func (l *Linear) Sum(params []float32, batch []int) (loss float64, right int) {
 	for _, at := range batch {
 		m := l.dot(at, params[:l.features])

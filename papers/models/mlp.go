@@ -57,18 +57,6 @@ func (m *MLP) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean cross-entropy and the part of the samples that are
-// classified right.
-func (m *MLP) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return softmax.Mean(m, params, batch)
-}
-
-// Evaluate returns loss and accuracy over all samples, computed by the given number
-// of goroutines, at least one. The result does not depend on it.
-func (m *MLP) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return softmax.Evaluate(m, params, goroutines)
-}
-
 func (m *MLP) newWorkspace() *mlpWorkspace {
 	ws := &mlpWorkspace{hidden: make([]float32, chunk*m.hidden)}
 	if m.sparse == nil {

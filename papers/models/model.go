@@ -3,6 +3,7 @@ package models
 import (
 	"math/rand/v2"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -12,24 +13,15 @@ const initialStream = 0x696e697469616c73
 // A Model is a loss over the samples that it was made of, as a function of one
 // flat parameter vector. Any number of goroutines may use one Model.
 //
-// Loss, Metrics and Evaluate panic if params is not Dim long, and the first two
-// if batch is empty or names a sample that is not there.
+// Loss panics if params is not Dim long, and if batch is empty or names a sample that is not there.
+// [softmax.Mean] and [softmax.Evaluate] give the accuracy, too.
 type Model interface {
-	// Dim returns the number of parameters.
-	Dim() int
-	// Len returns the number of samples.
-	Len() int
+	softmax.Scorer
 	// Segments returns the layers in the order of the parameters, with the model's usual
 	// initialization, for a plan's Segments.
 	Segments() []plan.Segment
 	// Loss returns the mean loss over the samples named by batch.
 	Loss(params []float32, batch []int) float64
-	// Metrics returns the mean loss, as Loss does, and the part of the samples
-	// that are classified right.
-	Metrics(params []float32, batch []int) (loss, accuracy float64)
-	// Evaluate returns loss and accuracy over all samples, computed by the given
-	// number of goroutines, at least one. The result does not depend on it.
-	Evaluate(params []float32, goroutines int) (loss, accuracy float64)
 }
 
 // A Differentiable is a Model with a gradient, for training the usual way.

@@ -74,17 +74,6 @@ func (m *Net) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean cross-entropy and the part of the rows that are classified right.
-func (m *Net) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return softmax.Mean(m, params, batch)
-}
-
-// Evaluate returns loss and accuracy over all rows, computed by the given number of
-// goroutines, at least one. The result does not depend on it.
-func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return softmax.Evaluate(m, params, goroutines)
-}
-
 func (m *Net) newWorkspace() *netWorkspace {
 	ws := &netWorkspace{values: [][]float32{make([]float32, chunk*m.table.Features)},
 		logits: make([]float64, m.table.Classes)}

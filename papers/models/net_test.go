@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/tables"
 )
 
@@ -69,13 +70,13 @@ func TestNetIsItsDefinition(t *testing.T) {
 					right++
 				}
 			}
-			loss, accuracy := m.Metrics(params, sequence(n))
+			loss, accuracy := softmax.Mean(m, params, sequence(n))
 			if math.Abs(loss-sum/float64(n)) > 1e-5 || accuracy != right/float64(n) {
 				t.Errorf("%d hidden units, %d rows: %v and %v, want %v and %v",
 					hidden, n, loss, accuracy, sum/float64(n), right/float64(n))
 			}
 		}
-		if loss, _ := m.Evaluate(params, 3); math.Abs(loss-m.Loss(params, sequence(150))) > 1e-9 {
+		if loss, _ := softmax.Evaluate(m, params, 3); math.Abs(loss-m.Loss(params, sequence(150))) > 1e-9 {
 			t.Errorf("%d hidden units: Evaluate and Loss differ", hidden)
 		}
 		params[0] = float32(math.NaN())

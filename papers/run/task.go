@@ -1,6 +1,9 @@
 package run
 
-import "github.com/zofl/zofl/client/objective"
+import (
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+)
 
 // A Task is what a fleet trains. Several goroutines call its functions at the same time.
 type Task struct {
@@ -32,10 +35,8 @@ const (
 // A Model is a model with the samples that it is evaluated on, such as those of package
 // models. Its methods are safe for concurrent use.
 type Model interface {
-	Dim() int // parameters
-	Len() int // samples
+	softmax.Scorer
 	Loss(params []float32, batch []int) float64
-	Evaluate(params []float32, goroutines int) (loss, accuracy float64)
 }
 
 // A differentiable is a [Model] with a gradient, which it adds to grad.
@@ -49,7 +50,7 @@ func Classifier(train, test Model, goroutines int) Task {
 	t := Task{
 		Dim: train.Dim(), Loss: train.Loss, Metrics: []string{TestLoss, Accuracy},
 		Measure: func(params []float32) []float64 {
-			loss, accuracy := test.Evaluate(params, goroutines)
+			loss, accuracy := softmax.Evaluate(test, params, goroutines)
 			return []float64{loss, accuracy}
 		},
 	}

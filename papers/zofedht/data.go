@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
@@ -119,7 +120,7 @@ func (s *set) task() run.Task {
 	return run.Task{
 		Dim: s.model.Dim(), Loss: s.model.Loss, Metrics: metrics,
 		Measure: func(params []float32) []float64 {
-			loss, accuracy := s.model.Evaluate(params, 2)
+			loss, accuracy := softmax.Evaluate(s.model, params, 2)
 			return []float64{loss, accuracy}
 		},
 	}

@@ -61,18 +61,6 @@ func (s *Classifier) Loss(params []float32, batch []int) float64 {
 	return loss
 }
 
-// Metrics returns the mean cross-entropy, as [Classifier.Loss] does, and the part
-// of the images for which the label's logit is the largest.
-func (s *Classifier) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return Mean(s, params, batch)
-}
-
-// Evaluate returns loss and accuracy over all images, computed by the given
-// number of goroutines, at least one. The result does not depend on it.
-func (s *Classifier) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return Evaluate(s, params, goroutines)
-}
-
 // Sum returns the sum of the cross-entropies over a minibatch, and how many of
 // its images are classified right.
 func (s *Classifier) Sum(params []float32, batch []int) (loss float64, right int) {

@@ -92,8 +92,8 @@ func TestLossIsItsDefinition(t *testing.T) {
 			if math.Abs(got-want) > 1e-6*max(want, 1) {
 				t.Errorf("%v, %d images: got %v, want %v", shape, n, got, want)
 			}
-			if also, _ := s.Metrics(params, batch); also != got {
-				t.Errorf("%v, %d images: Metrics gives loss %v, Loss %v", shape, n, also, got)
+			if also, _ := Mean(s, params, batch); also != got {
+				t.Errorf("%v, %d images: Mean gives loss %v, Loss %v", shape, n, also, got)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func TestLossIsStable(t *testing.T) {
 	s.labels = []uint8{0, 1, 2, 0}
 	params := make([]float32, s.Dim())
 	copy(params[12:], []float32{1000, 0, -1000})
-	loss, accuracy := s.Metrics(params, []int{0, 1, 2, 3})
+	loss, accuracy := Mean(s, params, []int{0, 1, 2, 3})
 	if loss != 750 || accuracy != 0.5 {
 		t.Errorf("got loss %v and accuracy %v, want 750 and 0.5", loss, accuracy)
 	}
@@ -169,10 +169,10 @@ func TestLossIsStable(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	s := New(data.Digits(1000, 2), data.MNISTMean, data.MNISTStd)
 	params := random(s.Dim(), 3)
-	wantLoss, wantAccuracy := s.Metrics(params, sequence(1000))
-	first, _ := s.Evaluate(params, 1)
+	wantLoss, wantAccuracy := Mean(s, params, sequence(1000))
+	first, _ := Evaluate(s, params, 1)
 	for _, goroutines := range []int{-1, 1, 2, 7} {
-		loss, accuracy := s.Evaluate(params, goroutines)
+		loss, accuracy := Evaluate(s, params, goroutines)
 		if loss != first || math.Abs(loss-wantLoss) > 1e-12 || accuracy != wantAccuracy {
 			t.Errorf("%d goroutines: got %v and %v, want %v and %v",
 				goroutines, loss, accuracy, wantLoss, wantAccuracy)
@@ -274,7 +274,7 @@ func train(t *testing.T, training, test *data.Images, steps int) (loss, accuracy
 			params[i] -= float32(rate * g)
 		}
 	}
-	return New(test, data.MNISTMean, data.MNISTStd).Evaluate(params, 2)
+	return Evaluate(New(test, data.MNISTMean, data.MNISTStd), params, 2)
 }
 
 // The drawn digits are about as hard for a linear classifier as MNIST is.

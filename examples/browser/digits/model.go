@@ -133,7 +133,7 @@ func (m *Model) Loss(_ context.Context, x []float32, b objective.Batch) (float64
 
 // Evaluate implements [objective.Evaluator], for a plan whose metrics are loss and accuracy.
 func (m *Model) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
-	loss, accuracy := m.test.Evaluate(x, 1)
+	loss, accuracy := softmax.Evaluate(m.test, x, 1)
 	return []float64{loss, accuracy}, m.test.Len(), nil
 }
 
@@ -144,7 +144,7 @@ func (m *Model) Score(x []float32, n int) float64 {
 	for i := range batch {
 		batch[i] = i
 	}
-	_, accuracy := m.test.Metrics(x, batch)
+	_, accuracy := softmax.Mean(m.test, x, batch)
 	return accuracy
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
 )
 
@@ -35,7 +36,7 @@ func TestTrainOnDigits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loss, accuracy := test.Evaluate(params, 2)
+		loss, accuracy := softmax.Evaluate(test, params, 2)
 		t.Logf("%s: test loss %.4f, accuracy %.4f", name, loss, accuracy)
 		if accuracy < 0.88 {
 			t.Errorf("%s: accuracy %.4f, want 0.88 at least", name, accuracy)

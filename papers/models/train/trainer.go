@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
 )
 
@@ -129,7 +130,7 @@ func (t *trainer) report() error {
 	p := Progress{Step: t.at, Steps: t.total, Loss: t.sum / float64(t.at-t.since)}
 	t.sum, t.since = 0, t.at
 	if t.cfg.Test != nil {
-		p.TestLoss, p.Accuracy = t.cfg.Test.Evaluate(t.params, t.cfg.Goroutines)
+		p.TestLoss, p.Accuracy = softmax.Evaluate(t.cfg.Test, t.params, t.cfg.Goroutines)
 	}
 	if t.cfg.Progress != nil {
 		if err := t.cfg.Progress(p); err != nil {

@@ -72,7 +72,7 @@ func (l *log) evaluate(test *softmax.Classifier) (loss, accuracy float64) {
 	if len(x) != Dim {
 		return 0, 0
 	}
-	return test.Evaluate(x, 1)
+	return softmax.Evaluate(test, x, 1)
 }
 
 // traffic returns the bytes that all phones have sent and received.

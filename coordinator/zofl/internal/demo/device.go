@@ -42,7 +42,7 @@ func (l *loss) Loss(_ context.Context, x []float32, b objective.Batch) (float64,
 
 // Evaluate implements [objective.Evaluator].
 func (l *loss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
-	loss, accuracy := l.test.Evaluate(x, 1)
+	loss, accuracy := softmax.Evaluate(l.test, x, 1)
 	return []float64{loss, accuracy}, l.test.Len(), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -118,11 +119,11 @@ func (r *run) result(ctx context.Context, log runlog.Log) (*Result, error) {
 	up, down := r.traffic()
 	share := float64(len(r.devices)) * float64(max(witness.Rounds(), 1))
 	res.BytesUp, res.BytesDown = float64(up)/share, float64(down)/share
-	res.Loss, res.Accuracy = r.images.test.Evaluate(witness.Params(), 2)
+	res.Loss, res.Accuracy = softmax.Evaluate(r.images.test, witness.Params(), 2)
 	first, err := source.Replay(ctx, source.Stored(log, nil), source.Config{At: 1})
 	if err != nil {
 		return nil, fmt.Errorf("demo: record 1 of the log: %w", err)
 	}
-	res.LossBefore, res.AccuracyBefore = r.images.test.Evaluate(first.Params(), 2)
+	res.LossBefore, res.AccuracyBefore = softmax.Evaluate(r.images.test, first.Params(), 2)
 	return res, nil
 }

@@ -119,6 +119,6 @@ func (c *classifier) ClassLosses(_ context.Context, x []float32, b objective.Bat
 
 // Evaluate implements [objective.Evaluator] for plans whose metrics are loss and accuracy.
 func (c *classifier) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
-	loss, accuracy := c.test.Evaluate(x, 1)
+	loss, accuracy := softmax.Evaluate(c.test, x, 1)
 	return []float64{loss, accuracy}, c.test.Len(), nil
 }
