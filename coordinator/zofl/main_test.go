@@ -27,7 +27,7 @@ func zofl(t *testing.T, args ...string) (string, error) {
 }
 
 func TestDemoJSON(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "decomfl", "--json", "--rounds", "12", "--clients", "3",
+	out, err := zofl(t, "demo", "--method", "decomfl", "--json", "--rounds", "12", "--devices", "3",
 		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split",
 		"iid")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestDemoJSON(t *testing.T) {
 
 // TestDemoDense: the vectors of a run make the replay that devices are compared with.
 func TestDemoDense(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "8", "--clients", "2",
+	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "8", "--devices", "2",
 		"--set", "steps=2", "--set", "perturbations=20", "--set", "step=1e-3")
 	if err != nil || cell(out, "replicas agree") != "true" ||
 		cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" ||
@@ -67,7 +67,7 @@ func TestDemoDense(t *testing.T) {
 
 // TestDemoSaysWhatFailed: a demo whose model got no better says so, and does not exit with 0.
 func TestDemoSaysWhatFailed(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--clients", "2", "--set",
+	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--devices", "2", "--set",
 		"step=1e-18")
 	if cli.ExitCode(err, false) != cli.ExitFailure || !strings.Contains(err.Error(), "no better") ||
 		!strings.Contains(err.Error(), "--rounds") || cell(out, "replicas agree") != "true" {
@@ -82,11 +82,11 @@ func TestDemoRefuses(t *testing.T) {
 		want []string // in the message
 	}{
 		{"method", []string{"--method", "nothing"}, []string{"--method nothing: ", "decomfl"}},
-		{"devices", []string{"--clients", "0"}, []string{"devices", "0"}},
+		{"devices", []string{"--devices", "0"}, []string{"devices", "0"}},
 		{"split", []string{"--split", "odd"}, []string{"split", "odd", "dirichlet"}},
 		{"field", []string{"--set", "stepz=3"}, []string{"stepz", "3"}},
 		{"value", []string{"--set", "beta=1.5"}, []string{"beta", "1.5"}},
-		{"form", []string{"--set", "beta"}, []string{"set", "beta", "field=value"}},
+		{"form", []string{"--set", "beta"}, []string{"beta", "field=value"}},
 		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
 		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`},
 			[]string{"metrics", "accuracy"}},

@@ -142,7 +142,7 @@ func TestHTTPRefuses(t *testing.T) {
 
 // TestDemoHTTP: a demo's page stays when the demo is over, with a token that its log has.
 func TestDemoHTTP(t *testing.T) {
-	p := start(t, "demo", "--method", "decomfl", "--rounds", "12", "--clients", "3",
+	p := start(t, "demo", "--method", "decomfl", "--rounds", "12", "--devices", "3",
 		"--http", "127.0.0.1:0")
 	line := p.says(&p.stderr, "dashboard", "#token=")
 	p.says(&p.stderr, "stays until Ctrl-C")

@@ -62,7 +62,7 @@ func TestTune(t *testing.T) {
 	if files, _ := os.ReadDir(filepath.Dir(out)); len(files) != 1 {
 		t.Errorf("files are left: %v", files)
 	}
-	text, err := zofl(t, "tune", name, "--queries", "3000", "--clients", "3")
+	text, err := zofl(t, "tune", name, "--queries", "3000", "--devices", "3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{name, "--force"}, []string{"--force", "--out"}},
 		{[]string{name, "--fields", "beta"}, []string{"--fields beta: ", "mu, step"}},
 		{[]string{name, "--queries", "5"}, []string{"--queries 5: ", "the default is"}},
-		{[]string{name, "--clients", "-1"}, []string{"--devices -1: give"}},
+		{[]string{name, "--devices", "-1"}, []string{"--devices -1: give"}},
 		{[]string{name, "--objective", "bowl", "--devices", "-1"}, []string{"--devices -1: give"}},
 		{[]string{name, "--split", "odd"}, []string{"--split odd: choose"}},
 		{[]string{name, "--objective", "odd"}, []string{"--objective odd: "}},

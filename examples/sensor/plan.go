@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io"
-	"strings"
 
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 	"github.com/zofl/zofl/plan"
@@ -25,17 +24,9 @@ func makePlan(cfg *config.Config, settings []string) (*plan.Plan, error) {
 	p.Members, p.Target, p.Quorum = 3, 0, 0
 	p.Batch, p.Rounds, p.Deadline, p.MaxAttempts = 64, 3000, 5000, 1000
 	p.ServerStep = 1e-2
-	var names []string
-	for _, set := range settings {
-		name, value, ok := strings.Cut(set, "=")
-		if !ok {
-			return nil, &plan.Error{Field: set, Value: "nothing",
-				Remedy: "write it as field=value, such as rounds=3000"}
-		}
-		if err := planfile.Set(p, name, value); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
+	names, err := planfile.SetAll(p, settings)
+	if err != nil {
+		return nil, err
 	}
 	preset.Guard(p, names...) // one device must not spoil what the others learn
 	complete(p)

@@ -174,11 +174,8 @@ func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
 		Set: func(p *plan.Plan) {
 			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
 			p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
-			for _, field := range strings.Fields(s.settings) {
-				name, value, _ := strings.Cut(field, "=")
-				if err := planfile.Set(p, name, value); err != nil {
-					panic("paper: internal error: " + err.Error())
-				}
+			if _, err := planfile.SetAll(p, strings.Fields(s.settings)); err != nil {
+				panic("paper: internal error: " + err.Error())
 			}
 		},
 	}

@@ -56,13 +56,9 @@ func (c *Method) Fields(p *plan.Plan, step float32) {
 	if step != 0 {
 		set = append(set, fmt.Sprintf("%s=%v", c.StepName(), step))
 	}
-	var names []string
-	for _, text := range set {
-		field, value, _ := strings.Cut(text, "=")
-		if err := planfile.Set(p, field, value); err != nil {
-			panic("paper: internal error: " + err.Error())
-		}
-		names = append(names, field)
+	names, err := planfile.SetAll(p, set)
+	if err != nil {
+		panic("paper: internal error: " + err.Error())
 	}
 	preset.Fit(p, names...)
 }

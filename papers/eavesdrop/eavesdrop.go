@@ -136,11 +136,8 @@ func (x *trial) plan(a arm, seed uint64, task run.Task) (*plan.Plan, []byte, err
 	}
 	p.Rounds, p.Batch, p.Perturbations, p.Diverge, p.MaxScalar = x.rounds, 32, 10, 0, 65504
 	p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
-	for _, field := range strings.Fields(a.settings) {
-		name, value, _ := strings.Cut(field, "=")
-		if err := planfile.Set(p, name, value); err != nil {
-			return nil, nil, err
-		}
+	if _, err := planfile.SetAll(p, strings.Fields(a.settings)); err != nil {
+		return nil, nil, err
 	}
 	if a.epsilon > 0 {
 		p.DPNoise = dp.NoiseFor(p, a.epsilon)

@@ -126,10 +126,9 @@ func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*pla
 		return p, nil
 	}
 	field, _ := contest.StepOf(p)
-	if err := planfile.Set(p, field, fmt.Sprint(step)); err != nil {
-		return nil, err
-	}
-	return p, planfile.Set(p, "step_decay", contest.FixedDecay)
+	_, err = planfile.SetAll(p, []string{fmt.Sprint(field, "=", step),
+		"step_decay=" + contest.FixedDecay})
+	return p, err
 }
 
 // score trains a task with a seed, or returns what an earlier run saved.

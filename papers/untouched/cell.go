@@ -221,13 +221,8 @@ func (t *variant) set(p *plan.Plan) error {
 	if t.field != "" {
 		settings = append([]string{fmt.Sprintf("%s=%v", t.field, t.step)}, settings...)
 	}
-	for _, text := range settings {
-		field, value, _ := strings.Cut(text, "=")
-		if err := planfile.Set(p, field, value); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := planfile.SetAll(p, settings)
+	return err
 }
 
 // A score is what a run reached.

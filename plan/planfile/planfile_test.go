@@ -257,3 +257,20 @@ func TestChangeSetAndApply(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// TestSetAll: settings are set in their order, and the names say which; the first that is wrong ends
+// it.
+func TestSetAll(t *testing.T) {
+	p := &plan.Plan{}
+	names, err := planfile.SetAll(p, []string{"rounds=7", "step=auto", "rounds=9"})
+	if err != nil || !slices.Equal(names, []string{"rounds", "step", "rounds"}) || p.Rounds != 9 ||
+		p.StepAuto != 1 {
+		t.Errorf("%v, %v: %d rounds, step_auto %d", names, err, p.Rounds, p.StepAuto)
+	}
+	for _, wrong := range []string{"rounds", "rounds=x"} {
+		names, err := planfile.SetAll(p, []string{"rounds=8", wrong, "step=1"})
+		if fault := new(plan.Error); !errors.As(err, &fault) || fault.Field != "rounds" || len(names) != 1 {
+			t.Errorf("%s: %v after %v", wrong, err, names)
+		}
+	}
+}

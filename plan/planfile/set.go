@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/zofl/zofl/plan"
 )
@@ -28,6 +29,23 @@ func Set(p *plan.Plan, name, text string) error {
 		*auto = 0
 	}
 	return nil
+}
+
+// SetAll sets fields that are written name=value, in their order, and returns their names. The error
+// is a [*plan.Error]; settings before the wrong one stand.
+func SetAll(p *plan.Plan, settings []string) (names []string, err error) {
+	for _, s := range settings {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return names, &plan.Error{Field: s, Value: "nothing",
+				Remedy: "write it as field=value, such as rounds=3000"}
+		}
+		if err := Set(p, name, value); err != nil {
+			return names, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // SetChange adds the named field to a change, or replaces its value; text is as for [Set].

@@ -11,7 +11,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/plan"
@@ -43,11 +42,8 @@ func PlanWith(t testing.TB, fields []string, devices uint32) *plan.Plan {
 	t.Helper()
 	p := Plan(t)
 	p.Members, p.Target, p.Perturbations = devices, devices, 3
-	for _, f := range fields {
-		name, value, _ := strings.Cut(f, "=")
-		if err := planfile.Set(p, name, value); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := planfile.SetAll(p, fields); err != nil {
+		t.Fatal(err)
 	}
 	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)

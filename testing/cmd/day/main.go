@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,25 +26,18 @@ func main() {
 	day.Main(func(t *testing.T, args []string) error { return run(t, args, os.Stdout) })
 }
 
-// settings are the flags --set.
-type settings []string
-
-func (s *settings) String() string { return strings.Join(*s, " ") }
-
-func (s *settings) Set(v string) error {
-	*s = append(*s, v)
-	return nil
-}
-
 func run(t *testing.T, args []string, out io.Writer) error {
 	cfg := day.Config{}
-	var set settings
+	var set []string
 	flags := flag.NewFlagSet("day", flag.ContinueOnError)
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "of the phones and all that happens to them")
 	flags.IntVar(&cfg.Devices, "devices", 500, "phones")
 	flags.DurationVar(&cfg.Length, "length", 24*time.Hour, "virtual time, from midnight")
 	flags.DurationVar(&cfg.Every, "every", time.Hour, "virtual time of a line")
-	flags.Var(&set, "set", "`field=value` of the plan; may be repeated")
+	flags.Func("set", "`field=value` of the plan; may be repeated", func(v string) error {
+		set = append(set, v)
+		return nil
+	})
 	alike := flags.Bool("alike", false,
 		"no phone is slower than another, and speed says nothing of data")
 	asJSON := flags.Bool("json", false, "print the history as JSON")
@@ -56,14 +48,8 @@ func run(t *testing.T, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range set {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok {
-			return fmt.Errorf("--set %s: write it as field=value", s)
-		}
-		if err := planfile.Set(plan, name, value); err != nil {
-			return err
-		}
+	if _, err := planfile.SetAll(plan, set); err != nil {
+		return err
 	}
 	if err := plancheck.Validate(plan); err != nil {
 		return err

@@ -34,16 +34,9 @@ func planOf(cfg Config) (p *plan.Plan, note string, err error) {
 	if err := r.apply(p, cfg); err != nil {
 		return nil, "", err
 	}
-	var set []string
-	for _, s := range cfg.Settings {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok {
-			return nil, "", cli.Usage(fmt.Errorf("--set %s: write it as field=value", s))
-		}
-		if err := planfile.Set(p, name, value); err != nil {
-			return nil, "", err
-		}
-		set = append(set, name)
+	set, err := planfile.SetAll(p, cfg.Settings)
+	if err != nil {
+		return nil, "", err
 	}
 	note = preset.Fit(p, set...)
 	preset.Guard(p, set...)

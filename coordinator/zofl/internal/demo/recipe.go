@@ -72,11 +72,6 @@ func (r recipe) apply(p *plan.Plan, cfg Config) error {
 	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
 	p.Deadline = uint32(deadline.Milliseconds())
 	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, append([]string(nil), metrics...)
-	for _, s := range strings.Fields(r.settings) {
-		name, value, _ := strings.Cut(s, "=")
-		if err := planfile.Set(p, name, value); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := planfile.SetAll(p, strings.Fields(r.settings))
+	return err
 }

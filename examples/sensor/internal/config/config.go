@@ -148,9 +148,6 @@ func (c *Config) set(line string) error {
 		}
 		return nil
 	}
-	if now, ok := formerly[name]; ok {
-		return &FieldError{name, value, "there is no such field any more: " + now}
-	}
 	return &FieldError{name, value, "there is no such field: choose one of " + fieldNames()}
 }
 

@@ -161,29 +161,6 @@ func TestConfigOfSystemd(t *testing.T) {
 	}
 }
 
-// A name that a field had says what took its place, and there are few.
-func TestFormerFields(t *testing.T) {
-	if len(fields) >= 15 {
-		t.Errorf("%d fields, want fewer than 15", len(fields))
-	}
-	for name := range formerly {
-		_, err := Parse([]string{"id = a", "state = b", "source = csv f", "channel = x",
-			name + " = 1"})
-		var bad *FieldError
-		if !errors.As(err, &bad) || bad.Field != name {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		named := strings.Contains(bad.Remedy, "GOMEMLIMIT")
-		for _, f := range fields {
-			named = named || strings.Contains(bad.Remedy, f.name)
-		}
-		if !named {
-			t.Errorf("%s: %v: names no field", name, err)
-		}
-	}
-}
-
 func TestReadmeListsEveryField(t *testing.T) {
 	b, err := os.ReadFile("../../README.md")
 	if err != nil {

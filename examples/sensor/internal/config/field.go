@@ -92,24 +92,6 @@ var mqttOptions = []option{
 	{"discovery", text(func(c *Config) *string { return &c.MQTT.Discovery })},
 }
 
-// formerly says where fields of earlier versions went.
-var formerly = map[string]string{
-	"ca":        "creds names a file of certificates, too",
-	"plaintext": "write url = URL plaintext=yes",
-	"sensor":    "write source = sysfs DIR sensor=NAME",
-	"speed":     "write source = replay FILE speed=N",
-	"time":      "write source = csv FILE time=COLUMN",
-	"period":    "write model = period=5m",
-	"lags":      "write model = lags=12",
-	"ahead":     "write model = ahead=6",
-	"hidden":    "write model = hidden=16",
-	"least":     "write window = 4032 least=288",
-	"held_out":  "a fifth of the window is held out; window sets its length",
-	"keep":      "the window is saved every 10 minutes; window sets its length",
-	"report":    "every day of readings has a report; output = json has every forecast",
-	"memory":    "set GOMEMLIMIT=48MiB in the environment",
-}
-
 // read applies the value of a line: the options at its end, then what is before them.
 func (f *field) read(c *Config, value string) error {
 	optional := false

@@ -79,7 +79,6 @@ computes from the log.`,
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
 		"rounds of training; 0: as many as suit the method, 300 for zofl")
 	f.IntVar(&cfg.Clients, "devices", cfg.Clients, "number of devices")
-	cli.Renamed(f, "clients", "devices")
 	f.StringVar(&cfg.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
 	f.StringVar(&cfg.Split, "split", cfg.Split,

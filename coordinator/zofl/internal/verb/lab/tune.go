@@ -82,7 +82,6 @@ the run to the best state so far.`,
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
 	f.Source.Flags(cmd)
 	flags.IntVar(&f.Data.Clients, "devices", 0, "number of devices; 0: the plan's members")
-	cli.Renamed(flags, "clients", "devices")
 	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed,
 		"seed of the digits, of their shares and of the directions that are tried")
 	f.initial.Flags(cmd)

@@ -165,16 +165,9 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 	if err := f.begin(p); err != nil {
 		return nil, err
 	}
-	var set []string
-	for _, s := range f.settings {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok {
-			return nil, cli.Usage(fmt.Errorf("--set %s: write it as field=value", s))
-		}
-		if err := planfile.Set(p, name, value); err != nil {
-			return nil, err
-		}
-		set = append(set, name)
+	set, err := planfile.SetAll(p, f.settings)
+	if err != nil {
+		return nil, err
 	}
 	if len(args) == 0 {
 		preset.Few(p, set...)
