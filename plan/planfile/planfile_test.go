@@ -258,8 +258,8 @@ func TestChangeSetAndApply(t *testing.T) {
 	}
 }
 
-// TestSetAll: settings are set in their order, and the names say which; the first that is wrong ends
-// it.
+// TestSetAll: settings are set in their order, and the names say which; the first that is wrong
+// ends it.
 func TestSetAll(t *testing.T) {
 	p := &plan.Plan{}
 	names, err := planfile.SetAll(p, []string{"rounds=7", "step=auto", "rounds=9"})
@@ -269,7 +269,8 @@ func TestSetAll(t *testing.T) {
 	}
 	for _, wrong := range []string{"rounds", "rounds=x"} {
 		names, err := planfile.SetAll(p, []string{"rounds=8", wrong, "step=1"})
-		if fault := new(plan.Error); !errors.As(err, &fault) || fault.Field != "rounds" || len(names) != 1 {
+		if fault := new(plan.Error); !errors.As(err, &fault) || fault.Field != "rounds" ||
+			len(names) != 1 {
 			t.Errorf("%s: %v after %v", wrong, err, names)
 		}
 	}

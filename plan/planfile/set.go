@@ -31,8 +31,8 @@ func Set(p *plan.Plan, name, text string) error {
 	return nil
 }
 
-// SetAll sets fields that are written name=value, in their order, and returns their names. The error
-// is a [*plan.Error]; settings before the wrong one stand.
+// SetAll sets fields that are written name=value, in their order, and returns their names. The
+// error is a [*plan.Error]; settings before the wrong one stand.
 func SetAll(p *plan.Plan, settings []string) (names []string, err error) {
 	for _, s := range settings {
 		name, value, ok := strings.Cut(s, "=")

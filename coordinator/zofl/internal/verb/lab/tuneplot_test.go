@@ -62,7 +62,8 @@ func TestPlot(t *testing.T) {
 	}
 	one, err := plotTrials(&tune.Result{Field: "step", Start: 2, Trials: []tune.Trial{
 		{Stage: "live", Step: 0.1, Loss: 2}}})
-	if d := draw(t, one); err != nil || len(d.Lines[0].Circles) != 1 || strings.Contains(string(one), "NaN") {
+	if d := draw(t, one); err != nil || len(d.Lines[0].Circles) != 1 ||
+		strings.Contains(string(one), "NaN") {
 		t.Errorf("%v: of one trial\n%s", err, one)
 	}
 }
