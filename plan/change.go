@@ -19,7 +19,7 @@ type Change struct {
 func (c *Change) Apply(p *Plan) {
 	for _, number := range c.Fields {
 		f := fieldByNumber(number)
-		copyValue(f.at(p), f.at(&c.Values))
+		f.value(p).Set(f.value(&c.Values))
 	}
 }
 
@@ -27,7 +27,7 @@ func (c *Change) Apply(p *Plan) {
 func (c *Change) Append(b []byte) []byte {
 	b = codec.AppendMap(b, len(c.Fields))
 	for _, number := range c.Fields {
-		b = appendValue(codec.AppendUint(b, number), fieldByNumber(number).at(&c.Values))
+		b = appendValue(codec.AppendUint(b, number), fieldByNumber(number).At(&c.Values))
 	}
 	return b
 }
@@ -43,7 +43,7 @@ func DecodeChange(b []byte) (c *Change, rest []byte, err error) {
 			return false
 		}
 		c.Fields = append(c.Fields, key)
-		d.value(f, f.at(&c.Values))
+		d.value(f, f.At(&c.Values))
 		return true
 	})
 	if len(c.Fields) == 0 {

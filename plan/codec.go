@@ -12,14 +12,14 @@ import (
 func (p *Plan) Append(b []byte) []byte {
 	n := 0
 	for i := range planFields {
-		if !isZero(planFields[i].at(p)) {
+		if !planFields[i].IsZero(p) {
 			n++
 		}
 	}
 	b = codec.AppendMap(b, n)
 	for i := range planFields {
-		if f := &planFields[i]; !isZero(f.at(p)) {
-			b = appendValue(codec.AppendUint(b, f.Number), f.at(p))
+		if f := &planFields[i]; !f.IsZero(p) {
+			b = appendValue(codec.AppendUint(b, f.Number), f.At(p))
 		}
 	}
 	return b
@@ -35,8 +35,8 @@ func Decode(b []byte) (p *Plan, rest []byte, err error) {
 		if f == nil {
 			return false
 		}
-		d.value(f, f.at(p))
-		if d.OK() && isZero(f.at(p)) {
+		d.value(f, f.At(p))
+		if d.OK() && f.IsZero(p) {
 			d.Fail(f.Name, codec.ErrForm)
 		}
 		return true
@@ -49,59 +49,6 @@ func Decode(b []byte) (p *Plan, rest []byte, err error) {
 
 // A fieldReader reads the fields of a plan.
 type fieldReader struct{ codec.Reader }
-
-func isZero(at any) bool {
-	switch v := at.(type) {
-	case *string:
-		return *v == ""
-	case *uint8:
-		return *v == 0
-	case *uint32:
-		return *v == 0
-	case *uint64:
-		return *v == 0
-	case *float32:
-		return *v == 0 // and -0, which no plan has
-	case *Bytes:
-		return len(*v) == 0
-	case *[]string:
-		return len(*v) == 0
-	case *[]Segment:
-		return len(*v) == 0
-	case *[]PerturbationPoint:
-		return len(*v) == 0
-	case *[]Box:
-		return len(*v) == 0
-	}
-	panic("wire: internal error: plan field of no type")
-}
-
-func copyValue(dst, src any) {
-	switch v := dst.(type) {
-	case *string:
-		*v = *src.(*string)
-	case *uint8:
-		*v = *src.(*uint8)
-	case *uint32:
-		*v = *src.(*uint32)
-	case *uint64:
-		*v = *src.(*uint64)
-	case *float32:
-		*v = *src.(*float32)
-	case *Bytes:
-		*v = *src.(*Bytes)
-	case *[]string:
-		*v = *src.(*[]string)
-	case *[]Segment:
-		*v = *src.(*[]Segment)
-	case *[]PerturbationPoint:
-		*v = *src.(*[]PerturbationPoint)
-	case *[]Box:
-		*v = *src.(*[]Box)
-	default:
-		panic("wire: internal error: plan field of no type")
-	}
-}
 
 func appendValue(b []byte, at any) []byte {
 	switch v := at.(type) {

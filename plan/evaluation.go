@@ -13,13 +13,10 @@ var evaluationSection = Section{
 	fields: []Field{
 		{Number: 38, Name: "eval_every", Changeable: true, max: anyUint32,
 			Unit: "records", Usual: "10",
-			Doc: "records between evaluations, 0 for never",
-			at:  func(p *Plan) any { return &p.EvalEvery }},
+			Doc: "records between evaluations, 0 for never"},
 		{Number: 39, Name: "eval_count", Changeable: true, max: MaxMembers,
 			Unit: "devices", Usual: "1",
-			Doc: "devices that evaluate",
-			at:  func(p *Plan) any { return &p.EvalCount }},
+			Doc: "devices that evaluate"},
 		{Number: 40, Name: "metrics", Usual: `["accuracy"]`,
-			Doc: "what an evaluation returns, in order",
-			at:  func(p *Plan) any { return &p.Metrics }},
+			Doc: "what an evaluation returns, in order"},
 	}}

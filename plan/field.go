@@ -33,10 +33,11 @@ type Field struct {
 	Name       string // in files, messages and flags
 	Section    string // see [Sections]
 	Doc        string
-	Unit       string // of a number; "" for a plain one
-	Usual      string // a value that many plans give the field, as text
-	Changeable bool   // whether a change record can change it
-	at         func(*Plan) any
+	Unit       string   // of a number; "" for a plain one
+	Usual      string   // a value that many plans give the field, as text
+	Changeable bool     // whether a change record can change it
+	index      []int    // of its value in a Plan
+	goName     string   // of its value in Go; "": Name, in letters of any case and without _
 	names      []string // of a choice, by number
 	min, max   float64  // of a number; max 0: no limits
 }
@@ -64,41 +65,48 @@ func (f Field) Choice(v uint8) string { return codec.Name(f.names, int(v)) }
 
 // At returns a pointer to the field of p: to a uint8 for a choice, else to a string,
 // uint32, uint64, float32, [Bytes] or list.
-func (f Field) At(p *Plan) any { return f.at(p) }
+func (f Field) At(p *Plan) any {
+	v := f.value(p).Addr()
+	if f.names != nil {
+		v = v.Convert(reflect.TypeFor[*uint8]())
+	}
+	return v.Interface()
+}
+
+// value returns the field of p, which can be set.
+func (f *Field) value(p *Plan) reflect.Value {
+	return reflect.ValueOf(p).Elem().FieldByIndex(f.index)
+}
 
 // IsZero says whether the field of p is zero, so that records and files leave it out.
-func (f Field) IsZero(p *Plan) bool { return isZero(f.at(p)) }
+func (f Field) IsZero(p *Plan) bool { return f.Measure(p) == 0 }
 
 // Measure returns the field of p as a number: a choice by its number, text and lists by their
 // length.
 func (f *Field) Measure(p *Plan) float64 {
-	switch v := f.at(p).(type) {
-	case *uint8:
-		return float64(*v)
-	case *uint32:
-		return float64(*v)
-	case *uint64:
-		return float64(*v)
-	case *float32:
-		return float64(*v)
-	default:
-		return float64(reflect.ValueOf(v).Elem().Len())
+	v := f.value(p)
+	switch {
+	case v.CanUint():
+		return float64(v.Uint())
+	case v.CanFloat():
+		return v.Float()
 	}
+	return float64(v.Len())
 }
 
 // Form returns the form of the field's values: "choice", "text", "hex", "whole
 // number", "number" or "list".
 func (f Field) Form() string {
-	switch f.at(&Plan{}).(type) {
-	case *uint8:
+	switch v := f.value(&Plan{}); {
+	case f.names != nil:
 		return "choice"
-	case *string:
+	case v.Kind() == reflect.String:
 		return "text"
-	case *Bytes:
+	case v.Type() == reflect.TypeFor[Bytes]():
 		return "hex"
-	case *uint32, *uint64:
+	case v.CanUint():
 		return "whole number"
-	case *float32:
+	case v.CanFloat():
 		return "number"
 	}
 	return "list"
@@ -133,7 +141,7 @@ const (
 // Auto says whether the devices of a run find the field's value if it is 0: mu of a plan with
 // MuAuto, or step of one with StepAuto.
 func (f *Field) Auto(p *Plan) bool {
-	return f.at(p) == any(&p.Mu) && p.MuAuto > 0 || f.at(p) == any(&p.StepSize) && p.StepAuto > 0
+	return f.Name == "mu" && p.MuAuto > 0 || f.Name == "step" && p.StepAuto > 0
 }
 
 // fieldByNumber returns the field with a number, or nil.
@@ -148,20 +156,24 @@ func fieldByNumber(number uint64) *Field {
 
 // Check returns a [*Error] for a number outside its range, and for a choice without a name.
 func (f *Field) Check(p *Plan) error {
-	var value any
-	good := true
-	switch v := f.at(p).(type) {
-	case *uint8:
-		value, good = *v, int(*v) < len(f.names) && f.names[*v] != ""
-	case *uint32:
-		value, good = *v, f.has(float64(*v))
-	case *uint64:
-		value, good = *v, f.has(float64(*v))
-	case *float32:
-		value, good = *v, f.hasFloat(*v) || *v == 0 && f.Auto(p)
+	has := f.Measure(p)
+	switch f.Form() {
+	case "choice":
+		if int(has) < len(f.names) && f.names[int(has)] != "" {
+			return nil
+		}
+	case "number":
+		if f.hasFloat(float32(has)) || has == 0 && f.Auto(p) {
+			return nil
+		}
+	default:
+		if f.has(has) {
+			return nil
+		}
 	}
-	if good {
-		return nil
+	value := f.value(p).Interface()
+	if f.names != nil {
+		value = uint8(has)
 	}
 	remedy := "choose a finite number"
 	if f.Range() != "" {

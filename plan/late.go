@@ -11,9 +11,7 @@ var lateSection = Section{
 	Doc:  "what counts of work that comes after its round",
 	fields: []Field{
 		{Number: 82, Name: "late", Changeable: true, max: MaxLate, Unit: "rounds", Usual: "4",
-			Doc: "rounds for which a late contribution counts, 0 for none",
-			at:  func(p *Plan) any { return &p.Late }},
+			Doc: "rounds for which a late contribution counts, 0 for none"},
 		{Number: 86, Name: "async", Changeable: true, names: []string{"off", "on"},
-			Doc: "whether contributions of any age close a round",
-			at:  func(p *Plan) any { return &p.Async }},
+			Doc: "whether contributions of any age close a round"},
 	}}

@@ -20,17 +20,13 @@ var modelSection = Section{
 	fields: []Field{
 		{Number: 6, Name: "segments",
 			Usual: `[{"name":"hidden","len":100,"fill":"normal","scale":0.1}]`,
-			Doc:   "partition of the parameters",
-			at:    func(p *Plan) any { return &p.Segments }},
+			Doc:   "partition of the parameters"},
 		{Number: 7, Name: "initial", names: initialNames,
-			Doc: "where the first parameters come from",
-			at:  func(p *Plan) any { return (*uint8)(&p.Initial) }},
+			Doc: "where the first parameters come from"},
 		{Number: 8, Name: "initial_digest",
-			Doc: "digest of the given parameters",
-			at:  func(p *Plan) any { return &p.InitialDigest }},
+			Doc: "digest of the given parameters"},
 		{Number: 64, Name: "boxes", Usual: `[{"low":-1,"high":1}]`,
-			Doc: "low and high of each segment's parameters, or of all",
-			at:  func(p *Plan) any { return &p.Boxes }},
+			Doc: "low and high of each segment's parameters, or of all"},
 	}}
 
 // A Segment is a run of consecutive parameters, such as a layer's weights.

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
+	"strings"
 )
 
 // A Section is a part of a plan: the fields of one subject, which stand together in files, tables
@@ -37,9 +39,15 @@ var planSections = []*Section{
 var planFields = mergeSections()
 
 func mergeSections() (list []Field) {
+	values := map[string][]int{}
+	for _, v := range reflect.VisibleFields(reflect.TypeFor[Plan]()) {
+		values[strings.ToLower(v.Name)] = v.Index
+	}
 	for _, s := range planSections {
 		for i := range s.fields {
-			s.fields[i].Section = s.Name
+			f := &s.fields[i]
+			f.Section = s.Name
+			f.index = values[strings.ToLower(cmp.Or(f.goName, strings.ReplaceAll(f.Name, "_", "")))]
 		}
 		list = append(list, s.fields...)
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 // TestSections: each field of a plan is in the table of the section that has it in Go, and no
-// other.
+// other; and no two of a table are one in Go.
 func TestSections(t *testing.T) {
 	var p plan.Plan
-	listed := 0
+	listed, seen := 0, map[uintptr]string{}
 	for _, s := range plan.Sections() {
 		part := reflect.ValueOf(&p).Elem()
 		has := part.NumField() - len(plan.Sections()) + 1 // of section run, beside the others
@@ -25,6 +25,10 @@ func TestSections(t *testing.T) {
 		}
 		for _, f := range s.Fields() {
 			start, at := part.Addr().Pointer(), reflect.ValueOf(f.At(&p)).Pointer()
+			if other, taken := seen[at]; taken {
+				t.Errorf("%s and %s are one field in Go", other, f.Name)
+			}
+			seen[at] = f.Name
 			if at < start || at >= start+part.Type().Size() || f.Section != s.Name {
 				t.Errorf("%s is listed in section %q, as one of %q, and is elsewhere", f.Name, s.Name,
 					f.Section)

@@ -22,7 +22,7 @@ func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool)
 	}
 	for _, f := range plan.Fields() {
 		if own && f.Name != fault.Field || !slices.Contains(sized, f.Section) ||
-			kept(f.Name) || t.has(f.Name) {
+			kept(f.Name) || t.has(f.Name) || !fault.Reads(f.Name) {
 			continue
 		}
 		q := try{plan: t.plan}

@@ -62,7 +62,8 @@ func (t *try) next(faults []valid.Fault, kept func(name string) bool) []try {
 	list := candidates()
 	for i := range list {
 		c := &list[i]
-		if kept(c.field.Name) || t.has(c.field.Name) {
+		reads := func(f valid.Fault) bool { return f.Reads(c.field.Name) }
+		if kept(c.field.Name) || t.has(c.field.Name) || !slices.ContainsFunc(faults, reads) {
 			continue
 		}
 		q := t.with(c)
@@ -70,7 +71,7 @@ func (t *try) next(faults []valid.Fault, kept func(name string) bool) []try {
 			continue
 		}
 		for i := range faults {
-			if !faults[i].Refuses(&q.plan) {
+			if reads(faults[i]) && !faults[i].Refuses(&q.plan) {
 				cures[i] = append(cures[i], *q)
 			}
 		}

@@ -80,6 +80,17 @@ func (r *rule) refuses(p *plan.Plan) bool {
 	return r.needs == "" || !hold(r.holds, p)
 }
 
+func (r *rule) reads(field string) bool {
+	return r.own != nil || r.but != nil || read(r.concerns, field) || read(r.holds, field)
+}
+
+func read(terms []term, field string) bool {
+	return slices.ContainsFunc(terms, func(t term) bool {
+		return t.field.Name == field || t.field.Name == field+"_auto" ||
+			t.other != nil && t.other.Name == field
+	})
+}
+
 // words say what a rule needs or excludes: of the field to name, or else of what it concerns.
 func (r *rule) words() string {
 	subject, verb := "it", " needs "
@@ -183,6 +194,8 @@ func (r *fieldRule) check(p *plan.Plan) *plan.Error {
 }
 
 func (r *fieldRule) refuses(p *plan.Plan) bool { return r.Check(p) != nil }
+
+func (r *fieldRule) reads(field string) bool { return field == r.Name }
 
 var fields = func() (list []fieldRule) {
 	for _, f := range plan.Fields() {

@@ -21,12 +21,19 @@ func Plan(p *plan.Plan) (first error) {
 
 // A Fault is one rule's refusal of a plan.
 type Fault struct {
-	rule interface{ refuses(*plan.Plan) bool }
+	rule interface {
+		refuses(*plan.Plan) bool
+		reads(field string) bool
+	}
 	*plan.Error
 }
 
 // Refuses reports whether the rule of f refuses another plan too.
 func (f *Fault) Refuses(p *plan.Plan) bool { return f.rule.refuses(p) }
+
+// Reads reports whether the rule of f may read a field, or whether devices find its value. With
+// another value of a field that it does not read, it refuses the plan as before.
+func (f *Fault) Reads(field string) bool { return f.rule.reads(field) }
 
 // Faults returns a fault for each rule that refuses p, in the order in which [Plan] tries them.
 // Where a field is beyond its own limits, only such faults are listed.
