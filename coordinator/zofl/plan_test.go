@@ -419,6 +419,34 @@ func TestFieldsOfSection(t *testing.T) {
 	refused(t, err, []string{"--fields round", "choose one of run, model, probe"})
 }
 
+// TestExplain: --explain says in sentences what a plan of each preset does, and what that costs.
+func TestExplain(t *testing.T) {
+	for _, name := range preset.Names() {
+		out, err := zofl(t, "plan", "--preset", name, "--dim", "300", "--explain")
+		if err != nil || strings.Contains(out, "%!") || strings.Contains(out, "In place of") {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		for _, line := range strings.Split(out, "\n") {
+			if len(line) > 100 {
+				t.Errorf("%s: a line of %d bytes: %s", name, len(line), line)
+			}
+		}
+	}
+	out, err := zofl(t, "plan", "--preset", "decomfl", "--dim", "7850", "--set", "over_sample=1.2",
+		"--set", "members=20", "--set", "late=4", "--set", "rounds=500",
+		"--explain")
+	for _, want := range []string{
+		"Run run trains 7850 parameters by decomfl.", "loss evaluations, over 32 samples.",
+		"12 devices are asked in a round; 5 answers are enough.",
+		"or after 30 s at the latest; after 3 attempts the run pauses.",
+		"Work that comes up to 4 rounds late counts too", "The run ends after 500 rounds.",
+	} {
+		if flat := strings.Join(strings.Fields(out), " "); err != nil || !strings.Contains(flat, want) {
+			t.Errorf("%v: %s lacks %q", err, flat, want)
+		}
+	}
+}
+
 // TestPlanFiles: a plan is stored by section, as what differs from its preset, or flat with all
 // fields; either is the same plan. --explain says what differs.
 func TestPlanFiles(t *testing.T) {
@@ -426,8 +454,8 @@ func TestPlanFiles(t *testing.T) {
 	short, long := filepath.Join(dir, "short.json"), filepath.Join(dir, "long.json")
 	out, err := zofl(t, "plan", "--run", "kitchen", "--dim", "7850", "--set", "quorum=3",
 		"--write", short, "--explain")
-	if err != nil || !strings.Contains(out, "rounds: who takes part") ||
-		!strings.Contains(out, "quorum = 3: contributors that a round needs (the preset has 5).") {
+	if err != nil || !strings.Contains(out, "rounds\n  Round 1 waits for 10 devices.") ||
+		!strings.Contains(out, "In place of the preset's: quorum=3.") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if _, err := zofl(t, "plan", short, "--write", long, "--flat"); err != nil {

@@ -39,6 +39,7 @@ var sections = []section{
 	{"Train well", []entry{
 		{"docs/choose.md", "Which method"},
 		{"docs/methods.md", "Methods and options"},
+		{"docs/plan.md", "A plan by section"},
 		{"docs/tune.md", "Find the settings"},
 		{"docs/simulate.md", "Simulate a run"},
 		{"docs/devices.md", "What a device costs"},

@@ -202,23 +202,24 @@ func TestEveryRefusal(t *testing.T) {
 	words := valid.Words()
 	for _, test := range slices.Concat(refused, also) {
 		if at := valid.Refused(planWith(t, test.settings)); at >= 0 {
-			words[at] = [2]string{}
+			words[at] = valid.Wording{}
 		}
 		checkRefused(t, test.field, test.settings)
 	}
 	for _, left := range words {
-		if left[0] != "" {
-			t.Errorf("%s: no plan is refused first because %q", left[0], left[1])
+		if left.Field != "" {
+			t.Errorf("%s: no plan is refused first because %q", left.Field, left.What)
 		}
 	}
 }
 
 // TestEveryRefusalIsExplained: each is found by its own field and words.
 func TestEveryRefusalIsExplained(t *testing.T) {
-	seen := map[[2]string]bool{}
-	for _, key := range valid.Words() {
+	seen := map[string]bool{}
+	for _, w := range valid.Words() {
+		key := w.Field + ": " + w.What
 		if seen[key] {
-			t.Errorf("%s: %q refuses two combinations", key[0], key[1])
+			t.Errorf("%q refuses two combinations", key)
 		}
 		seen[key] = true
 	}

@@ -26,17 +26,30 @@ type rule struct {
 	// why, and what to do. "": what needs says.
 	what string
 
+	section         string
 	concerns, holds []term // of when, and of needs
 }
 
 // ruleSections are the rules of each section, in the order in which they are tried.
-var ruleSections = [][]rule{runRules, modelRules, probeRules, localRules, serverRules,
-	surrogateRules, aggregateRules, lateRules, groupsRules, robustRules, privacyRules, roundsRules,
-	evaluationRules, stopRules}
+var ruleSections = []struct {
+	name  string
+	rules []rule
+}{
+	{"run", runRules}, {"model", modelRules}, {"probe", probeRules}, {"local", localRules},
+	{"server", serverRules}, {"surrogate", surrogateRules}, {"aggregate", aggregateRules},
+	{"late", lateRules}, {"groups", groupsRules}, {"robust", robustRules},
+	{"privacy", privacyRules}, {"rounds", roundsRules}, {"evaluation", evaluationRules},
+	{"stop", stopRules},
+}
 
 // rules are those of several fields, in the order in which they are tried.
-var rules = sync.OnceValue(func() []rule {
-	list := slices.Concat(ruleSections...)
+var rules = sync.OnceValue(func() (list []rule) {
+	for _, s := range ruleSections {
+		for _, r := range s.rules {
+			r.section = s.name
+			list = append(list, r)
+		}
+	}
 	for i := range list {
 		r := &list[i]
 		r.concerns, r.holds = parsed(r.when), parsed(r.needs)

@@ -45,12 +45,15 @@ func Faults(p *plan.Plan) (list []Fault) {
 	return list
 }
 
-// Words returns the field and the words of each rule whose words do not depend on the plan, in the
-// order in which they are tried.
-func Words() (list [][2]string) {
+// Wording is what a rule says that always says the same.
+type Wording struct{ Section, Field, What string }
+
+// Words returns the wording of each rule whose words do not depend on the plan, in the order in
+// which the rules are tried.
+func Words() (list []Wording) {
 	for _, r := range rules() {
 		if r.own == nil {
-			list = append(list, [2]string{r.at, r.what})
+			list = append(list, Wording{r.section, r.at, r.what})
 		}
 	}
 	return list

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,11 +28,11 @@ type fieldLine struct {
 	number     uint64
 }
 
-// Widths of columns whose text is broken, so that a table has about 100 columns.
+// Widths of columns whose text is broken, so that a table has at most 100 columns.
 const (
-	meaningWidth = 30
-	valuesWidth  = 18
-	defaultWidth = 10
+	nameAndMeaning = 46
+	valuesWidth    = 18
+	defaultWidth   = 10
 )
 
 // printFields lists the fields of a plan: of one section, or of all.
@@ -73,12 +72,16 @@ func printFields(out io.Writer, section string, asJSON bool) error {
 func printSection(out io.Writer, s plan.Section, lines []fieldLine) {
 	fmt.Fprintf(out, "%s: %s\n", s.Name, s.Doc)
 	t := cli.NewTable(out, "field", "meaning", "unit", "values", "default")
-	for _, l := range lines {
-		name := l.Name
-		if l.Changeable {
-			name += " *"
+	widest := 0
+	for i := range lines {
+		if lines[i].Changeable {
+			lines[i].Name += " *"
 		}
-		t.AppendRow(table.Row{name, cli.Wrapped(l.Doc, meaningWidth), cli.Wrapped(l.Unit, defaultWidth),
+		widest = max(widest, len(lines[i].Name))
+	}
+	for _, l := range lines {
+		t.AppendRow(table.Row{l.Name, cli.Wrapped(l.Doc, nameAndMeaning-widest),
+			cli.Wrapped(l.Unit, defaultWidth),
 			cli.Wrapped(l.Values, valuesWidth), cli.Wrapped(l.Default, defaultWidth)})
 	}
 	t.Render()
@@ -118,59 +121,4 @@ func values(f plan.Field) string {
 		return strings.TrimPrefix(r, "one of ")
 	}
 	return f.Form()
-}
-
-// tell prints what a plan does, section by section, with what it has in place of its preset's.
-func tell(out io.Writer, p *plan.Plan) error {
-	list, err := planfile.Values(p)
-	if err != nil {
-		return err
-	}
-	base, err := preset.New(p.Preset, p.Run, p.Dim)
-	if err != nil && !errors.As(err, new(*plan.Error)) {
-		return err
-	}
-	for _, s := range plan.Sections() {
-		own := slices.DeleteFunc(slices.Clone(list), func(v planfile.Value) bool {
-			return v.Field.Section != s.Name || v.Field.Form() == "hex"
-		})
-		if len(own) == 0 {
-			continue
-		}
-		fmt.Fprintf(out, "%s: %s.\n", s.Name, s.Doc)
-		for _, v := range own {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(cli.Wrapped(sentence(v, base), cli.TextWidth-4),
-				"\n", "\n    "))
-		}
-		fmt.Fprintln(out)
-	}
-	return nil
-}
-
-// sentence says what a value of a plan is, and whether it is that of the preset's plan, if there is
-// one.
-func sentence(v planfile.Value, base *plan.Plan) string {
-	text := fmt.Sprintf("%s = %s: %s", v.Field.Name, strings.Trim(v.JSON, `"`), v.Field.Doc)
-	if base == nil || v.Field.Section == "run" {
-		return text + "."
-	}
-	if own, was := valueOf(v.Field, base); !was {
-		text += " (the preset has none)"
-	} else if own != v.JSON {
-		text += " (the preset has " + strings.Trim(own, `"`) + ")"
-	}
-	return text + "."
-}
-
-// valueOf returns a field's value in a plan, and whether it has one.
-func valueOf(f plan.Field, p *plan.Plan) (text string, has bool) {
-	list, err := planfile.Values(p)
-	if err != nil {
-		return "", false
-	}
-	at := slices.IndexFunc(list, func(v planfile.Value) bool { return v.Field.Number == f.Number })
-	if at < 0 {
-		return "", false
-	}
-	return list[at].JSON, true
 }

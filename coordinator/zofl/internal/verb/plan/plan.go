@@ -108,8 +108,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		"print the plan and its cost, or with --fields the fields, as one JSON object")
 	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan: of the section that is "+
 		"named in place of FILE ("+strings.Join(sectionNames(), ", ")+"), or of all")
-	flags.BoolVar(&f.explain, "explain", false, "say what the plan does section by section, and "+
-		"what it has in place of its preset's")
+	flags.BoolVar(&f.explain, "explain", false, "say in sentences what the plan does and what "+
+		"that costs, section by section, and what it has in place of its preset's")
 	flags.BoolVar(&f.flat, "flat", false, "with --write, store all fields in one object, and not "+
 		"only what differs from the preset, by section")
 	return cmd
@@ -246,15 +246,17 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		}{(*planfile.Plan)(p), cost.Of(p, in), cost.Surveys(p), bytes, cost.Late(p, in, lateRounds),
 			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}
-	words := explain
 	if f.explain {
-		words = tell
+		if err := tell(out, p, in); err != nil {
+			return err
+		}
+	} else {
+		if err := explain(out, p); err != nil {
+			return err
+		}
+		price(out, p, in)
+		account(out, bytes)
 	}
-	if err := words(out, p); err != nil {
-		return err
-	}
-	price(out, p, in)
-	account(out, bytes)
 	if f.note != "" {
 		fmt.Fprintf(out, "\nNote: %s\n", cli.Wrapped(f.note, cli.TextWidth))
 	}

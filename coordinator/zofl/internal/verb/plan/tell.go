@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
+	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
+)
+
+// says has for each section what a plan does, in sentences; none where the section is off.
+var says = map[string]func(s *speech){
+	"run": (*speech).run, "model": (*speech).model, "probe": (*speech).probe,
+	"surrogate": (*speech).surrogate, "groups": (*speech).groups, "local": (*speech).local,
+	"server": (*speech).server, "aggregate": (*speech).aggregate, "robust": (*speech).robust,
+	"privacy": (*speech).privacy, "rounds": (*speech).rounds, "late": (*speech).late,
+	"evaluation": (*speech).evaluation, "stop": (*speech).stop,
+}
+
+// A speech is what is said of a section of a plan.
+type speech struct {
+	*plan.Plan
+	cost      cost.Round
+	sentences []string
+}
+
+func (s *speech) say(format string, args ...any) {
+	s.sentences = append(s.sentences, fmt.Sprintf(format, args...))
+}
+
+// sayIf says it of a plan that has something.
+func (s *speech) sayIf(has bool, format string, args ...any) {
+	if has {
+		s.say(format, args...)
+	}
+}
+
+// tell prints what a plan does and what that costs, section by section, with what it has in place
+// of its preset's.
+func tell(out io.Writer, p *plan.Plan, in cost.Input) error {
+	base, err := preset.New(p.Preset, p.Run, p.Dim)
+	if err != nil && !errors.As(err, new(*plan.Error)) {
+		return err
+	}
+	c, between := cost.Of(p, in), ""
+	for _, section := range plan.Sections() {
+		s := speech{Plan: p, cost: c}
+		says[section.Name](&s)
+		if own, err := differs(section.Name, p, base); err != nil {
+			return err
+		} else if own != "" {
+			s.say("In place of the preset's: %s.", own)
+		}
+		if len(s.sentences) > 0 {
+			text := cli.Wrapped(strings.Join(s.sentences, " "), cli.TextWidth-2)
+			fmt.Fprintf(out, "%s%s\n  %s\n", between, section.Name, strings.ReplaceAll(text, "\n", "\n  "))
+			between = "\n"
+		}
+	}
+	return nil
+}
+
+// differs lists the fields of a section that are not those of the preset's plan.
+func differs(section string, p, base *plan.Plan) (string, error) {
+	if base == nil || section == "run" {
+		return "", nil
+	}
+	own, err := planfile.Values(p)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := planfile.Values(base)
+	var list []string
+	for _, v := range own {
+		at := slices.IndexFunc(theirs, func(t planfile.Value) bool {
+			return t.Field.Number == v.Field.Number
+		})
+		if v.Field.Section == section && v.Field.Form() != "hex" &&
+			(at < 0 || theirs[at].JSON != v.JSON) {
+			list = append(list, v.Field.Name+"="+strings.Trim(v.JSON, `"`))
+		}
+	}
+	return strings.Join(list, ", "), err
+}
+
+// count writes a number of things: 1 device, 5 devices.
+func count[T uint32 | uint64 | int](n T, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+func (s *speech) run() {
+	method := s.Preset
+	if method == "" {
+		method = "a method of its own"
+	}
+	s.say("Run %s trains %s by %s.", s.Run, count(s.Dim, "parameter"), method)
+	s.sayIf(s.Private(), "A secret of the app draws the directions: who lacks it lacks the model.")
+}
+
+func (s *speech) model() {
+	random := slices.ContainsFunc(s.Segments, func(g plan.Segment) bool {
+		return g.Fill != plan.ZeroFill
+	})
+	switch {
+	case s.Initial == plan.Given:
+		s.say("The parameters begin as given, which each device checks.")
+	case random:
+		s.say("The parameters begin at random values in %s.", count(len(s.Segments), "segment"))
+	default:
+		s.say("All parameters begin at zero.")
+	}
+	s.sayIf(len(s.Boxes) > 0, "They stay within their boxes.")
+	s.say("A device needs %s where its loss takes a flat vector, else %s.", cli.Size(s.cost.Flat),
+		cli.Size(s.cost.Streaming))
+}
+
+func (s *speech) probe() {
+	data := "all of the device's data"
+	if s.Batch > 0 {
+		data = count(s.Batch, "sample")
+	}
+	if s.Estimator == plan.Differences {
+		whose := map[plan.Sharing]string{plan.SharedDirections: "that all devices share",
+			plan.PerClient: "of its own", plan.GroupDirections: "that its group shares"}[s.Sharing]
+		s.say("In a round a device makes %s, each along %s %s (%s), by %v differences.",
+			count(s.Steps, "step"), count(s.Perturbations, "direction"), whose, s.Distribution,
+			s.Difference)
+		if s.MuAuto > 0 && s.Mu == 0 {
+			s.say("Devices find out how far they probe.")
+		} else {
+			s.say("It probes %g away.", s.Mu)
+		}
+	}
+	s.say("That costs %s, over %s.", count(s.cost.Queries, "loss evaluation"), data)
+	once := cost.Surveys(s.Plan)
+	s.sayIf(once > 0, "Once in a run it evaluates %d more, to find what the plan leaves to it.", once)
+	s.sayIf(s.Pool > 0, "The directions are drawn from %d.", s.Pool)
+}
+
+func (s *speech) surrogate() {
+	if s.Estimator != plan.Surrogate {
+		return
+	}
+	s.say("A device fits a model of its loss to its last %d losses, and makes %s by that model's "+
+		"gradient.", s.Window, count(s.Steps, "step"))
+	s.say("It evaluates %d times around each step's point and %d times around the round's first, "+
+		"where it is least certain, and sends %d weights of the model.", s.Active, s.Around, s.Features)
+}
+
+func (s *speech) groups() {
+	switch s.Groups {
+	case grouping.None:
+		return
+	case grouping.Auto:
+		s.say("At first devices find out whether they should share directions: all do, or none.")
+		return
+	default:
+		how := "drawn at random"
+		if s.Groups == grouping.Sketch {
+			how = "unlike each other, by a sketch of their gradients"
+		}
+		s.say("Groups have %s, %s.", count(s.GroupSize, "device"), how)
+	}
+	s.say("They are chosen anew after %s.", count(s.Regroup, "round"))
+	s.sayIf(s.Classes > 0, "Devices send the scalars of %d classes apart.", s.Classes)
+}
+
+func (s *speech) local() {
+	switch {
+	case s.StepAuto > 0 && s.StepSize == 0:
+		s.say("The first rounds find the step; later it falls with the root of the rounds.")
+	case s.StepDecay != plan.Constant:
+		s.say("The step is %g, and falls by %s.", s.StepSize, s.StepDecay)
+	default:
+		s.say("The step is %g.", s.StepSize)
+	}
+	s.sayIf(s.Rule != plan.SGD, "A device moves by %s.", s.Rule)
+	s.sayIf(s.WeightDecay > 0, "Weights decay by %g.", s.WeightDecay)
+	s.sayIf(s.Prox > 0, "Each step is pulled back to the round's first point, by %g.", s.Prox)
+	s.sayIf(s.Control != plan.NoControl, "Corrections (%s) keep devices with other data together.",
+		s.Control)
+}
+
+func (s *speech) server() {
+	switch s.ServerRule {
+	case plan.ServerMean:
+		s.say("The model takes the mean move as it is.")
+	case plan.ServerNormalized:
+		s.say("The model moves by the mean estimate over its size: a step has the same length whatever " +
+			"the scale of the loss.")
+	default:
+		s.say("The model takes the mean move by %s, with a step of %g.", s.ServerRule, s.ServerStep)
+	}
+	s.sayIf(s.ServerBeta1 > 0, "It remembers earlier moves by %g.", s.ServerBeta1)
+	s.say("Each device holds %s of the model's size.", count(s.cost.Vectors, "vector"))
+}
+
+func (s *speech) aggregate() {
+	switch {
+	case s.SendsVectors():
+		s.say("A device sends vectors of %d elements in all, and the record names their mean.",
+			s.cost.Scalars)
+	case s.Transport.Relays():
+		s.say("A device sends %s (%s precision), and the record has those of each device or group.",
+			count(s.cost.Scalars, "scalar"), s.Precision)
+	default:
+		s.say("A device sends %s (%s precision), and the record has their %s.",
+			count(s.cost.Scalars, "scalar"), s.Precision, s.Aggregator)
+	}
+	s.sayIf(s.Weights != plan.Equal, "Devices count by their samples.")
+	s.say("A round is %s up and %s down at the device's socket, and %s of the log; a model is %s.",
+		bytes(s.cost.Up.Socket), bytes(s.cost.Down.Socket), bytes(s.cost.Record), cli.Size(4*s.Dim))
+}
+
+func bytes(n int) string { return cli.Size(uint64(n)) }
+
+func (s *speech) robust() {
+	s.sayIf(s.Bound > 0, "A contribution longer than %g medians is cut to that.", s.Bound)
+	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
+		"at most.", s.ClaimBound)
+	s.sayIf(s.Trust > 0, "A device that does not agree with the others over %s no longer counts.",
+		count(s.Trust, "round"))
+	s.sayIf(len(s.Roots) > 0, "They must agree with %s, who are asked in each round.",
+		strings.Join(s.Roots, ", "))
+}
+
+func (s *speech) privacy() {
+	device, coordinator := s.Noisy()
+	s.sayIf(device, "Each device cuts its scalars to a norm of %g and adds noise.", s.DPClip)
+	s.sayIf(coordinator, "The coordinator cuts scalars to a norm of %g and adds noise.", s.DPClip)
+	s.sayIf(s.Summed(), "The coordinator learns the sum of the scalars, and no device's own.")
+}
+
+func (s *speech) rounds() {
+	s.say("Round 1 waits for %s.", count(s.Members, "device"))
+	s.say("%s asked in a round; %s enough.", are(s.Sampled(plan.MaxMembers), "device"),
+		are(s.Quorum, "answer"))
+	s.say("It closes with %s, or after %g s at the latest; after %s the run pauses.",
+		count(s.Target, "answer"), float64(s.Deadline)/1000, count(s.MaxAttempts, "attempt"))
+	s.sayIf(s.Roster == plan.OpenRoster, "Anybody may take part.")
+	s.say("The coordinator holds %s for it.", cli.Size(s.cost.Coordinator))
+}
+
+// are says how many there are, as the beginning of a sentence: 1 device is, 5 devices are.
+func are(n uint32, thing string) string {
+	if n == 1 {
+		return count(n, thing) + " is"
+	}
+	return count(n, thing) + " are"
+}
+
+func (s *speech) late() {
+	s.sayIf(s.Late > 0, "Work that comes up to %s late counts too, for less.", count(s.Late, "round"))
+	s.sayIf(s.Async > 0, "It closes rounds as other work does.")
+}
+
+func (s *speech) evaluation() {
+	s.sayIf(s.EvalEvery > 0, "After every %s, on %s: %s.", count(s.EvalEvery, "record"),
+		count(s.EvalCount, "device"), strings.Join(s.Metrics, ", "))
+}
+
+func (s *speech) stop() {
+	end := "The run has no end of its own."
+	if s.Rounds > 0 {
+		end = "The run ends after " + count(s.Rounds, "round") + "."
+	}
+	s.say("%s", end)
+	s.sayIf(s.StopMetric != "", "It ends where %s is %s %g.", s.StopMetric, s.StopWhen, s.StopValue)
+	s.sayIf(s.Diverge > 0, "It pauses where the median loss has risen by %g times the first one.",
+		s.Diverge)
+}
