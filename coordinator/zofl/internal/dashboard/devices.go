@@ -1,12 +1,9 @@
 package dashboard
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,14 +30,8 @@ type listing struct {
 	devices []operate.Device
 	differ  map[string]bool
 
-	query   query
+	view    operate.View
 	ordered []*operate.Device
-}
-
-// A query says which devices, in which order.
-type query struct {
-	sort, state, find string
-	descending        bool
 }
 
 // fleet is how many devices are where.
@@ -84,13 +75,13 @@ func (l *listing) summary(run Run, open bool) fleet {
 	return f
 }
 
-// page returns devices of a query from a row on, and how many there are.
-func (l *listing) page(run Run, q query, from, count int) (rows []device, total int) {
+// page returns devices of a view from a row on, and how many there are.
+func (l *listing) page(run Run, v operate.View, from, count int) (rows []device, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fresh(run, time.Now())
-	if l.ordered == nil || l.query != q {
-		l.ordered, l.query = order(l.devices, q), q
+	if l.ordered == nil || l.view != v {
+		l.ordered, l.view = v.Of(l.devices), v
 	}
 	rows = []device{}
 	for _, d := range l.ordered[min(from, len(l.ordered)):min(from+count, len(l.ordered))] {
@@ -103,76 +94,13 @@ func (l *listing) page(run Run, q query, from, count int) (rows []device, total 
 	return rows, len(l.ordered)
 }
 
-// orders compare devices by a column. Where two are the same, the slot decides.
-var orders = map[string]func(a, b *operate.Device) int{
-	"id":       func(a, b *operate.Device) int { return strings.Compare(a.ID, b.ID) },
-	"slot":     func(a, b *operate.Device) int { return 0 },
-	"state":    func(a, b *operate.Device) int { return strings.Compare(a.State, b.State) },
-	"seen":     func(a, b *operate.Device) int { return cmp.Compare(silence(a), silence(b)) },
-	"latency":  func(a, b *operate.Device) int { return cmp.Compare(a.Latency, b.Latency) },
-	"declines": func(a, b *operate.Device) int { return cmp.Compare(a.Declines, b.Declines) },
-	"missed":   func(a, b *operate.Device) int { return cmp.Compare(a.Missed, b.Missed) },
-	"record":   func(a, b *operate.Device) int { return cmp.Compare(a.Record, b.Record) },
-	"program":  func(a, b *operate.Device) int { return strings.Compare(a.Program, b.Program) },
-	"platform": func(a, b *operate.Device) int { return strings.Compare(a.Platform, b.Platform) },
-	"battery":  func(a, b *operate.Device) int { return cmp.Compare(charge(a), charge(b)) },
-	"network":  func(a, b *operate.Device) int { return strings.Compare(a.Network, b.Network) },
-	// The absent ones first, as `zofl devices` has them.
-	"": func(a, b *operate.Device) int {
-		switch {
-		case a.Absent() == b.Absent():
-			return 0
-		case a.Absent():
-			return -1
-		}
-		return 1
-	},
-}
-
-// charge is the percent of a device's battery; one that does not tell is last.
-func charge(d *operate.Device) uint8 {
-	if d.Battery == 0 {
-		return 101
-	}
-	return d.Battery
-}
-
-// silence is since when nothing was heard of a device; one that was never heard of is last.
-func silence(d *operate.Device) float64 {
-	if d.LastSeen == nil {
-		return 1e18
-	}
-	return d.Silence
-}
-
-// order returns the devices of a query, in its order.
-func order(devices []operate.Device, q query) []*operate.Device {
-	find, list := strings.ToLower(q.find), make([]*operate.Device, 0, len(devices))
-	for i := range devices {
-		d := &devices[i]
-		if (q.state == "" || d.State == q.state) &&
-			(find == "" || strings.Contains(strings.ToLower(d.ID), find)) {
-			list = append(list, d)
-		}
-	}
-	by := orders[q.sort]
-	slices.SortFunc(list, func(a, b *operate.Device) int {
-		c := cmp.Or(by(a, b), cmp.Compare(a.Slot, b.Slot))
-		if q.descending {
-			return -c
-		}
-		return c
-	})
-	return list
-}
-
 // devices answers with a page of them.
 func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 	values := r.URL.Query()
-	q := query{sort: values.Get("sort"), state: values.Get("state"), find: values.Get("find"),
-		descending: values.Get("order") == "desc"}
-	if q.sort == "digest" { // those that differ are named in the digests
-		q.sort = ""
+	v := operate.View{Sort: values.Get("sort"), State: values.Get("state"), ID: values.Get("find"),
+		Descending: values.Get("order") == "desc"}
+	if v.Sort == "digest" { // those that differ are named in the digests
+		v.Sort = ""
 	}
 	from, ok := whole(values, "from", 0)
 	count, fine := whole(values, "count", 100)
@@ -180,12 +108,12 @@ func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 	case !ok || !fine:
 		fail(w, http.StatusBadRequest, "from and count: give whole numbers, 0 or more")
 		return
-	case orders[q.sort] == nil:
+	case !v.Sorts():
 		fail(w, http.StatusBadRequest, "sort: give id, slot, state, seen, record, latency, "+
 			"declines, missed, program, platform, battery or network")
 		return
 	}
-	rows, total := b.list.page(b.leader(), q, from, min(count, mostRows))
+	rows, total := b.list.page(b.leader(), v, from, min(count, mostRows))
 	reply(w, http.StatusOK, map[string]any{"devices": rows, "total": total, "from": from})
 }
 

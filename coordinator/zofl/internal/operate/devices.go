@@ -3,7 +3,6 @@ package operate
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -88,16 +87,11 @@ func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 			break
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Device) int {
-		switch {
-		case a.Absent() == b.Absent():
-			return int(a.Slot) - int(b.Slot)
-		case a.Absent():
-			return -1
-		}
-		return 1
-	})
-	return list, nil
+	sorted := make([]Device, 0, len(list))
+	for _, d := range (&View{}).Of(list) {
+		sorted = append(sorted, *d)
+	}
+	return sorted, nil
 }
 
 // mostPage bounds a page in bytes. A message may be as long as the broker's max_payload, 1 MiB by

@@ -18,14 +18,16 @@ import (
 // A View says which rows of the table of devices the answer should have. The coordinator sorts and
 // filters, so that thousands of devices need not travel for the few that fit a screen.
 type View struct {
-	Sort       string `json:"sort,omitempty"` // one of Columns; "": the absent first, then by slot
+	Sort       string `json:"sort,omitempty"` // see [View.Sorts]; "": the absent first, then by slot
 	Descending bool   `json:"descending,omitempty"`
 	Filter     string `json:"filter,omitempty"` // part of an id or a state, in any case; "": all
+	ID         string `json:"id,omitempty"`     // part of an id, in any case; "": all
+	State      string `json:"state,omitempty"`  // a state; "": all
 	From       int    `json:"from,omitempty"`   // the first row, from 0
 	Rows       int    `json:"rows,omitempty"`   // most rows
 }
 
-// Columns are those that a [View] can sort by.
+// Columns are those that a table on a terminal has, of those that a [View] can sort by.
 func Columns() []string { return []string{"id", "state", "seen", "latency", "declines", "missed"} }
 
 // Rows are rows of the table of devices.
@@ -51,7 +53,7 @@ func (s *service) fleet(r micro.Request, request Request) {
 	if v == nil {
 		v = &View{}
 	}
-	if v.Sort != "" && !slices.Contains(Columns(), v.Sort) {
+	if !v.Sorts() {
 		_ = r.Error("400", fmt.Sprintf("no column %q: sort by one of %s", v.Sort,
 			strings.Join(Columns(), ", ")), nil)
 		return
@@ -59,57 +61,88 @@ func (s *service) fleet(r micro.Request, request Request) {
 	_ = r.RespondJSON(rowsOf(s.desk.c.Devices(), *v, time.Now(), s.pageLen))
 }
 
-// rowsOf returns rows of a list, which it sorts, in at most so many bytes, but one row at least.
-func rowsOf(list []report.Device, v View, now time.Time, most int) Rows {
-	rows := Rows{Devices: []Device{}, Members: len(list)}
-	if text := strings.ToLower(v.Filter); text != "" {
-		list = slices.DeleteFunc(list, func(d report.Device) bool {
-			return !strings.Contains(strings.ToLower(d.ID), text) &&
-				!strings.Contains(d.State.String(), text)
-		})
+// rowsOf returns rows of a list in at most so many bytes, but one row at least.
+func rowsOf(members []report.Device, v View, now time.Time, most int) Rows {
+	devices := make([]Device, len(members))
+	for i := range members {
+		devices[i] = deviceOf(&members[i], now)
 	}
-	rows.Matching = len(list)
-	slices.SortFunc(list, func(a, b report.Device) int {
-		order := compare(&a, &b, v.Sort)
+	list := v.Of(devices)
+	rows := Rows{Devices: []Device{}, Members: len(members), Matching: len(list)}
+	rows.From = min(max(v.From, 0), len(list))
+	size := 0
+	for i := rows.From; i < len(list) && len(rows.Devices) < v.Rows; i++ {
+		b, err := json.Marshal(list[i])
+		if size += len(b) + 1; err != nil || size > most && len(rows.Devices) > 0 {
+			break
+		}
+		rows.Devices = append(rows.Devices, *list[i])
+	}
+	return rows
+}
+
+// Sorts reports whether there is the column to sort by.
+func (v *View) Sorts() bool { return orders[v.Sort] != nil }
+
+// Of returns all devices that a view lets through, in its order.
+func (v *View) Of(devices []Device) []*Device {
+	part, id := strings.ToLower(v.Filter), strings.ToLower(v.ID)
+	list := make([]*Device, 0, len(devices))
+	for i := range devices {
+		d := &devices[i]
+		name := strings.ToLower(d.ID)
+		if (v.State == "" || d.State == v.State) && strings.Contains(name, id) &&
+			(strings.Contains(name, part) || strings.Contains(d.State, part)) {
+			list = append(list, d)
+		}
+	}
+	by := orders[v.Sort]
+	slices.SortFunc(list, func(a, b *Device) int {
+		order := by(a, b)
 		if v.Descending {
 			order = -order
 		}
 		return cmp.Or(order, cmp.Compare(a.Slot, b.Slot))
 	})
-	rows.From = min(max(v.From, 0), len(list))
-	size := 0
-	for i := rows.From; i < len(list) && len(rows.Devices) < v.Rows; i++ {
-		d := deviceOf(&list[i], now)
-		b, err := json.Marshal(d)
-		if size += len(b) + 1; err != nil || size > most && len(rows.Devices) > 0 {
-			break
-		}
-		rows.Devices = append(rows.Devices, d)
-	}
-	return rows
+	return list
 }
 
-// compare returns the order of two devices in a column. Who was never seen has been silent longest.
-func compare(a, b *report.Device, column string) int {
-	switch column {
-	case "id":
-		return cmp.Compare(a.ID, b.ID)
-	case "state":
-		return cmp.Compare(a.State.String(), b.State.String())
-	case "seen":
-		return b.LastSeen.Compare(a.LastSeen)
-	case "latency":
-		return cmp.Compare(a.Latency, b.Latency)
-	case "declines":
-		return cmp.Compare(a.Declines, b.Declines)
-	case "missed":
-		return cmp.Compare(a.Missed, b.Missed)
-	}
-	absent := func(d *report.Device) int {
-		if d.State == report.DevicePresent {
-			return 1
-		}
+// orders compare devices by a column. Where two are the same, the slot decides.
+var orders = map[string]func(a, b *Device) int{
+	"id":       func(a, b *Device) int { return strings.Compare(a.ID, b.ID) },
+	"slot":     func(a, b *Device) int { return cmp.Compare(a.Slot, b.Slot) },
+	"state":    func(a, b *Device) int { return strings.Compare(a.State, b.State) },
+	"seen":     func(a, b *Device) int { return cmp.Compare(silence(a), silence(b)) },
+	"latency":  func(a, b *Device) int { return cmp.Compare(a.Latency, b.Latency) },
+	"declines": func(a, b *Device) int { return cmp.Compare(a.Declines, b.Declines) },
+	"missed":   func(a, b *Device) int { return cmp.Compare(a.Missed, b.Missed) },
+	"record":   func(a, b *Device) int { return cmp.Compare(a.Record, b.Record) },
+	"program":  func(a, b *Device) int { return strings.Compare(a.Program, b.Program) },
+	"platform": func(a, b *Device) int { return strings.Compare(a.Platform, b.Platform) },
+	"battery":  func(a, b *Device) int { return cmp.Compare(charge(a), charge(b)) },
+	"network":  func(a, b *Device) int { return strings.Compare(a.Network, b.Network) },
+	"":         func(a, b *Device) int { return cmp.Compare(present(a), present(b)) },
+}
+
+func present(d *Device) int {
+	if d.Absent() {
 		return 0
 	}
-	return cmp.Compare(absent(a), absent(b))
+	return 1
+}
+
+// charge is the percent of a device's battery; one that does not tell is last.
+func charge(d *Device) uint8 {
+	if d.Battery == 0 {
+		return 101
+	}
+	return d.Battery
+}
+
+// silence is since when nothing was heard of a device; one that was never heard of is last.
+func silence(d *Device) float64 {
+	if d.LastSeen == nil {
+		return 1e18
+	}
+	return d.Silence
 }
