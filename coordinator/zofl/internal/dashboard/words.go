@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
@@ -21,44 +20,18 @@ type mark struct {
 
 // marked is a mark of the history in words.
 func marked(m *history.Mark) mark {
-	out := mark{Time: m.Time, N: m.N, Round: m.Round, Level: "info", Chart: true}
+	out := mark{Time: m.Time, N: m.N, Round: m.Round, Text: m.Words(), Level: "info", Chart: true}
 	switch m.Kind {
-	case history.Paused:
-		out.Text, out.Level = "paused: "+m.Text, "warn"
-	case history.Diverged:
-		out.Text, out.Level = m.Text, "bad"
-	case history.NoFall:
-		out.Text, out.Level = m.Text, "warn"
-	case history.Resumed:
-		out.Text = "resumed"
-	case history.Changed:
-		out.Text = "the plan changed: " + strings.Join(m.Fields, ", ")
-	case history.RolledBack:
-		out.Text, out.Level = fmt.Sprintf("rolled back to record %d", m.To), "warn"
-	case history.Ended:
-		out.Text = "ended: " + m.Text
-	case history.Digests:
-		out.Text, out.Level = fmt.Sprintf("digests differ after record %d", m.To), "bad"
-		if m.Text != "" {
-			out.Text += ": " + m.Text
-		}
-	case history.Adopted:
-		out.Text = fmt.Sprintf("a coordinator of epoch %d had written a %s", m.To, m.Text)
+	case history.Paused, history.RolledBack, history.NoFall:
+		out.Level = "warn"
+	case history.Diverged, history.Digests:
+		out.Level = "bad"
 	case history.Began:
-		out.Text = fmt.Sprintf("a coordinator began, in epoch %d", m.To)
 		out.Chart = m.Round > 0
 	case history.Surveyed:
-		out.Text = "devices were asked for " + m.Survey
-		if m.Text != "" {
-			out.Text += ": " + m.Text
-		}
 		out.Chart = false
-	case history.InVain:
-		out.Text, out.Level, out.Chart = "works in vain: "+m.Text, "warn", false
-	case history.SameID:
-		out.Text, out.Level, out.Chart = m.Text, "warn", false
-	default:
-		out.Text = strings.TrimSuffix(string(m.Kind)+": "+m.Text, ": ")
+	case history.InVain, history.SameID:
+		out.Level, out.Chart = "warn", false
 	}
 	return out
 }

@@ -12,11 +12,11 @@ import (
 // and curves have no line for it.
 func TestInVainOnce(t *testing.T) {
 	m := marked(&history.Mark{Kind: history.InVain, ID: "d3", Text: "d3: its answers come late"})
-	if m.Text != "works in vain: d3: its answers come late" || m.Level != "warn" || m.Chart {
+	if m.Text != "in vain: d3: its answers come late" || m.Level != "warn" || m.Chart {
 		t.Errorf("the mark is %+v", m)
 	}
 	m = marked(&history.Mark{Kind: history.SameID, ID: "d3", Text: "d3: two devices"})
-	if m.Text != "d3: two devices" || m.Level != "warn" || m.Chart {
+	if m.Text != "same id: d3: two devices" || m.Level != "warn" || m.Chart {
 		t.Errorf("the mark is %+v", m)
 	}
 	twins := report.Event{Kind: report.SameID, ID: "d3"}

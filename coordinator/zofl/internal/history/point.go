@@ -1,8 +1,10 @@
 package history
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -96,6 +98,28 @@ type Mark struct {
 	Contributors uint32  `json:"contributors,omitempty"`
 	Seconds      float64 `json:"seconds,omitempty"`
 	Epsilon      float64 `json:"epsilon,omitempty"`
+}
+
+// Words say on a line what happened.
+func (m *Mark) Words() string {
+	text := string(m.Kind)
+	switch m.Kind {
+	case RolledBack:
+		text += fmt.Sprintf(" to record %d", m.To)
+	case Digests:
+		text += fmt.Sprintf(" after record %d", m.To)
+	case Began, Adopted:
+		text += fmt.Sprintf(", epoch %d", m.To)
+	case Surveyed:
+		text += " of " + m.Survey
+	}
+	if len(m.Fields) > 0 && m.Kind != Surveyed { // whose name says it
+		text += " " + strings.Join(m.Fields, ", ")
+	}
+	if m.Text != "" {
+		text += ": " + m.Text
+	}
+	return text
 }
 
 // finite returns x with as few digits as distinguish it from other float32, or nil if it is a NaN

@@ -139,19 +139,7 @@ func (r *Run) inVain() (ids []string) {
 // Events are the marks that say more than that devices answered.
 func (r *Run) Events() (events []Event) {
 	for _, m := range r.Marks {
-		text := m.Text
-		switch m.Kind {
-		case history.RolledBack:
-			text = strings.TrimSpace(fmt.Sprintf("to record %d %s", m.To, text))
-		case history.Began, history.Adopted:
-			text = strings.TrimSpace(fmt.Sprintf("epoch %d %s", m.To, text))
-		case history.Surveyed:
-			text = m.Survey + ": " + text
-		}
-		if len(m.Fields) > 0 && m.Kind != history.Surveyed { // whose name says it
-
-			text = strings.TrimSpace(strings.Join(m.Fields, ", ") + " " + text)
-		}
+		text := strings.TrimLeft(strings.TrimPrefix(m.Words(), string(m.Kind)), ",: ")
 		events = append(events, Event{m.Time.UTC().Format(time.DateTime), m.Round, string(m.Kind), text})
 	}
 	return events

@@ -177,28 +177,12 @@ func (m *Model) happened(most int) (rows []row) {
 }
 
 func markRow(k *history.Mark) row {
-	what := string(k.Kind)
-	switch {
-	case k.Kind == history.Adopted || k.Kind == history.Began:
-		what += fmt.Sprintf(", epoch %d", k.To)
-	case k.To > 0:
-		what += fmt.Sprintf(" to record %d", k.To)
-	}
-	fields := strings.Join(k.Fields, " ")
-	if fields == k.Survey { // what was asked for was found
-		fields = ""
-	}
-	for _, detail := range []string{k.Survey, fields, k.Text} {
-		if detail != "" {
-			what += ": " + detail
-		}
-	}
 	look := plain
 	if k.Kind == history.Diverged || k.Kind == history.Digests {
 		look = bad
 	}
 	at := fmt.Sprintf("▲ %s  round %-6d ", k.Time.Format("15:04:05"), k.Round)
-	return row{{at, faint}, {terminal.Plain(what), look}}
+	return row{{at, faint}, {terminal.Plain(k.Words()), look}}
 }
 
 // footer has the question, or what became of a command, or the keys.

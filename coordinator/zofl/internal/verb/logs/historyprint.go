@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -114,7 +113,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 		for ; len(marks) > 0 && marks[0].N < before; marks = marks[1:] {
 			row := slices.Repeat(table.Row{""}, len(header)+1)
 			row[0], row[1], row[2] = marks[0].N, marks[0].Round, clock(marks[0].Time)
-			row[len(header)] = wordsOf(&marks[0])
+			row[len(header)] = marks[0].Words()
 			t.AppendRow(row)
 		}
 	}
@@ -143,29 +142,6 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	}
 	until(1<<64 - 1)
 	t.Render()
-}
-
-// wordsOf says what happened.
-func wordsOf(m *history.Mark) string {
-	text := string(m.Kind)
-	switch m.Kind {
-	case history.RolledBack:
-		text += fmt.Sprintf(" to record %d", m.To)
-	case history.Digests:
-		text += fmt.Sprintf(" after record %d", m.To)
-	case history.Began, history.Adopted:
-		text += fmt.Sprintf(", epoch %d", m.To)
-	case history.Surveyed:
-		text += " of " + m.Survey
-	}
-	if len(m.Fields) > 0 && m.Kind != history.Surveyed { // whose name says it
-
-		text += " " + strings.Join(m.Fields, ", ")
-	}
-	if m.Text != "" {
-		text += ": " + m.Text
-	}
-	return text
 }
 
 func clock(t time.Time) string { return t.Format(time.DateTime) }

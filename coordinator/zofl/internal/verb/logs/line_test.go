@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
@@ -98,19 +97,6 @@ func TestPrintRecord(t *testing.T) {
 				!strings.Contains(out.String(), want) {
 				t.Errorf("row %d: %q, %v, want %q in it", i, out.String(), err, want)
 			}
-		}
-	}
-}
-
-// TestWordsOf: a survey is named once, with what followed from it; a change names its fields.
-func TestWordsOf(t *testing.T) {
-	for want, m := range map[string]history.Mark{
-		"survey of mu: 0.01, straight": {Kind: history.Surveyed, Survey: "mu",
-			Fields: []string{"mu"}, Text: "0.01, straight"},
-		"changed step, mu": {Kind: history.Changed, Fields: []string{"step", "mu"}},
-	} {
-		if got := wordsOf(&m); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
