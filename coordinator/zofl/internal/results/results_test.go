@@ -282,7 +282,7 @@ func TestJSON(t *testing.T) {
 func TestSurveyInWords(t *testing.T) {
 	r := Run{Marks: []history.Mark{{Kind: history.Surveyed, Survey: "mu", Fields: []string{"mu"},
 		Text: "0.01, straight"}}}
-	if e := r.Events(); len(e) != 1 || e[0].Text != "mu: 0.01, straight" {
+	if e := r.Events(); len(e) != 1 || e[0].Text != "of mu: 0.01, straight" {
 		t.Errorf("events are %+v", e)
 	}
 }
