@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client/replica"
@@ -22,73 +23,91 @@ import (
 var errNoLog = errors.New("no log is named: give --store DIR, or --url and --run " +
 	"(with --jetstream for a log in JetStream)")
 
-// A logChoice holds the flags that say which log to read.
-type logChoice struct {
+// A place holds the flags that say where a run's records and its history are.
+type place struct {
 	connect.Connection
 	run, store string
-	initial    modelfile.Choice
-	secret     string // file
 	jetstream  bool
-	key        string     // of the coordinator
-	log        runlog.Log // that open opened; nil: a coordinator's
 }
 
-func (l *logChoice) flags(cmd *cobra.Command) {
+// flags adds the flags; store says what --store names.
+func (l *place) flags(cmd *cobra.Command, store string) {
 	l.Connection.Flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&l.store, "store", "", "directory of the log, which no coordinator may have open")
+	f.StringVar(&l.store, "store", "", store)
 	f.StringVar(&l.run, "run", "", "name of the run, with --url: read from its coordinator")
 	f.BoolVar(&l.jetstream, "jetstream", false,
 		"with --url and --run: read from JetStream, without the coordinator")
+}
+
+// check returns an error unless the flags name one place.
+func (l *place) check() error {
+	switch {
+	case l.store != "" && (l.URL != "" || l.run != "" || l.jetstream || l.Named()):
+		return cli.Usage(fmt.Errorf("--store %s: a directory has one log, and no broker: leave "+
+			"out --url, --run, --jetstream, and the flags of a connection", l.store))
+	case l.store != "":
+		return nil
+	case l.URL == "" || l.run == "":
+		return cli.Usage(errNoLog)
+	}
+	return cli.CheckRun(l.run)
+}
+
+// dial connects to the broker in the role that reading there takes.
+func (l *place) dial(name string) (*nats.Conn, error) {
+	role := grant.Operator
+	if l.jetstream {
+		role = grant.Coordinator
+	}
+	return l.Dial(name, connect.InboxOf(role, l.run))
+}
+
+// A logChoice holds the flags that say which log to read.
+type logChoice struct {
+	place
+	initial modelfile.Choice
+	secret  string     // file
+	key     string     // of the coordinator
+	log     runlog.Log // that open opened; nil: a coordinator's
+}
+
+func (l *logChoice) flags(cmd *cobra.Command) {
+	l.place.flags(cmd, "directory of the log, which no coordinator may have open")
 	connect.CoordinatorFlag(cmd, &l.key)
 }
 
 // open returns the records that the flags name.
 func (l *logChoice) open(ctx context.Context) (source.Source, error) {
-	switch {
-	case l.store != "" && l.URL != "":
-		return nil, cli.Usage(errors.New("--store and --url name two logs: give only one"))
-	case l.key != "" && (l.store != "" || l.jetstream):
+	if l.key != "" && (l.store != "" || l.jetstream) {
 		return nil, cli.Usage(errors.New("--coordinator: a log at rest has no signature: give --url " +
 			"and --run, to ask the coordinator, and compare the hash of the last record"))
-	case l.store != "" && (l.run != "" || l.jetstream || l.Named()):
-		return nil, cli.Usage(fmt.Errorf("--store %s: a directory has one log, and no broker: leave "+
-			"out --run, --jetstream, and the flags of a connection", l.store))
-	case l.store != "":
-		log, err := logkind.OpenToRead(ctx, logkind.Spec{Place: l.store})
+	}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	spec, end := logkind.Spec{Place: l.store}, func() {}
+	if l.store == "" {
+		keys, err := l.Coordinator(l.key)
 		if err != nil {
 			return nil, err
 		}
-		l.log = log
-		return showing(source.Stored(log, nil), log.Last()), nil
-	case l.URL == "" || l.run == "":
-		return nil, cli.Usage(errNoLog)
+		nc, err := l.dial("zofl")
+		if err != nil {
+			return nil, err
+		}
+		if !l.jetstream {
+			return showing(source.Live(nc, l.run, grant.OperatorID, keys), 0), nil
+		}
+		spec, end = logkind.Spec{Place: logkind.JetStream, Conn: nc, Run: l.run}, nc.Close
 	}
-	if err := cli.CheckRun(l.run); err != nil {
-		return nil, err
-	}
-	keys, err := l.Coordinator(l.key)
+	log, err := logkind.OpenToRead(ctx, spec)
 	if err != nil {
-		return nil, err
-	}
-	role := grant.Operator
-	if l.jetstream {
-		role = grant.Coordinator
-	}
-	nc, err := l.Dial("zofl", connect.InboxOf(role, l.run))
-	if err != nil {
-		return nil, err
-	}
-	if !l.jetstream {
-		return showing(source.Live(nc, l.run, grant.OperatorID, keys), 0), nil
-	}
-	log, err := logkind.OpenToRead(ctx, logkind.Spec{Place: logkind.JetStream, Conn: nc, Run: l.run})
-	if err != nil {
-		nc.Close()
+		end()
 		return nil, err
 	}
 	l.log = log
-	return showing(source.Stored(log, nc.Close), log.Last()), nil
+	return showing(source.Stored(log, end), log.Last()), nil
 }
 
 // replayFlags adds the flags of a command that computes the model.

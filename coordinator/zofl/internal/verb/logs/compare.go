@@ -35,7 +35,7 @@ Queries and bytes are of a device that took part in every round, as the plan pri
 			}
 			var runs [2]*results.Run
 			for i, dir := range args {
-				choice := logChoice{store: dir}
+				choice := logChoice{place: place{store: dir}}
 				run, err := choice.result(cmd.Context())
 				if err != nil {
 					return fmt.Errorf("%s: %w", dir, err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
-	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
@@ -20,10 +19,9 @@ import (
 
 // A historyChoice holds the flags that say which history to show, and how.
 type historyChoice struct {
-	connect.Connection
-	run, store             string
-	jetstream, csv, asJSON bool
-	from                   uint64
+	place
+	csv, asJSON bool
+	from        uint64
 }
 
 // History is `zofl history`.
@@ -50,7 +48,7 @@ round, as zofl plan prices them.`,
 			if c.csv && c.asJSON {
 				return cli.Usage(errors.New("--csv and --json: give one of them"))
 			}
-			points, marks, err := c.read(cmd.Context())
+			points, marks, err := c.history(cmd.Context(), c.from)
 			if err != nil {
 				return cli.Classify(err)
 			}
@@ -64,50 +62,36 @@ round, as zofl plan prices them.`,
 			}
 		},
 	}
-	c.Flags(cmd)
+	c.flags(cmd, "directory of the log")
 	f := cmd.Flags()
-	f.StringVar(&c.store, "store", "", "directory of the log")
-	f.StringVar(&c.run, "run", "", "name of the run, with --url")
-	f.BoolVar(&c.jetstream, "jetstream", false,
-		"with --url and --run: read from JetStream, without the coordinator")
 	f.Uint64Var(&c.from, "from", 0, "the first record to show")
 	f.BoolVar(&c.csv, "csv", false, "print a line of comma-separated values for each round")
 	f.BoolVar(&c.asJSON, "json", false, "print one JSON object, of points and marks")
 	return cmd
 }
 
-// read returns what the flags ask for.
-func (c *historyChoice) read(ctx context.Context) ([]history.Point, []history.Mark, error) {
-	switch {
-	case c.store != "" && (c.URL != "" || c.run != "" || c.jetstream || c.Named()):
-		return nil, nil, cli.Usage(fmt.Errorf("--store %s: a directory has one log, and no broker: "+
-			"leave out --url, --run, --jetstream, and the flags of a connection", c.store))
-	case c.store != "":
-		if err := logkind.MustExist(c.store); err != nil {
-			return nil, nil, err
-		}
-		return c.stored(ctx, history.DirToRead(c.store))
-	case c.URL == "" || c.run == "":
-		return nil, nil, cli.Usage(errNoLog)
-	}
-	if err := cli.CheckRun(c.run); err != nil {
+// history returns what the flags name, from a record on.
+func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []history.Mark, error) {
+	if err := l.check(); err != nil {
 		return nil, nil, err
 	}
-	role := grant.Operator
-	if c.jetstream {
-		role = grant.Coordinator
+	if l.store != "" {
+		if err := logkind.MustExist(l.store); err != nil {
+			return nil, nil, err
+		}
+		return stored(ctx, from, history.DirToRead(l.store))
 	}
-	nc, err := c.Dial("zofl history", connect.InboxOf(role, c.run))
+	nc, err := l.dial("zofl history")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(ctx, connect.AskWithin)
 	defer cancel()
-	if c.jetstream {
-		return c.stored(ctx, history.Jet(nc, c.run, 0))
+	if l.jetstream {
+		return stored(ctx, from, history.Jet(nc, l.run, 0))
 	}
-	points, marks, err := operate.History(ctx, nc, c.run, c.from)
+	points, marks, err := operate.History(ctx, nc, l.run, from)
 	if errors.Is(err, operate.ErrNobody) {
 		err = fmt.Errorf("%w If no coordinator runs: --jetstream, or --store", err)
 	}
@@ -115,7 +99,7 @@ func (c *historyChoice) read(ctx context.Context) ([]history.Point, []history.Ma
 }
 
 // stored returns what a store has.
-func (c *historyChoice) stored(ctx context.Context, s history.Store) ([]history.Point,
+func stored(ctx context.Context, from uint64, s history.Store) ([]history.Point,
 	[]history.Mark, error) {
 	h, damaged, err := history.Read(ctx, s)
 	if err != nil {
@@ -124,7 +108,7 @@ func (c *historyChoice) stored(ctx context.Context, s history.Store) ([]history.
 	if damaged > 0 {
 		fmt.Fprintf(os.Stderr, "zofl: %d damaged lines of the history are left out\n", damaged)
 	}
-	points, marks := h.Snapshot(c.from)
+	points, marks := h.Snapshot(from)
 	return points, marks, nil
 }
 

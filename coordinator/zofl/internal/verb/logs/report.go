@@ -81,9 +81,7 @@ func (l *logChoice) result(ctx context.Context) (*results.Run, error) {
 		return nil, err
 	}
 	defer src.Close()
-	beside := historyChoice{Connection: l.Connection, run: l.run, store: l.store,
-		jetstream: l.jetstream}
-	points, marks, err := beside.read(ctx)
+	points, marks, err := l.history(ctx, 0)
 	if err != nil {
 		return nil, cli.Classify(err)
 	}
