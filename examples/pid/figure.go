@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -12,18 +11,10 @@ import (
 // device's experiment with the first gains and with the final gains of the first method. Only this
 // repository can import package chart: leave this file out of a program of your own.
 func (r *Report) WritePlots(file string) error {
-	if err := write(file, r.losses()); err != nil {
+	if err := r.losses().WriteFile(file); err != nil {
 		return err
 	}
-	return write(strings.TrimSuffix(file, ".svg")+"-plates.svg", r.steps())
-}
-
-func write(file string, c *chart.Chart) error {
-	picture, err := c.File()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, picture, 0o644)
+	return r.steps().WriteFile(strings.TrimSuffix(file, ".svg") + "-plates.svg")
 }
 
 // losses has a line for each method.

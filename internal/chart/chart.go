@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"os"
 )
 
 // A Chart is lines and marks over two axes.
@@ -81,6 +82,15 @@ func (c *Chart) File() ([]byte, error) {
 		f.Height, f.Bottom = f.Height+more, f.Bottom+float64(more)
 	}
 	return c.draw(f, Style)
+}
+
+// WriteFile writes the picture of a chart.
+func (c *Chart) WriteFile(name string) error {
+	picture, err := c.File()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, picture, 0o644)
 }
 
 // Inline returns the picture of a chart for a page, whose style has [Style]. Its title and the

@@ -59,14 +59,11 @@ func (x *trial) train(a arm, p *plan.Plan, secret []byte, seed uint64, task run.
 	}
 	spy := newSpy(p)
 	cfg := run.Config{Name: a.name, Seed: seed, Task: task, Plan: p, Shares: shares,
-		Order: run.Draws, Secret: secret, Heard: spy.heard,
-		Measure:  func(round uint64) bool { return round == x.rounds },
-		Progress: x.env.Progress(&lab.Training{Rounds: x.rounds})}
+		Secret: secret, Heard: spy.heard}
 	if a.gradients {
 		cfg.Differentiates = func(int) bool { return true }
 	}
-	x.env.ScreenRun(&cfg)
-	r, err := run.Train(x.ctx, cfg)
+	r, err := x.env.Once(x.ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

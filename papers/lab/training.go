@@ -90,6 +90,16 @@ func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 	return r, err
 }
 
+// Once trains a fleet with a plan of its own, whose model is measured at the end. Its log is not
+// kept. The run may have more than its name, seed, task, plan and shares.
+func (e *Env) Once(ctx context.Context, cfg run.Config) (*run.Result, error) {
+	last := cfg.Plan.Rounds
+	cfg.Order, cfg.Measure = run.Draws, func(round uint64) bool { return round == last }
+	cfg.Progress = e.Progress(&Training{Rounds: last})
+	e.ScreenRun(&cfg)
+	return run.Train(ctx, cfg)
+}
+
 // tellEvery is how often a training reports progress between measurements.
 const tellEvery = 10 * time.Second
 

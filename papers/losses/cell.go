@@ -151,10 +151,9 @@ func (t *trial) train(task *task, p *plan.Plan, seed uint64) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := run.Config{Name: task.name, Seed: seed, Task: task.task(), Plan: p, Shares: shares,
-		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
-		Progress: t.env.Progress(&lab.Training{Rounds: p.Rounds})}
-	r, err := run.Train(t.ctx, cfg)
+	measured := task.task()
+	r, err := t.env.Once(t.ctx, run.Config{Name: task.name, Seed: seed, Task: measured, Plan: p,
+		Shares: shares})
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +161,8 @@ func (t *trial) train(task *task, p *plan.Plan, seed uint64) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &score{Ended: r.Curve.Ended, Start: cfg.Task.Measure(begin)[0],
-		Loss: cfg.Task.Measure(r.Params)[0]}, nil
+	return &score{Ended: r.Curve.Ended, Start: measured.Measure(begin)[0],
+		Loss: measured.Measure(r.Params)[0]}, nil
 }
 
 // initial returns the parameters before round 1. The first record of a log has the plan.

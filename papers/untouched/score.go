@@ -37,13 +37,8 @@ func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score,
 	if err != nil {
 		return nil, err
 	}
-	cfg := run.Config{
-		Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
-		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
-		Progress: x.env.Progress(&lab.Training{Rounds: p.Rounds}),
-	}
-	x.env.ScreenRun(&cfg)
-	r, err := run.Train(x.ctx, cfg)
+	r, err := x.env.Once(x.ctx, run.Config{Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task,
+		Plan: p, Shares: shares})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/papers"
 	"github.com/zofl/zofl/papers/lab"
 )
@@ -148,10 +147,10 @@ func (o *order) write(out io.Writer, r *lab.Report, whole bool) error {
 		errs = append(errs, writeFile(o.table, r.Summary.WriteMarkdown))
 	}
 	if o.plot != "" {
-		errs = append(errs, draw(o.plot, &r.Figure))
+		errs = append(errs, r.Figure.WriteFile(o.plot))
 		for i := range r.More {
 			file := fmt.Sprintf("%s-%d.svg", strings.TrimSuffix(o.plot, ".svg"), i+2)
-			errs = append(errs, draw(file, &r.More[i]))
+			errs = append(errs, r.More[i].WriteFile(file))
 		}
 	}
 	switch {
@@ -162,14 +161,6 @@ func (o *order) write(out io.Writer, r *lab.Report, whole bool) error {
 		errs = append(errs, r.WriteText(out))
 	}
 	return errors.Join(errs...)
-}
-
-func draw(file string, c *chart.Chart) error {
-	picture, err := c.File()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, picture, 0o644)
 }
 
 func writeFile(file string, write func(io.Writer) error) error {
