@@ -76,7 +76,8 @@ func TestNetIsItsDefinition(t *testing.T) {
 					hidden, n, loss, accuracy, sum/float64(n), right/float64(n))
 			}
 		}
-		if loss, _ := softmax.Evaluate(m, params, 3); math.Abs(loss-m.Loss(params, sequence(150))) > 1e-9 {
+		all, _ := softmax.Evaluate(m, params, 3)
+		if math.Abs(all-m.Loss(params, sequence(150))) > 1e-9 {
 			t.Errorf("%d hidden units: Evaluate and Loss differ", hidden)
 		}
 		params[0] = float32(math.NaN())
