@@ -20,8 +20,8 @@ type Message struct {
 // space. In a subscription the token * stands for any one token, and a last token >
 // for one or more.
 //
-// Errors name the call and the subject, and match one of the Err variables if a caller
-// can do something about them.
+// Errors name the call and the subject. They match one of the Err variables if a caller can act on
+// them.
 type Bus interface {
 	// Publish sends data to a subject and does not wait until somebody receives it. The
 	// caller may reuse data when it returns. To answer a request, publish to the Reply
@@ -41,14 +41,12 @@ type Bus interface {
 
 // Subscription is the result of Bus.Subscribe.
 type Subscription interface {
-	// Unsubscribe ends delivery and discards waiting messages. It does not wait for the
-	// handler: one call may be running or about to begin. If the handler itself calls
-	// it, no other call follows. A second Unsubscribe, or one after the bus was closed,
-	// does nothing.
+	// Unsubscribe ends delivery and discards waiting messages. It does not wait for the handler: one
+	// call may be running or about to begin. If the handler itself calls it, no other call follows.
+	// After a first Unsubscribe, or after the bus was closed, it does nothing.
 	Unsubscribe() error
 
-	// Dropped returns how many messages were dropped since the subscription
-	// began because the handler was too slow.
+	// Dropped returns how many messages the subscription dropped because the handler was too slow.
 	Dropped() int
 }
 
@@ -57,12 +55,12 @@ var (
 	// again later.
 	ErrNoResponders = errors.New("no responders")
 
-	// ErrOffline is returned by Publish and Request when the connection is down and
-	// the message was not sent. Continue, and send again when asked again.
+	// ErrOffline is returned by Publish and Request when the connection is down and the message was
+	// not sent. Go on, and send again when a message asks for it.
 	ErrOffline = errors.New("offline")
 
-	// ErrClosed is returned by all calls after the bus or its connection was closed
-	// for good. Stop.
+	// ErrClosed is returned by all calls after the bus or its connection was closed for good. Stop
+	// then.
 	ErrClosed = errors.New("closed")
 
 	// ErrPermission is returned by Check, and by a Request whose context ended, when
@@ -75,22 +73,21 @@ var (
 	ErrSubject = errors.New("malformed subject")
 )
 
-// Checker is a Bus that can report whether a subject was denied. See Check.
+// Checker is a Bus that can report whether the server denied a subject. See Check.
 type Checker interface {
 	Check(ctx context.Context, subject string) error
 }
 
-// Check makes a round trip to the server and returns ErrPermission if the
-// server has denied an earlier Subscribe or Publish of b to the subject. It returns
-// nil if it knows of no denial, which proves a permission only if the subject was used
-// just before. A Bus that is no Checker denies nothing.
+// Check makes a round trip to the server and returns ErrPermission if the server has denied an
+// earlier Subscribe or Publish of b to the subject. It returns nil if it knows of no denial, which
+// proves a permission only if the subject was used just before. A Bus that is no Checker never
+// denies a subject.
 //
 // A connection remembers its last error only. So call Check after each Subscribe,
 // before the next one, and once after the first Publish.
 //
-// While the connection is down, Check returns ErrOffline at once, and so it does if the
-// connection was replaced during the round trip. If ctx ends first, the connection is up
-// and the server did not answer: see Reconnect.
+// If the connection is down, or is replaced during the round trip, Check returns ErrOffline at
+// once. If ctx ends first, the connection is up but the server did not answer: see Reconnect.
 func Check(ctx context.Context, b Bus, subject string) error {
 	if c, ok := b.(Checker); ok {
 		return c.Check(ctx, subject)
@@ -103,10 +100,10 @@ type Reconnector interface {
 	Reconnect() error
 }
 
-// Reconnect drops the connection of b, which then connects again by itself, and does not
-// wait for that. It is for a connection that is dead but not closed: what is sent is lost,
-// nothing arrives, and no call fails. A Check shows that, when its context ends.
-// Subscriptions remain. Messages that were on the way are lost.
+// Reconnect drops the connection of b and returns at once; the connection then connects again by
+// itself. Use it for a connection that is dead but not closed: messages sent on it are lost,
+// nothing arrives, and no call fails. A Check whose context ends shows such a connection.
+// Subscriptions remain; messages on the way are lost.
 //
 // Reconnect does nothing while the connection is down, so the pauses between attempts to
 // connect stay as they are. A Bus that is no Reconnector has no connection to drop. After
@@ -118,16 +115,16 @@ func Reconnect(b Bus) error {
 	return nil
 }
 
-// Chooser is a Bus that can pass over answers. See RequestGood.
+// Chooser is a Bus that can skip answers. See RequestGood.
 type Chooser interface {
 	RequestGood(ctx context.Context, subject string, data []byte,
 		good func(answer []byte) bool) ([]byte, error)
 }
 
-// RequestGood is Request for the first answer that good accepts. Others may answer too, where
-// permissions let them: their answers are passed over, until ctx ends. good is called by the
-// goroutine of the caller. At least 1000 answers wait for it, and what comes then is dropped. With
-// a Bus that is no Chooser only the first answer counts. If that is not good the error is
+// RequestGood is Request for the first answer that good accepts, and skips other answers until ctx
+// ends. Several programs may answer if their permissions allow it. The goroutine of the caller
+// calls good. At least 1000 answers can wait for good; later ones are dropped. With a Bus that is
+// no Chooser only the first answer counts. If good refuses that answer the error is
 // ErrNoResponders: ask again.
 func RequestGood(ctx context.Context, b Bus, subject string, data []byte,
 	good func(answer []byte) bool) ([]byte, error) {
@@ -141,14 +138,13 @@ func RequestGood(ctx context.Context, b Bus, subject string, data []byte,
 	return answer, err
 }
 
-// Limited is a Bus that bounds its messages. See MaxPayload.
+// Limited is a Bus with a longest message. See MaxPayload.
 type Limited interface {
 	MaxPayload() int64
 }
 
-// MaxPayload returns the longest message in bytes that the server of b takes, or 0 while b does
-// not know it: a connection learns it from its server, and a Bus that is not Limited has no such
-// bound.
+// MaxPayload returns the longest message in bytes that the server of b accepts. It returns 0 while
+// b does not know that length, which a connection learns from its server, and if b is not Limited.
 func MaxPayload(b Bus) int64 {
 	if l, ok := b.(Limited); ok {
 		return l.MaxPayload()

@@ -26,7 +26,7 @@ type Memory struct {
 	closed   bool
 }
 
-// denials are the subjects that DenyPublish and DenySubscribe named.
+// denials are the subjects that DenyPublish and DenySubscribe denied.
 type denials struct{ publish, subscribe []string }
 
 var (
@@ -133,7 +133,7 @@ func (m *Memory) RequestGood(ctx context.Context, subject string, data []byte,
 	return m.request(ctx, subject, data, memoryAnswers, good)
 }
 
-// request waits for a good answer. At most so many answers may wait to be judged.
+// request waits for a good answer. At most waiting answers wait for good.
 func (m *Memory) request(ctx context.Context, subject string, data []byte, waiting int,
 	good func(answer []byte) bool) ([]byte, error) {
 	err := ctx.Err()
@@ -166,7 +166,8 @@ func (m *Memory) request(ctx context.Context, subject string, data []byte, waiti
 	return nil, failed("request", subject, err)
 }
 
-// ask publishes a request and returns the inbox that will receive its answers, so many at once.
+// ask publishes a request and returns the inbox that receives its answers, which holds at most
+// waiting of them.
 func (m *Memory) ask(subject string, data []byte, waiting int) (string, chan []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,18 +193,17 @@ func (m *Memory) hangUp(inbox string) {
 	delete(m.inboxes, inbox)
 }
 
-// DenyPublish makes the bus drop messages to the subjects that a pattern covers, as a
-// NATS server does for a user without permission: Publish still returns nil, a Request
-// waits for its context, and Check reports the denial.
+// DenyPublish makes the bus drop messages to the subjects that a pattern covers, as a NATS server
+// does for a user without permission. Publish still returns nil, a Request waits for its context,
+// and Check reports the denial.
 func (m *Memory) DenyPublish(pattern string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.denied.publish = append(m.denied.publish, pattern)
 }
 
-// DenySubscribe makes later subscriptions to the subjects that a pattern covers receive
-// nothing, as a NATS server does: Subscribe still returns nil, and Check reports the
-// denial.
+// DenySubscribe makes later subscriptions to the subjects that a pattern covers receive nothing, as
+// a NATS server does. Subscribe still returns nil, and Check reports the denial.
 func (m *Memory) DenySubscribe(pattern string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,7 +6,7 @@ import "sync"
 // slow handler before it drops any.
 const MemoryPending = 1 << 16
 
-// memorySubscription is a queue and the goroutine that empties it.
+// memorySubscription is a queue of messages and the goroutine that handles them.
 type memorySubscription struct {
 	bus     *Memory
 	subject string
@@ -40,8 +40,8 @@ func (s *memorySubscription) push(msg Message) {
 	}
 }
 
-// run handles messages until the subscription stops. It takes all waiting messages at
-// once and leaves an emptied slice in their place, so that nothing is copied.
+// run handles messages until the subscription stops. It takes all waiting messages at once and
+// leaves an empty slice in their place, so it copies nothing.
 func (s *memorySubscription) run() {
 	var batch []Message
 	for {

@@ -29,9 +29,9 @@ const (
 // checkTimeout bounds a Check whose context has no deadline.
 const checkTimeout = 5 * time.Second
 
-// NATS returns a Bus over a connection, which still belongs to the caller: this package
-// never dials, closes or drains it, and does not change its handlers. Only Reconnect makes
-// it connect again, with [nats.Conn.ForceReconnect].
+// NATS returns a Bus over a connection, which still belongs to the caller. This package never
+// dials, closes or drains it, and does not change its handlers. Only Reconnect makes the connection
+// connect again, with [nats.Conn.ForceReconnect].
 //
 // Publish writes the message to the connection's buffer, which the connection flushes by
 // itself. Request uses the connection's one inbox subscription. For a user who may not
@@ -46,8 +46,7 @@ func NATS(nc *nats.Conn) Bus {
 type natsBus struct {
 	nc *nats.Conn
 
-	// before is the connection's last error when the bus was created, which this bus did
-	// not cause.
+	// before is the last error of the connection when the bus was created; this bus did not cause it.
 	before error
 }
 
@@ -136,8 +135,8 @@ func (b *natsBus) request(ctx context.Context, subject string,
 	return nil, failed("request", subject, b.translate(err))
 }
 
-// ask makes a request that ends when the connection breaks, with errBroke: nats.go would wait
-// for an answer that can no longer come.
+// ask makes a request that ends with errBroke when the connection breaks. nats.go would wait for an
+// answer that can no longer come.
 func (b *natsBus) ask(ctx context.Context,
 	request func(context.Context) (*nats.Msg, error)) (*nats.Msg, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -166,8 +165,8 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 		ctx, cancel = context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
 	}
-	// The server answers in order: when the flush returns, the connection has read every
-	// denial of earlier messages.
+	// The server answers in order: when the flush returns, the connection has read every earlier
+	// denial.
 	if b.nc.IsReconnecting() {
 		return failed("check", subject, ErrOffline)
 	}
@@ -224,8 +223,7 @@ func (b *natsBus) inboxDenied() error {
 	return err
 }
 
-// translate wraps the connection's error in this package's error if callers branch on
-// it.
+// translate wraps the connection's error in this package's error, if there is one for it.
 func translate(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -247,15 +245,15 @@ func translate(err error) error {
 	return err
 }
 
-// broken reports whether an error comes from the socket: a message that does not fit
-// into the connection's buffer is written at once.
+// broken reports whether an error comes from the socket. A message too long for the connection's
+// buffer is written at once, and gets such an error.
 func broken(err error) bool {
 	socket := (*net.OpError)(nil)
 	return errors.As(err, &socket) || errors.Is(err, net.ErrClosed)
 }
 
-// errBroke: the connection broke while a request waited for its answer. nats.go reports
-// a closed connection then, too, although it connects again.
+// errBroke: the connection broke while a request waited for its answer. nats.go then reports a
+// closed connection, although it connects again.
 var errBroke = fmt.Errorf("%w: the connection broke before the answer", ErrOffline)
 
 func (b *natsBus) translate(err error) error {

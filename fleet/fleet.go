@@ -22,7 +22,8 @@ var (
 	ErrPaused = errors.New("paused")
 )
 
-// An OptionError names a field of [Options], or of a config of package tune, that cannot be used.
+// An OptionError names a field of [Options], or of a config of package tune, with a value that
+// cannot be used.
 type OptionError struct {
 	Option string // the field's name
 	Value  any
@@ -33,15 +34,15 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s = %v: %s", e.Option, e.Value, e.Remedy)
 }
 
-// All options may be left out.
+// Every option may be left out.
 type Options struct {
-	// Rounds is how many rounds to run; 0: as many as the plan says.
+	// Rounds is how many rounds to run; 0 means as many as the plan says.
 	Rounds uint64
-	// Queries bounds the loss evaluations of all devices together: Run makes as many rounds as surely
+	// Queries bounds the loss evaluations of all devices together: Run makes only rounds that surely
 	// fit. 0: no bound. Evaluations of metrics do not count.
 	Queries uint64
-	// Progress, unless nil, is called after every round, before the next begins. Its error ends
-	// the run, and Run returns it; with [ErrStop] Run returns nil.
+	// Progress, unless nil, is called after every round, before the next begins. If it returns an
+	// error the run ends, and Run returns that error; for [ErrStop] Run returns nil.
 	Progress func(Round) error
 	// Initial are the first parameters, for a plan with initial=given.
 	Initial []float32
@@ -61,16 +62,16 @@ type Round struct {
 	Perturbations uint32  // P
 	Contributors  uint32
 	Seconds       float64
-	// Queries counts the loss evaluations of all contributors so far, as the plan has it. Evaluations
-	// that failed or came late count only in [Result].Queries. Here a device with gradients counts as
-	// if it had none; there it does not.
+	// Queries counts the loss evaluations of all contributors so far, computed from the plan. Only
+	// [Result].Queries includes evaluations that failed or came late. For a device with gradients this
+	// field counts evaluations as if it had none; [Result].Queries counts the real ones.
 	Queries uint64
-	// Bytes counts what all devices sent and received so far, as if over connections: Up and Down.
-	// With transport=dense or secure=sum some of a round's may count for the next.
+	// Bytes is what all devices sent (Up) and received (Down) so far, as if over connections. With
+	// transport=dense or secure=sum, some bytes of a round may count for the next round.
 	Bytes, Up, Down uint64
-	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after the
-	// last. They are means over the first eval_count devices that implement [objective.Evaluator],
-	// weighted by their samples. Nil: not measured.
+	// Metrics are the plan's metrics after this round. They are measured after every record n = 0 mod
+	// eval_every, and after the last. They are means over the first eval_count devices that implement
+	// [objective.Evaluator], weighted by their samples. Nil means not measured.
 	Metrics []float64
 }
 
@@ -83,7 +84,7 @@ type Device struct {
 	Declined  uint64 // how many of its last answers were declines, in a row; 0: the last one counts
 }
 
-// A Result is a run, up to where it came.
+// A Result is the outcome of a run that ended or failed.
 type Result struct {
 	Plan      *plan.Plan // as it ran
 	Rounds    []Round
@@ -95,19 +96,18 @@ type Result struct {
 	Ended     string         // why: "rounds", "stopped", or the condition on a metric
 	Log       *runlog.Memory // the run's records
 	Gradient  error          // of CheckGradient, before the run; such an error does not end the run
-	// Found lists, in order, what devices were asked for besides rounds: mu, the step, whether to
-	// share directions. Each entry says why the value was chosen.
+	// Found lists, in order, the values that devices found outside rounds: mu, the step, whether to
+	// share directions. Each entry says why the coordinator chose the value.
 	Found []survey.Result
 }
 
-// Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
-// returns. Run asks different devices at the same time, but each device from one goroutine at a
-// time.
+// Run runs a plan on devices until its rounds are done or ctx ends. If ctx ends, Run returns its
+// cause. Run asks different devices at the same time, but each device from one goroutine at a time.
 //
 // The error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError] if
 // the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
-// failed, and then names a device that failed. Once the run has begun there is a result even with
-// an error.
+// failed, and then names a device that failed. Once the run has begun, Run returns a result even
+// with an error.
 func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)

@@ -13,15 +13,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrGradient: the gradient or slope of a device does not belong to its loss.
+// ErrGradient: the gradient or slope of a device does not match its loss.
 var ErrGradient = errors.New("a gradient that is not of its loss")
 
-// CheckGradient compares a gradient or slope once with differences of the loss, on the first device
-// that has both. It returns an error that matches [ErrGradient] if the loss rises by less than two
-// thirds, or more than one and a half times, of what the gradient predicts. That must hold at every
-// distance of 0.001, 0.01 and 0.1 at which the difference exceeds the noise of the loss. It
-// evaluates up to 24 losses, at or near the first parameters. It evaluates nothing and returns nil
-// if the plan has boxes or asks for no gradients, and returns nil if the device fails.
+// CheckGradient compares a gradient or slope with differences of the loss, once, on the first
+// device that has both. It returns an error that matches [ErrGradient] if the rise of the loss is
+// less than two thirds, or more than one and a half times, of the rise that the gradient predicts.
+// That must hold at every distance of 0.001, 0.01 and 0.1 at which the difference exceeds the noise
+// of the loss. It evaluates up to 24 losses, at or near the initial parameters. It evaluates
+// nothing and returns nil if the plan has boxes or asks for no gradients. It also returns nil if
+// the device fails.
 func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o Options) error {
 	if len(p.Boxes) > 0 || p.Estimator == plan.Surrogate {
@@ -76,7 +77,7 @@ type comparison struct {
 	wrong string
 }
 
-// compare says whether the losses around x show that the gradient there is right.
+// compare returns whether the losses around x show that the gradient there is right.
 func (c *comparison) compare(x []float32) (told bool) {
 	defer func() {
 		if recover() != nil {
@@ -116,7 +117,7 @@ func (c *comparison) compare(x []float32) (told bool) {
 			return false
 		}
 		rise := high - low
-		// Also false for NaN.
+		// This is also false for NaN.
 		if !(math.Max(math.Abs(rise), math.Abs(said)) > 20*noise) || said == 0 {
 			continue
 		}

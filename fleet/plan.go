@@ -36,7 +36,7 @@ func Check(pl *plan.Plan, devices []objective.Objective) error {
 	return nil
 }
 
-// rehearsal returns the copy of a plan that the devices run.
+// rehearsal returns the changed copy of a plan that the devices run.
 func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.Plan, error) {
 	if err := Check(pl, devices); err != nil {
 		return nil, err
@@ -79,10 +79,11 @@ func Fit(p *plan.Plan) {
 	p.Quorum = min(p.Quorum, p.Target)
 }
 
-// RoundQueries returns the most loss evaluations that a round, counted from 1, takes from this many
-// devices together. It includes those of earlier surveys, because all devices send sketches. A
-// survey of mu takes more only if the loss does not change along its first direction ([survey.Mu]).
-// With control=scaffold-1, a device that missed the first phase makes its estimate in the second.
+// RoundQueries returns the largest number of loss evaluations that a round, counted from 1, takes
+// from this many devices together. It includes the evaluations of surveys before the round, because
+// all devices send sketches. A survey of mu takes more only if the loss does not change along its
+// first direction ([survey.Mu]). With control=scaffold-1, a device that missed the first phase
+// makes its estimate in the second.
 func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)

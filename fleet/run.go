@@ -22,10 +22,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// patience limits requests. It is long, because devices share the cores.
+// patience is the timeout of requests. It is long, because devices share the cores.
 const patience = time.Minute
 
-// A run is a Run in progress.
+// A run is a call of Run in progress.
 type run struct {
 	plan, original *plan.Plan // the plan as it runs, and as given
 	options        Options
@@ -40,7 +40,7 @@ type run struct {
 	began          time.Time // of the round
 }
 
-// A gate is the coordinator's bus. Once the gate is shut, devices hear of no further round.
+// A gate is the coordinator's bus. Once the gate is shut, devices receive no further announcement.
 type gate struct {
 	*traffic.Meter
 	shut   atomic.Bool

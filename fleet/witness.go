@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A witness replays the log to compute the model and its metrics. It is not a client, so it gets a
-// record as soon as the log has it.
+// A witness replays the log to compute the model and its metrics. It is not a client, so it reads a
+// record as soon as the log holds it.
 type witness struct {
 	replica *replica.Replica
 	log     *runlog.Memory
@@ -49,8 +49,8 @@ func (w *witness) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// evaluate measures the model after record n, if the given plan asks for that. It returns the
-// reason why the run ends there, if a metric ends it.
+// evaluate measures the model after record n, if the plan asks for it. It returns the reason why
+// the run ends there, if a metric ends the run.
 func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	p := r.original
 	if p.EvalEvery == 0 || n%uint64(p.EvalEvery) > 0 && !last {
@@ -74,7 +74,8 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	return "", nil
 }
 
-// metrics returns the weighted means of what eval_count devices measure, nil if none can.
+// metrics returns the weighted means of the metrics of eval_count devices, or nil if none can
+// measure.
 func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err error) {
 	asked, total, names := r.original.EvalCount, 0.0, r.original.Metrics
 	for _, o := range r.objectives {
@@ -105,7 +106,7 @@ func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err er
 	return means, nil
 }
 
-// agree returns an error unless all devices hold the state that the log gives.
+// agree returns an error unless all devices hold the state that the log leads to.
 func (r *run) agree() error {
 	if err := r.witness.catchUp(context.Background()); err != nil {
 		return err

@@ -1,14 +1,14 @@
 package mathx
 
-// Adaptive has the coefficients of [AdaptiveStep], [AdamStep], [YogiStep] and
-// [AdaGradStep], named as in ZO-AdaFL, whose section 5.2 has Alpha 0.02, Beta1 0.9, Beta2
-// 0.99 and Epsilon 1e-8.
+// Adaptive holds the coefficients of [AdaptiveStep], [AdamStep], [YogiStep] and [AdaGradStep],
+// named as in ZO-AdaFL. Section 5.2 of that paper sets Alpha 0.02, Beta1 0.9, Beta2 0.99 and
+// Epsilon 1e-8.
 type Adaptive struct {
 	// Alpha is the global step size, alpha_t.
 	Alpha float32
 	// Beta1 and Beta2, in [0,1), are the decay factors of the first and the second moment.
 	Beta1, Beta2 float32
-	// Epsilon, above zero, is added to the second moment, under the root.
+	// Epsilon, above zero, is added to the second moment before the square root is taken.
 	Epsilon float32
 }
 
@@ -28,8 +28,8 @@ type Adaptive struct {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// The root is the float32 nearest to the exact root, and so is the quotient. By the
-// comparison vhat stays as it is if either is NaN, or if v[i] is a zero of the other sign.
+// The root and the quotient are each rounded once to float32. vhat keeps its bits if vhat or v is
+// NaN, or if v[i] is a zero of the other sign.
 //
 // Moments are not corrected for their initial values, which the caller chooses: m starts
 // at 0; v and vhat start at 0 in line 1 of the algorithm, and at 1e-5 in the paper's
@@ -64,10 +64,9 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 	adamStep(x, m, v, &c, delta)
 }
 
-// YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al., Adaptive
-// Federated Optimization, Algorithm 2), which always moves by (1-Beta2) times the square,
-// whatever their distance: v -= (1-beta2) * d^2 * sign(v - d^2). Epsilon is under the
-// root, while that paper adds it to the root.
+// YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al., Adaptive Federated
+// Optimization, Algorithm 2), which always moves by (1-Beta2) times the square: v -= (1-beta2) *
+// d^2 * sign(v - d^2). Here Epsilon stands under the root; the paper adds it to the root.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -82,9 +81,8 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// v stays as it is if it equals the square, or if either is NaN; with NaN, m and x become
-// NaN. Rounding and initial values are those of AdaptiveStep. It panics if the lengths
-// differ.
+// v keeps its bits if it equals the square, or if either is NaN. With NaN, m and x become NaN. It
+// rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths differ.
 func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {
@@ -93,9 +91,9 @@ func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 	yogiStep(x, m, v, &c, delta)
 }
 
-// AdaGradStep is [AdamStep] with the second moment of FedAdagrad (Reddi et al., Adaptive
-// Federated Optimization, Algorithm 2), the sum of all squares. Epsilon is under the root,
-// while that paper adds it to the root. Beta2 has no part in it.
+// AdaGradStep is [AdamStep] with the second moment of FedAdagrad (Reddi et al., Adaptive Federated
+// Optimization, Algorithm 2), the sum of all squares. Here Epsilon stands under the root; the paper
+// adds it to the root. Beta2 is not used.
 //
 //	gain1 := 1-c.Beta1
 //	for i, d := range delta {
@@ -105,7 +103,8 @@ func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// Rounding and initial values are those of AdaptiveStep. It panics if the lengths differ.
+// It rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths
+// differ.
 func AdaGradStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {

@@ -2,8 +2,7 @@ package mathx
 
 import "math"
 
-// These loops take one element at a time, because the root and the division dominate,
-// not the index.
+// These loops take one element at a time: the root and the division cost far more than the index.
 
 func adaptiveStepGeneric(x, m, v, vhat []float32, c *Adaptive, delta []float32) {
 	m, v, vhat, delta = m[:len(x)], v[:len(x)], vhat[:len(x)], delta[:len(x)]
@@ -37,8 +36,8 @@ func adamStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
 	}
 }
 
-// yogiStepGeneric takes the sign of v - d^2 from its bits, and branches only on rare
-// cases: which one is larger is unpredictable.
+// yogiStepGeneric reads the sign of v - d^2 from its bits, because a branch on it could not be
+// predicted. It branches only on rare cases.
 func yogiStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
 	m, v, delta = m[:len(x)], v[:len(x)], delta[:len(x)]
 	alpha, beta1, beta2, epsilon := c.Alpha, c.Beta1, c.Beta2, c.Epsilon

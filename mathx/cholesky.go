@@ -2,13 +2,13 @@ package mathx
 
 import "math"
 
-// droppedPivot is the share of the largest squared norm that must remain of a column
-// after projecting out the columns before it; otherwise the column is dropped.
+// droppedPivot: Cholesky drops a column if its squared norm, after projecting out the columns
+// before it, is at most this share of the largest squared norm.
 const droppedPivot = 1e-10
 
-// Cholesky sets r to the upper triangular R of A = QR, given the Gram matrix of A's
-// columns: R^T R = A^T A, with a positive diagonal. Both have the layout of [GramLen], and
-// r may be gram. It returns the rank, which is the number of columns that it keeps.
+// Cholesky sets r to the upper triangular R of A = QR, given the Gram matrix of A's columns: R^T R
+// = A^T A, with a positive diagonal. Both have the layout of [GramLen], and r may be gram. It
+// returns the rank: the number of columns that it keeps.
 //
 //	largest := the largest diagonal element of G
 //	for j := range columns {
@@ -31,12 +31,11 @@ const droppedPivot = 1e-10
 //		}
 //	}
 //
-// The pivot is a column's squared norm without its projections on the kept columns
-// before it. If it is at most 1e-10 of the largest squared norm, which is a
-// hundred-thousandth in length, the column is dropped: its column and row of R are zeros.
-// Dropped are columns of zeros, the later of two equal columns, and also independent
-// columns that are so much shorter than the longest. If an element of G is NaN or
-// infinite, as when a column diverged, all columns are dropped. So R is always finite.
+// The pivot is a column's squared norm without its projections on the kept columns before it. If
+// the pivot is at most 1e-10 of the largest squared norm, the column is dropped: its column and row
+// of R are zeros. So it drops columns of zeros, the later of two equal columns, and independent
+// columns a hundred thousand times shorter than the longest. If an element of the Gram matrix is
+// NaN or infinite, as when a column diverged, all columns are dropped. So R is always finite.
 //
 // It panics if the lengths differ, or are no GramLen of at most [MaxColumns].
 func Cholesky(r, gram []float64) (rank int) {

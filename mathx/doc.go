@@ -1,23 +1,22 @@
-// Package mathx has the replicated numerics of Zofl: the few float operations that
-// every replica of a model must carry out with the same bits, and the exact sum and
-// the median with which a coordinator combines replies. It is for the packages that
-// replay or write a log; apps do not need it.
+// Package mathx holds the replicated numerics of Zofl: the few float operations that every replica
+// of a model must carry out with the same bits, and the exact sum and the median with which a
+// coordinator combines replies. It is for the packages that replay or write a log; apps do not need
+// it.
 //
 // # Determinism
 //
-// Each function documents one order of operations, and each operation rounds
-// once, to nearest even, in the precision of its operands. The result is the
-// same on every architecture that Go supports. A product is converted before
-// it is added, float32(a*x), because otherwise Go may fuse the two operations
-// on hardware with such an instruction, and round only once.
+// Each function documents one order of operations, and each operation rounds once, to nearest even,
+// in the precision of its operands. The result is the same on every architecture that Go supports.
+// A product is converted before it is added, float32(a*x). Without the conversion Go may fuse the
+// two operations and round only once.
 //
 // On amd64 with AVX2, assembly does the same operations on several elements at
 // a time; the build tag purego leaves it out.
 //
 // # Server rules
 //
-// A server rule applies the mean move delta of a round's clients to the parameters
-// x. These are the rules, and the numbers of further vectors that each keeps:
+// A server rule applies the mean move delta of a round's clients to the parameters x. The rules,
+// and the number of vectors that each keeps beside x:
 //
 //	plain      0  Axpy(x, alpha, delta)
 //	momentum   1  MomentumStep(x, m, beta1, 1, -alpha, delta): m = beta1*m + delta, x += alpha*m
@@ -36,7 +35,7 @@
 //
 // # Overlap
 //
-// The last vector of a call is only read, and may be one of the vectors that the
-// call writes. Otherwise no two vectors may overlap, unless a function allows it:
-// the result would depend on the machine.
+// The last vector of a call is only read, and may be one of the vectors that the call writes.
+// Otherwise no two vectors may overlap, unless a function allows it: the result would differ
+// between machines.
 package mathx

@@ -38,14 +38,13 @@ func (s *ExactSum) Add(x float32, weight uint32) {
 		exp--
 	}
 
-	// The product, below 2^56, shifted to its place: two words, hi:lo.
+	// hi:lo is the product, below 2^56, shifted to its place.
 	p := mant * uint64(weight)
 	shift := exp & 63
 	lo, hi := p<<shift, p>>1>>(63-shift)
 
-	// A negative term is added as its complement plus one, the complement
-	// extended by words of ones; no branch depends on the sign of x, which no
-	// predictor could guess.
+	// A negative term is added as its two's complement. No branch depends on the sign of x, which a
+	// processor could not predict.
 	sign := uint64(b >> 31)
 	ones := -sign
 	i := exp >> 6 & 3
@@ -57,8 +56,8 @@ func (s *ExactSum) Add(x float32, weight uint32) {
 	}
 }
 
-// carry adds the rest of a sign extension, words of the given value from word i up, and
-// the carry c. It stops when the two cancel.
+// carry adds the carry c and the rest of a sign extension: the word ones, from word i up. It stops
+// when the carry and the extension cancel.
 func (s *ExactSum) carry(i uint32, ones, c uint64) {
 	for ; i < uint32(len(s.w)) && c != ones&1; i++ {
 		s.w[i], c = bits.Add64(s.w[i], ones, c)
@@ -77,9 +76,9 @@ func (s *ExactSum) Merge(o *ExactSum) {
 func (s *ExactSum) Reset() { *s = ExactSum{} }
 
 // Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of zero gives
-// +0. A quotient too small for float32 gives a zero of its sign. If the total is too small, the
-// result is an infinity. That cannot happen if totalWeight is the sum of the weights that were
-// added. It panics if totalWeight is 0.
+// +0. A quotient too small for float32 gives a zero with the sign of the sum. If the total is too
+// small, the result is an infinity. That cannot happen if totalWeight is the sum of the weights
+// that were added. It panics if totalWeight is 0.
 func (s *ExactSum) Mean(totalWeight uint64) float32 {
 	if totalWeight == 0 {
 		panic(zeroWeights)

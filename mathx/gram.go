@@ -53,9 +53,8 @@ func AddGram(dst, part []float64) {
 	}
 }
 
-// A gramBlock is work space for the Gram matrix of a block. It works on tiles of four
-// rows and four columns, because an addition depends on the one before it, but not on
-// those of other elements.
+// A gramBlock is work space for the Gram matrix of a block. Each tile covers four rows and four
+// columns, because additions to different elements can run at the same time.
 //
 // Invariants:
 //  1. Padding columns, up to a multiple of four, are zeros.
@@ -89,8 +88,8 @@ func (g *gramBlock) add(dst []float64, columns [][]float32, at, end int) {
 	}
 }
 
-// addTileGeneric adds to element (j,i) of sums the inner product of x[j] and y[i], in
-// ascending order, for the first rows j.
+// addTileGeneric adds the inner product of x[j] and y[i] to element (j,i) of sums, in ascending
+// order, for the first rows values of j.
 func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	for j := range rows {
 		s := &sums[j]
@@ -105,8 +104,8 @@ func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	}
 }
 
-// checkColumns panics unless the columns have the same length, and the triangle has the
-// length for their number.
+// checkColumns panics unless the columns have the same length and the triangle has the length that
+// their number asks for.
 func checkColumns(triangle []float64, columns [][]float32) {
 	if len(columns) > MaxColumns {
 		panic(tooManyColumns)

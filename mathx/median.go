@@ -11,9 +11,8 @@ const noValues = "mathx: MedianOf no values"
 //	a, b := values[(n-1)/2], values[n/2]
 //	m := float32((float64(a) + float64(b)) / 2)
 //
-// A zero result is +0. Otherwise it would depend on the order of the values, since -0 and
-// +0 are equal, and sorting does not specify which comes first. Nothing overflows. It
-// panics if there are no values.
+// A zero result is +0. Otherwise its sign would depend on the order of the values, because sorting
+// treats -0 and +0 as equal. Nothing overflows. It panics if there are no values.
 func MedianOf(values []float32) float32 {
 	n := len(values)
 	if n == 0 {

@@ -2,8 +2,8 @@ package mathx
 
 import "math"
 
-// SignStep moves each element of x by alpha in the direction of delta, the mean move of a
-// round's clients: the server form of signSGD. It keeps no state.
+// SignStep moves each element of x by alpha in the direction of delta, the mean move of a round's
+// clients: signSGD applied by the server. It keeps no state.
 //
 //	for i, d := range delta {
 //		switch {

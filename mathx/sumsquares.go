@@ -2,9 +2,9 @@ package mathx
 
 import "math"
 
-// block is the length of the stretches whose squares are summed first, before the sums of
-// stretches are added. It is the block of the direction generator, so that a norm can be
-// computed while a direction is generated block by block.
+// block is the number of squares that are summed before the sum is added to the total. It is the
+// block of the direction generator, so that a norm can be computed while a direction is generated
+// block by block.
 const block = 4096
 
 // SumSquares returns the sum of squares of x in float64: ascending within
@@ -18,9 +18,9 @@ const block = 4096
 //		s += t
 //	}
 //
-// A caller that has one block at a time gets the same bits by adding the SumSquares of
-// each. Four blocks at a time are faster, since an addition waits for the one before it,
-// but not for those of other blocks.
+// A caller that has one block at a time gets the same bits by adding the SumSquares of each. It
+// sums four blocks at a time, because an addition waits for the one before it in the same block
+// only.
 func SumSquares(x []float32) float64 {
 	var s float64
 	for ; len(x) >= 4*block; x = x[4*block:] {

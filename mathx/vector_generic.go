@@ -1,7 +1,7 @@
 package mathx
 
-// The loops take four elements at a time, with one index check and one increment for
-// four, and so that a processor can load and store pairs of registers.
+// The loops take four elements at a time: one index check and one increment serve four, and a
+// processor can load and store pairs of registers.
 
 func axpyGeneric(dst []float32, a float32, x []float32) {
 	x = x[:len(dst)]

@@ -1,4 +1,4 @@
-// Package prng regenerates random directions from shared seeds: an address (key, step,
+// Package prng regenerates random directions from shared seeds. An address (key, step,
 // perturbation, source, block) gives the same numbers on every device, so directions are never
 // sent.
 //
@@ -15,13 +15,13 @@
 //
 // # Speed
 //
-// On amd64 the kernels are assembly for AVX-512 or AVX2, whichever the processor has; on arm64
-// those of signs are assembly for NEON. Elsewhere, and in a build with the tag purego, they are
+// On amd64 the kernels are assembly for AVX-512 or AVX2, whichever the processor has. On arm64 the
+// kernels of signs are assembly for NEON. Elsewhere, and in a build with the tag purego, they are
 // Go. All give the same bits. `go generate` runs internal/asm, which generates the assembly for
 // amd64.
 //
 // # Compatibility
 //
-// The numbers are scheme 1, defined by docs/prng.md and tested by the vectors in testdata.
-// They never change; another scheme would be another constant.
+// docs/prng.md defines the numbers as scheme 1; the vectors in testdata test them. The numbers
+// never change: another scheme would get another constant.
 package prng

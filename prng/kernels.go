@@ -19,8 +19,8 @@ func Fill(dst []float32, z Direction, block uint32) {
 	}
 }
 
-// Uniform sets dst to uniform numbers in [-1, 1], where w is the word of element
-// block*BlockLen + i of a normal z. It ignores z.Dist.
+// Uniform sets dst to uniform numbers in [-1, 1]. Here w is the word of element block*BlockLen + i
+// of a normal z. It ignores z.Dist.
 //
 //	for i := range dst {
 //		dst[i] = float32(int32(w)) * 2^-31

@@ -40,9 +40,9 @@ func (l *lanes) seedGeneric(z *Direction, block uint32) {
 	}
 }
 
-// philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the next counter, first the low
-// words of each, then the high ones. It computes two at once because one alone waits for its
-// multiplications, and two rounds per iteration because a single round would end with moves.
+// philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the next counter: first the low words
+// of both, then the high words. It computes two at once because one alone waits for its
+// multiplications. It runs two rounds an iteration because a single round would end with moves.
 func philoxTwo(c0, c1, c2, c3 uint32, key Key) (s0, s1, u0, u1 uint64) {
 	a0, a1, a2, a3 := c0, c1, c2, c3
 	b0, b1, b2, b3 := c0+1, c1, c2, c3
@@ -63,7 +63,7 @@ func philoxTwo(c0, c1, c2, c3 uint32, key Key) (s0, s1, u0, u1 uint64) {
 		uint64(b0) | uint64(b1)<<32, uint64(b2) | uint64(b3)<<32
 }
 
-// next returns the output of xoroshiro128++ in state s0, s1 and the state after.
+// next returns the output of xoroshiro128++ in state s0, s1, and the next state.
 func next(s0, s1 uint64) (out, t0, t1 uint64) {
 	t0, t1 = after(s0, s0^s1)
 	return output(s0, s1), t0, t1
@@ -72,7 +72,7 @@ func next(s0, s1 uint64) (out, t0, t1 uint64) {
 // output returns the output of xoroshiro128++ (Blackman, Vigna) in state s0, s1.
 func output(s0, s1 uint64) uint64 { return bits.RotateLeft64(s0+s1, 17) + s0 }
 
-// after returns the state after s0, s1, given s0 and x = s0^s1.
+// after returns the state that follows s0, s1, given s0 and x = s0^s1.
 func after(s0, x uint64) (t0, t1 uint64) {
 	return bits.RotateLeft64(s0, 49) ^ x ^ x<<21, bits.RotateLeft64(x, 28)
 }

@@ -7,8 +7,8 @@ import "math"
 // one-sided tail probability of the result.
 func NormalOf(word uint32) float32 { return table.normal(float32(int32(word | 1))) }
 
-// tableLen is the length of tableBits spread out so that the top bits of f, sign included, index
-// it directly. Exponents that no word has leave holes, which are never read.
+// tableLen is the length of tableBits after it is spread out, so that the top bits of f, sign
+// included, index it directly. Exponents that no word has leave holes, which no kernel reads.
 const tableLen = 1 << (9 + segmentBits)
 
 func init() {

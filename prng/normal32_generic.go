@@ -4,13 +4,13 @@ package prng
 
 import "math"
 
-// The kernels of normals and uniforms for 32-bit processors. Registers are few there, so one lane
-// runs at a time. Its state advances after the test that ends the loop, in a basic block of its
-// own. The compiler orders instructions only within a block, and otherwise would compute the next
-// state first and spill the current one.
+// The kernels of normals and uniforms for 32-bit processors. Registers are few, so one lane runs at
+// a time. Its state advances in a basic block of its own, after the test that ends the loop. The
+// compiler orders instructions only within a basic block; otherwise it would compute the next state
+// first and spill the current one.
 
-// normalTable has c1 and c0 by the top bits of f. It has pairs, not two arrays: floats are not
-// loaded with an index here, so each array would need an address register.
+// normalTable holds c1 and c0, indexed by the top bits of f. It is an array of pairs, because each
+// of two arrays would need an address register.
 type normalTable [tableLen]struct{ c1, c0 float32 }
 
 var table = new(normalTable)

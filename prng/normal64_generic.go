@@ -5,17 +5,17 @@ package prng
 import "math"
 
 // The kernels of normals and uniforms for 64-bit processors. They run two lanes in parallel,
-// since one alone waits for its own results. A loop takes and returns by value what it changes,
-// so that all of it stays in registers. So do the table's addresses, since those of globals are
-// loaded again at every use.
+// because one lane alone waits for its own results. A loop takes and returns by value what it
+// changes, so that all of it stays in registers. The table's addresses do too: addresses of globals
+// would be loaded at every use.
 
-// normalTable points to the coefficients by the top bits of f. It has two arrays, not one of
-// pairs, because Go folds such an index into the load instruction.
+// normalTable points to the coefficients, indexed by the top bits of f. It has two arrays, not one
+// of pairs, because Go folds such an index into the load instruction.
 type normalTable struct{ c1, c0 *[tableLen]float32 }
 
 var table = normalTable{&arrays.c1, &arrays.c0}
 
-// The gap puts c1 and c0 of one segment into different sets of a cache whose ways are 4 KiB.
+// The gap puts c1 and c0 of one segment into different sets of a cache with 4 KiB ways.
 var arrays struct {
 	c1 [tableLen]float32
 	_  [512]float32

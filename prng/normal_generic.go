@@ -4,7 +4,7 @@ package prng
 // rows of 16. They stay in a level-1 cache of 16 KiB during the passes of the eight lanes.
 const chunkLen = 1024
 
-// odd is or'ed to the two words of an output to make both odd.
+// odd is or'ed to the two words of an output, which makes both odd.
 const odd = 1<<32 | 1
 
 // fillChunk, perturbChunk, perturbPairChunk and uniformChunk generate the next elements of the

@@ -24,9 +24,9 @@ const (
 type Distribution uint8
 
 const (
-	// Normal is the standard normal distribution, one 32-bit word an element.
+	// Normal is the standard normal distribution. It takes a 32-bit word an element.
 	Normal Distribution = 1
-	// Rademacher is +1 or -1 with equal probability, one bit an element.
+	// Rademacher is +1 or -1 with equal probability. It takes one bit an element.
 	Rademacher Distribution = 2
 )
 

@@ -3,7 +3,7 @@ package prng
 // signWords is the number of 64-bit outputs that a block of signs takes, eight of each lane.
 const signWords = BlockLen / 64
 
-// signs has a block of signs: element i is bit i%64 of word i/64, and 1 means -1.
+// signs is a block of signs: element i is bit i%64 of word i/64, and 1 means -1.
 type signs [signWords]uint64
 
 // fillSignsBlock sets dst to the first len(dst) signs of a block of z.

@@ -4,13 +4,13 @@ package prng
 
 import "github.com/zofl/zofl/internal/isa"
 
-// perturbSignsNEON sets dst to x plus a times the signs of words words, at least one.
+// perturbSignsNEON sets dst to x plus a times the signs of the given number of words, at least one.
 //
 //go:noescape
 func perturbSignsNEON(dst, x *float32, words int, a float32, s *uint64)
 
-// perturbPairSignsNEON sets plus and minus to x plus and minus a times the signs of words words,
-// at least one.
+// perturbPairSignsNEON sets plus and minus to x plus and minus a times the signs of the given
+// number of words, at least one.
 //
 //go:noescape
 func perturbPairSignsNEON(plus, minus, x *float32, words int, a float32, s *uint64)

@@ -6,18 +6,17 @@ type Term struct {
 	Z Direction
 }
 
-// groupLen Rademacher terms are summed by one table lookup an element.
+// groupLen is the number of Rademacher terms that one table lookup adds to an element.
 const groupLen = 8
 
-// tileLen is the length of the parts of dst that are processed one after the other, each with all
-// terms, so that a part stays in a cache.
+// tileLen is the length of a part of dst. Sum adds all terms to one part before it goes to the
+// next, so that a part stays in a cache.
 const tileLen = 4 * BlockLen
 
-// Sum adds terms to a part of a vector: to each dst[i], in the given order, the terms
-// float32(A * Z[block*BlockLen + i]). If a term and the seven after it are all Rademacher, the
-// eight are a group: their sum is rounded as ((±a0 ± a1) ± a2) ... ± a7 and added to dst[i] as one
-// number. Groups are formed from the first term on and never span two calls, so the caller must
-// pass all terms of a step in one call.
+// Sum adds terms to a part of a vector: to each dst[i], in the given order, the terms float32(A *
+// Z[block*BlockLen + i]). Eight Rademacher terms in a row are a group: their sum is rounded as
+// ((±a0 ± a1) ± a2) ... ± a7 and added to dst[i] as one number. Groups are formed from the first
+// term on and never span two calls, so the caller must pass all terms of a step in one call.
 func Sum(dst []float32, terms []Term, block uint32) {
 	checkBlocks(block, len(dst))
 	for ; len(dst) > 0; block += tileLen / BlockLen {
@@ -52,7 +51,7 @@ func isGroup(terms []Term) bool {
 	return true
 }
 
-// groupSums has the sum of a group for each pattern of signs: bit j of the index is the sign of
+// groupSums holds the sum of a group for each pattern of signs: bit j of the index is the sign of
 // term j, 1 for minus.
 type groupSums [1 << groupLen]float32
 

@@ -2,7 +2,7 @@ package prng
 
 import "math"
 
-// setGeneric sets the first 2^len(terms) sums to those of terms.
+// setGeneric sets the first 2^len(terms) sums to the sums of terms.
 func (t *groupSums) setGeneric(terms []Term) {
 	t[0], t[1] = terms[0].A, -terms[0].A
 	for j := 1; j < len(terms); j++ {

@@ -19,9 +19,9 @@ const (
 func (s State) String() string { return codec.Name([]string{"open", "paused", "ended"}, int(s)) }
 
 // An Announcement opens record N and carries records before it. The first announcement of an N
-// carries the records that no earlier announcement carried. Usually that is just N-1, which is all
-// that an up-to-date device needs. It is repeated while replies are missing; a repetition carries
-// as many earlier records as fit the plan's AnnounceBudget.
+// carries the records that no earlier announcement carried. Usually that is record N-1 alone, which
+// is all that an up-to-date device needs. The coordinator repeats it while replies are missing; a
+// repetition carries as many earlier records as fit the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
 	N       uint64 // the record being made
@@ -57,8 +57,8 @@ func (a *Announcement) Append(b []byte) []byte {
 	return append(b, a.Rest...)
 }
 
-// DecodeAnnouncement reads an announcement. Its records and Rest alias b. The records are checked
-// for their form only; [DecodeRecord] reads them.
+// DecodeAnnouncement reads an announcement. Its records and Rest alias b. DecodeAnnouncement checks
+// only the form of the records; [DecodeRecord] reads them.
 func DecodeAnnouncement(b []byte) (Announcement, error) {
 	d := newReader("announcement", b)
 	d.Head(FrameVersion, 12)

@@ -7,7 +7,7 @@ import (
 )
 
 // An Away follows a decline. It says how long the device expects to keep declining, because its
-// policy says no or its loss fails. It follows a decline.
+// policy says no or its loss fails.
 type Away struct {
 	Milliseconds uint64
 }
@@ -17,8 +17,8 @@ func (a *Away) Append(b []byte) []byte {
 	return codec.AppendUint(codec.AppendArray(b, 1), a.Milliseconds)
 }
 
-// Away returns how long the device stays away, if Rest of a decline begins with that. Anything else
-// there belongs to a later version and is no error.
+// Away returns how long the device stays away, if Rest of a decline begins with an Away. Any other
+// bytes there belong to a later version and are no error.
 func (r *Reply) Away() (a Away, ok bool) {
 	d := reader{codec.NewReader("away", r.Rest)}
 	d.Tuple("away", 1)

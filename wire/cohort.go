@@ -10,20 +10,20 @@ import (
 	"github.com/zofl/zofl/wire/internal/shuffle"
 )
 
-// A Cohort is the set of devices asked in an attempt, as two integers from which
-// anybody can compute it.
+// A Cohort is the set of devices that an attempt asks, as two integers from which anybody can
+// compute it.
 //
-// With roster=dense, where devices have slots (Members > 0), slot s is in if and only
-// if pi(s) < Sampled, where pi is a permutation of 0..Members-1; so exactly Sampled
-// devices are in. With roster=open (Members = 0), a device is in if and only if a
-// 32-bit hash of its id is below Sampled; [FullThreshold] means all devices.
+// With roster=dense, where devices have slots (Members > 0), slot s is in if and only if pi(s) <
+// Sampled. pi is a permutation of 0..Members-1, so exactly Sampled devices are in. With roster=open
+// (Members = 0), a device is in if and only if a 32-bit hash of its id is below Sampled;
+// [FullThreshold] means all devices.
 type Cohort struct {
 	Sampled uint64
 	Members uint32
 }
 
-// Purposes of a draw. Different purposes keep evaluations from always falling to the devices that
-// also contribute.
+// Purposes of a draw. They differ so that evaluations do not always fall to the devices that
+// contribute.
 const (
 	drawRound = "round"
 	drawEval  = "eval"
@@ -47,9 +47,9 @@ func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	}
 }
 
-// EvalShare returns the count for [Cohort.Evaluates]: with slots EvalCount; with an
-// open roster the threshold at which EvalCount devices evaluate if c.Sampled is the
-// threshold at which Target times OverSample devices are asked.
+// EvalShare returns the count for [Cohort.Evaluates]. With slots it is EvalCount. With an open
+// roster it is a threshold: EvalCount devices evaluate if Target times OverSample devices are below
+// c.Sampled.
 func (c Cohort) EvalShare(p *plan.Plan) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)

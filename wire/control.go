@@ -7,10 +7,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A ControlVariate is a device's earlier estimate of its own gradient, as scalars
-// along the directions of a record. With [plan.ScaffoldPoint] these are the P scalars of
-// the round's first phase; with [plan.ScaffoldMean] they are all scalars of the device's
-// last contribution that a record counted.
+// A ControlVariate is a device's earlier estimate of its own gradient, as scalars along the
+// directions of a record. With [plan.ScaffoldPoint] these are the P scalars of the round's first
+// phase. With [plan.ScaffoldMean] they are all scalars of the last contribution of the device that
+// a record counted.
 type ControlVariate struct {
 	N       uint64 // that record; 0: the device has no control variate
 	Scalars Scalars
@@ -22,9 +22,8 @@ func (v *ControlVariate) Append(b []byte) []byte {
 	return codec.AppendBin(b, v.Scalars)
 }
 
-// Control returns the control variate with which Rest of a contribution begins, if it
-// has one. It aliases Rest. Anything else there belongs to a later version and is no
-// error.
+// Control returns the control variate at the beginning of a contribution's Rest, if there is one.
+// It aliases Rest. Any other bytes there belong to a later version and are no error.
 func (r *Reply) Control() (v ControlVariate, ok bool) {
 	d := reader{codec.NewReader("control", r.Rest)}
 	d.Tuple("control", 2)

@@ -13,11 +13,11 @@ var (
 	ErrUpgrade = errUpgrade() // "unknown to this version, upgrade"
 	// ErrTruncated: the frame ends before its fields do.
 	ErrTruncated = errTruncated() // "truncated"
-	// ErrForm: not the msgpack type of the field, or not its shortest form.
+	// ErrForm: the field has another msgpack type, or not its shortest form.
 	ErrForm = errForm() // "not the expected msgpack form"
 	// ErrLimit: a length or number exceeds the limits of this package.
 	ErrLimit = errLimit() // "over the limit"
-	// ErrValue: well formed, but not a value that the field can have.
+	// ErrValue: the bytes are well formed, but the field cannot have this value.
 	ErrValue = errValue() // "bad value"
 )
 

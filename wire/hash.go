@@ -8,8 +8,8 @@ import (
 // A Hash is the first 16 bytes of a SHA-256, which link a record to the one before.
 type Hash [16]byte
 
-// A Tip is the first 8 bytes of the [Hash] of a record. A reply names with it the state from which
-// it was computed.
+// A Tip is the first 8 bytes of the [Hash] of a record. A reply carries the tip of the record after
+// which it was computed.
 type Tip [8]byte
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
@@ -18,8 +18,8 @@ func (t Tip) String() string  { return hex.EncodeToString(t[:]) }
 // Tip returns the prefix of h that replies carry.
 func (h Hash) Tip() Tip { return Tip(h[:8]) }
 
-// Genesis returns the hash that stands in record 1 of a run for the hash of a
-// predecessor: SHA-256("zofl/1 run\x00" + run), so that no record of another run fits.
+// Genesis returns the hash that record 1 holds in place of a predecessor's: SHA-256("zofl/1
+// run\x00" + run). So no record of another run fits.
 func Genesis(run string) Hash {
 	return hash([]byte("zofl/1 run\x00" + run))
 }

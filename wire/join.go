@@ -15,8 +15,8 @@ const (
 	JoinOK     JoinStatus = 0
 	JoinFull   JoinStatus = 1 // the roster has no room
 	JoinDenied JoinStatus = 2 // the coordinator refuses this device
-	// JoinPlan: here is the plan, and no slot yet. A device that accepts the plan joins again. Only a
-	// device that sent a [Known] gets this answer, or the next.
+	// JoinPlan: the reply holds the plan, and no slot yet. A device that accepts the plan joins again.
+	// Only a device that sent a [Known] gets JoinPlan or JoinLater.
 	JoinPlan  JoinStatus = 3
 	JoinLater JoinStatus = 4 // the run admits no device now; Reason says why
 )
@@ -51,8 +51,8 @@ type JoinReply struct {
 	Last   uint64 // the log's last record
 	Plan   []byte // record 1, encoded
 	Reason string
-	// Announcement is the current one, encoded, without records; empty before the first. A device that
-	// subscribes before it joins misses no announcement.
+	// Announcement is the current announcement, encoded, without records. It is empty before the
+	// first. A device that subscribes before it joins misses no announcement.
 	Announcement []byte
 	Rest         []byte
 }
@@ -90,8 +90,7 @@ func DecodeJoinReply(b []byte) (JoinReply, error) {
 	return r, nil
 }
 
-// A CatchUpRequest asks for the records from From on, in a reply of roughly MaxBytes
-// at most.
+// A CatchUpRequest asks for the records from From on, in a reply of about MaxBytes at most.
 type CatchUpRequest struct {
 	From     uint64
 	MaxBytes uint64

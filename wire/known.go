@@ -9,7 +9,7 @@ import (
 
 // A Known is what a joining device knows of the run. A device that has accepted no plan yet knows
 // nothing: the coordinator sends it the plan but no slot. So a device that cannot run the plan
-// never takes a slot.
+// never gets a slot.
 type Known struct {
 	Key  Tip    // [KeyTip] of the plan that it accepted; zero: none
 	Plan Tip    // of record 1
@@ -25,7 +25,7 @@ func (k *Known) Append(b []byte) []byte {
 	return codec.AppendBin(b, k.Tip[:])
 }
 
-// Known returns what the device knows, if Rest of a join request begins with that, and the bytes
+// Known returns what the device knows, if Rest of a join request begins with a Known, and the bytes
 // after it. ok is false for a device of an earlier version, which reads the plan only after it has
 // a slot.
 func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {

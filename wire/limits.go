@@ -1,6 +1,6 @@
 package wire
 
-// Versions that this package writes and reads.
+// Versions that this package reads and writes.
 const (
 	// FrameVersion is the first field of every frame but a record.
 	FrameVersion = 1
@@ -8,14 +8,14 @@ const (
 	RecordVersion = 1
 )
 
-// Limits. A decoder refuses what exceeds them, whatever the plan says.
+// Limits. Whatever the plan says, a decoder refuses what exceeds these limits.
 const (
 	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
 	MaxFrame = 64 << 10
 	// MaxHead is the longest announcement in bytes without its records.
 	MaxHead = 1 << 10
-	// MaxRecord is the longest record in bytes. With the rest of an announcement, one record always
-	// fits in a frame.
+	// MaxRecord is the longest record in bytes. A frame always has room for one record and the rest of
+	// an announcement.
 	MaxRecord = 60 << 10
 	// MaxTerms bounds the terms of one record.
 	MaxTerms = 4096

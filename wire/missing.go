@@ -11,11 +11,11 @@ import (
 // MaxMissing bounds the bytes of the slots that an announcement names as missing.
 const MaxMissing = 256
 
-// Missing are the slots of the devices that an announcement still waits for. A repetition names
-// them when they are few. A device that has answered and is not named stays silent.
+// Missing holds the slots of the devices for which an announcement still waits. A repetition names
+// them when they are few. A device that has answered and is not among them stays silent.
 //
-// They are ascending, coded as the differences from one to the next: unsigned LEB128 numbers, the
-// first from 0, the others less 1.
+// The slots ascend. They are coded as unsigned LEB128 numbers: the first slot, then each difference
+// from the slot before, less 1.
 type Missing []byte
 
 // MissingOf returns the encoding of ascending slots. ok is false if they need more than MaxMissing
@@ -32,7 +32,7 @@ func MissingOf(slots []uint32) (m Missing, ok bool) {
 	return m, true
 }
 
-// Has says whether a slot is among them.
+// Has says whether a slot is missing.
 func (m Missing) Has(slot uint32) bool {
 	next := uint64(0)
 	for len(m) > 0 {
@@ -49,8 +49,8 @@ func (m Missing) Has(slot uint32) bool {
 	return false
 }
 
-// Tail returns what follows an announcement: the reference, unless its N is 0, and the missing
-// slots, unless named is false.
+// Tail returns the bytes that follow an announcement: the reference, unless its N is 0, and the
+// missing slots, unless named is false.
 func Tail(reference Reference, m Missing, named bool) []byte {
 	var b []byte
 	switch {
@@ -65,8 +65,9 @@ func Tail(reference Reference, m Missing, named bool) []byte {
 	return b
 }
 
-// Missing returns the slots that Rest of an announcement names, after its reference. ok is false if
-// it names none: then every device that is asked answers, also one that has answered already.
+// Missing returns the slots that Rest of an announcement names after its reference. ok is false if
+// it names none: then every device that the announcement asks answers, even if it has answered
+// before.
 func (a *Announcement) Missing() (m Missing, ok bool) {
 	d := reader{codec.NewReader("missing", a.Rest)}
 	switch n := d.Array("reference", codec.MaxFields, 1); n {

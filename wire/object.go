@@ -7,8 +7,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An ObjectRequest asks for the bytes of a record's vector from Offset on, roughly
-// MaxBytes of them at most.
+// An ObjectRequest asks for the bytes of a record's vector from Offset on, about MaxBytes at most.
 type ObjectRequest struct {
 	Digest   [ObjectLen]byte // [Round.Object]
 	Offset   uint64
@@ -39,8 +38,8 @@ func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	return r, nil
 }
 
-// An ObjectReply carries bytes of a vector of Size bytes. Size = 0: the log does not have this
-// vector, or no longer has it.
+// An ObjectReply carries bytes of a vector that has Size bytes. Size = 0: the log does not hold
+// this vector, or no longer holds it.
 type ObjectReply struct {
 	Size   uint64
 	Offset uint64
@@ -56,7 +55,7 @@ func (r *ObjectReply) Append(b []byte) []byte {
 	return append(b, r.Rest...)
 }
 
-// DecodeObjectReply reads the answer. Data and Rest alias b.
+// DecodeObjectReply reads the reply to an ObjectRequest. Data and Rest alias b.
 func DecodeObjectReply(b []byte) (ObjectReply, error) {
 	d := newReader("object reply", b)
 	d.Head(FrameVersion, 4)

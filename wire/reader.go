@@ -2,7 +2,7 @@ package wire
 
 import "github.com/zofl/zofl/internal/codec"
 
-// A reader reads one frame. It reads msgpack values and those of this package.
+// A reader reads one frame. It reads msgpack values and the values of this package.
 type reader struct{ codec.Reader }
 
 // newReader returns a reader of a frame of at most MaxFrame bytes.
@@ -32,7 +32,7 @@ func (d *reader) bytes(field string, dst []byte) {
 	copy(dst, p)
 }
 
-// scalars reads at most max scalars of either width. The result aliases the frame.
+// scalars reads at most max scalars, of two or four bytes each. The result aliases the frame.
 func (d *reader) scalars(field string, max int) Scalars {
 	p := d.Bin(field, 4*max)
 	if len(p)%2 != 0 {

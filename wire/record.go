@@ -11,9 +11,9 @@ import (
 type RecordKind uint8
 
 const (
-	// KindPlan has the plan of the run: record 1, and no other.
+	// KindPlan is record 1 alone: it holds the plan of the run.
 	KindPlan RecordKind = 1
-	// KindRound has the aggregated contributions of a round, or of a phase.
+	// KindRound holds the aggregated contributions of a round, or of a phase.
 	KindRound RecordKind = 2
 	// KindChange gives fields of the plan new values from here on.
 	KindChange RecordKind = 3
@@ -46,8 +46,8 @@ type Record struct {
 	End    *End         // KindEnd
 }
 
-// A Round is the result of a round. A replica needs nothing else: it computes no schedule and knows
-// no roster.
+// A Round is the result of a round. A replica needs nothing else of a round: it computes no
+// schedule and knows no roster.
 type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
@@ -62,15 +62,14 @@ type Round struct {
 	Weights    []uint32 // of each term, if Plan.RelaysWeights
 	Population uint32   // with ScaffoldMean: devices of the run, from here on
 
-	// Object is the digest, [HashObject], of the round's mean vector with DenseVectors,
-	// whose rounds have no terms; empty otherwise.
+	// Object is the digest, [HashObject], of the round's mean vector with DenseVectors; such a round
+	// has no terms. Otherwise it is empty.
 	Object plan.Bytes
 }
 
-// A Term has scalars along the directions of one record: Scalars[k*P+p] belongs to
-// step k and perturbation p of record n-Back, along shared directions (Source 0) or
-// those of slot Source-1. Most rounds have a single term, {0, 0, the mean}. Terms
-// ascend by (Back, Source).
+// A Term holds scalars along the directions of one record. Scalars[k*P+p] belongs to step k and
+// perturbation p of record n-Back, along shared directions (Source 0) or the directions of slot
+// Source-1. Most rounds have a single term, {0, 0, the mean}. Terms ascend by (Back, Source).
 type Term struct {
 	Back    uint64
 	Source  uint32
@@ -97,7 +96,7 @@ type End struct {
 	Text   string // for people; cut to MaxReason bytes
 }
 
-// Keys of the maps in records' bodies.
+// Keys of the map in a record's body.
 const (
 	keyRound = iota + 1
 	keyAttempt
@@ -121,9 +120,8 @@ const (
 	keyText   = 2
 )
 
-// Append appends the encoding of r to b: the array [version, kind, n, prev, epoch,
-// body], where body is a map of the fields that are not zero, by ascending key. r must
-// satisfy the invariants of [Record].
+// Append appends the encoding of r to b: the array [version, kind, n, prev, epoch, body]. body is a
+// map of the fields that are not zero, by ascending key. r must satisfy the invariants of [Record].
 func (r *Record) Append(b []byte) []byte {
 	b = codec.AppendArray(b, 6)
 	b = append(b, RecordVersion, byte(r.Kind))
@@ -145,18 +143,17 @@ func (r *Record) Append(b []byte) []byte {
 	panic("wire: internal error: record of no kind")
 }
 
-// DecodeRecord reads one record. [Record.Append] encodes what it accepts to the same
-// bytes. The scalars of the result alias b. It does not check that a plan can run:
-// package plan/valid does.
+// DecodeRecord reads one record. [Record.Append] encodes the record to the same bytes. The scalars
+// of the result alias b. It does not check that a plan can run: package plan/valid does.
 func DecodeRecord(b []byte) (Record, error) {
 	var r Record
 	err := r.Decode(b)
 	return r, err
 }
 
-// Decode sets r to the record that [DecodeRecord] reads. It reuses the memory of
-// r.Round and its Slots, Terms, Weights and Object, so that reading many records
-// allocates only for the first. After an error r is empty except for that memory.
+// Decode sets r to the record that [DecodeRecord] reads. It reuses the memory of r.Round and its
+// Slots, Terms, Weights and Object: a reader of many records allocates only for the first. After an
+// error r is empty but keeps that memory.
 func (r *Record) Decode(b []byte) error {
 	d := &reader{codec.NewReader("record", b)}
 	if len(b) > MaxRecord {

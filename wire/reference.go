@@ -7,8 +7,8 @@ import (
 )
 
 // A Reference is the digest that the run trusts for the state after record N. It comes from a
-// witness or from most devices' reports. A device whose state after N has another digest must
-// rebuild it.
+// witness or from the reports of most devices. A device whose state after N has another digest must
+// rebuild its state.
 type Reference struct {
 	N      uint64
 	Tip    Tip     // of record N
@@ -22,8 +22,8 @@ func (r *Reference) Append(b []byte) []byte {
 	return codec.AppendBin(b, r.Digest[:])
 }
 
-// Reference returns the reference with which Rest of an announcement begins, if it has
-// one. Anything else there belongs to a later version and is no error.
+// Reference returns the reference at the beginning of an announcement's Rest, if there is one. Any
+// other bytes there belong to a later version and are no error.
 func (a *Announcement) Reference() (r Reference, ok bool) {
 	if len(a.Rest) == 0 {
 		return Reference{}, false

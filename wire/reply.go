@@ -25,8 +25,8 @@ func (k ReplyKind) String() string {
 	return codec.Name([]string{"", "contribution", "evaluation", "decline", "digest"}, int(k))
 }
 
-// fields returns the number of fields of a reply: version, kind, n, tip, and those of
-// its kind.
+// fields returns the number of fields of a reply: version, kind, n, tip, and the fields of its
+// kind.
 func (k ReplyKind) fields() int {
 	switch k {
 	case Contribution:
@@ -46,7 +46,7 @@ const (
 	DeclineLoss     DeclineReason = 3 // the loss failed, or was not finite
 	DeclineBusy     DeclineReason = 4 // an earlier loss call has not returned
 	DeclineTooLarge DeclineReason = 5 // a scalar was above Plan.MaxScalar
-	// DeclineLeaving: the device leaves the run, whatever the record. It keeps its slot, and no round
+	// DeclineLeaving: the device leaves the run, not only this record. It keeps its slot. No round
 	// waits for it until it joins again or replies.
 	DeclineLeaving DeclineReason = 6
 )
@@ -57,9 +57,8 @@ func (r DeclineReason) String() string {
 	return codec.Name(names, int(r))
 }
 
-// A Reply is a device's message about record N. It is keyed by (N, Tip), not by attempt or epoch. A
-// device's computation depends only on N and the log before it, so a reply to an earlier attempt
-// counts.
+// A Reply is a device's message about record N. Its key is (N, Tip), without attempt or epoch. A
+// device computes from N and the log before it alone, so a reply to an earlier attempt counts.
 //
 //   - Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
 //     device's own training loss where the round begins, at or around the state after
@@ -104,8 +103,8 @@ func (r *Reply) Append(b []byte) []byte {
 	return append(b, r.Rest...)
 }
 
-// DecodeReply reads a reply without allocating; Values and Rest alias b. It accepts
-// any float bits, which the caller must check.
+// DecodeReply reads a reply without allocating; Values and Rest alias b. It accepts any float bits:
+// the caller must check them.
 func DecodeReply(b []byte) (Reply, error) {
 	d := reader{codec.NewReader("reply", b)}
 	if len(b) > MaxFrame {

@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of
-// the newest snapshot if N is 0: the bytes from Offset on, in a reply of roughly
-// MaxBytes at most. With MaxBytes = 0 it only asks which snapshot there is.
+// A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of the newest
+// snapshot if N is 0: the bytes from Offset on, in a reply of about MaxBytes at most. With MaxBytes
+// = 0 it only asks for the N, tip and size of the snapshot.
 type SnapshotRequest struct {
 	N        uint64
 	Offset   uint64
@@ -45,8 +45,8 @@ func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 // SnapshotPiece is the largest number of bytes of a file in one reply.
 const SnapshotPiece = MaxFrame - 128
 
-// A SnapshotReply carries bytes of the file of the state after record N, which has Size bytes;
-// package client/replica defines its format. N = 0: there is no snapshot, or the requested one is
+// A SnapshotReply carries bytes of a file that holds the state after record N and has Size bytes.
+// Package client/replica defines the format. N = 0: there is no snapshot, or the requested one is
 // gone.
 type SnapshotReply struct {
 	N      uint64

@@ -19,8 +19,9 @@ func (s *LogStart) Append(b []byte) []byte {
 	return codec.AppendBin(b, s.Hash[:])
 }
 
-// Start returns where the log begins, if Rest of a catch-up reply begins with that. It does if the
-// requested records are older. ok is false if the reply does not say so.
+// Start returns where the log begins, if Rest of a catch-up reply begins with a LogStart. A reply
+// carries it if the log no longer has the requested records. ok is false if the reply does not say
+// so.
 func (r *CatchUpReply) Start() (s LogStart, ok bool) {
 	d := reader{codec.NewReader("log start", r.Rest)}
 	d.Tuple("log start", 2)

@@ -1,5 +1,5 @@
-// Package bustest has the tests that every bus must pass: bus.Memory, the NATS bus over
-// a real server, and any other implementation of bus.Bus.
+// Package bustest tests any implementation of bus.Bus: bus.Memory, and the NATS bus over a real
+// server.
 package bustest
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// patience bounds the wait for a message that must arrive. No test waits until it is over.
+// patience bounds the wait for a message that must arrive. No test waits that long.
 const patience = 2 * time.Minute
 
-// Run tests the buses that open returns: one for each subtest, which must receive its
-// own messages and no others. Run does not close them; open must register that with
-// the cleanup of the subtest, so that no bus receives messages of the next.
+// Run tests the buses that open returns. Each subtest opens one, which must receive its own
+// messages and no others. Run does not close a bus. open must register that with the cleanup of the
+// subtest, so that no bus receives messages of the next subtest.
 func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 	tests := []struct {
 		name string

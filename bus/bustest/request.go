@@ -46,8 +46,8 @@ func testFirstAnswer(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testGoodAnswer: answers that are not good are passed over, and the request ends with its context
-// if none is.
+// testGoodAnswer checks that a request skips answers that are not good, and ends with its context
+// if none is good.
 func testGoodAnswer(t *testing.T, b bus.Bus) {
 	subscribeFunc(t, b, "ask", func(m bus.Message) {
 		for _, answer := range []string{"bad", "", "good " + string(m.Data), "late"} {
@@ -80,8 +80,8 @@ func testGoodAnswer(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testManyAnswers: a bounded number of answers waits to be judged, and after others were dropped a
-// good one is found.
+// testManyAnswers checks that a bounded number of answers waits for good, and that a good answer is
+// found after others were dropped.
 func testManyAnswers(t *testing.T, b bus.Bus) {
 	const bad, few = 20_000, 1000
 	sent, judged, passed := make(chan struct{}), make(chan struct{}), 0

@@ -8,13 +8,13 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// Ahead writes elements off, off+1, ... of x - a w to dst, clipped to their boxes, where x are the
-// parameters and w the move of a step of 1 along m, the momentum of server_rule=normalized:
+// Ahead writes elements off, off+1, ... of x - a w to dst, clipped to their boxes. x are the
+// parameters, and w is the move of a step of 1 along m, the momentum of server_rule=normalized:
 //
 //	x[i] - float32(rate*m[i]), rate = float32(a*scale*inverse)
 //
-// scale is StepScale of the segment, and inverse that of the last round. Without momentum, or with
-// a = 0, it is x. Several goroutines may call it at once, as with [Replica.Perturb].
+// scale is the segment's StepScale; inverse is that of the last round. Without momentum, or with a
+// = 0, it writes x. Several goroutines may call it at once, as with [Replica.Perturb].
 func (r *Replica) Ahead(dst []float32, off int, a float32) {
 	copy(dst, r.x[off:])
 	inverse := r.running.Inverse()
@@ -30,12 +30,13 @@ func (r *Replica) Ahead(dst []float32, off int, a float32) {
 	r.Clip(dst, off)
 }
 
-// Slope returns how the loss slopes along m, the momentum of server_rule=normalized, where a
-// device's own scalars g of record n say so; 0 without momentum, or if it is no finite float32:
+// Slope returns the slope of the loss along m, the momentum of server_rule=normalized, as a
+// device's own scalars g of record n show it. It returns 0 without momentum, or if the slope is no
+// finite float32:
 //
 //	<v, m>/|m|, v = sum over p of (g[p]/P) * z_p
 //
-// v is that of [Replica.Estimate] for step 0. Each direction is generated once.
+// v is [Replica.Estimate] of step 0. Each direction is generated once.
 func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 	if !r.normalizes() {
 		return 0

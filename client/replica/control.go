@@ -22,8 +22,8 @@ import (
 //
 // for m contributors, because each contributor takes its new estimate as its c_i.
 
-// SVRG (Liu et al. 2018): c is the combination of the P directions of the phase-1 record, as
-// above, and there is no c_i: what a device would subtract is in its scalars already.
+// SVRG (Liu et al. 2018): c is the combination of the P directions of the phase-1 record, as above.
+// There is no c_i, because a device's scalars already contain what it would subtract.
 
 // With transport=dense, in all variants, records replace the vector c, and each device
 // keeps its own c_i.
@@ -38,8 +38,8 @@ type pending struct {
 // estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
-// Draw returns the record for which the cohorts of record n are drawn, see [plan.Plan.Draw], as
-// far as is known after record N: of n > N+1 it is n.
+// Draw returns the record for which the cohorts of record n are drawn, see [plan.Plan.Draw]. After
+// record N only Draw(N+1) can differ from n: later n are returned as they are.
 func (r *Replica) Draw(n uint64) uint64 {
 	if n > r.N()+1 {
 		return n
@@ -124,8 +124,8 @@ func (r *Replica) addMean(n uint64, scalars []float32, p int) {
 	}
 }
 
-// addVariate adds the terms of a control variate of record n. With ScaffoldPoint these are
-// the correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
+// addVariate adds the terms of a control variate of record n. With ScaffoldPoint they are the
+// correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
 func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 	if r.decode(scalars, r.plan.Precision.Len(scalars), 0); r.plan.Control == plan.ScaffoldPoint {
 		mathx.Sub(r.values, r.pending.scalars, r.values)
@@ -137,7 +137,7 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 // variate. With control=scaffold-1 own holds the device's scalars for the record that
 // [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last contribution
 // that counted, or none. With svrg there is none, and dst is c. The error matches wire.ErrValue if
-// own does not fit, and always with transport=dense: there a device subtracts its own c_i from
+// own does not fit. With transport=dense it always does: there a device subtracts its own c_i from
 // [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
@@ -167,8 +167,8 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	return nil
 }
 
-// hasVariate reports whether a contribution to record n can have that many scalars. No
-// scalars fit any n up to the last record, 0 included.
+// hasVariate reports whether a contribution to record n can have this many scalars. Zero scalars
+// fit any n up to the last record, also 0.
 func (r *Replica) hasVariate(n uint64, scalars int) bool {
 	if scalars == 0 {
 		return n <= r.n

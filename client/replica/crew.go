@@ -15,7 +15,7 @@ type crew struct {
 	busy sync.Mutex // held by the probe that uses the team; a move never runs beside a probe
 	team *parallel.Team
 
-	// The operation that the team is working on.
+	// The job of the team at present.
 	probeJob  probe
 	spreadJob spread
 
@@ -54,8 +54,8 @@ func (r *Replica) makeTeam() {
 	r.estimateTask, r.slopeTask = r.estimateBlock, r.slopeBlock
 }
 
-// workFor is the least work, in normal elements, for which waking another thread pays off:
-// that takes about 10 us, on a virtual machine 30 us.
+// workFor is the least work, in normal elements, that makes up for waking another thread: waking
+// takes about 10 us, on a virtual machine 30 us.
 const workFor = 32 * prng.BlockLen
 
 // signsFor Rademacher elements take about as long as one normal element.

@@ -15,10 +15,10 @@ import (
 // Digest returns the digest of the whole state. It reads only the state and Config.Workers,
 // so it may run while another goroutine probes.
 //
-// It is the package function [Digest] of the vectors in the order of docs/state.md. If the plan
-// can have registers, they are hashed after the vectors. In a run with a private key the
-// digest is keyed, so that nobody without the run key can test a guess at the state. While
-// an object is missing, the digest matches no other replica's.
+// It is the package function [Digest] over the vectors in the order of docs/state.md. If the plan
+// can have registers, the hash covers them after the vectors. In a run with a private key the
+// digest is keyed: without the run key nobody can test a guess at the state. While an object is
+// missing, the digest matches no other replica's.
 func (r *Replica) Digest() [32]byte {
 	return r.seal(digest.Vectors(r.cfg.Workers, r.vectors()...))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Direction is the vector z of one perturbation, with the values that its distribution
-// needs besides. It is a value, valid until the next record is applied.
+// A Direction is the vector z of one perturbation, with the other values that its distribution
+// needs. It is a value, valid until the next record is applied.
 type Direction struct {
 	z     prng.Direction
 	kind  plan.Distribution
@@ -30,17 +30,17 @@ func (d *Direction) along(a float32) float32 {
 	return a
 }
 
-// Parts returns z, scale, coefs and basis of a direction, for a device that has its gradient.
-// Mu times this is what Perturb adds to x, but for S and the boxes. They are valid as long as
-// d is.
+// Parts returns z, scale, coefs and basis of a direction, for a device that has its gradient. Mu
+// times this sum is what Perturb adds to x, without S and the boxes. They are valid as long as d
+// is.
 //
 //	scale * z + sum over j of coefs[j] * basis[j]
 func (r *Replica) Parts(d *Direction) (prng.Direction, float32, []float32, [][]float32) {
 	return d.z, d.along(1), d.coefs[:d.tau], r.basis[:d.tau]
 }
 
-// slope returns the factor of the estimate g*z. A sphere's is multiplied by d, because the
-// mean of its estimates is only 1/d of the gradient.
+// slope returns the factor of the estimate g*z. On a sphere the factor is d times larger, because
+// the mean of the estimates is only 1/d of the gradient.
 func (r *Replica) slope(g float32) float32 {
 	if r.plan.Distribution == plan.Sphere {
 		return float32(g * float32(r.plan.Dim))
@@ -48,15 +48,16 @@ func (r *Replica) slope(g float32) float32 {
 	return g
 }
 
-// Direction returns z of record n, local step k, perturbation p. Source is prng.Shared for
-// the directions of all devices, prng.Slot for those of one slot. The first call for a
-// sphere's direction generates it once more, to measure its norm.
+// Direction returns z of record n, local step k, perturbation p. Source is prng.Shared for the
+// directions of all devices, prng.Slot for the directions of one slot. The first call for a
+// direction on a sphere generates it once more, to measure its norm.
 func (r *Replica) Direction(n uint64, k, p int, source uint32) (d Direction) {
 	r.setDirection(&d, n, k, p, source)
 	return d
 }
 
-// tempDirection is Direction in memory that the next call reuses: a Direction is some 300 bytes.
+// tempDirection is Direction in memory that the next call reuses, because a Direction has some 300
+// bytes.
 func (r *Replica) tempDirection(n uint64, k, p int, source uint32) *Direction {
 	r.setDirection(&r.tempZ, n, k, p, source)
 	return &r.tempZ

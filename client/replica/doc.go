@@ -1,28 +1,28 @@
 // Package replica is the model of a Zofl run as a pure replay of its log:
 // state(n) = Apply(state(n-1), record n).
 //
-// A client keeps one, and so does anyone who wants the model without taking part. A replica
+// A client keeps one. A program that wants the model without taking part keeps one too. A replica
 // starts no goroutine that outlives a call, reads no clock and does no input or output.
 //
 // # Determinism
 //
-// Replicas that applied the same records have the same bits on every CPU and operating
-// system. Every product is rounded before it is added, every sum has one written order, and
-// no function is called whose last bit may differ between machines. Elements do not depend
-// on each other, so the number of goroutines ([Config].Workers) does not matter either.
-// [Replica.Digest] condenses the state to 32 bytes.
+// Replicas that applied the same records have the same bits on every CPU and operating system.
+// Every product is rounded before it is added. Every sum has one written order. No called function
+// may differ in its last bit between machines. Elements do not depend on each other, so the number
+// of goroutines ([Config].Workers) does not matter either. [Replica.Digest] condenses the state to
+// 32 bytes.
 //
 // # Arithmetic
 //
-// docs/replay.md has every operation in its order: rounds, terms, control variates, server
-// rules, pools. It suffices to port this package, and python/src/zofl/audit is such a port.
+// docs/replay.md lists every operation in its order: rounds, terms, control variates, server rules,
+// pools. The page suffices to port this package; python/src/zofl/audit is such a port.
 //
 // # Dense transport
 //
-// A round has no terms. The record holds the digest of an object: a vector that travels beside the
-// record and replaces vectors of the state, so nothing is computed. Records apply without their
-// objects. The state then lacks only the last object of each kind. Supplying these completes it,
-// whatever came before:
+// With transport=dense a round has no terms. Its record holds the digest of an object: a vector
+// that travels beside the record and replaces vectors of the state, so a replica computes nothing.
+// A replica applies records without their objects. The state then lacks only the last object of
+// each kind. Supplying these completes it, whatever came before:
 //
 //	applied, err := r.ApplyAll(records)
 //	for _, o := range r.Missing() {
@@ -34,7 +34,8 @@
 //
 // # What methods cost
 //
-// Beyond x, and K*P directions and K*P scalars a record (4 bytes each, or 2 as halves):
+// Memory beyond x, and beyond K*P directions and K*P scalars a record (4 bytes each, or 2 as
+// halves):
 //
 //	momentum       1 d
 //	server rules   momentum, normalized 1 d; adam, yogi, adagrad 2 d; amsgrad 3 d; sgd, sign none
@@ -57,14 +58,14 @@
 //	               any control 1 d; of a surrogate M numbers, and 4 M bytes beside
 //	               each other record
 //
-// A device has [Local] besides: 1 d for K > 1, 1 d with momentum, 1 d with control.
+// A device also holds [Local]: 1 d for K > 1, 1 d with momentum, 1 d with control.
 // [Replica.Correct] makes as many directions as the device's own variate has scalars.
 //
-// Replaying mean scalars equals averaging the devices' own models for sgd, both momenta,
-// decay, prox and control variates, because these are linear. The two differ only in
-// rounding: one rounds the mean of scalars, the other the mean of models. With a single
-// contributor the device's model has the replica's bits, unless there is a server rule or
-// the round is one after which a pool rebases. Besides:
+// Replaying mean scalars equals averaging the devices' own models for sgd, both momenta, decay,
+// prox and control variates: these are linear. The two differ only in rounding: one rounds the mean
+// of scalars, the other the mean of models. With a single contributor the device's model has the
+// replica's bits, unless there is a server rule or the round is one after which a pool rebases. The
+// exceptions to this equality:
 //   - Adaptive server rules, normalized and sign act once a round, on the mean move or
 //     estimate. That is how these methods are defined; averaging models that each made K
 //     steps of Adam is a different method.

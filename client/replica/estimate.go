@@ -2,10 +2,10 @@ package replica
 
 import "github.com/zofl/zofl/prng"
 
-// Estimate sets dst to the gradient estimate of local step k of record n, along which a
-// device moves its own model with transport=dense: the mean of g z over the perturbations,
-// g being their scalars. Its bits are those of v in docs/replay.md, with the factor d for
-// a sphere. It panics unless dst has d elements.
+// Estimate sets dst to the gradient estimate of local step k of record n: the mean of g z over the
+// perturbations, where g are their scalars. With transport=dense a device moves its own model along
+// it. Its bits are the bits of v in docs/replay.md, with the factor d for a sphere. It panics
+// unless dst has d elements.
 //
 //	for i := range dst:
 //		dst[i] = sum over p of (g[p]/P) * z_p[i]

@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// Features returns the random features of a surrogate (FZooS appendix D), which all devices
-// draw from the run key: v has M rows of d standard normals, to be divided by the length
-// scale; b has M phases in [0, 2 pi]. Feature j of x, in the coordinates of the boxes, is
+// Features returns the random features of a surrogate (FZooS appendix D), which all devices draw
+// from the run key. v has M rows of d standard normals, to be divided by the length scale; b has M
+// phases in [0, 2 pi]. Feature j of x, in the coordinates of the boxes, is
 //
 //	sqrt(2/M) cos(v[j*d:(j+1)*d] . x / l + b[j])
 //

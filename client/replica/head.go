@@ -34,8 +34,8 @@ func (h *Head) size(headLen int) int64 {
 	return int64(prefixLen+headLen+2*sumLen) + 4*int64(h.Vectors)*int64(h.Plan.Dim)
 }
 
-// ReadHead reads and checks the head of a state file, at most a few MiB, and nothing after
-// it. The error matches [ErrState], or is r's.
+// ReadHead reads and checks the head of a state file, at most a few MiB, and nothing after it. The
+// error matches [ErrState], or is an error of r.
 func ReadHead(r io.Reader) (Head, error) {
 	prefix := make([]byte, prefixLen)
 	if err := readAll(r, prefix); err != nil {
@@ -176,7 +176,7 @@ func (h *Head) check() error {
 	return nil
 }
 
-// rebased is like that of a [Replica].
+// rebased is rebased of a [Replica], for a head.
 func (h *Head) rebased() bool {
 	return h.Plan.Pool > 0 && h.Rounds > 0 && h.Rounds%uint64(h.Plan.Rebase) == 0
 }

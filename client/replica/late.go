@@ -8,14 +8,14 @@ import (
 )
 
 // Late contributions (Plan.Late): a record may have terms along the directions of older records.
-// With late scalars s of K*P' numbers along record n-b, which the coordinator has discounted, step
-// k of record n has the estimate
+// Let s be late scalars along record n-b, K*P' numbers that the coordinator has discounted. Step k
+// of record n has the estimate
 //
 //	v = (1/P) sum_p g[k,p] z(n,k,p) + sum of the older terms' (1/P') sum_p s[k,p] z(n-b,k,p)
 //
-// in the order of the record: the record's own directions first, then those of each older term.
-// What a plan does with v is the same as in any other record: its rule, weight decay and pull, the
-// record's step size, and the server rule on the sum of all steps.
+// in the order of the record: first the record's own directions, then the directions of each older
+// term. The plan then uses v as in any other record: its rule, weight decay and pull, the record's
+// step size, and the server rule on the sum of all steps.
 
 // lateFits reports whether a record may contain t, a term of late contributions.
 func (r *Replica) lateFits(t wire.Term, scalars int, relayed bool) bool {
@@ -23,8 +23,9 @@ func (r *Replica) lateFits(t wire.Term, scalars int, relayed bool) bool {
 		scalars > 0 && scalars%int(r.plan.Steps) == 0
 }
 
-// stepTerms returns P of a term that has scalars for each local step. The record says it for its
-// own directions; what lies along older ones has its scalars divided by the steps.
+// stepTerms returns P of a term with scalars for each local step. For the record's own directions
+// the record says P; for older directions it is the number of scalars divided by the number of
+// steps.
 func (r *Replica) stepTerms(round *wire.Round, t *wire.Term) int {
 	if t.Back == 0 {
 		return int(round.Perturbations)
@@ -46,14 +47,14 @@ func (r *Replica) block(round *wire.Round, t *wire.Term, k int) []float32 {
 	return r.values
 }
 
-// decode sets r.values to block k of s, of n scalars.
+// decode sets r.values to block k of s, which has n scalars.
 func (r *Replica) decode(s wire.Scalars, n, k int) {
 	r.values = slices.Grow(r.values[:0], n)[:n]
 	r.plan.TermPrecision().Decode(r.values, s, k)
 }
 
-// addMeans adds the terms of a round of means, and returns how many each step has. Older terms of
-// control variates are no part of a step.
+// addMeans adds the terms of a round of means, and returns how many terms each step has. A step
+// does not include older terms of control variates.
 func (r *Replica) addMeans(n uint64, round *wire.Round) (terms int) {
 	means := round.Terms[:1]
 	if r.plan.Late > 0 {

@@ -12,8 +12,8 @@ import (
 // maxDim keeps 4*d within an int, on 32-bit devices too.
 const maxDim = math.MaxInt / 8
 
-// initial returns the parameters of record 1, inside their boxes: a copy of the given ones,
-// or those that the plan's segments seed.
+// initial returns the parameters of record 1, inside their boxes: a copy of the given ones, or the
+// ones that the plan's segments seed.
 func initial(p *plan.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == plan.Given {
@@ -27,8 +27,8 @@ func initial(p *plan.Plan, runKey []byte, given []float32) ([]float32, error) {
 	return x, box(p, x)
 }
 
-// Clip moves elements off, off+1, ... of a parameter vector into their boxes: an element
-// outside its box gets the nearer bound, NaNs stay. Without boxes Clip does nothing.
+// Clip moves elements off, off+1, ... of a parameter vector into their boxes: an element outside
+// its box gets the nearer bound; NaNs stay. Without boxes Clip does nothing.
 //
 //	for i := range dst:
 //		dst[i] = min(max(dst[i], low), high)

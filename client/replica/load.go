@@ -11,14 +11,13 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Load reads a state file of size bytes and returns its replica. It allocates little more
-// than the replica, and only after it checked the head against cfg and size. The size of a
-// pool's file without vectors does not confirm d, so for such a file Config.Dim is
-// required; without it the error is [ErrDim].
+// Load reads a state file of size bytes and returns its replica. It allocates little more than the
+// replica, and only after it checked the head against cfg and size. A pool's file without vectors
+// does not show d, so for such a file Config.Dim is required; without it the error is [ErrDim].
 //
-// Errors match [ErrState], and also [ErrForeign] if the file belongs to another run or model than
-// cfg's, with [ErrDim] or [ErrInitial] for a model; others are r's. Config.Initial, unless nil, is
-// compared with the plan's digest.
+// Errors match [ErrState], or are errors of r. They also match [ErrForeign] if the file belongs to
+// another run or model than cfg's, and [ErrDim] or [ErrInitial] if the model differs.
+// Config.Initial, unless nil, is compared with the plan's digest.
 func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	l := NewLoader(cfg, size)
 	if _, err := io.Copy(l, r); err != nil {
@@ -71,7 +70,7 @@ func (l *Loader) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// collect adds to the part that must be complete, and calls next once it is.
+// collect adds to the part that must be complete, and calls next once it is complete.
 func (l *Loader) collect(p []byte) []byte {
 	if l.need == 0 {
 		l.err = badState("bytes after the end")
@@ -139,8 +138,8 @@ func (l *Loader) head(part []byte) error {
 	return nil
 }
 
-// fits reports an error unless the file has the run, the model and the length that this
-// loader expects.
+// fits returns an error unless the file has the run, the model and the length that this loader
+// expects.
 func (l *Loader) fits(h *Head, headLen int) error {
 	if err := l.cfg.owns(h.Plan); err != nil {
 		return &foreignError{err}
@@ -157,7 +156,7 @@ func (l *Loader) fits(h *Head, headLen int) error {
 	return nil
 }
 
-// owns reports an error unless a state of a plan is of this run and model.
+// owns returns an error unless a state of the plan p belongs to this run and model.
 func (c *Config) owns(p *plan.Plan) error {
 	switch {
 	case p.Run != c.Run:
@@ -178,7 +177,7 @@ type foreignError struct{ reason error }
 
 func (e *foreignError) Error() string { return fmt.Sprintf("%v: %v", ErrForeign, e.reason) }
 
-// Unwrap makes it an [ErrState], too: nothing in the file is of use here.
+// Unwrap makes the error match [ErrState] too: nothing in the file is of use here.
 func (e *foreignError) Unwrap() []error { return []error{ErrForeign, ErrState, e.reason} }
 
 // element takes an element whose bytes came in parts.
@@ -215,7 +214,8 @@ func (l *Loader) digest(part []byte) error {
 	return nil
 }
 
-// Replica returns the replica once the whole file was written, before that [ErrState].
+// Replica returns the replica once the whole file was written; before, its error matches
+// [ErrState].
 func (l *Loader) Replica() (*Replica, History, error) {
 	switch {
 	case l.err != nil:

@@ -31,13 +31,13 @@ type Local struct {
 	Source     uint32    // of its directions
 }
 
-// Advance moves a local iterate by local step k of record n, along the scalars g that the
-// device itself estimated and rounded: DeComFL, Algorithm 4, line 21, or (8)-(9), with
-// FedProx's pull to Params (FZooS (89)) and the correction (6) if the plan has them. With
-// shared directions and the mean scalars it does what Apply does.
+// Advance moves a local iterate by local step k of record n, along the scalars g that the device
+// itself estimated and rounded: DeComFL, Algorithm 4, line 21, or (8)-(9), with FedProx's pull to
+// Params (FZooS (89)) and the correction (6) if the plan has them. With shared directions and the
+// mean scalars it moves l as Apply moves the state.
 //
-// It panics unless X, M and Correction have the lengths that the plan gives them, and with
-// transport=dense, where devices step along [Replica.Estimate].
+// It panics unless X, M and Correction have the lengths that the plan gives them. It also panics
+// with transport=dense, where devices step along [Replica.Estimate].
 func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	switch {
 	case r.dense():
@@ -53,7 +53,7 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	r.move(l.X)
 }
 
-// owns reports whether a device's own model has the vectors of the plan.
+// owns reports whether a device's own model has the vectors that the plan needs.
 func (r *Replica) owns(l *Local) bool {
 	corrected := len(l.Correction) == len(r.x)
 	if r.plan.Control == plan.NoControl {
@@ -108,7 +108,7 @@ func (r *Replica) coefsOf(mv *move) int {
 	return steps * len(r.basis)
 }
 
-// parts holds one block of the state, and scratch.
+// parts is one block of each vector of the state, and scratch.
 type parts struct {
 	i             int
 	x, m, control []float32
@@ -118,7 +118,7 @@ type parts struct {
 	scratch
 }
 
-// moveRound makes a round's local steps and then what its total move determines.
+// moveRound makes a round's local steps, and then the changes that its total move determines.
 func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float32) {
 	tau := len(r.basis)
 	if r.needsBase {
@@ -150,8 +150,8 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 	}
 }
 
-// step makes one local step: v = sum of terms + correction + prox (x - base) + decay x,
-// then the rule.
+// step makes one local step: v = sum of terms + correction + prox (x - base) + decay x, and then
+// the plan's rule.
 func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 	v := b.v
 	r.sum(v, terms, coefs, mv.hasBasis, b.i)
@@ -181,7 +181,7 @@ func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 	})
 }
 
-// sum sets v to block i of a sum of terms, including their part in the subspace.
+// sum sets v to block i of a sum of terms, with their part in the subspace.
 func (r *Replica) sum(v []float32, terms []prng.Term, coefs []float32, hasBasis bool, i int) {
 	clear(v)
 	prng.Sum(v, terms, uint32(i))

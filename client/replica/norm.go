@@ -8,8 +8,8 @@ type norm struct {
 	squared float64
 }
 
-// manyNorms is the number of norms beyond which all are forgotten before the next round:
-// most directions never occur again.
+// manyNorms is the number of norms beyond which the replica forgets all norms before the next
+// round: most directions never occur again.
 const manyNorms = 4096
 
 // trimNorms makes room for the norms of a round.
@@ -29,7 +29,7 @@ func (r *Replica) squaredNorm(z prng.Direction) float64 {
 	return squared
 }
 
-// knownNorm returns a remembered squared norm. Those of a pool are never forgotten.
+// knownNorm returns a remembered squared norm. A replica never forgets the norms of a pool.
 func (r *Replica) knownNorm(z *prng.Direction) (squared float64, ok bool) {
 	if r.pool != nil {
 		squared = r.pool.norms[poolPlace(z)]
@@ -66,7 +66,7 @@ func (r *Replica) measureNorms() {
 	r.wanted = r.wanted[:0]
 }
 
-// normOne computes one of them.
+// normOne computes one norm.
 func (r *Replica) normOne(_, i int) {
 	r.wanted[i].squared = prng.SquaredNorm(r.wanted[i].z, r.plan.Dim)
 }

@@ -11,8 +11,8 @@ import (
 // normalizes reports whether the plan's server rule is ServerNormalized.
 func (r *Replica) normalizes() bool { return r.plan.ServerRule == plan.ServerNormalized }
 
-// countScalars counts a round's own scalars for the server rule, and returns by what its step
-// multiplies m.
+// countScalars counts a round's own scalars for the server rule, and returns the factor of m in its
+// step.
 func (r *Replica) countScalars(round *wire.Round) (inverse float64) {
 	if !r.normalizes() {
 		return 0
@@ -20,9 +20,9 @@ func (r *Replica) countScalars(round *wire.Round) (inverse float64) {
 	return r.running.Count(&r.plan, r.meanSquare(round))
 }
 
-// meanSquare returns the weighted mean of the squares of a round's own scalars, times d for a
-// sphere, whose scalars are that much smaller; 0 if there are none. Scalars of late contributions
-// are discounted and do not count. The order is that of the record:
+// meanSquare returns the weighted mean of the squares of a round's own scalars, or 0 if there are
+// none. For a sphere it is d times that, because scalars on a sphere are smaller. Scalars of late
+// contributions are discounted and do not count. It adds in the order of the record:
 //
 //	for each own term, of P scalars and weight w, 1 without weights:
 //		for q := range P {
@@ -58,7 +58,7 @@ func (r *Replica) meanSquare(round *wire.Round) float64 {
 	return sum / float64(n)
 }
 
-// normalize applies a round to a block: the rule normalized makes its only step.
+// normalize applies a round to a block: with server_rule=normalized the server makes the only step.
 func (r *Replica) normalize(b *parts, mv *move, terms []prng.Term) {
 	r.sum(b.v, terms, nil, false, b.i)
 	r.segments.Each(b.i*prng.BlockLen, len(b.x), func(lo, hi int, span layout.Span) {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrObject: the bytes are not the object asked for, or the state still needs an object.
-// Fetch the objects that [Replica.Missing] names.
+// ErrObject: the bytes are not the requested object, or the state still needs an object. Fetch the
+// objects that [Replica.Missing] names.
 var ErrObject = errors.New("replica: wrong or missing object")
 
 // An Object is a vector that a record names and the state lacks, with transport=dense.
@@ -36,7 +36,7 @@ const (
 	kinds
 )
 
-// kindOf returns which kind of object a phase's record names.
+// kindOf returns the kind of object that a record of this phase names.
 func kindOf(p *plan.Plan, phase uint8) int {
 	if (p.Estimator == plan.Surrogate) == (phase == 2) && phase > 0 {
 		return ofOther
@@ -44,8 +44,8 @@ func kindOf(p *plan.Plan, phase uint8) int {
 	return ofParams
 }
 
-// addDense notes that a round's object is missing. An older missing object of its kind is
-// no longer needed, because this one replaces it.
+// addDense notes that a round's object is missing. If an older object of the same kind is missing,
+// the state no longer needs it: this one replaces it.
 func (r *Replica) addDense(n uint64, round *wire.Round) {
 	h := &r.objects[kindOf(&r.plan, round.Phase)]
 	if h.missingFrom == 0 {
@@ -92,18 +92,18 @@ func (r *Replica) Missing() []Object {
 	return missing
 }
 
-// Whole returns the last record after which the state is or was whole: N if nothing is missing.
-// While an object is missing, Params are those after this record, or after a later one if Supply
-// brought them before the other missing object.
+// Whole returns the last record after which the state is or was whole. It is N if nothing is
+// missing. While an object is missing, Params are the parameters after this record. They are those
+// of a later record if Supply brought them before the other missing object.
 func (r *Replica) Whole() uint64 { return r.whole }
 
-// Weights returns the surrogate's w after the last record: [plan.Plan.Features] elements,
-// zeros before the first, and nothing for other estimators. It is valid as long as Params.
+// Weights returns the surrogate's w after the last record: [plan.Plan.Features] elements, zeros
+// before the first record. Other estimators have none. It is valid as long as Params.
 func (r *Replica) Weights() []float32 { return r.w }
 
-// Control returns the control variate c after the last record with transport=dense: d
-// elements, zeros before the first, valid as long as Params. It is empty without control,
-// and with other transports, where [Replica.Correct] computes the correction.
+// Control returns the control variate c after the last record with transport=dense: d elements,
+// zeros before the first, valid as long as Params. It is empty without control. It is also empty
+// with other transports, where [Replica.Correct] computes the correction.
 func (r *Replica) Control() []float32 {
 	if !r.dense() {
 		return nil

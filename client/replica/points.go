@@ -3,8 +3,9 @@ package replica
 import "github.com/zofl/zofl/prng"
 
 // Points are the parameter vectors at which one local step evaluates the loss. With central
-// differences these are x + mu*S z and x - mu*S z for each direction in turn; with forward
-// differences x itself and then x + mu*S z for each direction. [Replica.Perturb] explains S.
+// differences these are x + mu*S z and x - mu*S z for each direction in turn. With forward
+// differences they are x itself and then x + mu*S z for each direction. [Replica.Perturb] explains
+// S.
 type Points struct {
 	X       []float32   // the whole iterate
 	Mu      float32     // above 0
@@ -21,10 +22,9 @@ func (p *Points) Len() int {
 }
 
 // PerturbAll writes elements off, off+1, ..., off+n-1 of all points. dst[i], of n elements,
-// receives those of point i; a nil dst[i] is left out. The bits are those that Perturb gives.
-// Each direction is generated once. All points of a block are written before the next block
-// of x is read, so x comes from memory only once. [Replica.Perturb] says what may run at
-// the same time.
+// receives point i; a nil dst[i] leaves it out. Perturb gives the same bits. PerturbAll generates
+// each direction once. It writes all points of a block before it reads the next block of x, so x
+// comes from memory only once. [Replica.Perturb] says what may run at the same time.
 //
 //	for each block:
 //		for i := range dst:
@@ -55,12 +55,12 @@ func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
 	r.spreadJob = spread{} // the destinations belong to the app
 }
 
-// blocksForAll is the number of blocks per worker from which on blocks are shared out
-// whole: each worker then reads only its part of x, and none waits long for the last.
+// blocksForAll is the number of blocks per worker from which on workers take whole blocks: each
+// then reads only its part of x, and none waits long for the last.
 const blocksForAll = 4
 
-// A spread is the work of PerturbAll: elements [start, end) of points, written to dst. Its
-// groups are the points that come of generating one direction, and x itself.
+// A spread is the work of PerturbAll: elements [start, end) of points, written to dst. A group is
+// the points that share one direction, or x itself.
 type spread struct {
 	points     *Points
 	dst        [][]float32
@@ -68,8 +68,8 @@ type spread struct {
 	split      bool // workers share the groups of a block
 }
 
-// check returns how many points are not left out. It panics unless dst has the lengths that
-// PerturbAll requires.
+// check returns how many points dst asks for. It panics unless dst has the lengths that PerturbAll
+// requires.
 func (s *spread) check() (wanted int) {
 	wrong := len(s.dst) != s.points.Len()
 	for _, d := range s.dst {
@@ -96,7 +96,7 @@ func (s *spread) groups() int {
 	return 1 + len(s.points.Z)
 }
 
-// setGroup makes p the probe of a group. It returns false if all of the group is left out.
+// setGroup makes p the probe of a group. It returns false if dst leaves out the whole group.
 func (s *spread) setGroup(p *probe, group int) bool {
 	p.minus, p.mu = nil, s.points.Mu
 	switch {
@@ -113,7 +113,7 @@ func (s *spread) setGroup(p *probe, group int) bool {
 	return p.plus != nil
 }
 
-// spreadOne makes one piece of the shared spread.
+// spreadOne makes one piece of a spread.
 func (r *Replica) spreadOne(_, piece int) {
 	s := &r.spreadJob
 	if groups := s.groups(); s.split {

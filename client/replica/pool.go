@@ -12,9 +12,9 @@ import (
 //
 //	x = a[N] x0 + S sum_s a[s] z_s,  m = b[N] x0 + sum_s b[s] z_s
 //
-// with S the step scales of the segments. Records change it in the order of the log, in
-// float64, each product rounded before it is added. x and m move as without a pool, and
-// every E rounds they are computed anew from the coefficients.
+// with S the step scales of the segments. Records change it in the order of the log, in float64,
+// each product rounded before it is added. x and m move as without a pool. Every E rounds the
+// replica computes them anew from the coefficients.
 type pool struct {
 	a, b  []float64      // N+1 each; b is empty for a rule without momentum
 	v     []float64      // gradient estimate of a step
@@ -37,16 +37,16 @@ func newPool(p *plan.Plan) *pool {
 	return c
 }
 
-// poolIndex returns which direction of a pool of n replaces z: the upper half of n times
-// the first word of Philox4x32-10 on the counter (step<<16 | perturbation, 0, 0, "pool")
-// under the key of z's record.
+// poolIndex returns the direction of a pool of n that replaces z: the upper half of n times the
+// first word of Philox4x32-10 on the counter (step<<16 | perturbation, 0, 0, "pool") under the key
+// of z's record.
 func poolIndex(z *prng.Direction, n uint32) uint32 {
 	const pool = 0x706f6f6c
 	word := prng.Philox([4]uint32{uint32(z.Step)<<16 | uint32(z.Perturbation), 0, 0, pool}, z.Key)[0]
 	return uint32(uint64(word) * uint64(n) >> 32)
 }
 
-// poolPlace returns s of a direction that poolDirection returned.
+// poolPlace returns the index s of a direction that poolDirection returned.
 func poolPlace(z *prng.Direction) uint32 { return uint32(z.Step)<<16 | uint32(z.Perturbation) }
 
 // poolDirection returns direction s of the pool.
@@ -60,7 +60,7 @@ func (r *Replica) poolDirection(s uint32) prng.Direction {
 	}
 }
 
-// addPooled makes a round's steps on the coefficients: its terms in their order.
+// addPooled makes a round's steps on the coefficients, with its terms in their order.
 func (r *Replica) addPooled(n uint64, round *wire.Round) {
 	c, p := r.pool, &r.plan
 	if p.Prox != 0 {
@@ -165,7 +165,7 @@ func (r *Replica) combine(v []float32, coefficients []float64, i int) {
 	}
 }
 
-// poolTerms is how many terms are summed at a time: a multiple of the groups of signs.
+// poolTerms is how many terms are summed at a time. It is a multiple of the groups of signs.
 const poolTerms = 64
 
 // firstBlock sets dst to block i of the initial parameters.

@@ -11,13 +11,13 @@ const (
 )
 
 // Perturb writes elements off, off+1, ... of x + mu*S z to dst, for a direction z that
-// [Replica.Direction] returned. S scales each segment by its MuScale and, as mu is in the
-// coordinates of a box, by the box's High-Low. The result is clipped to the box. x is the
-// whole iterate and is not changed; dst may not overlap it. A negative mu gives the other
-// side of a central difference; mu = 0 gives x itself.
+// [Replica.Direction] returned. S scales each segment by its MuScale and by the box's High-Low,
+// because mu is in the coordinates of the box. The result is clipped to the box. x is the whole
+// iterate and is not changed; dst may not overlap it. A negative mu gives the other side of a
+// central difference; mu = 0 gives x itself.
 //
-// Several goroutines may call Perturb and PerturbAll at once, as long as nothing but Digest
-// is called beside them. Only one of them at a time has the workers.
+// Several goroutines may call Perturb and PerturbAll at once. Beside them only Digest may be
+// called. Only one of them at a time uses the workers.
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])
@@ -27,7 +27,7 @@ func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	r.probe(probe{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: z})
 }
 
-// A probe is elements [start, end) of one side of a difference, or of both. plus[0], and
+// A probe covers elements [start, end) of one side of a difference, or of both. plus[0], and
 // minus[0] if there is a minus, is element start.
 type probe struct {
 	start, end  int
@@ -37,8 +37,8 @@ type probe struct {
 	z           *Direction
 }
 
-// probeTile is how many elements a worker probes at a time, in whole blocks of the model
-// except at the ends. That takes longer than sharing the tiles out.
+// probeTile is how many elements a worker probes at a time, in whole blocks of the model except at
+// the ends. Probing a tile takes much longer than handing it to a worker.
 const probeTile = 4 * prng.BlockLen
 
 func (r *Replica) probe(p probe) {
@@ -60,8 +60,8 @@ func (r *Replica) probeOne(_, tile int) {
 	r.probeRange(p, max(p.start, start), min(p.end, start+probeTile))
 }
 
-// probeRange probes elements [at, end). Whole blocks within one span are probed while they
-// are generated; the others go through a buffer of z.
+// probeRange probes elements [at, end). It probes whole blocks within one span while it generates
+// them; other parts go through a buffer of z.
 func (r *Replica) probeRange(p *probe, at, end int) {
 	defer r.clipProbe(p, at, end)
 	for at < end {
@@ -88,13 +88,13 @@ func (r *Replica) clipProbe(p *probe, at, end int) {
 	}
 }
 
-// probeBlocks probes elements [at, to), which start a block and share one factor.
+// probeBlocks probes elements [at, to), which begin at the start of a block and share one factor.
 func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
 	if p.z.tau == 0 {
 		p.blocks(at, to, a)
 		return
 	}
-	// Block by block, so that the output is still in the cache when the next column is added.
+	// It goes block by block, so that the output is still in the cache when the next column is added.
 	for ; at < to; at += prng.BlockLen {
 		end := min(to, at+prng.BlockLen)
 		p.blocks(at, end, a)

@@ -14,8 +14,8 @@ func hasRegisters(p *plan.Plan) bool {
 		p.ServerRule == plan.ServerNormalized
 }
 
-// registers returns the numbers of the state that are in no vector, in the order of its
-// digest, any NaN canonical:
+// registers returns the numbers of the state that no vector holds, in the order of its digest, any
+// NaN canonical:
 //   - Surrogate: the pending phase-1 record or 0, then the bits of w.
 //   - ScaffoldMean: N, except with transport=dense.
 //   - ScaffoldPoint, SVRG between their phases: the phase-1 record, then the bits of its scalars.
@@ -53,7 +53,7 @@ func appendBits(list []uint64, v []float32) []uint64 {
 	return list
 }
 
-// canHave reports whether a plan's state can have that many registers.
+// canHave reports whether a state of the plan can have this many registers.
 func canHave(p *plan.Plan, registers int) bool {
 	_, dense := transportOf(p).(denseTransport)
 	switch {
@@ -106,7 +106,7 @@ func (r *Replica) restore(list []uint64) bool {
 	return true
 }
 
-// copyFloats sets dst from bits, and returns how many it set.
+// copyFloats sets dst from bits, and returns how many elements it set.
 func copyFloats(dst []float64, bits []uint64) int {
 	for i := range dst {
 		dst[i] = math.Float64frombits(bits[i])

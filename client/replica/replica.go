@@ -13,27 +13,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Errors that a caller branches on. None of them changes the state.
+// Errors that a caller branches on. After each of them the state is unchanged.
 var (
-	// ErrOrder: the record is not the next one. Fetch those between.
+	// ErrOrder: the record is not the next one. Fetch the records between.
 	ErrOrder = errors.New("replica: record out of order")
-	// ErrFork: the record does not follow the last record that this replica applied. One of
-	// the two logs is not the run's: start again from record 1.
+	// ErrFork: the record does not follow the last record that this replica applied. One of the two
+	// logs is not the log of this run: start again from record 1.
 	ErrFork = errors.New("replica: record does not follow this log")
 	// ErrDim: the plan is for another number of parameters.
 	ErrDim = errors.New("replica: wrong number of parameters")
-	// ErrInitial: the given parameters are not those that the plan names, or one is outside
-	// its box.
+	// ErrInitial: the given parameters do not match the plan's digest, or one of them is outside its
+	// box.
 	ErrInitial = errors.New("replica: wrong initial parameters")
-	// ErrEnded: the run has ended, no record can follow.
+	// ErrEnded: the run has ended; no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
-	// ErrRollback: the record returns to an earlier state. Replay the log up to the
-	// record's To into a new replica, [Replica.Skip] the records between the two, then
-	// apply the record.
+	// ErrRollback: the record returns to an earlier state. Replay the log up to the record's To into a
+	// new replica, [Replica.Skip] the records in between, then apply the rollback.
 	ErrRollback = errors.New("replica: rollback")
 )
 
-// A DimError is an [ErrDim] that says both numbers of parameters: the plan's, and the model's.
+// A DimError is an [ErrDim] with the plan's number of parameters and the model's.
 type DimError struct{ Plan, Model uint64 }
 
 func (e *DimError) Error() string {
@@ -48,18 +47,18 @@ type Config struct {
 	Run string
 	// Dim is the number of parameters that the plan must have; 0 accepts any.
 	Dim uint64
-	// Initial are the parameters for a plan whose Initial is given; unused, and possibly
-	// nil, for other plans. They are copied when record 1 is applied, and refused with
-	// [ErrInitial] if one is outside its box (seeded parameters are clipped instead).
+	// Initial are the parameters for a plan with initial=given. Other plans do not use them. The
+	// replica copies them when it applies record 1. It refuses them with [ErrInitial] if one is
+	// outside its box (seeded parameters are clipped instead).
 	Initial []float32
-	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same
-	// for all its devices. Unused for others.
+	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same for all its
+	// devices. Other runs do not use it.
 	RunKey []byte
-	// Check judges each plan before memory is allocated for it: that of record 1, that after a
-	// change, that of a state file. Its error is Apply's or Load's. Nil: all plans will do.
+	// Check judges each plan before memory is allocated for it: the plan of record 1, after a change,
+	// or of a state file. Apply and Load return its error. Nil accepts all plans.
 	Check func(*plan.Plan) error
-	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large
-	// model; with 0 or 1 only the caller's. The bits are the same for any number. Each
+	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large model.
+	// With 0 or 1 they use only the caller's. The bits are the same for any number of workers. Each
 	// worker takes a few blocks of memory.
 	Workers int
 }
@@ -103,7 +102,7 @@ type Replica struct {
 	pending      pending        // ScaffoldPoint, Surrogate: phase 1
 	pool         *pool
 
-	// With transport=dense, control is c of either control.
+	// With transport=dense, control is c of scaffold-1 or of scaffold-2.
 	w       []float32 // Surrogate
 	objects [kinds]objectState
 	whole   uint64
@@ -120,7 +119,8 @@ type Replica struct {
 	record wire.Record // the record being applied
 }
 
-// A link is a place in the log beyond the state: the last record passed, or none if n is 0.
+// A link is a place in the log after the state: the last record that Skip passed, or none if n is
+// 0.
 type link struct {
 	n    uint64
 	hash wire.Hash
@@ -145,7 +145,7 @@ func (r *Replica) Epoch() uint64 { return r.epoch }
 // Rounds returns the number of the last round applied, 0 before the first.
 func (r *Replica) Rounds() uint64 { return r.rounds }
 
-// Ended returns the end of the run once its record was applied, nil before.
+// Ended returns how the run ended once its last record was applied, nil before.
 func (r *Replica) Ended() *wire.End { return r.ended }
 
 // Plan returns the plan as changed so far, nil before record 1. The caller
@@ -157,13 +157,13 @@ func (r *Replica) Plan() *plan.Plan {
 	return &r.plan
 }
 
-// PlanRecord returns record 1 as the log has it, nil before. The caller must not
-// change it.
+// PlanRecord returns record 1 as the log holds it, nil before record 1. The caller must not change
+// it.
 func (r *Replica) PlanRecord() []byte { return r.first }
 
-// Params returns the d parameters after the last record or, while an object is missing,
-// those that [Replica.Whole] describes. They belong to the replica: they are valid until
-// the next Apply or Supply, and must not be changed.
+// Params returns the d parameters after the last record. While an object is missing, they are the
+// ones that [Replica.Whole] describes. They belong to the replica: they are valid until the next
+// Apply or Supply, and must not be changed.
 func (r *Replica) Params() []float32 { return r.x }
 
 // Momentum returns the momentum vector after the last record, valid as long as Params. It
@@ -171,13 +171,13 @@ func (r *Replica) Params() []float32 { return r.x }
 // own.
 func (r *Replica) Momentum() []float32 { return r.m }
 
-// Apply applies the next record of the log, as encoded. Once it has applied a round with as
-// many terms, it allocates nothing for further rounds. With transport=dense, the object of
-// the round is missing afterwards: [Replica.Supply] it, or that of a later round.
+// Apply applies the next record of the log, as encoded. Once it has applied a round with this many
+// terms, it allocates nothing for further rounds. With transport=dense, the object of the round is
+// missing afterwards: [Replica.Supply] it, or the object of a later round.
 //
-// Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
-// [ErrDim], [ErrInitial], plan.ErrRunKey, a *plan.Error and that of Config.Check;
-// wire.ErrUpgrade and the other faults of a *wire.DecodeError.
+// Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]. Record 1 also returns [ErrDim],
+// [ErrInitial], plan.ErrRunKey, a *plan.Error and the error of Config.Check. A record that cannot
+// be read gives a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
 	if err := r.add(record); err != nil {
 		return err
@@ -196,7 +196,8 @@ func (r *Replica) Apply(record []byte) error {
 //		}
 //	}
 //
-// After an error, which is Apply's, the state is that after the records applied before it.
+// It returns the error of Apply. The state is then the state after the records that it applied
+// before.
 func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	for applied < len(records) && err == nil {
 		if err = r.add(records[applied]); err == nil {
@@ -207,7 +208,7 @@ func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	return applied, err
 }
 
-// add applies a record, except for what a round does to the vectors: flush does that.
+// add applies a record, but leaves the changes of a round to the vectors to flush.
 func (r *Replica) add(record []byte) error {
 	rec := &r.record
 	if err := rec.Decode(record); err != nil {
@@ -238,11 +239,11 @@ func (r *Replica) add(record []byte) error {
 	return nil
 }
 
-// Skip checks that a record is the log's next one and skips it: the state, N and Hash do
-// not change. A rollback to N joins the state to the log again. Record N+1, passed or
-// applied, discards what was passed before.
+// Skip checks that a record is the log's next one and skips it: the state, N and Hash do not
+// change. A rollback to N joins the replica to the log again. If record N+1 is passed or applied,
+// it discards the records passed before.
 //
-// Errors: [ErrOrder], [ErrFork], [ErrEnded], and those of a *wire.DecodeError.
+// Errors: [ErrOrder], [ErrFork], [ErrEnded], and a *wire.DecodeError.
 func (r *Replica) Skip(record []byte) error {
 	rec, err := wire.DecodeRecord(record)
 	if err != nil {
@@ -255,7 +256,7 @@ func (r *Replica) Skip(record []byte) error {
 	return nil
 }
 
-// continues reports an error unless rec is the next record of the log.
+// continues returns an error unless rec is the next record of the log.
 func (r *Replica) continues(rec *wire.Record) error {
 	at := link{r.n, r.hash}
 	if r.passed.n != 0 && rec.N != r.n+1 {
@@ -274,7 +275,7 @@ func (r *Replica) continues(rec *wire.Record) error {
 	return nil
 }
 
-// follows reports an error unless rec can be applied now.
+// follows returns an error unless rec can be applied now.
 func (r *Replica) follows(rec *wire.Record) error {
 	if err := r.continues(rec); err != nil {
 		return err

@@ -9,14 +9,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A block of the vectors passes through the cache once for all pending rounds. These limit
-// how many may be pending.
+// One pass over the blocks applies all pending rounds, so that each block comes into the cache
+// once. These constants limit how many rounds may be pending.
 const (
 	maxMoves = 64
 	maxTerms = 4096 // unless one round alone has more
 )
 
-// addRound makes a round pending, unless the plan cannot have made it.
+// addRound makes a round pending. It returns an error if no coordinator of this plan can have made
+// it.
 func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	defer clear(round.Terms) // they alias the record
 	if err := r.checkRound(n, round); err != nil {
@@ -26,8 +27,7 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	return nil
 }
 
-// addScalars makes a round of scalars pending: the K local steps, or in a first phase the
-// scalars.
+// addScalars makes a round of scalars pending: the K local steps, or the scalars of a first phase.
 func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	if r.Phase() == 1 {
 		r.setPending(n, round)
@@ -54,10 +54,10 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	r.rebase()
 }
 
-// addRelayed adds every contributor's terms, and returns how many each step has. Those of a
-// step are in the order of the record's terms, then by perturbation. A scalar counts as
-// g w/(W P), computed in float64 and rounded once; w is the weight of its contributor, W the
-// sum of the weights, and P that of the term's record.
+// addRelayed adds every contributor's terms, and returns how many terms each step has. Within a
+// step they are in the order of the record's terms, then by perturbation. A scalar counts as g w/(W
+// P), computed in float64 and rounded once. w is the weight of its contributor, W the sum of the
+// weights, and P that of the term's record.
 func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) (terms int) {
 	total := uint64(len(round.Terms))
 	if len(round.Weights) > 0 {
@@ -116,7 +116,7 @@ func (r *Replica) measureRound(n uint64, round *wire.Round) {
 	r.measureNorms()
 }
 
-// wantTerm wants the norms of a term's directions.
+// wantTerm adds the directions of a term to the norms that measureNorms computes.
 func (r *Replica) wantTerm(n uint64, round *wire.Round, t *wire.Term) {
 	p := int(round.Perturbations)
 	if t.Back > 0 {
@@ -188,7 +188,7 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 	return nil
 }
 
-// checkParts checks the fields that only some plans' rounds have.
+// checkParts checks the fields that rounds of only some plans have.
 func (r *Replica) checkParts(round *wire.Round, relayed bool) error {
 	weighted := relayed && r.plan.Weights != plan.Equal
 	corrected := r.plan.Control == plan.ScaffoldMean

@@ -16,44 +16,45 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrState: the bytes are not a state file of the replica that [Config] describes; the text
-// says what is wrong. Nothing in them can be used: set the file aside and replay the log.
+// ErrState: the bytes are not a state file of the replica that [Config] describes; the text says
+// what is wrong. The file cannot be used: set it aside and replay the log.
 var ErrState = errors.New("replica: bad state file")
 
-// ErrForeign: a state file is good, but of another run or model than [Config] describes. Such an
-// error matches [ErrState] too. Leave the file where it is: it may be the only copy of that model.
+// ErrForeign: a state file is good, but belongs to another run or model than [Config] names. Such
+// an error matches [ErrState] too. Leave the file where it is: it may be the only copy of that
+// model.
 var ErrForeign = errors.New("replica: state of another run or model")
 
 // A Rollback is a rollback record N and the record To that it returns to.
 type Rollback struct{ N, To uint64 }
 
-// History is what the owner of a replica knows about the log beyond the state, and needs in
-// order to continue.
+// History is what a device must know about the log, beyond the state, to continue.
 type History struct {
 	// Rollbacks are the known rollbacks of the log, ascending.
 	Rollbacks []Rollback
-	// Snapshot is the record of the state that the device took from somebody else's file, until
-	// something proves that file right. It is 0 if the state was replayed from record 1 or is proved.
+	// Snapshot is the record of a state that the device took from a file of another program, until
+	// something proves that the file is right. It is 0 if the device replayed the state from record 1,
+	// or has proof.
 	Snapshot uint64
 }
 
-// A state file is its magic, LE32 of the head's length, the head, the SHA-256 of all that,
-// the vectors, and the digest of the state. docs/state.md specifies every byte.
+// A state file is its magic, LE32 of the head's length, the head, the SHA-256 of these three, the
+// vectors, and the digest of the state. docs/state.md specifies every byte.
 const (
 	stateMagic  = "zofl state 1\n" // of a plan without registers
 	stateMagic2 = "zofl state 2\n" // of a plan that can have registers
 	prefixLen   = len(stateMagic) + 4
 	sumLen      = sha256.Size
-	// maxHead limits what is read before anything is checked.
+	// maxHead limits the bytes that are read before any check.
 	maxHead = 4 << 20
-	// maxRollbacks is how many rollbacks a head can have. If there are more, the last ones
-	// are saved; earlier ones can be found in the log.
+	// maxRollbacks is how many rollbacks a head can have. Save keeps only the last ones; the log has
+	// the earlier ones.
 	maxRollbacks = 1 << 16
 )
 
-// Save writes the state to w as a state file, from which [Load] makes a replica that
-// continues with the same bits. It allocates a block, whatever the model's size. The error
-// is w's, [ErrOrder] before record 1, or [ErrObject] while an object is missing.
+// Save writes the state to w as a state file, from which [Load] makes a replica that continues with
+// the same bits. It allocates one block, whatever the model's size. The error is an error of w,
+// [ErrOrder] before record 1, or [ErrObject] while an object is missing.
 func (r *Replica) Save(w io.Writer, h History) error {
 	if r.n == 0 {
 		return fmt.Errorf("%w: there is no state before record 1", ErrOrder)
@@ -92,8 +93,8 @@ func (r *Replica) saveVectors(w io.Writer) (sum [32]byte, err error) {
 	return r.seal(root), nil
 }
 
-// rebased reports whether the vectors follow from the registers alone, so that a file has
-// none: after every E-th round of a pool.
+// rebased reports whether the registers alone determine the vectors, so that a file needs no
+// vectors: after every E-th round of a pool.
 func (r *Replica) rebased() bool {
 	return r.pool != nil && r.rounds > 0 && r.rounds%uint64(r.plan.Rebase) == 0
 }
@@ -177,8 +178,8 @@ func (r *Replica) changes() []byte {
 	return is.Append(nil)
 }
 
-// changeOf returns a change to the values of p. Its fields are for the caller to name: one
-// change serves for all of them, because each has room for a whole plan.
+// changeOf returns a change to the values of p. The caller sets its Fields. One change serves for
+// all of them, because each has room for a whole plan.
 func changeOf(p *plan.Plan) *wire.Record {
 	return &wire.Record{N: 2, Kind: wire.KindChange, Change: &plan.Change{Values: *p}}
 }

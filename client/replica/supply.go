@@ -12,8 +12,8 @@ import (
 // Supply gives the state an object that it lacks, float32 little-endian, in any order. It
 // does not keep data.
 //
-// The error matches [ErrObject], and nothing has changed: no such object is missing, or the
-// bytes have another length, another digest, or a NaN or an infinity.
+// The error matches [ErrObject] and changes nothing: no such object is missing, or the bytes have
+// another length, another digest, or a NaN or an infinity.
 func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
 	wanted, fits, got := 0, 0, [wire.ObjectLen]byte{}
 	for i := range r.objects {
@@ -47,7 +47,7 @@ func (h *objectState) isWanted(digest [wire.ObjectLen]byte) bool {
 
 func (h *objectState) fits(data []byte) bool { return uint64(len(data)) == 4*h.want.Elements }
 
-// wrongObject explains why size bytes do not serve for a digest.
+// wrongObject explains why an object of this size does not fit a digest.
 func wrongObject(wanted, fits, size int, digest [wire.ObjectLen]byte) error {
 	switch {
 	case wanted == 0:

@@ -7,8 +7,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is the part of a replica that the plan's transport decides: what a round's record
-// holds, and how it changes the state. No change of a plan changes it, so it is chosen once.
+// A transport is the part of a replica that depends on the plan's transport: what a round's record
+// holds, and how it changes the state. No change record can change the transport, so it is chosen
+// once.
 type transport interface {
 	// check refuses terms, weights and objects that the plan cannot have made.
 	check(r *Replica, n uint64, round *wire.Round) error
@@ -16,9 +17,9 @@ type transport interface {
 	add(r *Replica, n uint64, round *wire.Round)
 }
 
-// A scalarTransport is one whose rounds have scalars along seeded directions.
+// A scalarTransport is a transport whose rounds hold scalars along seeded directions.
 type scalarTransport interface {
-	// addTerms makes a round's own terms pending, and returns how many each step has.
+	// addTerms makes a round's own terms pending, and returns how many terms each step has.
 	addTerms(r *Replica, n uint64, round *wire.Round) int
 }
 
@@ -35,7 +36,7 @@ func transportOf(p *plan.Plan) transport {
 // dense reports whether the run's records name objects.
 func (r *Replica) dense() bool { return r.transport == denseTransport{} }
 
-// meanTransport: a round has the mean scalars along shared directions.
+// meanTransport: a round holds the mean scalars along shared directions.
 type meanTransport struct{}
 
 func (meanTransport) check(r *Replica, n uint64, round *wire.Round) error {
@@ -51,7 +52,7 @@ func (meanTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
 	return r.addMeans(n, round)
 }
 
-// relayTransport: a round has every contributor's scalars along its own directions.
+// relayTransport: a round holds every contributor's scalars along its own directions.
 type relayTransport struct{}
 
 func (relayTransport) check(r *Replica, n uint64, round *wire.Round) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// allocate makes the state of a plan around its parameters, all else zero.
+// allocate makes the state of a plan around its parameters; everything else starts at zero.
 func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
 	r.transport = transportOf(p)

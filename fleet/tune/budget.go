@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// judgeBatches is how many fresh minibatches of each device judge a trial.
+	// judgeBatches is how many fresh minibatches of each device the loss of a trial is measured on.
 	judgeBatches = 4
-	// lineReach is how far a line search goes: 4^-lineReach..4^lineReach times the move.
+	// lineReach is how far a line search goes: 4^-lineReach to 4^lineReach times the move.
 	lineReach = 8
 	// budgetRounds is how many rounds fit into the default budget.
 	budgetRounds = 400
-	// shortRounds is the most rounds of a trial of stage bracket, and leastRounds the fewest.
+	// shortRounds and leastRounds are the most and the fewest rounds of a trial of stage bracket.
 	shortRounds, leastRounds = 10, 2
-	// surveyRounds is after how many rounds devices find a step, plus one round with it.
+	// surveyRounds is the number of rounds until devices have found a step, plus one round with it.
 	surveyRounds = survey.FirstRounds + 1
 )
 
@@ -32,7 +32,7 @@ type budget struct {
 	bracket uint64 // evaluations that stage bracket leaves for later stages
 }
 
-// take takes evaluations that the caller knows to be there.
+// take takes n evaluations; the caller knows that so many are there.
 func (b *budget) take(n uint64) {
 	if n > b.left {
 		panic("tune: internal error: over the budget")
@@ -40,7 +40,8 @@ func (b *budget) take(n uint64) {
 	b.left -= n
 }
 
-// Budget returns the default budget for a plan on this many devices: the brackets, and 400 rounds.
+// Budget returns the default budget for a plan on this many devices: the evaluations of the
+// brackets, and 400 rounds.
 func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
@@ -74,7 +75,8 @@ func brackets(p *plan.Plan, devices int) uint64 {
 	return sum + n*(2+2*lineReach) + firstQueries(p, devices) + roundQueries(p, devices)
 }
 
-// judgeQueries returns the evaluations that judge a trial. A full batch needs no second look.
+// judgeQueries returns the evaluations that measure the loss of a trial. With full batches one
+// evaluation suffices.
 func judgeQueries(p *plan.Plan, devices int) uint64 {
 	if p.Batch == 0 {
 		return uint64(devices)

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// Minibatches that no round uses. They are the same for all trials.
+// These minibatches occur in no round. They are the same for all trials.
 const (
 	judgeSeed = 0
 	lineSeed  = 1 << 16
@@ -45,8 +45,8 @@ func (t *tuning) measureStart(ctx context.Context) error {
 	return nil
 }
 
-// judge returns the mean loss of all devices at x on fresh minibatches. It takes budget.judge
-// evaluations, and fails if one of them fails.
+// judge returns the mean loss of all devices at x on fresh minibatches, and an error if one
+// evaluation fails. It takes budget.judge evaluations.
 func (t *tuning) judge(ctx context.Context, x []float32) (float64, error) {
 	t.spend(t.budget.judge)
 	batches := int(t.budget.judge) / len(t.cfg.Devices)
@@ -82,8 +82,8 @@ func mean(rows [][]float64, j int) float64 {
 	return sum / float64(len(rows))
 }
 
-// each calls f for all devices, some of them at the same time. Row i of the result belongs to
-// device i; the error is that of the first device that failed.
+// each calls f for all devices, several at the same time. Row i of the result belongs to device i.
+// The error comes from the first device that failed.
 func (t *tuning) each(ctx context.Context,
 	f func(ctx context.Context, device int) ([]float64, error)) ([][]float64, error) {
 	rows, errs := make([][]float64, len(t.cfg.Devices)), make([]error, len(t.cfg.Devices))
@@ -116,7 +116,7 @@ func (t *tuning) each(ctx context.Context,
 
 var errNotFinite = errors.New("the loss is not finite")
 
-// lossOf evaluates an objective of any form. A panic is an error, as in a run.
+// lossOf evaluates an objective of any form. It turns a panic into an error, as a run does.
 func lossOf(ctx context.Context, o objective.Objective, x []float32,
 	b objective.Batch) (loss float64, err error) {
 	if ctx.Err() != nil {

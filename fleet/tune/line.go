@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/fleet"
 )
 
-// lineShift is how much smaller the step of a second line is, as an exponent of 4, and lines is the
-// most lines.
+// lineShift is how much smaller the step of a second line is, as an exponent of 4; lines is how
+// many lines there can be.
 const lineShift, lines = 12, 3
 
-// line returns by which power of 4 the plan's step must be multiplied for the least loss along the
+// line returns the exponent of 4 by which the plan's step must change for the least loss along the
 // first round's move. If a step is so large that local steps diverge, it shows no direction: then
 // line tries far smaller steps.
 func (t *tuning) line(ctx context.Context) (exponent int, err error) {
@@ -30,8 +30,8 @@ func (t *tuning) line(ctx context.Context) (exponent int, err error) {
 	return 0, nil
 }
 
-// lineFrom does what line does, for a step that is 4^shift times the plan's. better says whether
-// any length is better than none.
+// lineFrom is line for a step that is 4^shift times the plan's. better says whether any length
+// lowers the loss.
 func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better bool, err error) {
 	p := t.withStep(shift)
 	trial := t.settings("line", p)
@@ -75,7 +75,8 @@ func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better 
 	return exponent, true, nil
 }
 
-// along returns the mean losses at the first parameters, and 4^j times as far as to, for all j.
+// along returns the mean losses at the initial parameters, and at 4^j times the distance from there
+// to the point to, for all j.
 func (t *tuning) along(ctx context.Context, to []float32) ([]float64, error) {
 	points := 2 + 2*lineReach
 	t.spend(uint64(points * len(t.cfg.Devices)))

@@ -92,7 +92,7 @@ func slopeAt(parts [][]float64, k int) float64 {
 }
 
 // muValues returns the values of mu. A direction on the sphere has length 1, so its mu is
-// multiplied by the length of a normal one, sqrt(d).
+// multiplied by sqrt(d), the length of a normal direction.
 func muValues(p *plan.Plan) []float32 {
 	shift := 0
 	if p.Distribution == plan.Sphere {
@@ -107,7 +107,7 @@ func muValues(p *plan.Plan) []float32 {
 
 // parts returns for each device the odd parts of the differences at all mu, then the even parts.
 func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, error) {
-	// A replica's directions are one goroutine's.
+	// Only one goroutine may use a replica's directions.
 	directions := make([]func(dst []float32, mu float32), len(t.cfg.Devices))
 	for i := range directions {
 		z := t.replica.Direction(2, 0, 0, prng.Slot(uint32(i)))

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// worthwhile is how much larger the gain must be to replace the plan's own step, to do more work a
-	// round, or to change P.
+	// worthwhile is the factor of the gain that justifies another step than the plan's, more work a
+	// round, or another P.
 	worthwhile = 1.05
-	// tolerable is how much smaller the gain may be for less work a round.
+	// tolerable is the factor of the gain that is enough for less work a round.
 	tolerable = 0.99
 )
 
-// tunePerturbations tries twice and half of P, with as many evaluations as the best attempt had.
+// tunePerturbations tries twice and half of P, each with as many evaluations as the best attempt
+// had.
 func (t *tuning) tunePerturbations(ctx context.Context) error {
 	switch before := t.best; {
 	case !t.tunes("perturbations"):
@@ -48,9 +49,9 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 	return nil
 }
 
-// fitRounds gives the tuned plan as many rounds as fit the evaluations of its old rounds, because P
-// was compared in that way. If these are fewer rounds than a trial had, it only reports their
-// number.
+// fitRounds gives the tuned plan as many rounds as fit the evaluations of its old rounds, because
+// the trials compared P at equal evaluations. If that gives fewer rounds than a trial had, it only
+// reports their number.
 func (t *tuning) fitRounds(before, after *plan.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
 	p := t.cfg.Plan
@@ -68,7 +69,7 @@ func (t *tuning) fitRounds(before, after *plan.Plan) {
 		"take as many as %d rounds took before.", rounds, now, old, p.Rounds)
 }
 
-// why returns the reason why the size of a stage stays.
+// why returns the reason why the stage changes nothing.
 func (t *tuning) why(stage string) string {
 	for _, trial := range t.result.Trials {
 		if trial.Stage == stage {
@@ -90,8 +91,8 @@ func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 }
 
 // withPerturbations returns the plan with another P and the step that suits it. With n directions
-// in d dimensions, 1/(1 + (d+1)/n) of the gradient's best step lowers the loss most, if the
-// curvature is the same in all directions. Rules of second moments already divide by half of the
+// in d dimensions, the loss falls most with 1/(1 + (d+1)/n) of the gradient's best step, if the
+// curvature is the same in all directions. Rules with second moments already divide by half of the
 // noise.
 func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	p := *t.plan
@@ -104,8 +105,8 @@ func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	return &p
 }
 
-// share returns 1/(1 + (d+1)/n), where n counts the directions of a round together: P of each
-// device, of each group, or of all.
+// share returns 1/(1 + (d+1)/n). n counts all directions of a round: P of each device, of each
+// group, or of all.
 func share(p *plan.Plan, perturbations uint32) float64 {
 	n := float64(perturbations)
 	switch p.Sharing {
@@ -117,7 +118,7 @@ func share(p *plan.Plan, perturbations uint32) float64 {
 	return n / (n + float64(p.Dim) + 1)
 }
 
-// tuneBatch tries four times and a quarter of the batch, with as many evaluations.
+// tuneBatch tries four times and a quarter of the batch, with equal evaluations.
 func (t *tuning) tuneBatch(ctx context.Context) error {
 	before := t.plan.Batch
 	switch {
@@ -176,8 +177,8 @@ func (t *tuning) samples() (most uint32) {
 	return most
 }
 
-// trySize tries a plan with as many evaluations as the best attempt's rounds take in that plan. It
-// returns nil if the plan cannot run or the budget has no room.
+// trySize tries a plan with as many evaluations as the rounds of the best attempt would take in
+// that plan. It returns nil if the plan cannot run or the budget is too small.
 func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*attempt, error) {
 	if p.Perturbations == 0 || p.Batch == 0 || valid.Plan(p) != nil {
 		return nil, nil

@@ -12,10 +12,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// deepest is how far stage bracket goes down from a step that diverges, as an exponent of 4.
+// deepest is how many exponents of 4 stage bracket goes down from a step that diverges.
 const deepest = 8
 
-// beyond is how many more steps stage refine tries if an outer one is the best.
+// beyond is how many more steps stage refine tries if the largest or smallest step is the best.
 const beyond = 2
 
 // stepAt returns the plan's step times 4^exponent, within the plan's limits, and rounded for
@@ -28,7 +28,7 @@ func (t *tuning) stepAt(exponent int) float32 {
 	return rounded(min(max(math.Ldexp(float64(v), 2*exponent), 1e-18), 1e18))
 }
 
-// rounded returns v with two digits.
+// rounded returns v with two significant digits.
 func rounded(v float64) float32 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 1, 64), 32)
 	if err != nil {
@@ -37,7 +37,7 @@ func rounded(v float64) float32 {
 	return float32(r)
 }
 
-// survey makes the devices find the step, if the plan leaves it to them. It says whether they found
+// survey makes the devices find the step, if the plan tells them to. It says whether they found
 // one: then refine begins there.
 func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.plan.StepAuto == 0 || t.plan.StepSize > 0 {
@@ -107,13 +107,14 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	return nil
 }
 
-// isRival says whether only a clear gain may replace the plan's own step: if that step ended below
-// the start. A step that devices found only has to reach its end.
+// isRival returns whether only a clear gain may replace the plan's own step: it may if that step
+// ended below the start. A step that devices found only needs to reach its end.
 func (t *tuning) isRival(own *attempt) bool {
 	return t.gain(own) > 0 || t.found && t.gain(own) > math.Inf(-1)
 }
 
-// choose makes an attempt the best so far. A step that devices find by themselves stays with them.
+// choose makes an attempt the best one so far. If devices found the step by themselves, the plan
+// still lets them.
 func (t *tuning) choose(a *attempt) {
 	t.best, t.result.Loss = a, a.trial.Loss
 	p := *a.plan
@@ -133,7 +134,7 @@ func (t *tuning) stepNow() string {
 	return fmt.Sprintf("%s=%.3g", t.step.name, t.best.trial.Step)
 }
 
-// comparison says how the chosen step compares with the others.
+// comparison returns a sentence that compares the chosen step with the others.
 func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 	var others []string
 	least := true
@@ -163,7 +164,7 @@ func number(v float64) string { return fmt.Sprintf("%.4g", v) }
 // bracket climbs from a step to one whose neighbors are worse after a few rounds. It adds what it
 // tried.
 func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (int, error) {
-	// try returns nil if later stages need the rest of the budget.
+	// try returns nil if later stages need the remaining budget.
 	try := func(e int) (*attempt, error) {
 		if tried[e] != nil {
 			return tried[e], nil
@@ -200,8 +201,8 @@ func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (i
 	return at, err
 }
 
-// refine tries a step for many rounds, and its neighbors if the step is tuned. It skips steps that
-// diverged before, and adds the others.
+// refine tries a step for many rounds, and its neighbors too if the step is to be tuned. It skips
+// steps that diverged before, and adds the others.
 func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (map[int]*attempt,
 	error) {
 	var best *attempt
@@ -254,7 +255,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 	return tried, nil
 }
 
-// tooLarge says whether a step smaller than that of an exponent diverged.
+// tooLarge says whether a step smaller than 4^exponent diverged.
 func tooLarge(tried map[int]*attempt, exponent int) bool {
 	for e, a := range tried {
 		if e < exponent && math.IsInf(a.trial.Loss, 1) {

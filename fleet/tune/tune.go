@@ -25,16 +25,16 @@ func Fields() []string { return []string{"mu", "step", "perturbations", "batch"}
 // Config says what to tune, and on what.
 type Config struct {
 	Plan *plan.Plan // Run does not change it
-	// Devices are the losses of the run's devices, or of some like them. A loss must depend only on
-	// its parameters and its minibatch, because trials share the devices.
+	// Devices are the losses of the run's devices, or of similar ones. A loss must depend only on its
+	// parameters and its minibatch, because trials share the devices.
 	Devices []objective.Objective
-	// Queries bounds the loss evaluations of all devices together; 0: [Budget].
+	// Queries bounds the loss evaluations of all devices together; 0 means [Budget].
 	Queries uint64
-	// Rounds is how many rounds a trial of stage refine has, if they fit the budget; 0: 50.
+	// Rounds is how many rounds a trial of stage refine has, if they fit the budget; 0 means 50.
 	Rounds uint64
-	// Fields names what to tune, from [Fields]; nil: all.
+	// Fields names what to tune, from [Fields]; nil means all of them.
 	Fields []string
-	// Seed draws the directions and seeded parameters of the trials, which differ from those of the
+	// Seed draws the directions and initial parameters of the trials, which differ from those of the
 	// run. The same seed gives the same result.
 	Seed uint64
 	// Initial are the first parameters, for a plan with initial=given.
@@ -73,10 +73,10 @@ type Result struct {
 	Queries uint64     // loss evaluations
 }
 
-// Run tunes a plan. The error is a [*plan.Error] or a [*fleet.OptionError], or the cause of ctx if
-// that ends. Other errors say what Config lacks, that every step diverged, or that no device could
-// compute its loss. Once the trials have begun there is a result even with an error, with the best
-// plan so far.
+// Run tunes a plan. With an error it still returns a result, with the best plan so far, if the
+// trials have begun. The error is a [*plan.Error], a [*fleet.OptionError], or the cause of ctx if
+// ctx ends. Other errors say what Config lacks, or that every step diverged, or that no device
+// could compute its loss.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	t, err := begin(&c)
 	if err != nil {
@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return t.result, nil
 }
 
-// A tuning is a Run in progress.
+// A tuning is a call of Run in progress.
 type tuning struct {
 	cfg     *Config
 	plan    *plan.Plan // the plan with which trials begin: the best so far, with the key of the trials
@@ -224,7 +224,7 @@ func stepOf(p *plan.Plan) stepField {
 	return stepField{"step", false}
 }
 
-// of returns where the field is.
+// of returns the address of the field in p.
 func (s stepField) of(p *plan.Plan) *float32 {
 	if s.adaptive {
 		return &p.ServerStep

@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Version is the version of a lean announcement, its second byte.
+// Version is the version of the short form of an announcement, its second byte.
 const Version = 3
 
-// head is the array of the one field that the msgpack of a lean frame has: its version. What
-// follows is no msgpack.
+// head is the head of a msgpack array with one element, the version of a frame in the short form.
+// The bytes after it are no msgpack.
 const head = 0x91
 
 // flags of a frame.
@@ -22,25 +22,26 @@ const (
 	flagsEnd
 )
 
-// An Announcement is one of either form.
+// An Announcement is an announcement in either form.
 type Announcement struct {
 	wire.Announcement
 
-	// Tip is that of record N-1, which [Announcement.Record] returns. It is zero if the
-	// announcement is not lean: then Records has its records.
+	// Tip is the tip of record N-1, which [Announcement.Record] returns. It is zero if the
+	// announcement is not in the short form: then Records holds its records.
 	Tip wire.Tip
 
 	body  []byte
 	frame []byte
 }
 
-// Lean reports whether the announcement came in the lean form.
+// Lean reports whether the announcement came in the short form.
 func (a *Announcement) Lean() bool { return a.body != nil }
 
-// After returns how many bytes of the frame follow Rest: those of a lean frame's record.
+// After returns how many bytes of the frame follow Rest: the bytes of the record in a frame of the
+// short form.
 func (a *Announcement) After() int { return len(a.body) }
 
-// WithRest returns the frame with another Rest, in the form that it has.
+// WithRest returns the frame with another Rest, in the same form.
 func (a *Announcement) WithRest(rest []byte) []byte {
 	other := a.Announcement
 	other.Rest = rest
@@ -52,9 +53,8 @@ func (a *Announcement) WithRest(rest []byte) []byte {
 	return append(w.b, a.body...)
 }
 
-// Append appends the lean form of an announcement that brings one record, that of a round before
-// record a.N. a has no records of its own. ok is false if there is no such form, and b is
-// returned as it was.
+// Append appends the short form of an announcement that carries one round record, record a.N-1. a
+// itself has no records. If there is no such form, ok is false and frame is b.
 func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok bool) {
 	r, err := wire.DecodeRecord(record)
 	if err != nil || r.Kind != wire.KindRound || r.N+1 != a.N || a.State != wire.Open ||
@@ -65,7 +65,7 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 	if !w.announcement(a, &r, wire.HashRecord(record).Tip()) {
 		return b, false
 	}
-	// A field that this package does not know would be lost.
+	// A short form would lose a field that this package does not know.
 	back, err := Decode(w.b[len(b):])
 	if err != nil {
 		return b, false
@@ -76,7 +76,7 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 	return w.b, true
 }
 
-// Parts are the bytes of a lean frame by purpose.
+// Parts counts the bytes of a frame in the short form by purpose.
 type Parts struct {
 	Scalars int // of all terms
 	Sources int // whose they are
@@ -103,7 +103,7 @@ func Measure(a *wire.Announcement, record []byte) (p Parts, ok bool) {
 }
 
 // Decode reads an announcement of either form. The result aliases frame. [Announcement.Record]
-// reads the parts of the record that a lean frame holds. Errors are those of
+// reads the parts of the record that the short form holds. Errors are those of
 // [wire.DecodeAnnouncement].
 func Decode(frame []byte) (Announcement, error) {
 	if len(frame) < 2 || frame[0] != head || frame[1] != Version {
@@ -122,9 +122,9 @@ func Decode(frame []byte) (Announcement, error) {
 	return a, nil
 }
 
-// Record returns record N-1 as the log has it, for a reader whose record N-2 has the hash prev.
-// The error is a *wire.DecodeError; it matches [wire.ErrValue] if the record does not follow
-// prev: the reader's log is another, or the frame is forged.
+// Record returns record N-1 as the log holds it, for a reader whose record N-2 has the hash prev.
+// The error is a *wire.DecodeError. It matches [wire.ErrValue] if the record does not follow prev:
+// the reader has another log, or the frame is forged.
 func (a *Announcement) Record(prev wire.Hash) ([]byte, error) {
 	record, err := a.assemble(prev)
 	if err != nil {
@@ -146,8 +146,8 @@ func (a *Announcement) assemble(prev wire.Hash) ([]byte, error) {
 	return record.Append(nil), nil
 }
 
-// Read returns record N-1 without its Prev, and so unproven, for those who count what travels.
-// Its scalars alias the frame. The error is a *wire.DecodeError.
+// Read returns record N-1 without its Prev, so nothing proves it. It serves programs that count
+// bytes. Its scalars alias the frame. The error is a *wire.DecodeError.
 func (a *Announcement) Read() (wire.Record, error) {
 	d := reader{b: a.body}
 	record := d.record(a)
@@ -166,7 +166,7 @@ func (a *Announcement) Read() (wire.Record, error) {
 	return record, nil
 }
 
-// announcement writes a frame. It returns false if the record has no lean form.
+// announcement writes a frame. It returns false if the record has no short form.
 func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip) bool {
 	w.head(a, tip)
 	return w.record(a, r)

@@ -1,21 +1,20 @@
-// Package compact has the short form of an announcement that opens a round and brings the record
-// before it, and nothing else: the frame that every device of a run reads in every round.
+// Package compact defines the short form of an announcement that opens a round and carries the one
+// record before it: the frame that every device reads in every round.
 //
-// The record itself does not change. The log, catch-up replies and the hash chain have it as
-// package wire encodes it. A lean frame leaves out what its reader knows: the hash of the record
-// before, which the reader's own state has, and what the announcement says anyway. The reader puts
-// the record together again, and compares its hash with the tip that the frame carries. So a record
-// reaches a state only as the log has it.
+// The record itself does not change. The log, catch-up replies and the hash chain hold it as
+// package wire encodes it. The short form leaves out what its reader knows: the hash of the record
+// before, and fields that the announcement repeats. The reader rebuilds the record and compares its
+// hash with the tip in the frame. So a replica applies only the record that is in the log.
 //
-// A frame that has no lean form is sent as [wire.Announcement].
+// An announcement without a short form is sent as [wire.Announcement].
 package compact
 
 import "github.com/zofl/zofl/plan"
 
-// For reports whether a coordinator sends lean frames in a run of the plan. They are for plans
-// with a choice that no reader understands which does not know lean frames: a precision below
-// half, groups that share directions, or the server rule after sign. Every other run has the
-// frames that it always had.
+// For reports whether the coordinator of a run with this plan sends the short form. It does for
+// plans with a choice that only readers of the short form understand: a precision below half,
+// groups that share directions, or a server rule after sign. Every other run sends the long form
+// only.
 func For(p *plan.Plan) bool {
 	return p.Precision > plan.Half || p.Sharing > plan.PerClient || p.ServerRule > plan.ServerSign
 }

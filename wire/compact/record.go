@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// flags of a record: what it has beyond what the announcement implies.
+// Flags of a record: the fields that it has beyond what the announcement implies.
 const (
 	flagStep          = 1 << iota // another step than the announcement
 	flagPerturbations             // other perturbations than the announcement
@@ -19,7 +19,7 @@ const (
 	flagFactor                    // on the server step
 )
 
-// recordFlags returns what r has besides what a implies.
+// recordFlags returns the flags of the fields that r has beyond what a implies.
 func recordFlags(a *wire.Announcement, r *wire.Record) (flags byte) {
 	round := r.Round
 	for i, has := range [...]bool{
@@ -48,7 +48,7 @@ func current(terms []wire.Term) []wire.Term {
 	return terms[:n]
 }
 
-// record writes the record of a round. It returns false if that has no lean form.
+// record writes the record of a round. It returns false if the record has no short form.
 func (w *writer) record(a *wire.Announcement, r *wire.Record) bool {
 	round := r.Round
 	own := current(round.Terms)
@@ -115,8 +115,8 @@ func (w *writer) older(terms []wire.Term, members uint32) bool {
 	return true
 }
 
-// terms writes terms along the directions of one record: their number, their sources, the bytes
-// of each one's scalars, and these.
+// terms writes terms along the directions of one record: their number, their sources, the bytes of
+// each one's scalars, and the scalars.
 func (w *writer) terms(terms []wire.Term, members uint32) bool {
 	w.uint(uint64(len(terms)))
 	sources := make([]uint32, len(terms))
@@ -193,7 +193,8 @@ func (r *reader) older(round *wire.Round, n uint64, members uint32) {
 	}
 }
 
-// terms reads terms along the directions of the record so many back, and appends them.
+// terms reads terms along the directions of the record that is back records earlier, and appends
+// them.
 func (r *reader) terms(terms []wire.Term, back uint64, members uint32) []wire.Term {
 	n := int(r.positive("terms", uint64(wire.MaxTerms-len(terms))))
 	if n > len(r.b) { // each has scalars of a byte or more

@@ -7,20 +7,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// mostQuotient bounds the unary part of a gap, and so the bytes of a set of far elements among
-// few members.
+// mostQuotient bounds the unary part of a gap, so that a few elements far apart do not take many
+// bytes.
 const mostQuotient = 1 << 12
 
-// rice returns the number of bits of a gap that are written as they are: gaps of n random
-// elements among members have the mean members/n, and log2 of that is within 3 % of the best.
+// rice returns the number of bits of a gap's remainder. Gaps of n random elements among members
+// have the mean members/n; log2 of it is within 3 % of the best.
 func rice(members uint32, n int) int {
 	return max(bits.Len64(uint64(members)/uint64(n))-1, 0)
 }
 
-// appendSet appends ascending numbers as Golomb-Rice codes of their gaps: the first number, then
-// each one's difference from the number before, less 1. A gap is coded as its quotient by 2^k in
-// unary, ones and a zero, and then its remainder in k bits. Bits fill bytes from the highest on,
-// and zeros the last byte. ok is false if a gap is too large for that.
+// appendSet appends ascending numbers as Golomb-Rice codes of their gaps. The first gap is the
+// first number; each later gap is the difference from the number before, less 1. A gap is coded as
+// its quotient by 2^k in unary (ones, then a zero), and then its remainder in k bits. Bits fill
+// each byte from the highest on; zeros fill up the last byte. ok is false if a gap is too large for
+// this code.
 func appendSet(b []byte, set []uint32, members uint32) (_ []byte, ok bool) {
 	k, free, next := rice(members, len(set)), 0, uint32(0)
 	bit := func(v uint32) {
@@ -47,8 +48,8 @@ func appendSet(b []byte, set []uint32, members uint32) (_ []byte, ok bool) {
 	return b, true
 }
 
-// set reads n numbers that ascend. That zeros fill the last byte is left to [Announcement.Read],
-// which compares the whole frame.
+// set reads n numbers that ascend. [Announcement.Read] checks that zeros fill the last byte: it
+// compares the whole frame.
 func (r *reader) set(n int, members uint32) []uint32 {
 	k, at, next, set := rice(members, n), 0, uint64(0), make([]uint32, 0, n)
 	bit := func() uint64 {

@@ -10,14 +10,14 @@ import (
 const frameName = "lean announcement"
 
 // A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats. It
-// counts the bytes by what they are for.
+// counts the bytes by their purpose.
 type writer struct {
 	b     []byte
 	parts Parts
 	done  int // bytes that are counted
 }
 
-// is counts what was written since the last call.
+// is adds to part the bytes written since the last call.
 func (w *writer) is(part *int) {
 	*part += len(w.b) - w.done
 	w.done = len(w.b)
@@ -29,7 +29,8 @@ func (w *writer) float(v float32) {
 	w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(v))
 }
 
-// A reader reads them, each in its only form. After a fault it returns zeros.
+// A reader reads the values that a writer appends, each in its only form. After a fault it returns
+// zeros.
 type reader struct {
 	b     []byte
 	field string
@@ -47,7 +48,7 @@ func (r *reader) fault() error {
 	return &wire.DecodeError{Frame: frameName, Field: r.field, Err: r.err}
 }
 
-// uint reads a number, at most max.
+// uint reads a number of at most max.
 func (r *reader) uint(field string, max uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	switch {
@@ -65,7 +66,7 @@ func (r *reader) uint(field string, max uint64) uint64 {
 	return v
 }
 
-// positive reads a number whose place a flag gives, so that it is not 0.
+// positive reads a number that must not be 0: a flag says that it is there.
 func (r *reader) positive(field string, max uint64) uint64 {
 	v := r.uint(field, max)
 	if v == 0 {

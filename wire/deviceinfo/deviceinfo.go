@@ -1,5 +1,5 @@
-// Package deviceinfo has what a device tells the operator of a run about itself, and how a request
-// to join says so. Nothing of it changes what a round computes, and no replica reads it.
+// Package deviceinfo defines what a device tells the operator about itself, and how a request to
+// join carries it. None of it changes what a round computes, and no replica reads it.
 package deviceinfo
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// Most bytes of the texts.
+// Longest texts in bytes.
 const (
 	MaxProgram  = 48
 	MaxPlatform = 32
 )
 
-// Power says where a device has its power from.
+// Power says what powers a device.
 type Power uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	Charging    Power = 2 // or it has mains
 )
 
-// String returns "battery", "charging", or "" where it is not told.
+// String returns "battery", "charging", or "" if the device did not say.
 func (p Power) String() string { return name(uint8(p), "", "battery", "charging") }
 
 // Network says whether bytes cost the device's owner money.
@@ -36,12 +36,13 @@ const (
 	Metered       Network = 2
 )
 
-// String returns "unmetered", "metered", or "" where it is not told.
+// String returns "unmetered", "metered", or "" if the device did not say.
 func (n Network) String() string { return name(uint8(n), "", "unmetered", "metered") }
 
 func name(i uint8, names ...string) string { return names[min(int(i), len(names))%len(names)] }
 
-// A Device is what a device tells. The zero value tells nothing. Texts are printable ASCII.
+// A Device is what a device says about itself. The zero value says nothing. Texts are printable
+// ASCII.
 type Device struct {
 	Program  string // and its version, such as "pantry 1.4"; at most MaxProgram bytes
 	Platform string // such as "linux/arm64"; at most MaxPlatform bytes
@@ -50,7 +51,7 @@ type Device struct {
 	Network  Network
 }
 
-// Check returns why a device cannot tell this.
+// Check returns an error if a request cannot carry d.
 func (d *Device) Check() error {
 	switch {
 	case !printable(d.Program, MaxProgram):
@@ -69,7 +70,7 @@ func (d *Device) Check() error {
 	return nil
 }
 
-// printable says whether a text can be shown as it is, wherever it comes from.
+// printable says whether a text is safe to show, whoever sent it.
 func printable(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -90,8 +91,8 @@ func (d *Device) Append(rest []byte) []byte {
 	return codec.AppendUint(rest, uint64(d.Network))
 }
 
-// Of returns what a device tells with a join request, in the rest that its method Known returns. ok
-// is false if it tells nothing that this version can read.
+// Of returns what a device says about itself, given the rest that method Known of its join request
+// returned. ok is false if this version can read nothing there.
 func Of(rest []byte) (d Device, ok bool) {
 	in := codec.NewReader("about", rest)
 	in.Tuple("about", 5)

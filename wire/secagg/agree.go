@@ -2,13 +2,14 @@ package secagg
 
 import "crypto/hmac"
 
-// In rounds with Agree devices see to it that all were told the same. With its vector a device
-// sends a tag of the list by which it masked it. In StepAgree it gets the list of who sent vectors,
-// and their tags. It continues only if all of these masked by its own list. Then it sends a tag of
-// both lists, and gives no share before it has seen such tags of the same lists by as many as the
-// threshold. More than half of the members are needed for that, so no two pairs of lists have it.
+// In rounds with Agree, devices check that the server told all of them the same lists. With its
+// vector a device sends a tag of the list that it used for its masks. In StepAgree it gets the list
+// of the devices that sent vectors, and their tags. It continues only if all of these devices used
+// its own list. Then it sends a tag of both lists. It gives a share only after it saw tags of the
+// same two lists from as many devices as the threshold. The threshold is more than half of the
+// members, so at most one pair of lists can reach it.
 
-// before returns the step that comes before one, if there is any.
+// before returns the step that comes before step, if there is one.
 func (s *setting) before(step Step) (before Step, some bool) {
 	switch {
 	case step == StepKeys:
@@ -21,7 +22,7 @@ func (s *setting) before(step Step) (before Step, some bool) {
 	return step - 1, true
 }
 
-// after returns the step that comes after one.
+// after returns the step that comes after step.
 func (s *setting) after(step Step) Step {
 	switch {
 	case step == StepMask && s.agree:
@@ -33,8 +34,8 @@ func (s *setting) after(step Step) Step {
 }
 
 // Agree returns the answer to StepAgree, 16 bytes. Errors: [ErrThreshold], [ErrMalformed],
-// [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that names a device which was told
-// another list in StepMask, or cannot have sent a vector.
+// [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that names a device which got another
+// list in StepMask, or cannot have sent a vector.
 func (d *Device) Agree(given []byte) ([]byte, error) {
 	return d.answer(StepAgree, given, func() ([]byte, error) {
 		if !d.agree {
@@ -55,7 +56,7 @@ func (d *Device) Agree(given []byte) ([]byte, error) {
 	})
 }
 
-// agreed returns an error unless enough devices have this one's lists.
+// agreed returns an error unless enough devices have the same lists as this device.
 func (d *Device) agreed(given []byte) error {
 	if !d.agree {
 		return nil
@@ -76,7 +77,8 @@ func (d *Device) agreed(given []byte) error {
 	return nil
 }
 
-// tagged says who of those present has tagged this device's lists; itself does.
+// tagged says which of the present devices tagged the lists that this device has. This device
+// counts as one of them.
 func (d *Device) tagged(present []bool, tags []byte, purpose string) []bool {
 	same := make([]bool, len(present))
 	for i, slot := range d.hood {

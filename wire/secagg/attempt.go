@@ -12,22 +12,24 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// MostAsked bounds the devices of a round: the more they are, the fewer levels a scalar has.
+// MostAsked is the largest number of devices in a round: with more devices a scalar has fewer
+// levels.
 const MostAsked = 4096
 
-// LossRange is the largest loss of a device that counts as it is. It is for people: records have
-// no loss.
+// LossRange is the largest loss of a device that the sum holds unchanged. Only people read the sum
+// of losses: records have no loss.
 const LossRange = 1 << 10
 
-// DeclineSpent: the device has helped to unmask the record before, in another attempt. It does so
-// once, because two sums could reveal the scalars of a device that is in only one of them.
+// DeclineSpent: in another attempt the device already helped to unmask this record. It helps once,
+// because the sums of two attempts could reveal the scalars of a device that is in only one of
+// them.
 const DeclineSpent wire.DeclineReason = 7
 
-// noiseTails is how many standard deviations of noise a scalar has room for.
+// noiseTails is the room that a scalar leaves for noise, in standard deviations.
 const noiseTails = 8
 
-// Range returns R, to which devices cut scalars: secure_range, or dp_clip and 8 times its noise, or
-// max_scalar. Never more than max_scalar.
+// Range returns R: devices cut scalars to [-R, R]. It is secure_range, or else dp_clip and 8 times
+// its noise, or else max_scalar. It is at most max_scalar.
 func Range(p *plan.Plan) float32 {
 	device, _ := p.Noisy()
 	switch {
@@ -40,13 +42,13 @@ func Range(p *plan.Plan) float32 {
 	return p.MaxScalar
 }
 
-// Codings return how scalars, and the loss, become words in a round of so many devices.
+// Codings return how scalars, and the loss, become words in a round of this many devices.
 func Codings(p *plan.Plan, devices int) (scalars, loss Coding) {
 	return Coding{Range: Range(p), Units: uint32(devices)},
 		Coding{Range: LossRange, Units: uint32(devices)}
 }
 
-// An Attempt is what a device and the coordinator have to agree on before the first step.
+// An Attempt is what a device and the coordinator must agree on before the first step.
 type Attempt struct {
 	Run    string
 	N      uint64
@@ -54,20 +56,21 @@ type Attempt struct {
 	Epoch  uint64
 	Number uint32
 	Cohort wire.Cohort
-	// Out is a bitmap over the cohort's slots, ascending, low bits first, of the devices that the
-	// coordinator knows to be away. It ends with no zero byte.
+	// Out is a bitmap over the cohort's slots, ascending, low bits first. A set bit is a device that
+	// the coordinator knows to be away. Its last byte is not zero.
 	Out   []byte
 	Words int // scalars of a device, and its loss
 }
 
-// Of returns the attempt that an announcement opens, of so many scalars. A device that has the
-// record before N has its tip.
+// Of returns the attempt that an announcement opens, for this many scalars. tip is the tip of the
+// record before N.
 func Of(run string, a *wire.Announcement, tip wire.Tip, scalars int) Attempt {
 	return Attempt{Run: run, N: a.N, Tip: tip, Epoch: a.Epoch, Number: a.Attempt,
 		Cohort: a.Cohort, Out: OutOf(a.Rest), Words: scalars + 1}
 }
 
-// Slots returns the slots of the cohort, ascending: nil if they are more than [MostAsked].
+// Slots returns the slots of the cohort, ascending. It returns nil if they are more than
+// [MostAsked].
 func (a *Attempt) Slots() []uint32 {
 	if min(a.Cohort.Sampled, uint64(a.Cohort.Members)) > MostAsked {
 		return nil
@@ -91,9 +94,9 @@ func (a *Attempt) Leave(away func(slot uint32) bool) {
 	}
 }
 
-// Round returns the round of the devices that are not out. Where all are neighbors, no fewer than
-// the plan's quorum may stay: a coordinator that shows devices different lists then gets the sum of
-// more.
+// Round returns the round of the devices that are not out. Where all are neighbors, at least the
+// plan's quorum must stay: then a coordinator that shows devices different lists gets the sum of
+// more devices.
 func (a *Attempt) Round(p *plan.Plan) Round {
 	var members []uint32
 	for i, slot := range a.Slots() {
@@ -115,7 +118,7 @@ func Threshold(devices int, quorum uint32) int {
 	return threshold
 }
 
-// context names the attempt: no two of a run have the same.
+// context returns the name of the attempt, which no other attempt of the run has.
 func (a *Attempt) context() []byte {
 	b := append([]byte(a.Run), 0)
 	b = binary.LittleEndian.AppendUint64(b, a.N)
@@ -132,8 +135,9 @@ func (a *Attempt) Nonce() (nonce [NonceLen]byte) {
 	return nonce
 }
 
-// Tail returns the tail of an announcement with the devices that are out: rest, which [wire.Tail]
-// made, with an empty array for each of three arrays that it lacks, then the array [out].
+// Tail returns the tail of an announcement with the devices that are out. It begins with rest,
+// which [wire.Tail] made; an empty array stands for each of three arrays that rest lacks; then
+// comes the array [out].
 func Tail(rest, out []byte) []byte {
 	if len(out) == 0 {
 		return rest
@@ -144,8 +148,8 @@ func Tail(rest, out []byte) []byte {
 	return codec.AppendBin(codec.AppendArray(rest, 1), out)
 }
 
-// OutOf returns the devices that an announcement's tail names as out. Anything that it cannot read
-// belongs to a later version.
+// OutOf returns the devices that an announcement's tail names as out. Bytes that it cannot read
+// belong to a later version.
 func OutOf(rest []byte) []byte {
 	d := codec.NewReader("announcement", rest)
 	skip(&d)
@@ -157,7 +161,7 @@ func OutOf(rest []byte) []byte {
 	return out
 }
 
-// places returns how many of the arrays before [out] a tail has.
+// places returns how many of the arrays before [out] a tail holds.
 func places(rest []byte) (n int) {
 	d := codec.NewReader("announcement", rest)
 	for len(d.Rest()) > 0 && n < 3 {
@@ -167,7 +171,7 @@ func places(rest []byte) (n int) {
 	return n
 }
 
-// skip reads the reference, the missing slots, and the place of a survey.
+// skip reads the reference, the missing slots, and the array of a survey.
 func skip(d *codec.Reader) {
 	for n := range 3 {
 		array(d, n)

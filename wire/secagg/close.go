@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A need is what the server has to learn of a member to remove the masks from the sum.
+// A need is what the server must learn about a member to remove the masks from the sum.
 type need uint8
 
 const (
@@ -14,8 +14,8 @@ const (
 	itsKey       // it left, and neighbors added the masks they share with it
 )
 
-// Enough tells whether Close would find enough answers now. In StepUnmask all answers beyond are
-// needless, unless one is false; in the others they make the sum larger.
+// Enough reports whether Close would find enough answers now. In StepUnmask more answers help only
+// if one is false. In the other steps they make the sum larger.
 func (s *Server) Enough() bool {
 	switch s.step {
 	case StepKeys, StepShares:
@@ -31,10 +31,10 @@ func (s *Server) Enough() bool {
 	return true
 }
 
-// Close ends the open step, and opens the next one: a device that did not answer is out. After
-// StepUnmask it computes the sum. An error changes nothing: take more answers, or give the round
-// up. Errors: [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that names a
-// device of which the shares do not fit together, too many of them being false.
+// Close ends the open step and opens the next one. A device that did not answer is out. After
+// StepUnmask it computes the sum. After an error the step is still open: take more answers, or give
+// the round up. Errors: [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that
+// names a device whose shares do not fit together, because too many of them are false.
 func (s *Server) Close() error {
 	next := s.took
 	switch s.step {
@@ -81,8 +81,9 @@ func (s *Server) open(needs []need) {
 	}
 }
 
-// remaining returns who answered, without those of whose neighborhood fewer than the threshold
-// did, and without those who are short of them then, and so on; nil if nobody is left.
+// remaining returns the members that answered and whose neighborhoods keep the threshold. A member
+// that leaves shrinks other neighborhoods, so it repeats the test. It returns nil if nobody
+// remains.
 func (s *Server) remaining() []bool {
 	in := slices.Clone(s.took)
 	for again := true; again; {
@@ -99,8 +100,8 @@ func (s *Server) remaining() []bool {
 	return in
 }
 
-// needs returns what StepUnmask has to learn if those who sent vectors answer it, and a member
-// about which too few will be there to answer, or -1.
+// needs returns what StepUnmask must learn if every member that sent a vector answers it, and a
+// member about which too few can answer, or -1.
 func (s *Server) needs(sent []bool) (needs []need, thin int) {
 	needs, thin = make([]need, len(sent)), -1
 	if !slices.Contains(sent, true) {
@@ -132,6 +133,7 @@ func (s *Server) Sum() (words []uint32, slots []uint32, err error) {
 	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.sent[i] }), nil
 }
 
-// Liars returns slots of which shares in StepUnmask were false, where others made the sum possible.
-// Either they changed them, or the device that made those shares meant them to look so.
+// Liars returns the slots whose shares in StepUnmask were false although other shares made the sum
+// possible. Either these members changed the shares, or the device that made the shares sent them
+// false ones.
 func (s *Server) Liars() []uint32 { return s.slots(func(i int) bool { return s.liars[i] }) }

@@ -1,18 +1,18 @@
 package secagg
 
-// A Cost is what a round costs beside what any round does, where nobody drops out.
+// A Cost is what secure aggregation adds to the cost of a round in which nobody drops out.
 type Cost struct {
-	// Degree and Threshold are those of Graph.
+	// Degree and Threshold are as [Graph] returns them.
 	Degree, Threshold int
-	// Up and Down are the bytes of each step that a device sends, and gets. The vector itself is
-	// among them: 4 bytes a word, in Up[StepMask].
+	// Up and Down are the bytes that a device sends, and gets, in each step. Up[StepMask] includes the
+	// vector itself, 4 bytes a word.
 	Up, Down [StepAgree + 1]int
-	// Agreements are the X25519 agreements of a device; so many are 40 us each.
+	// Agreements is how many X25519 agreements a device computes, at about 40 us each.
 	Agreements int
 }
 
-// Price returns what a round of so many members and words costs, with agreement on lists or
-// without. It has four steps, with agreement five, so as many ways to the devices and back.
+// Price returns what a round of this many members and words costs, with agreement on lists or
+// without. Each step takes one round trip to the devices: four, or five with agreement.
 func Price(members, words int, agree bool) Cost {
 	k, t := Graph(members)
 	bits := (k + 8) / 8

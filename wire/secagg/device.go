@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// A Device is one member's part in one round. It keeps the round's keys in memory alone: a device
-// that restarts is out of the round. It is not safe for concurrent use.
+// A Device is one member's part in one round. It keeps the round's keys in memory alone, so a
+// device that restarts is out of the round. It is not safe for concurrent use.
 //
 // Invariants: it answers each step for one content only, so it never gives both shares of a
 // neighbor, nor two vectors under one mask.
@@ -40,16 +40,16 @@ type peer struct {
 	share      []byte // of its mask key and of its seed
 }
 
-// An answer is what was said in a step, and to which bytes.
+// An answer is what the device answered in a step, and the bytes to which it answered.
 type answer struct {
 	given [32]byte
 	bytes []byte
 }
 
-// NewDevice returns the device with the given slot in a round. random gives the 32 bytes from which
-// all its keys derive: crypto/rand.Reader, but in tests. secret is what all devices of the run
-// share and the coordinator does not have, at least 16 bytes; or nil, which all have to leave out
-// then; rounds with Agree need it. Errors: [ErrRound], and those of random.
+// NewDevice returns the device with the given slot in a round. All its keys derive from 32 bytes of
+// random, which is crypto/rand.Reader outside tests. secret, at least 16 bytes, is known to all
+// devices of the run but not to the coordinator. Either all devices have it, or all give nil;
+// rounds with Agree need it. Errors: [ErrRound], and the errors of random.
 func NewDevice(r Round, slot uint32, random io.Reader, secret []byte) (*Device, error) {
 	s, err := r.check()
 	if err != nil {
@@ -80,7 +80,8 @@ func NewDevice(r Round, slot uint32, random io.Reader, secret []byte) (*Device, 
 	return d, nil
 }
 
-// answer returns what make returns, or what it returned before for the same given bytes.
+// answer returns what make returns. If the same given bytes came before, it returns the same answer
+// again.
 func (d *Device) answer(step Step, given []byte, make func() ([]byte, error)) ([]byte, error) {
 	hash := sha256.Sum256(given)
 	if before := d.answers[step]; before != nil {
@@ -115,9 +116,9 @@ func (d *Device) Keys() []byte {
 }
 
 // Shares returns the answer to StepShares: for each neighbor that sent keys, by ascending slot, 80
-// bytes that only it can open: Shamir's shares of the mask key and of the seed.
-// Errors: [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] with
-// [ErrForeign] that names a neighbor whose keys were not made by who has the secret, or not by it.
+// bytes that only it can open: Shamir's shares of the mask key and of the seed. Errors:
+// [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that
+// names a neighbor whose keys were made without the secret, or by another device.
 func (d *Device) Shares(given []byte) ([]byte, error) {
 	return d.answer(StepShares, given, func() ([]byte, error) {
 		present, rest, err := d.present(given, peerLen)
@@ -133,8 +134,8 @@ func (d *Device) Shares(given []byte) ([]byte, error) {
 	})
 }
 
-// present reads which of the neighborhood have sent something, and returns the rest: so many bytes
-// for each but the device itself.
+// present reads which members of the neighborhood sent something, and returns the rest: each bytes
+// for every one of them but the device itself.
 func (d *Device) present(given []byte, each int) (present []bool, rest []byte, err error) {
 	n := (len(d.hood) + 7) / 8
 	if len(given) < n {
@@ -164,7 +165,7 @@ func (d *Device) present(given []byte, each int) (present []bool, rest []byte, e
 	return present, rest, nil
 }
 
-// readPeers reads the keys of neighbors, and checks that they have the secret.
+// readPeers reads the keys of neighbors, and checks that their makers have the secret.
 func (d *Device) readPeers(present []bool, rest []byte) ([]*peer, error) {
 	peers := make([]*peer, len(d.hood))
 	seen := map[string]bool{
@@ -193,7 +194,7 @@ func (d *Device) readPeers(present []bool, rest []byte) ([]*peer, error) {
 	return peers, nil
 }
 
-// sealShares returns the neighbors' shares, and keeps none but that of the seed for itself.
+// sealShares returns the neighbors' shares. Of its own shares it keeps only the one of the seed.
 func (d *Device) sealShares() (boxes []byte) {
 	coefficients := make([]byte, 2*keyLen*(d.threshold-1))
 	newStream(d.random).XORKeyStream(coefficients, coefficients)
@@ -219,7 +220,7 @@ func (d *Device) sealShares() (boxes []byte) {
 
 // Mask returns the answer to StepMask, 4 bytes a word, little-endian: the values plus the device's
 // own mask, plus the masks shared with later neighbors, minus those shared with earlier ones. With
-// Agree come 16 bytes more, a tag of the list that it was given. It copies values. Errors:
+// Agree, 16 bytes follow: a tag of the list that the device was given. It copies values. Errors:
 // [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] that names a neighbor
 // whose share was not sealed for this device.
 func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
@@ -248,7 +249,7 @@ func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 	})
 }
 
-// bits returns the list that given bytes begin with.
+// bits returns the list at the beginning of the given bytes.
 func (d *Device) bits(given []byte) []byte { return slices.Clone(given[:(len(d.hood)+7)/8]) }
 
 func (d *Device) openShares(present []bool, boxes []byte) (err error) {
@@ -287,11 +288,11 @@ func (d *Device) masked(words []uint32) ([]byte, error) {
 	return b, nil
 }
 
-// Unmask returns the answer to StepUnmask: for each of the neighborhood whose shares came, by
-// ascending slot, 32 bytes. They are the share of its seed if it sent its masked vector, and that
-// of its mask key if not; never both. Errors: [ErrThreshold], with Agree also if fewer have the
-// same lists; [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that names
-// who cannot have sent a vector.
+// Unmask returns the answer to StepUnmask: 32 bytes for each member of the neighborhood whose
+// shares came, by ascending slot. They are the share of the member's seed if it sent its masked
+// vector, otherwise the share of its mask key; never both. Errors: [ErrThreshold], with Agree also
+// if too few devices have the same lists; [ErrMalformed], [ErrConflict], [ErrStep], and an [Error]
+// with [ErrForeign] that names a device which cannot have sent a vector.
 func (d *Device) Unmask(given []byte) ([]byte, error) {
 	return d.answer(StepUnmask, given, func() ([]byte, error) {
 		sent, err := d.sent, d.agreed(given)
@@ -313,7 +314,7 @@ func (d *Device) Unmask(given []byte) ([]byte, error) {
 	})
 }
 
-// whoSent reads the list of who sent vectors, and returns the rest.
+// whoSent reads the list of the devices that sent vectors, and returns the rest.
 func (d *Device) whoSent(given []byte, each int) (sent []bool, rest []byte, err error) {
 	sent, rest, err = d.present(given, each)
 	for i := range sent {

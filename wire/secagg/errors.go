@@ -5,22 +5,23 @@ import (
 	"fmt"
 )
 
-// Errors of devices and servers. Those that somebody caused come in an [Error].
+// Errors of devices and servers. An error that a member caused comes in an [Error].
 var (
 	// ErrThreshold: too few devices are left in a neighborhood. The round has no sum: begin
 	// another one, with another context.
 	ErrThreshold = errors.New("fewer devices than the threshold are left: begin another round")
-	// ErrMalformed: these bytes are no answer, or nothing to answer, in this step.
+	// ErrMalformed: these bytes are no answer, or cannot be answered, in this step.
 	ErrMalformed = errors.New("malformed bytes")
-	// ErrConflict: the same was asked or answered before with other bytes. The first counts.
+	// ErrConflict: other bytes were asked or answered before in the same step. The first ones count.
 	ErrConflict = errors.New("differs from what came before")
-	// ErrForeign: from nobody who is in this step, or made for another round, device or secret.
+	// ErrForeign: the bytes come from nobody in this step, or were made for another round, device or
+	// secret.
 	ErrForeign = errors.New("not of this round, device or secret")
-	// ErrStep: the step is not open yet, or no more.
+	// ErrStep: the step is not open yet, or is closed.
 	ErrStep = errors.New("the step is not open")
-	// ErrRound: a Round that cannot be.
+	// ErrRound: the Round breaks its limits.
 	ErrRound = errors.New("invalid round")
-	// ErrValue: a scalar that has no code.
+	// ErrValue: a scalar that no word can stand for.
 	ErrValue = errors.New("not a finite number")
 )
 

@@ -7,20 +7,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// NonceLen is the length of the name of an attempt.
+// NonceLen is the length of an attempt's short name.
 const NonceLen = 8
 
-// A State is what became of a device's step.
+// A State is the state of a step that a device answered.
 type State uint8
 
 const (
-	// Next: the step is over, and Body is what the device needs for the next one.
+	// Next: the step is over, and Body holds what the device needs for the next one.
 	Next State = 1
 	// Over: the attempt is over, or the device is out of it. The next announcement says more.
 	Over State = 2
 )
 
-// A Request is a device's part of a step.
+// A Request carries a device's answer to a step.
 type Request struct {
 	N     uint64
 	Nonce [NonceLen]byte
@@ -55,7 +55,7 @@ func DecodeRequest(b []byte) (Request, error) {
 	return r, nil
 }
 
-// An Answer answers a [Request].
+// An Answer is the coordinator's answer to a [Request].
 type Answer struct {
 	N     uint64
 	Nonce [NonceLen]byte

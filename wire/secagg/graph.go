@@ -9,11 +9,11 @@ import (
 // mostComplete is the largest round in which every device is a neighbor of every other one.
 const mostComplete = 100
 
-// sparse has, for rounds of at most n devices, the degree k and the threshold t of Bell et al.
-// 2020, section 3: the smallest even k, and the largest t of k, with which n*P(a device has t
-// corrupt neighbors) + n*(gamma+delta)^(k/2) <= 2^-40, n*P(fewer than t neighbors stay) <= 2^-30
-// and 2t > k+1, where gamma = delta = 1/5 of the devices are corrupt and drop out. The table is for
-// all n above the row before; the test computes it.
+// sparse lists, for rounds of at most n devices, the degree k and the threshold t of Bell et al.
+// 2020, section 3. k is the smallest even number, and t the largest for this k, with n*P(a device
+// has t corrupt neighbors) + n*(gamma+delta)^(k/2) <= 2^-40, n*P(fewer than t neighbors stay) <=
+// 2^-30 and 2t > k+1. gamma = delta = 1/5: the shares of devices that are corrupt and that drop
+// out. A row holds for every n above the n of the row before; a test computes the table.
 var sparse = []struct{ n, degree, threshold int }{
 	{128, 72, 47},
 	{256, 76, 40},
@@ -29,10 +29,10 @@ var sparse = []struct{ n, degree, threshold int }{
 }
 
 // Graph returns how many neighbors each of n devices has, 2 to MostMembers, and how many of a
-// neighborhood, its middle included, have to stay to the end. Up to 100 devices all are neighbors,
-// and more than half stay. Beyond, neighbors are the nearest on a random ring, so many that with a
-// fifth of the devices corrupt and another fifth dropping out, the sum comes out with a probability
-// of 1 - 2^-30, and everybody is hidden with one of 1 - 2^-40.
+// neighborhood, its center included, must stay to the end. Up to 100 devices all are neighbors, and
+// more than half must stay. Beyond 100, neighbors are the nearest on a random ring. They are so
+// many that, with a fifth of the devices corrupt and another fifth dropping out, the sum comes out
+// with a probability of 1 - 2^-30, and every device stays hidden with a probability of 1 - 2^-40.
 func Graph(n int) (degree, threshold int) {
 	if n <= mostComplete {
 		return n - 1, n/2 + 1
@@ -45,7 +45,7 @@ func Graph(n int) (degree, threshold int) {
 	panic("secagg: more than MostMembers devices")
 }
 
-// A ring has the members, by their index, in a random order that the round's id determines.
+// A ring holds the members, by their index, in a random order that the round's id determines.
 type ring struct{ order, place []int32 }
 
 // ring returns nil where all are neighbors.

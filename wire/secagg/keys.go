@@ -10,7 +10,7 @@ import (
 	"encoding/binary"
 )
 
-// label is what every hash of this scheme begins with.
+// label is the beginning of every hash of this scheme.
 const label = "zofl secagg 1\x00"
 
 // Lengths in bytes.
@@ -47,7 +47,7 @@ func newStream(key []byte) *stream {
 	return &stream{cipher.NewCTR(block, make([]byte, aes.BlockSize))}
 }
 
-// addMask adds the mask of a key to words, or takes it away: words[i] += or -= the i-th
+// addMask adds the mask of a key to words, or subtracts it: words[i] += or -= the i-th
 // little-endian word of the key's stream.
 func addMask(words []uint32, key []byte, minus bool) {
 	var zero, b [1 << 10]byte
@@ -73,8 +73,8 @@ func privateKey(b []byte) *ecdh.PrivateKey {
 	return key
 }
 
-// agree returns the secret of a private key and another's public key. The error says that the
-// public key is of low order.
+// agree returns the secret that a private key and another's public key give. The error says that
+// the public key is of low order.
 func agree(own *ecdh.PrivateKey, public []byte) ([]byte, error) {
 	key, err := ecdh.X25519().NewPublicKey(public)
 	if err != nil {
@@ -113,14 +113,14 @@ func (s *setting) tag(secret []byte, purpose string, slot uint32, b []byte) []by
 	return mac.Sum(nil)[:tagLen]
 }
 
-// What tags are of.
+// Purposes of tags.
 const (
 	keyTag    = "tag"    // public keys
 	sharedTag = "shared" // the list of who sent shares
 	sentTag   = "sent"   // that list, and the list of who sent vectors
 )
 
-// box returns the cipher that seals one message: that from a member to another in this round.
+// box returns the cipher that seals one message from a member to another in this round.
 func (s *setting) box(shared []byte, from, to uint32) cipher.AEAD {
 	block, err := aes.NewCipher(derive(shared, s.id[:], "box", from, to))
 	if err != nil {
@@ -133,5 +133,5 @@ func (s *setting) box(shared []byte, from, to uint32) cipher.AEAD {
 	return box
 }
 
-// nonce is that of every box: no key seals two messages.
+// nonce is the same for every box, because no key seals two messages.
 var nonce = make([]byte, 12)

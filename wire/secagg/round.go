@@ -16,7 +16,7 @@ const (
 	MostContext = 1 << 10
 )
 
-// Steps of a round, and what comes after them.
+// Steps of a round, and the states that follow them.
 const (
 	StepKeys Step = iota
 	StepShares
@@ -41,21 +41,21 @@ func (s Step) String() string {
 }
 
 // A Round says who adds what. All devices and the server know it before the first step, and every
-// key depends on all of it. So devices that were told different rounds cannot read each other's
+// key depends on all of it. So devices that were given different rounds cannot read each other's
 // messages.
 type Round struct {
 	// Context names the round: the run, the record, the attempt and the hash of the log so far. No
 	// two rounds of a run have the same. At most MostContext bytes.
 	Context []byte
-	// Members are the slots of the devices that are asked, ascending. 2 to MostMembers.
+	// Members are the slots of the devices that the round asks, ascending. 2 to MostMembers.
 	Members []uint32
 	// Words is the length of a device's vector. 1 to MostWords.
 	Words int
-	// Threshold is how many of a neighborhood, its middle included, have to stay to the end. More
-	// than half of it, at most all. 0: that of Graph.
+	// Threshold is how many members of a neighborhood, its center included, must stay to the end. It
+	// is more than half of a neighborhood, at most all. 0 means the threshold of [Graph].
 	Threshold int
-	// Agree: before they help to unmask, devices compare the lists that they were told. It needs a
-	// secret of the devices, and a round in which all are neighbors.
+	// Agree: before they help to unmask, devices compare the lists that the server gave them. It needs
+	// a secret that the devices share, and a round in which all are neighbors.
 	Agree bool
 }
 
@@ -101,7 +101,7 @@ func (r Round) check() (*setting, error) {
 	return s, nil
 }
 
-// hash returns the SHA-256 hash of all that the members have to agree on.
+// hash returns the SHA-256 hash of everything that the members must agree on.
 func (r Round) hash(threshold int) [32]byte {
 	b := make([]byte, 0, len(label)+17+len(r.Context)+4*len(r.Members))
 	b = append(b, label...)

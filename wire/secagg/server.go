@@ -59,8 +59,8 @@ func NewServer(r Round) (*Server, error) {
 // Step returns the step that is open.
 func (s *Server) Step() Step { return s.step }
 
-// Give returns what a device gets to answer the open step from: the second argument of the Device's
-// method. It is nil in StepKeys, after StepUnmask, and for a device that is out.
+// Give returns the bytes from which a device makes its answer to the open step: the second argument
+// of the Device's method. It is nil in StepKeys, after StepUnmask, and for a device that is out.
 func (s *Server) Give(slot uint32) []byte {
 	me, found := slices.BinarySearch(s.members, slot)
 	if !found || s.step == StepKeys || s.step == StepDone || !s.in[s.step][me] {
@@ -92,8 +92,8 @@ func (s *Server) Give(slot uint32) []byte {
 	return b
 }
 
-// rank returns how many of the neighborhood of a member precede another one of it, of those asked
-// in a step; the member counts with them or not.
+// rank returns how many members of a neighborhood come before other, among the members that step
+// asks. self says whether the center counts.
 func (s *Server) rank(of, other int, step Step, self bool) (rank int) {
 	for _, i := range s.hoods[of] {
 		if int(i) == other {
@@ -106,7 +106,7 @@ func (s *Server) rank(of, other int, step Step, self bool) (rank int) {
 	panic("secagg: internal error: no neighbors")
 }
 
-// count returns how many of a neighborhood are among the given.
+// count returns how many members of a neighborhood are in among.
 func (s *Server) count(of int, among []bool) (count int) {
 	for _, i := range s.hoods[of] {
 		if among[i] {
@@ -117,8 +117,8 @@ func (s *Server) count(of int, among []bool) (count int) {
 }
 
 // Take takes a device's answer to a step. The same bytes may come twice. Errors, in an [Error] with
-// the slot: [ErrStep] if another step is open; [ErrForeign] for who is not asked, or has another's
-// keys; [ErrMalformed]; [ErrConflict] if the device answered this step with other bytes.
+// the slot: [ErrStep] if another step is open; [ErrForeign] for a device that is not asked, or has
+// another's keys; [ErrMalformed]; [ErrConflict] if the device answered this step with other bytes.
 func (s *Server) Take(step Step, slot uint32, b []byte) error {
 	me, found := slices.BinarySearch(s.members, slot)
 	switch {
@@ -141,7 +141,7 @@ func (s *Server) Take(step Step, slot uint32, b []byte) error {
 	return nil
 }
 
-// length returns how many bytes a member answers in the open step.
+// length returns how many bytes an answer to the open step has.
 func (s *Server) length(me int) int {
 	switch s.step {
 	case StepKeys:
@@ -160,7 +160,7 @@ func (s *Server) length(me int) int {
 	}
 }
 
-// same tells whether a member answered the open step with the same bytes.
+// same reports whether a member answered the open step with the same bytes.
 func (s *Server) same(me int, b []byte) bool {
 	switch s.step {
 	case StepKeys:
@@ -204,7 +204,7 @@ func (s *Server) keep(me int, b []byte) error {
 	return nil
 }
 
-// Missing returns the slots from which the open step lacks an answer, ascending.
+// Missing returns the slots that have not answered the open step, ascending.
 func (s *Server) Missing() []uint32 {
 	if s.step == StepDone {
 		return nil

@@ -2,8 +2,8 @@ package secagg
 
 import "encoding/binary"
 
-// Shamir's shares over GF(2^8), byte by byte: a secret is the value at 0 of a polynomial of degree
-// t-1, and the share of x = 1..255 the value there. The field is that of AES, x^8+x^4+x^3+x+1.
+// Shamir's shares over GF(2^8), byte by byte. A secret is the value at 0 of a polynomial of degree
+// t-1; the share of x = 1..255 is the value at x. The field is that of AES, x^8+x^4+x^3+x+1.
 
 // A lane is a secret, a coefficient or a share: 32 bytes in little-endian words.
 type lane [keyLen / 8]uint64
@@ -22,7 +22,7 @@ func (l lane) append(b []byte) []byte {
 	return b
 }
 
-// plusTimes adds c*other to each byte. How long it takes depends on c alone, which is public.
+// plusTimes adds c*other to each byte. Its time depends on c alone, which is public.
 func (l *lane) plusTimes(other *lane, c byte) {
 	for i, v := range other {
 		l[i] ^= times(v, c)
@@ -62,8 +62,8 @@ func share(secret lane, others []lane, x byte) (value lane) {
 	return value
 }
 
-// lagrange returns by what to multiply the values at xs, which differ, to have the sum as value at
-// x of the polynomial through them: prod_{j != i} (x - x_j)/(x_i - x_j).
+// lagrange returns the factors of the values at xs, which differ, that sum to the value at x of the
+// polynomial through them: prod_{j != i} (x - x_j)/(x_i - x_j).
 func lagrange(xs []byte, x byte) []byte {
 	weights := make([]byte, len(xs))
 	for i, xi := range xs {

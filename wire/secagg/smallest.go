@@ -1,15 +1,16 @@
 package secagg
 
-// SmallestSum returns how many devices there are at least in a sum that a server gets which lies to
-// the members of a round without Agree: nobody tells them that they were given different lists.
-// Without colluding devices; 1 where not all are neighbors, for which no better is known. With
-// Agree it is the threshold.
+// SmallestSum returns the smallest number of devices in a sum that a lying server can get in a
+// round without Agree, where nobody tells the members that their lists differ. It assumes no
+// colluding devices. It returns 1 where not all are neighbors, because no better bound is known
+// there. With Agree the threshold is the smallest number.
 //
-// Of a device of the sum it needs the seed. If one of these has added the mask of a device g, and g
-// is not in the sum, it needs g's key. So t others must call g gone. It calls devices gone already
-// to those of the sum, before they mask their values: their lists have the s devices of the sum,
-// and as few others as makes t. Then there are n-s or fewer to be called gone, and each device of a
-// list of l calls l-t of them gone at most, but never itself.
+// For each device of the sum the server needs the seed. If a device of the sum added the mask of a
+// device g outside the sum, the server needs the key of g. For that, t other devices must be told
+// that g is gone. The server tells the devices of the sum, before they mask, that others are gone:
+// their lists hold the s devices of the sum, and as few others as make t. Then at most n-s devices
+// can be called gone. Each device with a list of l calls at most l-t of them gone, and never
+// itself.
 func SmallestSum(members, threshold int) int {
 	if degree, _ := Graph(members); degree+1 < members {
 		return 1

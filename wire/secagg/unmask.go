@@ -17,7 +17,7 @@ func newOwnKey(id []byte) *ownKey {
 	return &ownKey{privateKey(derive(id, id, "check")), map[string]bool{}}
 }
 
-// use refuses keys of low order, and keys that came before.
+// use refuses keys of low order, and keys that another member sent before.
 func (c *ownKey) use(keys []byte) error {
 	seal, mask := keys[:keyLen], keys[keyLen:2*keyLen]
 	for _, key := range [][]byte{seal, mask} {
@@ -54,7 +54,7 @@ func (s *Server) unmask() error {
 	return nil
 }
 
-// removePairs removes the masks that neighbors share with a member which left.
+// removePairs removes the masks that neighbors share with a member that left.
 func (s *Server) removePairs(sum []uint32, gone int, secret []byte) error {
 	own, slot := privateKey(secret), s.members[gone]
 	for _, i := range s.hoods[gone] {
@@ -70,7 +70,8 @@ func (s *Server) removePairs(sum []uint32, gone int, secret []byte) error {
 	return nil
 }
 
-// weights are Lagrange's for the values at xs, of the value at 0. Most members have the same xs.
+// weights are the Lagrange weights of the values at xs for the value at 0. Most members have the
+// same xs.
 type weights struct{ xs, at0 []byte }
 
 func (w *weights) of(xs []byte) []byte {
@@ -80,7 +81,7 @@ func (w *weights) of(xs []byte) []byte {
 	return w.at0
 }
 
-// told returns the shares of a member's secret that came: their x, values, and members.
+// told returns the shares of a member's secret that came: their x, their values, and who sent them.
 func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	for i, other := range s.hoods[owner] {
 		if !s.took[other] {
@@ -93,9 +94,9 @@ func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	return xs, shares, by
 }
 
-// solve returns a member's secret from the first shares that fit what the member published: it
-// tries each run of shares in turn, in a circle. So it finds the secret in spite of one liar, or of
-// some in a row.
+// solve returns a member's secret from the first shares that fit what the member published. It
+// tries each run of consecutive shares, in a circle. So it finds the secret in spite of one liar,
+// or several in a row.
 func (s *Server) solve(owner int, w *weights, liars []bool) ([]byte, error) {
 	xs, shares, by := s.told(owner)
 	n, t := len(xs), s.threshold
@@ -116,8 +117,8 @@ func (s *Server) solve(owner int, w *weights, liars []bool) ([]byte, error) {
 	return nil, blame(s.members[owner], because(ErrForeign, "%d shares that do not fit", n))
 }
 
-// fits tells whether a secret is what its owner published: the seed it committed to, or the private
-// key of its public one.
+// fits reports whether a secret fits what its owner published: the commitment to its seed, or its
+// public key.
 func (s *Server) fits(owner int, secret []byte) bool {
 	public, commit := s.keys[owner][keyLen:2*keyLen], s.keys[owner][2*keyLen:2*keyLen+commitLen]
 	if s.need[owner] == itsSeed {

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// credsLine begins the line of a creds file that has the coordinator's key. NATS's libraries and
-// TLS's, which read the rest of the file, pass over it.
+// credsLine begins the line of a creds file that holds the coordinator's keys. The libraries of
+// NATS and TLS, which read the rest of the file, skip this line.
 const credsLine = "zofl coordinator "
 
-// CredsLine returns the line that tells the reader of a creds file the keys: "zofl coordinator",
-// and their text.
+// CredsLine returns the line of a creds file that names the keys: "zofl coordinator", and their
+// text.
 func (k Keys) CredsLine() string { return credsLine + k.String() }
 
-// KeysIn returns the keys that a creds file names; nil: it names none. The error matches [ErrKey].
+// KeysIn returns the keys that a creds file names, or nil if it names none. The error matches
+// [ErrKey].
 func KeysIn(creds string) (Keys, error) {
 	for line := range strings.Lines(creds) {
 		if text, ok := strings.CutPrefix(line, credsLine); ok {

@@ -28,8 +28,8 @@ func (k Key) String() string { return scheme + base64.RawURLEncoding.EncodeToStr
 // its key.
 type Keys []Key
 
-// ParseKeys reads the texts of at most [MaxKeys] keys, with commas between them. An empty text is
-// none. The error matches [ErrKey].
+// ParseKeys reads the texts of at most [MaxKeys] keys, separated by commas. An empty text gives no
+// keys. The error matches [ErrKey].
 func ParseKeys(text string) (Keys, error) {
 	if text == "" {
 		return nil, nil
@@ -50,7 +50,7 @@ func ParseKeys(text string) (Keys, error) {
 	return keys, nil
 }
 
-// String returns the texts of the keys, with commas between them.
+// String returns the texts of the keys, separated by commas.
 func (k Keys) String() string {
 	texts := make([]string, len(k))
 	for i, key := range k {

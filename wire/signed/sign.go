@@ -14,7 +14,8 @@ type Signer struct {
 	public  Key
 }
 
-// NewSigner returns a signer. The error says that the key has not the 64 bytes of an Ed25519 key.
+// NewSigner returns a signer. The error says that the key does not have the 64 bytes of an Ed25519
+// key.
 func NewSigner(private ed25519.PrivateKey) (*Signer, error) {
 	if len(private) != ed25519.PrivateKeySize {
 		return nil, fmt.Errorf("%d bytes: give the %d of an Ed25519 private key", len(private),
@@ -26,9 +27,9 @@ func NewSigner(private ed25519.PrivateKey) (*Signer, error) {
 // Key returns the public key.
 func (s *Signer) Key() Key { return s.public }
 
-// Announcement returns an announcement of a run with its signature, and what it says. Where the
-// signature would make the frame too long, the oldest records are left out: devices fetch them. The
-// error says that the frame is no announcement.
+// Announcement returns an announcement of a run with its signature, and the announcement decoded.
+// If the signature would make the frame too long, it leaves out the oldest records, which devices
+// fetch. The error says that the frame is no announcement.
 func (s *Signer) Announcement(run string, frame []byte) ([]byte, compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Signer) Answer(subject string, request Request, answer []byte) []byte {
 	return append(answer, ed25519.Sign(s.private, message(subject, request, answer, nil))...)
 }
 
-// begin appends what precedes the 64 bytes.
+// begin appends the bytes that precede the 64 of the signature.
 func (s *Signer) begin(b []byte) []byte { return append(append(b, mark...), s.public[0]) }
 
 // withoutFirst returns all records but the first.

@@ -7,8 +7,8 @@ import (
 )
 
 // Announcement reads an announcement of a run. The error is [ErrUnsigned] if none of the keys has
-// signed it; without keys nothing is. Other errors are those of [lean.Decode], which comes first
-// because it costs less than a signature. The result aliases frame.
+// signed it. Without keys it checks no signature. Other errors are those of [compact.Decode], which
+// runs first because it costs less than a signature. The result aliases frame.
 func (k Keys) Announcement(run string, frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	if err != nil {
@@ -21,8 +21,8 @@ func (k Keys) Announcement(run string, frame []byte) (compact.Announcement, erro
 	return a, nil
 }
 
-// Answer returns an error, [ErrUnsigned], unless one of the keys has signed the answer to this very
-// request on a subject.
+// Answer returns [ErrUnsigned] unless one of the keys has signed the answer to this very request on
+// a subject.
 func (k Keys) Answer(subject string, request, answer []byte) error {
 	if !k.signed(subject, request, answer, nil) {
 		return ErrUnsigned
@@ -30,8 +30,9 @@ func (k Keys) Answer(subject string, request, answer []byte) error {
 	return nil
 }
 
-// signed says whether before ends with a signature. It compares the key's first byte first. So a
-// frame costs at most one check of a signature, unless two keys begin with the same byte.
+// signed says whether before ends with a signature by one of the keys. It compares the key's first
+// byte first. So a frame costs at most one check of a signature, unless two keys begin with the
+// same byte.
 func (k Keys) signed(subject string, request, before, after []byte) bool {
 	if !k.MayHaveSigned(before) {
 		return false
@@ -49,8 +50,8 @@ func (k Keys) signed(subject string, request, before, after []byte) bool {
 	return false
 }
 
-// MayHaveSigned says whether an answer, or the tail of an announcement, ends as one of the keys
-// would sign it. It does not check the signature.
+// MayHaveSigned says whether an answer, or the tail of an announcement, looks as if one of the keys
+// had signed it. It does not check the signature.
 func (k Keys) MayHaveSigned(frame []byte) bool {
 	at := len(frame) - Len
 	if at < 0 || string(frame[at:at+len(mark)]) != mark {

@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Vouch appends a reference to what follows a catch-up reply: where the log begins, or an empty
-// array in its place, and then the reference. The coordinator sends it with a signed answer of one
-// record, for devices that are about to take a snapshot of the state after that record.
+// Vouch appends a reference to the rest of a catch-up reply: first where the log begins, or an
+// empty array in its place, then the reference. The coordinator sends it with a signed answer of
+// one record, for a device that is about to take a snapshot of the state after that record.
 func Vouch(rest []byte, r wire.Reference) []byte {
 	if len(rest) == 0 {
 		rest = codec.AppendArray(nil, 0)

@@ -1,6 +1,6 @@
 package survey
 
-// A Result is what devices answered, and what followed.
+// A Result is what devices answered to a survey, and what followed.
 type Result struct {
 	Kind    string  // what was asked
 	Answers uint32  // devices that answered
@@ -14,10 +14,11 @@ type Row struct {
 	At     float32 // the value
 	Usable bool    // at least half of the devices had something to say; else the rest is 0
 
-	// Of step: the mean over the devices of the loss at x - At w less that at x.
+	// Loss, for a survey of step: the mean over the devices of the loss at x - At w, less the loss at
+	// x.
 	Loss float32
 
-	// For mu: the medians, over the devices, of the odd and the even part of the loss along one
-	// direction, |a| and |b| of [Mu].
+	// Odd and Even, for a survey of mu: the medians, over the devices, of the odd and the even part of
+	// the loss along one direction, |a| and |b| of [Mu].
 	Odd, Even float32
 }

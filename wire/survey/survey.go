@@ -1,8 +1,9 @@
-// Package survey defines what a run asks its devices besides rounds, and how frames say so.
+// Package survey defines which losses a run asks of its devices outside rounds, and how frames ask
+// for them.
 //
-// A survey is an attempt at record n that asks for losses instead of a round's scalars. Its
-// announcement says so in a tail, and so does each answer, which is otherwise a contribution to
-// record n with float32 values. The record that follows is a change of the plan.
+// A survey is an attempt at record n that asks for losses instead of the scalars of a round. The
+// tail of its announcement says so. So does the tail of each answer, which is otherwise a
+// contribution to record n with float32 values. The record that follows changes the plan.
 package survey
 
 import (
@@ -15,25 +16,25 @@ import (
 type Kind uint8
 
 const (
-	// None: no survey, but a round.
+	// None: a round, not a survey.
 	None Kind = 0
 	// Step asks for losses along the averaged move, for a plan with step_auto. An answer has
 	//
 	//	f(x), then f(x - a w) - f(x) for each length a of [Lengths]
 	//
-	// with w the move of a step of 1 of the rule normalized, m^/sqrt(V^), times the segments'
+	// where w is the move that the rule normalized makes with step 1, m^/sqrt(V^), times the segments'
 	// factors on the step.
 	Step Kind = 1
-	// Mu asks how the loss bends along one direction, for a plan with mu_auto. An answer has
+	// Mu asks how the loss curves along one direction, for a plan with mu_auto. An answer has
 	//
 	//	f(x), then a[i] for each distance, then b[i] for each distance
 	//	a[i] = (f(x + mu[i] z) - f(x - mu[i] z)) / 2
 	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
 	//
-	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. Where the
-	// loss is level along it, z is the first of its directions 1 to 7 along which it is not, or the
-	// last. Level: at each distance the two losses differ by at most 2^-20 of the sum of their
-	// sizes. A difference that is not finite says that a loss was not.
+	// where mu is in [Distances] and z is the device's direction 0 of record n, as in a round. If the
+	// loss is level along direction 0, z is the first of directions 1 to 7 along which it is not
+	// level, or the last. A loss is level if, at each distance, the two losses differ by at most 2^-20
+	// of the sum of their magnitudes. A difference that is not finite says that a loss was not finite.
 	Mu Kind = 2
 	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
 	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to
@@ -42,12 +43,12 @@ const (
 )
 
 // FirstRounds are the rounds of a plan with step_auto before its devices find a step. They do not
-// move the model, but its averaged move, along which devices then look.
+// move the model. They only fill the averaged move, along which devices then measure losses.
 const FirstRounds = 5
 
-// Directions are those that a device tries at most for [Mu]. A loss that depends on few parameters
-// alike, such as the square of their distance from a point, has no slope along many of +-1: along
-// half of those of two parameters.
+// Directions is how many directions a device tries for [Mu] at most. A loss that depends equally on
+// a few parameters, such as their squared distance from a point, has no slope along many directions
+// of +-1: with two parameters, along half of them.
 const Directions = 8
 
 // Sketched is the number of directions of a [Sketch].
@@ -65,7 +66,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Distances are the mu that a survey of kind [Mu] tries, ascending.
+// Distances are the values of mu that a survey of kind [Mu] tries, ascending.
 func Distances() []float32 {
 	return []float32{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
 }
@@ -93,11 +94,12 @@ func (k Kind) Values() int {
 }
 
 // BatchStep is the local step that names the minibatch of a survey, [plan.BatchSeed]. No round has
-// so many steps.
+// this many steps.
 const BatchStep = math.MaxUint16
 
-// Ask returns the tail of an announcement that asks for a survey: rest, which [wire.Tail] made,
-// with an empty array for each of its two arrays that it lacks, then the array [kind].
+// Ask returns the tail of an announcement that asks for a survey. It begins with rest, which
+// [wire.Tail] made; an empty array stands for each of two arrays that rest lacks; then comes the
+// array [kind].
 func Ask(rest []byte, k Kind) []byte {
 	for range 2 - places(rest) {
 		rest = codec.AppendArray(rest, 0)
@@ -117,8 +119,8 @@ func places(rest []byte) int {
 	return 2
 }
 
-// Asked returns what the tail of an announcement asks for. Anything that it cannot read belongs to
-// a later version.
+// Asked returns the survey that the tail of an announcement asks for. Bytes that it cannot read
+// belong to a later version.
 func Asked(rest []byte) Kind {
 	d := codec.NewReader("announcement", rest)
 	readReference(&d)
@@ -145,7 +147,7 @@ func Answer(k Kind) []byte {
 	return codec.AppendUint(codec.AppendArray(codec.AppendArray(nil, 0), 1), uint64(k))
 }
 
-// Answered returns the survey that the tail of a contribution answers, None for a round's.
+// Answered returns the survey that the tail of a contribution answers, or None for a round.
 func Answered(rest []byte) Kind {
 	d := codec.NewReader("reply", rest)
 	if d.Array("control", codec.MaxFields, 1) != 0 {
@@ -155,13 +157,13 @@ func Answered(rest []byte) Kind {
 	return kind(&d)
 }
 
-// Slope returns the tail of a contribution to a round of a plan with step_auto: an empty array
-// instead of the control variate, then the array [0, slope]. slope is that of the loss along the
-// averaged move before the round, as the contribution has it:
+// Slope returns the tail of a contribution to a round of a plan with step_auto: an empty array in
+// place of the control variate, then the array [0, slope]. slope is the slope of the loss along the
+// averaged move before the round, from the scalars of the contribution:
 //
 //	slope = (1/P) sum_p g_p <z_p, m>/|m|
 //
-// It is finite, and 0 where m is 0.
+// slope is finite, and 0 where m is 0.
 func Slope(slope float32) []byte {
 	b := codec.AppendArray(codec.AppendArray(nil, 0), 2)
 	return codec.AppendFloat(codec.AppendUint(b, 0), slope)

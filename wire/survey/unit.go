@@ -7,10 +7,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Named returns the kind with a name, [Kind.String], None if there is none.
+// Named returns the kind whose [Kind.String] is name, or None.
 func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
 
-// Queries returns the loss evaluations with which a device of the plan answers.
+// Queries returns how many loss evaluations a device of the plan needs to answer.
 func (k Kind) Queries(p *plan.Plan) uint64 {
 	switch {
 	case k != Sketch:
@@ -23,13 +23,13 @@ func (k Kind) Queries(p *plan.Plan) uint64 {
 	return 1 + Sketched
 }
 
-// common bounds the slopes that need no unit, and one over it those from below. Half precision,
-// which also has the scale of few bits, reaches to 65504 and has 11 bits down to 6e-5: that leaves
-// slopes room to grow and fall in a run.
+// common is the largest slope that needs no unit; 1/common is the smallest. Half precision, which
+// also the scale of few bits uses, reaches to 65504 and keeps 11 bits down to 6e-5. So slopes
+// between the two have room to grow and fall in a run.
 const common = 256
 
-// LossUnit returns what devices should divide slopes of the loss by, before round 1, where they are
-// about so long: 0 where nothing has to be divided, else a power of 2, which costs no bit.
+// LossUnit returns the number by which devices should divide the loss, given about how long slopes
+// are before round 1. It is 0 where slopes need no unit, else a power of 2, which loses no bit.
 func LossUnit(p *plan.Plan, slope float64) float32 {
 	if p.ServerRule != plan.ServerNormalized || p.LossUnit > 0 ||
 		!(slope > 0) || slope >= 1.0/common && slope <= common {

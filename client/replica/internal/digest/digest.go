@@ -11,13 +11,13 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// These stand for every NaN, because the hardware chooses a NaN's payload.
+// One pattern stands for every NaN, because the hardware chooses a NaN's payload.
 const (
 	NaN   = 0x7fc00000
 	nan64 = 0x7ff8000000000000
 )
 
-// Bits returns the bits of v; for any NaN these are [NaN].
+// Bits returns the bits of v, or [NaN] for any NaN.
 func Bits(v float32) uint32 {
 	if v != v {
 		return NaN
@@ -33,8 +33,8 @@ func Bits64(v float64) uint64 {
 	return math.Float64bits(v)
 }
 
-// Root returns the hash that the block hashes of so many vectors of dim elements are written
-// to. It begins with "zofl/1 state\x00", LE64(dim), LE32(vectors).
+// Root returns the hash to which the block hashes of this many vectors of dim elements are written.
+// It begins with "zofl/1 state\x00", LE64(dim), LE32(vectors).
 func Root(dim uint64, vectors int) hash.Hash {
 	root := sha256.New()
 	head := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), dim)
@@ -65,13 +65,13 @@ func Vectors(workers int, vectors ...[]float32) hash.Hash {
 	return root
 }
 
-// Leaves are hashed one row at a time. A worker needs a few leaves to be worth waking.
+// A worker hashes one row of leaves at a time. With fewer leaves a worker is not worth waking.
 const (
 	leavesPerRow    = 64
 	leavesPerWorker = 8
 )
 
-// leaves hashes the blocks of a vector.
+// leaves hashes the blocks of vectors.
 type leaves struct {
 	team   *parallel.Team
 	blocks [][]byte // one per worker

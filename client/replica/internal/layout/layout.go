@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Span is a run of parameters that have the same factors on mu and eta and the same box.
-// It starts where the previous span ends. Mu is in the coordinates of the box.
+// A Span is a run of parameters with the same factors on mu and eta, and the same box. It starts
+// where the previous span ends. Mu is in the coordinates of the box.
 type Span struct {
 	End       int
 	Mu, Step  float32
@@ -65,8 +65,8 @@ func (s Spans) Each(at, n int, f func(lo, hi int, s Span)) {
 	}
 }
 
-// Clip moves the elements of dst, which starts at element off of the model, into their boxes:
-// an element outside its box gets the nearer bound, NaNs stay.
+// Clip moves the elements of dst, which starts at element off of the model, into their boxes. An
+// element outside its box gets the nearer bound; NaNs stay.
 func (s Spans) Clip(dst []float32, off int) {
 	for i := s.At(off); len(dst) > 0; i++ {
 		span := &s[i]
@@ -90,7 +90,7 @@ func (s Spans) Outside(x []float32) (at int, span Span, found bool) {
 	return 0, Span{}, false
 }
 
-// Fill sets all of x as the plan's segments seed it. key is that of record 0.
+// Fill sets x to the initial parameters that the plan's segments seed. key is the key of record 0.
 func Fill(x []float32, key prng.Key, segments []plan.Segment) {
 	at := 0
 	for i := range segments {
@@ -100,9 +100,9 @@ func Fill(x []float32, key prng.Key, segments []plan.Segment) {
 	}
 }
 
-// Seed sets x, which starts at element at of the model, as its segment seeds it. Element i of
-// the model is scale times element i of the direction of domain Initial under the key of record
-// 0, independent of how the model is divided into segments.
+// Seed sets x, which starts at element at of the model, to the initial parameters that the segment
+// seeds. Element i of the model is scale times element i of the direction of domain Initial under
+// the key of record 0. So it does not depend on the division into segments.
 func Seed(x []float32, at int, key prng.Key, s *plan.Segment) {
 	if s.Fill == plan.ZeroFill {
 		return

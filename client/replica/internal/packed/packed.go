@@ -4,7 +4,8 @@ package packed
 
 import "encoding/binary"
 
-// A Reader reads what precedes Left. It sets Short when the bytes run out, and then reads zeros.
+// A Reader reads a buffer from its start; Left is the part not read yet. It sets Short when the
+// bytes run out, and then reads zeros.
 type Reader struct {
 	Left  []byte
 	Short bool
@@ -36,8 +37,8 @@ func (r *Reader) Uint32() uint32 {
 	return 0
 }
 
-// Count reads the LE32 number of elements that follow, of this many bytes each. It returns 0, and r
-// becomes Short, if the number exceeds most or if elements are missing.
+// Count reads a number of elements, LE32, of size bytes each. It returns 0, and r becomes Short, if
+// the number exceeds most or if elements are missing.
 func (r *Reader) Count(most, size int) int {
 	n := r.Uint32()
 	if r.Short = r.Short || uint64(n) > uint64(min(most, len(r.Left)/size)); r.Short {
@@ -46,11 +47,10 @@ func (r *Reader) Count(most, size int) int {
 	return int(n)
 }
 
-// Bytes reads the LE32 length of a byte string, at most so long, and the string, which aliases
-// Left.
+// Bytes reads a byte string: LE32 of its length, at most most, and its bytes, which alias Left.
 func (r *Reader) Bytes(most int) []byte { return r.Take(r.Count(most, 1)) }
 
-// Words reads what [AppendWords] wrote; nil: none.
+// Words reads what [AppendWords] wrote. It returns nil if there are none.
 func (r *Reader) Words() []uint64 {
 	n := r.Count(len(r.Left), 8)
 	if n == 0 {
@@ -68,7 +68,7 @@ func AppendBytes(b, p []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
 }
 
-// AppendWords appends LE32 of their number and LE64 of each.
+// AppendWords appends LE32 of the number of words, and LE64 of each.
 func AppendWords(b []byte, list []uint64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
 	for _, v := range list {

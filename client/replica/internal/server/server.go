@@ -1,4 +1,5 @@
-// Package server applies the server rules in a replay: they turn a round's move into the new model.
+// Package server applies the server rules in a replay: a rule turns a round's move into the new
+// model.
 package server
 
 import (
@@ -6,8 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A State is what a server rule keeps, or one block of it. A vector that the rule does not have
-// is nil.
+// A State holds the vectors of a server rule, or one block of each. A vector that the rule does not
+// use is nil.
 type State struct {
 	Moment, Second, Peak []float32 // m, v, the largest v
 }
@@ -30,7 +31,7 @@ func New(p *plan.Plan) State {
 	return State{vector(n > 0, 0), vector(n > 1, p.ServerV0), vector(n > 2, p.ServerV0)}
 }
 
-// Vectors returns the vectors that the rule has, in the order of the digest.
+// Vectors returns the vectors that the rule uses, in the order of the digest.
 func (s *State) Vectors() (list [][]float32) {
 	for _, v := range [][]float32{s.Moment, s.Second, s.Peak} {
 		if len(v) > 0 {
@@ -51,9 +52,9 @@ func (s *State) Block(lo, hi int) State {
 	return State{cut(s.Moment), cut(s.Second), cut(s.Peak)}
 }
 
-// Move takes a block of x back to base, where the round began, and from there along the round's
-// move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). It uses
-// delta as memory. Rules whose step is not the server's leave x where it is.
+// Move takes a block of x back to base, where the round began. From there it moves x along the
+// round's move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). It
+// overwrites delta. A rule in which the server makes no step leaves x where it is.
 func (s *State) Move(p *plan.Plan, factor float32, x, base, delta []float32) {
 	if !p.ServerRule.Steps() {
 		return
