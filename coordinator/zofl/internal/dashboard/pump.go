@@ -42,7 +42,7 @@ type change struct {
 	Version     string       `json:"version,omitempty"`
 	Status      *status      `json:"status,omitempty"`
 	Plan        *planView    `json:"plan,omitempty"`
-	Rounds      *rounds      `json:"rounds,omitempty"`
+	Rounds      rounds       `json:"rounds,omitempty"`
 	Evaluations []evaluation `json:"evaluations,omitempty"`
 	Marks       []mark       `json:"marks,omitempty"`
 	Fleet       *fleet       `json:"fleet,omitempty"`

@@ -35,12 +35,7 @@ func (r *Run) Loss() Series {
 
 // Metric is what devices measured, by its name in the plan.
 func (r *Run) Metric(name string) Series {
-	return r.series(name, func(p *history.Point) *float64 {
-		if p.Evaluation == nil {
-			return nil
-		}
-		return p.Evaluation.Metrics[name]
-	})
+	return r.series(name, func(p *history.Point) *float64 { return p.Metric(name) })
 }
 
 func (r *Run) series(name string, of func(*history.Point) *float64) Series {

@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/version"
@@ -99,11 +97,11 @@ func (r *Run) mlflowFiles(place string) error {
 	for i := range r.Points {
 		p := &r.Points[i]
 		for _, s := range scalars(p) {
-			name := fileName(s.name)
+			name := fileName(s.Tag)
 			if metrics[name] == nil {
 				metrics[name] = &strings.Builder{}
 			}
-			fmt.Fprintf(metrics[name], "%d %v %d\n", p.Time.UnixMilli(), s.value, p.N)
+			fmt.Fprintf(metrics[name], "%d %v %d\n", p.Time.UnixMilli(), s.Value, p.N)
 		}
 	}
 	for name, lines := range metrics {
@@ -178,5 +176,3 @@ func store(name, text string) error {
 	}
 	return os.WriteFile(name, []byte(text), 0o644)
 }
-
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,41 +2,31 @@ package results
 
 import (
 	"errors"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
 )
 
-// A scalar is a number of a point, under its name in other programs.
-type scalar struct {
-	name  string
-	value float64
-}
-
 // scalars are what others are told of a point.
-func scalars(p *history.Point) (list []scalar) {
+func scalars(p *history.Point) (list []tfevents.Scalar) {
 	if p.IsRound() {
-		if p.Loss != nil {
-			list = append(list, scalar{"loss", *p.Loss})
-		}
-		list = append(list, scalar{"seconds", p.Seconds},
-			scalar{"contributors", float64(p.Contributors)}, scalar{"asked", float64(p.Asked)},
-			scalar{"late", float64(p.Late)}, scalar{"declines", float64(p.Declines)},
-			scalar{"bytes_up", float64(p.BytesUp)}, scalar{"bytes_down", float64(p.BytesDown)},
-			scalar{"queries", float64(p.Queries)}, scalar{"step", float64(p.Step)},
-			scalar{"perturbations", float64(p.Perturbations)})
-		if p.Epsilon > 0 {
-			list = append(list, scalar{"epsilon", p.Epsilon})
+		for _, f := range history.Figures {
+			if v := f.Of(p); !math.IsNaN(v) {
+				list = append(list, tfevents.Scalar{Tag: f.Name, Value: v})
+			}
 		}
 	}
 	if p.Evaluation == nil {
 		return list
 	}
-	for _, name := range sortedNames(p.Evaluation.Metrics) {
-		if v := p.Evaluation.Metrics[name]; v != nil {
-			list = append(list, scalar{"metrics/" + name, *v})
+	for _, name := range slices.Sorted(maps.Keys(p.Evaluation.Metrics)) {
+		if v := p.Metric(name); v != nil {
+			list = append(list, tfevents.Scalar{Tag: "metrics/" + name, Value: *v})
 		}
 	}
 	return list
@@ -59,11 +49,8 @@ func (r *Run) TensorBoard(dir string) (err error) {
 		return err
 	}
 	for i := range r.Points {
-		var list []tfevents.Scalar
-		for _, s := range scalars(&r.Points[i]) {
-			list = append(list, tfevents.Scalar{Tag: s.name, Value: s.value})
-		}
-		if err := w.Write(r.Points[i].Time, r.Points[i].N, list); err != nil {
+		p := &r.Points[i]
+		if err := w.Write(p.Time, p.N, scalars(p)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -29,70 +30,37 @@ func namesOf(points []history.Point) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// A column is one of a CSV file.
-type column struct {
-	name string
-	of   func(p *history.Point) string
-}
-
-// columns are those of every history, in their order. Metrics follow.
-var columns = []column{
-	{"record", func(p *history.Point) string { return whole(p.N) }},
-	{"round", func(p *history.Point) string { return whole(p.Round) }},
-	{"time", func(p *history.Point) string { return p.Time.Format(time.RFC3339Nano) }},
-	{"phase", func(p *history.Point) string { return whole(uint64(p.Phase)) }},
-	{"loss", func(p *history.Point) string { return number(p.Loss) }},
-	{"seconds", func(p *history.Point) string { return number(&p.Seconds) }},
-	{"attempt", func(p *history.Point) string { return whole(uint64(p.Attempt)) }},
-	{"contributors", func(p *history.Point) string { return whole(uint64(p.Contributors)) }},
-	{"asked", func(p *history.Point) string { return whole(uint64(p.Asked)) }},
-	{"late", func(p *history.Point) string { return whole(uint64(p.Late)) }},
-	{"declines", func(p *history.Point) string { return whole(uint64(p.Declines)) }},
-	{"rejected", func(p *history.Point) string { return whole(rejected(p)) }},
-	{"bytes_up", func(p *history.Point) string { return whole(p.BytesUp) }},
-	{"bytes_down", func(p *history.Point) string { return whole(p.BytesDown) }},
-	{"queries", func(p *history.Point) string { return whole(p.Queries) }},
-	{"step", func(p *history.Point) string { return single(p.Step) }},
-	{"perturbations", func(p *history.Point) string { return whole(uint64(p.Perturbations)) }},
-	{"epsilon", func(p *history.Point) string {
-		if p.Epsilon == 0 {
-			return ""
-		}
-		return number(&p.Epsilon)
-	}},
-	{"evaluated_devices", func(p *history.Point) string {
-		if p.Evaluation == nil {
-			return ""
-		}
-		return whole(uint64(p.Evaluation.Devices))
-	}},
-	{"evaluated_samples", func(p *history.Point) string {
-		if p.Evaluation == nil {
-			return ""
-		}
-		return whole(p.Evaluation.Samples)
-	}},
-}
-
 // printCSV prints points. A cell is empty where there is no number.
 func printCSV(out io.Writer, points []history.Point) error {
 	w := csv.NewWriter(out)
 	names := namesOf(points)
-	line := make([]string, 0, len(columns)+len(names))
-	for _, c := range columns {
-		line = append(line, c.name)
+	line := []string{"record", "round", "time", "phase"}
+	for _, f := range history.Figures {
+		line = append(line, f.Name)
 	}
+	line = append(line, "evaluated_devices", "evaluated_samples")
 	for _, name := range names {
 		line = append(line, "metrics."+name)
 	}
 	err := w.Write(line)
 	for i := range points {
-		line = line[:0]
-		for _, c := range columns {
-			line = append(line, c.of(&points[i]))
+		p := &points[i]
+		line = append(line[:0], fmt.Sprint(p.N), fmt.Sprint(p.Round),
+			p.Time.Format(time.RFC3339Nano), fmt.Sprint(p.Phase))
+		for _, f := range history.Figures {
+			line = append(line, number(f.Of(p)))
 		}
+		devices, samples := "", ""
+		if e := p.Evaluation; e != nil {
+			devices, samples = fmt.Sprint(e.Devices), fmt.Sprint(e.Samples)
+		}
+		line = append(line, devices, samples)
 		for _, name := range names {
-			line = append(line, metric(&points[i], name))
+			cell := ""
+			if v := p.Metric(name); v != nil {
+				cell = number(*v)
+			}
+			line = append(line, cell)
 		}
 		err = errors.Join(err, w.Write(line))
 	}
@@ -121,15 +89,12 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 		p := &points[i]
 		until(p.N)
 		row := table.Row{p.N, p.Round, clock(p.Time), short(p.Loss), short(&p.Seconds),
-			fmt.Sprint(p.Contributors), p.Late, p.Declines, rejected(p)}
+			fmt.Sprint(p.Contributors), p.Late, p.Declines, p.Dropped()}
 		if p.Asked > 0 {
 			row[5] = fmt.Sprintf("%d of %d", p.Contributors, p.Asked)
 		}
 		for _, name := range names {
-			row = append(row, "")
-			if p.Evaluation != nil {
-				row[len(row)-1] = short(p.Evaluation.Metrics[name])
-			}
+			row = append(row, short(p.Metric(name)))
 		}
 		note := ""
 		switch {
@@ -145,15 +110,16 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 }
 
 func clock(t time.Time) string { return t.Format(time.DateTime) }
-func whole(n uint64) string    { return strconv.FormatUint(n, 10) }
-func single(x float32) string  { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
 
-// number returns a number in full, or nothing.
-func number(x *float64) string {
-	if x == nil {
+// number returns a number in full, or nothing for a NaN. Counts have all their digits.
+func number(x float64) string {
+	switch {
+	case math.IsNaN(x):
 		return ""
+	case x == math.Trunc(x) && math.Abs(x) < 1<<53:
+		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
-	return strconv.FormatFloat(*x, 'g', -1, 64)
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // short returns a number with few digits, or nothing.
@@ -162,19 +128,4 @@ func short(x *float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(*x, 'g', 5, 64)
-}
-
-func metric(p *history.Point, name string) string {
-	if p.Evaluation == nil {
-		return ""
-	}
-	return number(p.Evaluation.Metrics[name])
-}
-
-// rejected is how many messages were rejected.
-func rejected(p *history.Point) (sum uint64) {
-	for _, n := range p.Rejected {
-		sum += n
-	}
-	return sum
 }
