@@ -127,7 +127,11 @@ func TestCheckGradient(t *testing.T) {
 
 // TestCheckGradientOfNoise: losses whose noise hides their slope accuse nobody, whatever is drawn.
 func TestCheckGradientOfNoise(t *testing.T) {
-	for seed := range uint64(2000) {
+	seeds := uint64(2000)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		for _, noise := range []float64{1e-4, 0.01, 0.1, 1, 100} {
 			s := &steep{scale: 1, noise: noise, rng: rand.New(rand.NewPCG(seed, 3))}
 			if err := fleet.CheckGradient(t.Context(), steepPlan(t),

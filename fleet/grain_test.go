@@ -95,7 +95,7 @@ func TestLossesOfAnyGrain(t *testing.T) {
 	}
 	errors := func(m means) float64 { return m.errors }
 	const random = "linear:20x6"
-	for _, tt := range []struct {
+	for n, tt := range []struct {
 		name  string
 		start string  // layers of random weights; zeros without
 		size  float32 // of inputs
@@ -113,6 +113,9 @@ func TestLossesOfAnyGrain(t *testing.T) {
 		{"errors, random start", random, 1, errors, 0.8},
 		{"hinge", "", 1, func(m means) float64 { return m.hinge }, 0.85},
 	} {
+		if testing.Short() && n > 0 {
+			break // one run is enough for the race detector
+		}
 		const devices, rounds = 4, 120
 		plan, err := preset.New("zofl", "grain", clusters*(inputs+1))
 		if err != nil {
@@ -154,6 +157,10 @@ func TestFirstLosses(t *testing.T) {
 		"square":   func(v float64) float64 { return (v - 3) * (v - 3) },
 		"distance": func(v float64) float64 { return math.Abs(v - 1e5) },
 	}
+	seeds := byte(16)
+	if testing.Short() {
+		seeds = 2
+	}
 	for name, loss := range losses {
 		sum := func(_ context.Context, x []float32, _ objective.Batch) (f float64, err error) {
 			for _, v := range x {
@@ -162,7 +169,7 @@ func TestFirstLosses(t *testing.T) {
 			return f, nil
 		}
 		for _, dim := range []int{1, 2, 4, 10} {
-			for seed := range byte(16) {
+			for seed := range seeds {
 				plan, err := preset.New([]string{"zofl", "zofl-shared"}[seed%2], "first", uint64(dim))
 				if err != nil {
 					t.Fatal(err)

@@ -54,6 +54,9 @@ func wished(t *testing.T, name string, settings ...string) *plan.Plan {
 // TestWishes: each single wish over each preset runs, or what its refusal says first, taken
 // literally, makes it run. No remedy sets what was wished, and what else it offers runs too.
 func TestWishes(t *testing.T) {
+	if testing.Short() { // the race detector has TestWishesTogether
+		t.Skip("2,000 searches")
+	}
 	total := 0
 	for _, name := range preset.Names() {
 		for _, w := range wishes() {
