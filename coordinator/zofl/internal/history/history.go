@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 	"sync"
@@ -100,13 +101,7 @@ func (h *History) Last() (round, evaluated *Point) {
 // find returns where the point of a record is or would be. The caller holds mu.
 func (h *History) find(n uint64) (int, bool) {
 	return slices.BinarySearchFunc(h.points, n, func(p Point, n uint64) int {
-		switch {
-		case p.N < n:
-			return -1
-		case p.N > n:
-			return 1
-		}
-		return 0
+		return cmp.Compare(p.N, n)
 	})
 }
 

@@ -3,6 +3,8 @@ package operate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,6 +40,20 @@ type Device struct {
 	Battery  uint8  `json:"battery_percent,omitempty"`
 	Power    string `json:"power,omitempty"`   // battery, charging
 	Network  string `json:"network,omitempty"` // unmetered, metered
+}
+
+// Tells is what a device says of itself, what may keep it from work first.
+func (d *Device) Tells() string {
+	var parts []string
+	if d.Battery > 0 {
+		parts = append(parts, fmt.Sprintf("%d %%", d.Battery))
+	}
+	for _, part := range []string{d.Power, d.Network, d.Program, d.Platform} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Absent says whether no round waits for the device.

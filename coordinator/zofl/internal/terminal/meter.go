@@ -119,7 +119,7 @@ func (m *Meter) Attrs() []any {
 		list = append(list, "rounds/s", many(rate))
 	}
 	if left := m.Left(); left > 0 {
-		list = append(list, "left", round(left).String())
+		list = append(list, "left", Brief(left.Seconds()))
 	}
 	return list
 }
@@ -150,7 +150,7 @@ func (m *Meter) String() string {
 		fmt.Fprintf(&b, "   %s", Devices(m.took))
 	}
 	if left := m.Left(); left > 0 {
-		fmt.Fprintf(&b, "   %v left", round(left))
+		fmt.Fprintf(&b, "   %s left", Brief(left.Seconds()))
 	}
 	return b.String()
 }
@@ -184,15 +184,18 @@ func Devices(n uint32) string {
 	return fmt.Sprintf("%d devices", n)
 }
 
-// round leaves as much of a time as people want to know.
-func round(d time.Duration) time.Duration {
+// Brief returns as much of some seconds as people want to know.
+func Brief(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
 	switch {
-	case d >= time.Hour:
-		return d.Round(time.Minute)
-	case d >= 10*time.Second:
-		return d.Round(time.Second)
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(time.Second / 10).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
 	}
-	return d.Round(100 * time.Millisecond)
+	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // A Pace lets something through now and then: the first time, and when Every has passed since.

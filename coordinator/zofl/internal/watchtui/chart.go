@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"charm.land/lipgloss/v2"
 )
 
 // labels is how many columns the numbers beside a curve have.
@@ -12,45 +14,49 @@ const labels = 9
 // A chart is a curve in Braille characters, each of two by four dots.
 type chart struct {
 	title       string
-	look        look
+	look        lipgloss.Style
 	curve       curve
 	marks       []float64 // records that stand out on the axis
 	left, right string    // below the axis
 }
 
 // rows draws a chart in exactly so many columns and rows, but nothing in less than 20 by 4.
-func (c *chart) rows(width, height int) []row {
+func (c *chart) rows(width, height int) []string {
 	if width < 20 || height < 4 {
-		return make([]row, height)
+		return make([]string, height)
 	}
-	plot := width - labels - 1
-	body := height - 2
-	rows := []row{row{{c.title, strong}}.to(width)}
+	rows := []string{strong.Render(c.title)}
 	if len(c.curve.y) == 0 {
-		for range body {
-			rows = append(rows, row{}.to(width))
-		}
-		rows[1] = row{{"  nothing yet", faint}}.to(width)
-		return append(rows, row{}.to(width))
+		rows = append(rows, faint.Render("  nothing yet"))
+	} else {
+		rows = append(rows, c.plot(width-labels-1, height-2)...)
 	}
+	rows = append(rows, make([]string, height-len(rows))...)
+	for i, r := range rows {
+		rows[i] = to(r, width)
+	}
+	return rows
+}
+
+// plot draws a curve with the numbers beside it, and the axis below.
+func (c *chart) plot(width, height int) (rows []string) {
 	low, high := bounds(c.curve.y)
-	grid := dots(c.curve, low, high, plot, body)
-	for i, cells := range grid {
+	for i, cells := range dots(c.curve, low, high, width, height) {
 		label := ""
 		switch {
 		case i == 0:
 			label = number(high)
-		case i == body-1:
+		case i == height-1:
 			label = number(low)
 		}
-		label = fmt.Sprintf("%*s ", labels-1, label)
-		rows = append(rows, row{{label, faint}, {"│", faint}, {string(cells), c.look}}.to(width))
+		label = fmt.Sprintf("%*s │", labels-1, label)
+		rows = append(rows, faint.Render(label)+c.look.Render(string(cells)))
 	}
-	return append(rows, c.axis(plot).to(width))
+	return append(rows, c.axis(width))
 }
 
 // axis returns the line below a curve, with its marks.
-func (c *chart) axis(plot int) row {
+func (c *chart) axis(plot int) string {
 	line := []rune(strings.Repeat("─", plot))
 	first, last := c.curve.n[0], c.curve.n[len(c.curve.n)-1]
 	room := max(0, plot-len(c.left)-len(c.right)-2)
@@ -62,7 +68,7 @@ func (c *chart) axis(plot int) row {
 			line[at] = '▲'
 		}
 	}
-	return row{{strings.Repeat(" ", labels) + "└", faint}, {string(line), faint}}
+	return faint.Render(strings.Repeat(" ", labels) + "└" + string(line))
 }
 
 // bounds returns the least and the greatest value, apart from each other.

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
@@ -28,37 +31,38 @@ func (m *Model) screen() string {
 		rows = append(rows, m.fleet.table(m.width, m.height-len(rows)-1)...)
 	}
 	for len(rows) < m.height-1 {
-		rows = append(rows, row{})
+		rows = append(rows, "")
 	}
 	rows = append(rows[:max(0, m.height-1)], m.footer())
-	lines := make([]string, len(rows))
 	for i, r := range rows {
-		lines[i] = m.paint.draw(r.within(m.width))
+		if rows[i] = within(r, m.width); !m.colors {
+			rows[i] = ansi.Strip(rows[i])
+		}
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(rows, "\n")
 }
 
 // stateLooks are those of a coordinator's states.
-var stateLooks = map[string]look{"open": good, "waiting": notable, "paused": notable,
+var stateLooks = map[string]lipgloss.Style{"open": good, "waiting": notable, "paused": notable,
 	"ended": strong, "deposed": bad}
 
 // header says what the run does.
-func (m *Model) header() (rows []row) {
-	title := row{{terminal.Plain(m.run), strong}}
+func (m *Model) header() (rows []string) {
+	title := strong.Render(terminal.Plain(m.run))
 	s := m.status
 	if s != nil {
-		title = append(title, span{"  " + terminal.Plain(s.State), stateLooks[s.State]})
+		title += stateLooks[s.State].Render("  " + terminal.Plain(s.State))
 		if s.End != "" {
-			title = append(title, span{": " + terminal.Plain(s.End), plain})
+			title += ": " + terminal.Plain(s.End)
 		}
 	}
 	rows = append(rows, title)
 	if m.away != nil {
-		rows = append(rows, text("away, asking again: "+terminal.Plain(m.away.Error()), bad))
+		rows = append(rows, bad.Render("away, asking again: "+terminal.Plain(m.away.Error())))
 	}
 	if s == nil {
 		if m.away == nil {
-			rows = append(rows, text("asking ...", faint))
+			rows = append(rows, faint.Render("asking ..."))
 		}
 		return rows
 	}
@@ -68,33 +72,31 @@ func (m *Model) header() (rows []row) {
 	}
 	for _, why := range whys {
 		if why != "" {
-			rows = append(rows, text(terminal.Plain(why), notable))
+			rows = append(rows, notable.Render(terminal.Plain(why)))
 		}
 	}
-	var parts []span
+	var parts []string
 	if m.track.round() != nil {
-		for _, part := range strings.Split(m.track.meter.String(), "   ") {
-			parts = append(parts, span{part, plain})
-		}
+		parts = strings.Split(m.track.meter.String(), "   ")
 	}
 	parts = append(parts, m.roundParts()...)
 	rows = append(rows, wrapped(parts, m.width)...)
 	if rejects := m.rejects(); len(rejects) > 1 {
 		rows = append(rows, wrapped(rejects, m.width)...)
 	}
-	return append(rows, row{})
+	return append(rows, "")
 }
 
 // roundParts says what the live line does not.
-func (m *Model) roundParts() (parts []span) {
+func (m *Model) roundParts() (parts []string) {
 	add := func(format string, args ...any) {
-		parts = append(parts, span{fmt.Sprintf(format, args...), plain})
+		parts = append(parts, fmt.Sprintf(format, args...))
 	}
 	if p := m.track.round(); p != nil {
 		if p.Loss != nil {
 			add("last loss %s", number(*p.Loss))
 		} else {
-			parts = append(parts, span{"last loss not finite", bad})
+			parts = append(parts, bad.Render("last loss not finite"))
 		}
 		add("%d late", p.Late)
 		add("%d declines", p.Declines)
@@ -117,22 +119,22 @@ func (m *Model) roundParts() (parts []span) {
 }
 
 // rejects says what was dropped or turned away, by reason.
-func (m *Model) rejects() []span {
-	parts := []span{{"rejected:", plain}}
+func (m *Model) rejects() []string {
+	parts := []string{"rejected:"}
 	for _, d := range m.status.Counters.Drops() {
 		if d.Count > 0 {
-			parts = append(parts, span{fmt.Sprintf("%d %s", d.Count, d.Cause), plain})
+			parts = append(parts, fmt.Sprintf("%d %s", d.Count, d.Cause))
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(m.status.TurnedAway)) {
-		parts = append(parts, span{fmt.Sprintf("%d %s turned away", m.status.TurnedAway[kind],
-			terminal.Plain(kind)), notable})
+		parts = append(parts, notable.Render(fmt.Sprintf("%d %s turned away",
+			m.status.TurnedAway[kind], terminal.Plain(kind))))
 	}
 	return parts
 }
 
 // curves draws the loss, and a metric beside it.
-func (m *Model) curves(height int) []row {
+func (m *Model) curves(height int) []string {
 	loss := chart{title: "loss", look: line1, curve: m.track.losses()}
 	m.place(&loss)
 	if len(m.track.names) == 0 {
@@ -147,7 +149,7 @@ func (m *Model) curves(height int) []row {
 	half := m.width / 2
 	left, right := loss.rows(half-1, height), metric.rows(m.width-half, height)
 	for i := range left {
-		left[i] = append(append(left[i], span{text: " "}), right[i]...)
+		left[i] += " " + right[i]
 	}
 	return left
 }
@@ -168,7 +170,7 @@ func (m *Model) place(c *chart) {
 }
 
 // happened lists the last marks, the newest first.
-func (m *Model) happened(most int) (rows []row) {
+func (m *Model) happened(most int) (rows []string) {
 	marks := m.track.marks
 	for i := len(marks) - 1; i >= 0 && len(rows) < most; i-- {
 		rows = append(rows, markRow(&marks[i]))
@@ -176,35 +178,35 @@ func (m *Model) happened(most int) (rows []row) {
 	return rows
 }
 
-func markRow(k *history.Mark) row {
+func markRow(k *history.Mark) string {
 	look := plain
 	if k.Kind == history.Diverged || k.Kind == history.Digests {
 		look = bad
 	}
 	at := fmt.Sprintf("▲ %s  round %-6d ", k.Time.Format("15:04:05"), k.Round)
-	return row{{at, faint}, {terminal.Plain(k.Words()), look}}
+	return faint.Render(at) + look.Render(terminal.Plain(k.Words()))
 }
 
 // footer has the question, or what became of a command, or the keys.
-func (m *Model) footer() row {
+func (m *Model) footer() string {
 	switch {
 	case m.question != "":
-		return row{{commands[m.question].question, notable}, {"  y: yes   n: no", plain}}
+		return notable.Render(commands[m.question].question) + "  y: yes   n: no"
 	case m.busy != "":
-		return text(m.busy+" ...", notable)
+		return notable.Render(m.busy + " ...")
 	}
 	keys := "p pause  r resume  s stop  1-6 sort  / filter  f devices  ? help  q quit"
 	if m.fleet.typing {
 		keys = "type a part of an id or a state  enter: keep it  esc: all devices"
 	}
 	if m.note != "" {
-		return row{{m.note, notable}, {"   " + keys, faint}}
+		return notable.Render(m.note) + faint.Render("   "+keys)
 	}
-	return text(keys, faint)
+	return faint.Render(keys)
 }
 
 // helpRows explain the keys.
-func helpRows() (rows []row) {
+func helpRows() (rows []string) {
 	for _, k := range [][2]string{
 		{"p r s", "pause, resume or end the run, after a question"},
 		{"m", "draw the next metric"},
@@ -218,7 +220,7 @@ func helpRows() (rows []row) {
 		{"▲", "where the run was paused, changed, rolled back or the like (UTC)"},
 		{"", "Any key closes this help."},
 	} {
-		rows = append(rows, row{{fmt.Sprintf("  %-11s", k[0]), strong}, {k[1], plain}})
+		rows = append(rows, strong.Render(fmt.Sprintf("  %-11s", k[0]))+k[1])
 	}
 	return rows
 }

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/mattn/go-runewidth"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
@@ -26,14 +23,14 @@ const (
 const tableHead = 2
 
 // table draws the table in so many columns and rows.
-func (f *fleet) table(width, height int) []row {
+func (f *fleet) table(width, height int) []string {
 	f.shown = max(0, height-tableHead)
 	f.scroll(0)
-	rows := []row{f.head(width), f.titles(width)}
+	rows := []string{f.head(), f.titles(width)}
 	for i := f.top; i < min(f.top+f.shown, f.rows.Matching); i++ {
 		at := i - f.rows.From
 		if at < 0 || at >= len(f.rows.Devices) {
-			rows = append(rows, text("…", faint))
+			rows = append(rows, faint.Render("…"))
 			continue
 		}
 		rows = append(rows, deviceRow(&f.rows.Devices[at], width))
@@ -42,32 +39,32 @@ func (f *fleet) table(width, height int) []row {
 }
 
 // head says how many devices there are, and which are shown.
-func (f *fleet) head(width int) row {
-	r := row{{"devices", strong}}
+func (f *fleet) head() string {
+	r := strong.Render("devices")
 	switch {
 	case !f.known:
 		return r
 	case f.rows.Members == 0:
-		return append(r, span{"  none has joined, or the roster is open and lists nobody", faint})
+		return r + faint.Render("  none has joined, or the roster is open and lists nobody")
 	}
 	some := fmt.Sprintf("  %d to %d of %d", min(f.top+1, f.rows.Matching),
 		min(f.top+f.shown, f.rows.Matching), f.rows.Matching)
 	if f.rows.Matching != f.rows.Members {
 		some += fmt.Sprintf(", %d in all", f.rows.Members)
 	}
-	r = append(r, span{some, faint})
+	r += faint.Render(some)
 	if f.typing || f.filter != "" {
 		cursor := ""
 		if f.typing {
 			cursor = "▏"
 		}
-		r = append(r, span{"  / " + f.filter + cursor, notable})
+		r += notable.Render("  / " + f.filter + cursor)
 	}
-	return r.within(width)
+	return r
 }
 
 // titles are those of the columns, with the keys that sort by them.
-func (f *fleet) titles(width int) row {
+func (f *fleet) titles(width int) string {
 	cells := make([]string, len(widths)+1, len(widths)+2)
 	for i, column := range operate.Columns() {
 		cells[i] = fmt.Sprintf("%d %s", i+1, column)
@@ -78,7 +75,7 @@ func (f *fleet) titles(width int) row {
 			cells[i] += " ▲"
 		}
 	}
-	return text(strings.Join(cellsTo(append(cells, "tells"), width), ""), faint)
+	return faint.Render(strings.Join(cellsTo(append(cells, "tells"), width), " "))
 }
 
 // cellsTo brings cells to the widths of their columns: the id has what the others leave. A narrow
@@ -92,55 +89,28 @@ func cellsTo(cells []string, width int) []string {
 		rest -= w + 1
 	}
 	rest = max(rest, 8)
-	out := []string{runewidth.FillRight(runewidth.Truncate(cells[0], rest, "…"), rest)}
+	out := []string{to(cells[0], rest)}
 	for i, w := range widths {
-		cell := runewidth.Truncate(cells[i+1], w, "…")
-		out = append(out, " "+runewidth.FillRight(cell, w))
+		out = append(out, to(cells[i+1], w))
 	}
 	return out
 }
 
-func deviceRow(d *operate.Device, width int) row {
+func deviceRow(d *operate.Device, width int) string {
 	seen := "never"
 	if d.LastSeen != nil {
-		seen = short(time.Duration(d.Silence*float64(time.Second))) + " ago"
+		seen = terminal.Brief(d.Silence) + " ago"
 	}
 	latency := ""
 	if d.Latency > 0 {
-		latency = short(time.Duration(d.Latency * float64(time.Millisecond)))
+		latency = terminal.Brief(d.Latency / 1000)
 	}
 	cells := cellsTo([]string{terminal.Plain(d.ID), terminal.Plain(d.State), seen, latency,
-		fmt.Sprint(d.Declines), fmt.Sprint(d.Missed), tells(d)}, width)
-	state := bad
-	if !d.Absent() {
-		state = good
+		fmt.Sprint(d.Declines), fmt.Sprint(d.Missed), terminal.Plain(d.Tells())}, width)
+	state := good
+	if d.Absent() {
+		state = bad
 	}
-	return row{{cells[0], plain}, {cells[1], state}, {strings.Join(cells[2:], ""), plain}}
-}
-
-// tells is what a device says of itself, what may keep it from work first.
-func tells(d *operate.Device) string {
-	var parts []string
-	if d.Battery > 0 {
-		parts = append(parts, fmt.Sprintf("%d %%", d.Battery))
-	}
-	for _, part := range []string{d.Power, d.Network, d.Program, d.Platform} {
-		if part != "" {
-			parts = append(parts, terminal.Plain(part))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// short returns as much of a time as a column has room for.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return d.Round(time.Second / 10).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	}
-	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	cells[1] = state.Render(cells[1])
+	return strings.Join(cells, " ")
 }

@@ -1,6 +1,7 @@
 package watchtui
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -61,13 +62,7 @@ func (t *track) take(a Answer) {
 // add adds a point, or puts it in the place of one of the same record.
 func (t *track) add(p history.Point) {
 	i, there := slices.BinarySearchFunc(t.points, p.N, func(q history.Point, n uint64) int {
-		switch {
-		case q.N < n:
-			return -1
-		case q.N > n:
-			return 1
-		}
-		return 0
+		return cmp.Compare(q.N, n)
 	})
 	if there {
 		t.points[i] = p

@@ -45,7 +45,7 @@ type Answer struct {
 type Model struct {
 	op            Operator
 	run           string
-	paint         paint
+	colors        bool
 	width, height int
 
 	status *operate.Status // nil: nobody has answered yet
@@ -62,7 +62,7 @@ type Model struct {
 
 // New returns the screen of a run. Where colors is false, nothing has a color or another weight.
 func New(op Operator, run string, colors bool) *Model {
-	return &Model{op: op, run: run, paint: paint(colors), width: 80, height: 24}
+	return &Model{op: op, run: run, colors: colors, width: 80, height: 24}
 }
 
 // Run shows a run until somebody quits or the context ends.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -104,14 +103,14 @@ func lastSeen(d *operate.Device) string {
 	if d.LastSeen == nil {
 		return "not since serve began"
 	}
-	return rounded(d.Silence) + " ago"
+	return terminal.Brief(d.Silence) + " ago"
 }
 
 func latencyOf(d *operate.Device) string {
 	if d.Latency == 0 {
 		return ""
 	}
-	return rounded(d.Latency / 1000)
+	return terminal.Brief(d.Latency / 1000)
 }
 
 // noteOn returns what the other columns do not say.
@@ -139,36 +138,10 @@ func noteOn(d *operate.Device) string {
 	if text := misdeeds(d.Refused, d.Faulty); text != "" {
 		notes = append(notes, text)
 	}
-	return strings.Join(append(notes, tells(d)...), ", ")
-}
-
-// tells returns what a device tells about itself.
-func tells(d *operate.Device) (notes []string) {
-	for _, text := range []string{d.Program, d.Platform, battery(d), d.Network} {
-		if text != "" {
-			notes = append(notes, text)
-		}
+	if text := d.Tells(); text != "" {
+		notes = append(notes, text)
 	}
-	return notes
-}
-
-func battery(d *operate.Device) string {
-	if d.Battery == 0 {
-		return d.Power
-	}
-	return strings.TrimRight(fmt.Sprintf("%d %% %s", d.Battery, d.Power), " ")
-}
-
-// rounded returns seconds with about three digits.
-func rounded(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < time.Second:
-		return d.Round(time.Millisecond / 10).String()
-	case d < time.Minute:
-		return d.Round(time.Second / 10).String()
-	}
-	return d.Round(time.Second).String()
+	return strings.Join(notes, ", ")
 }
 
 func retireCommand() *cobra.Command {
