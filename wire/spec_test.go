@@ -128,7 +128,7 @@ func partTable(t *testing.T) string {
 	p.Precision = plan.Int4
 	few := cost.AccountOf(p, in)
 	var b strings.Builder
-	b.WriteString("| received in a round | in full | short form | least | short form, 4 bits | least |\n" +
+	b.WriteString("| received in a round | in full | short | least | short, 4 bits | least |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, row := range []struct {
 		name string

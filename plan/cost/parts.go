@@ -115,7 +115,7 @@ func (s *sample) replied(p *Parts, i int) {
 	p.Fields += len(frame) - values - weight - chain
 }
 
-// packed returns the parts of a lean announcement, if it is one.
+// packed returns the parts of a short announcement, if it is one.
 func packed(p *plan.Plan, a *wire.Announcement, last []byte) (Parts, bool) {
 	if !compact.For(p) {
 		return Parts{}, false

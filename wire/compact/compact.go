@@ -95,7 +95,7 @@ func Measure(a *wire.Announcement, record []byte) (p Parts, ok bool) {
 	}
 	r, err := wire.DecodeRecord(record)
 	if err != nil {
-		panic("lean: internal error: a record that was encoded does not decode: " + err.Error())
+		panic("compact: internal error: a record that was encoded does not decode: " + err.Error())
 	}
 	w := writer{b: frame[:0]}
 	w.announcement(a, &r, wire.Tip{})

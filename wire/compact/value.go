@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-const frameName = "lean announcement"
+const frameName = "short announcement"
 
 // A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats. It
 // counts the bytes by their purpose.

@@ -53,14 +53,14 @@ func (b *Book) carried(p Process, what string, n uint64, records wire.Records) {
 	})
 }
 
-// unpack puts the record of a lean announcement in its place.
+// unpack puts the record of a short announcement in its place.
 func (b *Book) unpack(p Process, a *compact.Announcement) {
 	if !a.Lean() || a.N-2 > uint64(len(b.chain)) {
 		return
 	}
 	record, err := a.Record(b.chain[a.N-3].hash)
 	if err != nil {
-		b.world.Find("frames decode", "%v: the record of a lean announcement of %d: %v", p, a.N, err)
+		b.world.Find("frames decode", "%v: the record of a short announcement of %d: %v", p, a.N, err)
 		return
 	}
 	a.Records.Add(record)
