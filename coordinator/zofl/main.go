@@ -40,7 +40,7 @@ func main() {
 	os.Exit(cli.ExitCode(err, interrupted))
 }
 
-// execute runs a command. What fails before the command begins, such as an unknown command, is a
+// execute runs a command. A failure before the command begins, such as an unknown command, is a
 // usage error.
 func execute(ctx context.Context, cmd *cobra.Command) error {
 	began := false

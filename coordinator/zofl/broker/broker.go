@@ -42,13 +42,14 @@ type Config struct {
 	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. It
 	// excludes all other fields.
 	Conf string
-	// Nkeys are the public keys ("U...") of the users who may connect; nil: anybody may.
+	// Nkeys are the public keys ("U...") of the users who may connect; with nil anybody may.
 	Nkeys []string
 	// WebSocket is the address, "host:port", at which browsers connect, under TLS if TLS is set;
 	// empty: none. Port 0 means a free port of the host.
 	WebSocket string
-	// Origins are those of the pages that may connect there, such as "http://127.0.0.1:8080". Programs
-	// other than browsers send none, and may connect. WebSocket needs at least one.
+	// Origins are the origins of the web pages that may connect there, such as
+	// "http://127.0.0.1:8080". Programs other than browsers send none, and may connect. WebSocket
+	// needs at least one.
 	Origins []string
 }
 
@@ -85,7 +86,7 @@ func (c Config) options() (*server.Options, error) {
 	return opts, err
 }
 
-// read returns what the configuration file says.
+// read returns the options in the configuration file.
 func (c Config) read() (*server.Options, error) {
 	file := c.Conf
 	if c.Conf = ""; !reflect.ValueOf(c).IsZero() {
@@ -197,8 +198,8 @@ func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic
 	return connect("", name, t, more)
 }
 
-// Shutdown stops the server, closes its connections and returns when all of it
-// has ended. A second call does nothing.
+// Shutdown stops the server, closes its connections, and returns when all its goroutines have
+// ended. A second call does nothing.
 func (b *Broker) Shutdown() {
 	b.server.Shutdown()
 	b.server.WaitForShutdown()

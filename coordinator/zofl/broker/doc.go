@@ -9,8 +9,8 @@
 //	defer nc.Close()
 //	... traffic.Up(), traffic.Down()
 //
-// The server is nats-server. It listens on loopback unless [Config.Listen] says otherwise.
-// Anybody who reaches its address may connect, unless [Config.Nkeys] names who may. With
-// [Config.TLS] it takes connections under TLS only. With [Config.JetStream] it can store the log
-// of a run. With [Config.WebSocket] browsers connect, too.
+// The server is nats-server. It listens on loopback unless [Config.Listen] says otherwise. Anybody
+// who reaches its address may connect, unless [Config.Nkeys] names the users who may. With
+// [Config.TLS] it takes connections under TLS only. With [Config.JetStream] it can store the log of
+// a run. With [Config.WebSocket] browsers connect, too.
 package broker

@@ -16,7 +16,8 @@ const dialWithin = readyWithin
 // everything the TCP connection carries: greetings, PING and PONG, protocol lines and, with TLS,
 // handshakes and TLS records; but no TCP or IP headers. It keeps counting after a reconnect.
 //
-// Any goroutine may read it at any time. What a nats.Conn writes is counted when it is flushed.
+// Any goroutine may read it at any time. Bytes that a nats.Conn writes are counted when it flushes
+// them.
 type Traffic struct {
 	up, down, dials atomic.Int64
 }

@@ -12,7 +12,7 @@ import (
 // ErrWebSocket is in the error of Run if [Config.WebSocket] is why it failed.
 var ErrWebSocket = errors.New("WebSocket")
 
-// webSocket sets where browsers connect. It follows guard, whose certificate it shares.
+// webSocket sets where browsers connect. Call it after guard, because both share one certificate.
 func (c Config) webSocket(opts *server.Options) error {
 	switch {
 	case c.WebSocket == "" && len(c.Origins) > 0:

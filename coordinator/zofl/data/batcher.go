@@ -16,7 +16,7 @@ type Batcher struct {
 	rng   *rand.Rand
 }
 
-// NewBatcher returns a Batcher of the samples whose indices are in share, which it copies. It
+// NewBatcher returns a Batcher of the samples whose indices are in share. It copies share. It
 // panics if share is empty.
 func NewBatcher(share []int) *Batcher {
 	if len(share) == 0 {

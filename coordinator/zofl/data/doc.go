@@ -1,8 +1,8 @@
 // Package data holds labeled images, the ways to split them among clients, and the minibatches
 // that a client picks of its share.
 //
-// For most uses, take [Digits]: it draws any number of digits that look like handwriting, with
-// nothing to download. [MNIST] reads the published images from a directory of IDX files,
+// Most programs need only [Digits]: it draws any number of digits that look like handwriting,
+// without a download. [MNIST] reads the published images from a directory of IDX files,
 // [FashionMNIST] their successor. [IID], [Shards] and [Dirichlet] deal samples out to clients. A
 // [Batcher] picks the samples of each minibatch.
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
-// Limits on what a header may claim before memory is set aside for it.
+// Limits on the sizes that a header may claim, checked before memory is allocated.
 const (
 	// idxMaxBytes is the largest array read: 1 GiB, 20 times MNIST.
 	idxMaxBytes = 1 << 30

@@ -87,8 +87,8 @@ func Relabel(labels []uint8, classes int, class []uint8) (out []uint8, n int) {
 	return out, n
 }
 
-// Moments returns mean and standard deviation of the pixels on the scale where
-// ink is 1: what a model subtracts and divides by.
+// Moments returns the mean and standard deviation of the pixels, on the scale where ink is 1. A
+// model subtracts the mean and divides by the deviation.
 func (im *Images) Moments() (mean, std float64) {
 	var sum, squares uint64
 	for _, p := range im.Pixels {

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// What is subtracted from MNIST's pixels and what they are divided by, on the
-// scale where ink is 1: mean and standard deviation of the training images, as
-// every published experiment on MNIST takes them.
+// Mean and standard deviation of MNIST's training images, on the scale where ink is 1. Every
+// published experiment on MNIST subtracts and divides by them.
 const (
 	MNISTMean = 0.1307
 	MNISTStd  = 0.3081
@@ -34,11 +33,11 @@ const (
 // image (Fashion-MNIST, KMNIST), which can be read as well.
 const mnistClasses = 10
 
-// MNIST reads the training and the test set from the four standard IDX files
-// in dir, plain or gzipped: train-images-idx3-ubyte, train-labels-idx1-ubyte,
-// t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte, each with or without ".gz".
-// Any such set of ten classes does. Errors name the file, what is wrong with it
-// and what to do; a missing file's matches fs.ErrNotExist.
+// MNIST reads the training and the test set from the four standard IDX files in dir, plain or
+// gzipped: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
+// t10k-labels-idx1-ubyte, each with or without ".gz". Any set of ten classes in these files works.
+// Errors name the file, the fault and the remedy; if a file is missing the error matches
+// fs.ErrNotExist.
 func MNIST(dir string) (train, test *Images, err error) {
 	if train, err = readPair(dir, trainImages, trainLabels); err != nil {
 		return nil, nil, err

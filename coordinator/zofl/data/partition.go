@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// partitionStream makes the generators of the splits differ from others with the same seed.
+// partitionStream separates the generators of splits from other generators with the same seed.
 const partitionStream = 0x7061727469746e73
 
-// IID deals n samples to clients at random, the same number to each. The n mod clients samples
-// left over go to nobody. Entry c of the result holds the indices of client c's samples, in
-// random order. The error says so if there are fewer samples than clients.
+// IID deals n samples to clients at random, the same number to each. The remaining n mod clients
+// samples are left out. Entry c of the result holds the indices of client c's samples, in random
+// order. The error says so if there are fewer samples than clients.
 func IID(n, clients int, seed uint64) ([][]int, error) {
 	if clients < 1 || n < clients {
 		return nil, fmt.Errorf("data: IID: %d samples for %d clients: each needs one", n, clients)
@@ -20,9 +20,9 @@ func IID(n, clients int, seed uint64) ([][]int, error) {
 }
 
 // Shards sorts the samples by label, cuts them into clients*perClient shards of equal length, and
-// deals perClient shards at random to each client, so that a client sees few labels. With
-// perClient 1 this is the split of ZOFedHT section IV, with 2 that of the FedAvg paper. The
-// samples left over at the end, fewer than there are shards, go to nobody.
+// deals perClient shards at random to each client, so that a client sees few labels. With perClient
+// 1 this is the split of ZOFedHT section IV; with perClient 2 it is the split of the FedAvg paper.
+// The remaining samples, fewer than there are shards, are left out.
 func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error) {
 	if clients < 1 || perClient < 1 || len(labels)/clients < perClient {
 		return nil, fmt.Errorf("data: Shards: %d samples for %d clients with %d shards each: "+
@@ -41,12 +41,12 @@ func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error
 	return shares, nil
 }
 
-// Dirichlet gives every client the same number of samples. The proportions of labels are drawn
-// for each client from the symmetric Dirichlet distribution with concentration alpha per label:
-// near 0 a client has one label, at 1 all mixtures are equally likely, from 100 on the split is
-// nearly IID. A label that runs out drops out of the mixtures of later clients. The samples left
-// over, fewer than clients, go to nobody. (In the variant that weighs labels by frequency, alpha
-// is a total: classes times this one.)
+// Dirichlet gives every client the same number of samples. The proportions of labels are drawn for
+// each client from the symmetric Dirichlet distribution with concentration alpha per label: near 0
+// a client has one label, at 1 all mixtures are equally likely, from 100 on the split is nearly
+// IID. A label that runs out drops out of the mixtures of later clients. The remaining samples,
+// fewer than clients, are left out. (In the variant that weighs labels by frequency, alpha is a
+// total: classes times this one.)
 func Dirichlet(labels []uint8, clients int, alpha float64, seed uint64) ([][]int, error) {
 	if clients < 1 || len(labels) < clients {
 		return nil, fmt.Errorf("data: Dirichlet: %d samples for %d clients: each needs one",
@@ -99,7 +99,7 @@ func pools(labels []uint8, rng *rand.Rand) [][]int {
 }
 
 // pick draws a label by the mixture, among the labels that have samples left. If the mixture gives
-// all of those 0, it draws in proportion to the samples left.
+// probability 0 to every remaining label, it draws in proportion to the remaining samples.
 func pick(rng *rand.Rand, mixture []float64, left [][]int) int {
 	var total, samples float64
 	for l, pool := range left {

@@ -4,13 +4,13 @@ import "math"
 
 const (
 	digitSize = 28 // rows and columns of a drawn digit
-	// segmentsPerSpan straight pieces stand for the curve between two points of
-	// a stroke: about 1.5 pixels each, below what an antialiased pen shows.
+	// The curve between two points of a stroke is drawn as segmentsPerSpan straight pieces of about
+	// 1.5 pixels, too short for an antialiased pen to show.
 	segmentsPerSpan = 4
 )
 
-// A canvas is the ink of one digit being drawn, from 0 (paper) to 1 per pixel;
-// what is above 1 counts as 1. A pixel's center has whole coordinates.
+// A canvas is the ink of one digit, from 0 (paper) to 1 per pixel; more than 1 counts as 1. A
+// pixel's center has whole coordinates.
 type canvas struct {
 	ink [digitSize * digitSize]float32
 }

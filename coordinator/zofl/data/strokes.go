@@ -3,8 +3,8 @@ package data
 // A point in the unit box of a digit: x to the right, y down.
 type point struct{ x, y float64 }
 
-// A stroke is what the pen draws without being lifted: a smooth curve through
-// its points. A point given twice is a corner.
+// A stroke is a line that the pen draws without being lifted: a smooth curve through its points. A
+// point given twice is a corner.
 type stroke []point
 
 // A style is one way to write a digit.

@@ -2,8 +2,8 @@ package softmax
 
 import "sync"
 
-// A Scorer is a model that sums its losses over samples. [Mean] and [Evaluate] turn the
-// sums into means, for the models here and for others.
+// A Scorer is a model that sums its losses over samples. [Mean] and [Evaluate] turn the sums into
+// means, for these models and for others.
 type Scorer interface {
 	// Dim returns the number of parameters.
 	Dim() int

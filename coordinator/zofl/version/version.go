@@ -14,8 +14,8 @@ const Next = "0.1.0"
 // -X github.com/zofl/zofl/coordinator/zofl/version.stamp=0.1.0
 var stamp string
 
-// String returns the version of this program, without a leading "v": what the release stamped, or
-// else what Go knows of the commit.
+// String returns the version of this program, without a leading "v": the one stamped by the
+// release, or otherwise the one that Go knows from the commit.
 func String() string {
 	if stamp != "" {
 		return stamp
@@ -41,9 +41,9 @@ func of(settings []debug.BuildSetting) string {
 	return Development(at, known["vcs.revision"], known["vcs.modified"] == "true")
 }
 
-// Development returns the version of a commit without a tag. It comes before [Next] and after those
-// of earlier commits in every order that knows semantic versions, and is a valid tag of an image.
-// Modified says that files differ from the commit's.
+// Development returns the version of a commit without a tag. It sorts before [Next] and after the
+// versions of earlier commits, in every order that follows semantic versioning. It is also a valid
+// tag of an image. Modified says that files differ from the commit's.
 func Development(at time.Time, revision string, modified bool) string {
 	// A "g" as in git describe: an identifier of digits alone must not begin with a zero.
 	parts := []string{Next + "-dev", at.UTC().Format("20060102150405"),

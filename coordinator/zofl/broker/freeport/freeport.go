@@ -3,8 +3,8 @@
 //	address := freeport.Address(t) // "127.0.0.1:23517"
 //
 // A port belongs to the test until it ends, even while no server listens there. No other test gets
-// the port, in this process or in others. It is below the range from which the system takes ports
-// for outgoing connections.
+// this port, neither in this process nor in others. The port is below the range from which the
+// system takes ports for outgoing connections.
 package freeport
 
 import (

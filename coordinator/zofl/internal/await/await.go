@@ -1,5 +1,5 @@
-// Package await helps tests of the program to wait: for the output of a command, for the end of a
-// process, and for events that nobody reports.
+// Package await helps tests of the program to wait for the output of a command, for the end of a
+// process, and for other events.
 package await
 
 import (
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Patience bounds what a test waits for; none waits for it to pass.
+// Patience is the longest wait of a test. Tests that pass never wait that long.
 const Patience = 2 * time.Minute
 
-// A Text is what a command has written. One goroutine may write while others read. The zero Text is
-// empty.
+// A Text is the output of a command so far. One goroutine may write while others read. The zero
+// Text is empty.
 type Text struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -60,7 +60,7 @@ func (x *Text) Says(part string) bool {
 	return x.Until(func(text string) bool { return strings.Contains(text, part) })
 }
 
-// now returns the text, and what is closed when there is more of it.
+// now returns the text, and a channel that is closed when more text comes.
 func (x *Text) now() (string, <-chan struct{}) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -70,8 +70,8 @@ func (x *Text) now() (string, <-chan struct{}) {
 	return x.text.String(), x.more
 }
 
-// That waits until something holds of which nobody tells, so it looks again and again. What says
-// that it came, as in "the device joins".
+// That waits until a condition holds. Nothing reports the change, so That checks it again and
+// again. what names the awaited text, as in "the device joins".
 func That(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	look := time.NewTicker(time.Millisecond)

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Ended says whether a process has. One that nobody has waited for counts as ended.
+// Ended says whether a process has. A process that has ended counts as ended even if nobody has
+// waited for it.
 func Ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")

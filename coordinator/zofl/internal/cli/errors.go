@@ -1,4 +1,4 @@
-// Package cli is what every command of zofl has in common: errors with exit codes, the checks of
+// Package cli has the parts that all commands of zofl share: errors with exit codes, the checks of
 // flags and their help, the files that flags name, tables, and the bar of long commands.
 package cli
 
@@ -33,12 +33,12 @@ func (e UsageError) Unwrap() error { return e.error }
 // Usage marks an error as one that the person at the keyboard can correct.
 func Usage(err error) error { return UsageError{err} }
 
-// An AbsentError means that nobody answers.
+// An AbsentError means that no coordinator or device answers.
 type AbsentError struct{ error }
 
 func (e AbsentError) Unwrap() error { return e.error }
 
-// Absent marks an error as one because nobody answers.
+// Absent marks an error as an AbsentError.
 func Absent(err error) error { return AbsentError{err} }
 
 // A CorruptError means that stored bytes are wrong.
@@ -66,7 +66,7 @@ func ExitCode(err error, interrupted bool) int {
 	return ExitFailure
 }
 
-// Classify marks errors that have an exit code of their own, and returns others unchanged.
+// Classify marks an error that has an exit code of its own, and returns other errors unchanged.
 func Classify(err error) error {
 	var fault *wire.DecodeError
 	for _, damage := range []error{

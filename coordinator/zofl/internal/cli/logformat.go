@@ -19,7 +19,7 @@ func (f *LogFormat) Flag(cmd *cobra.Command) {
 		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Logger returns what writes messages of at least a level.
+// Logger returns a logger that writes messages of at least a level.
 func (f *LogFormat) Logger(out io.Writer, level slog.Level) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: level}
 	if f.JSON {

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// CheckMode returns an error if others than its owner can use a file that holds a secret.
+// CheckMode returns an error if users other than the owner can use a file that holds a secret.
 func CheckMode(name string) error {
 	info, err := os.Stat(name)
 	if err != nil || runtime.GOOS == "windows" { // its modes say nothing of who may read
@@ -18,7 +18,7 @@ func CheckMode(name string) error {
 	return nil
 }
 
-// CheckDir returns an error if others than its owner can replace files of a directory.
+// CheckDir returns an error if users other than the owner can replace files in a directory.
 func CheckDir(name string) error {
 	info, err := os.Stat(name)
 	if err != nil || runtime.GOOS == "windows" {

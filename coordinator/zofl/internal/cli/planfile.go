@@ -50,7 +50,7 @@ func position(text []byte, syntax *json.SyntaxError) (line, column int) {
 	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[begin:])
 }
 
-// AsUsage marks errors of a plan as usage errors: whoever wrote the plan can correct it.
+// AsUsage marks errors of a plan as usage errors: the person who wrote the plan can correct it.
 func AsUsage(err error) error {
 	if fault := (*plan.Error)(nil); errors.As(err, &fault) {
 		return Usage(err)

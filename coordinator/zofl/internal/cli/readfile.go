@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// readOnceLimit bounds what ReadFile reads from a file that cannot be read again.
+// readOnceLimit bounds the bytes that ReadFile reads from a file that can be read only once.
 const readOnceLimit = 16 << 20
 
-// A passing is what a file said that can be read only once.
+// A passing is the content of a file that can be read only once.
 type passing struct {
 	name    string
 	info    os.FileInfo
@@ -26,8 +26,8 @@ var passings struct {
 }
 
 // ReadFile reads a file that a flag names. If the file is not a regular one, such as a FIFO or the
-// pipe of a shell's <(command), it keeps the content, because it cannot be read twice. There it may
-// have to wait for a writer, and waits no longer than the context.
+// pipe of a shell's <(command), ReadFile keeps the content, because such a file cannot be read
+// twice. There it may have to wait for a writer, and waits no longer than the context.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && (info.Mode().IsRegular() || info.IsDir()) {
@@ -60,7 +60,8 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	}
 }
 
-// ReadPrivate is ReadFile of a secret. One that others than its owner can use it refuses unread.
+// ReadPrivate is ReadFile of a secret. It refuses to read a file that users other than the owner
+// can use.
 func ReadPrivate(ctx context.Context, name string) ([]byte, error) {
 	if err := CheckMode(name); err != nil && !errors.As(err, new(*fs.PathError)) {
 		return nil, err
@@ -81,8 +82,8 @@ func readOnce(name string) ([]byte, error) {
 	return content, err
 }
 
-// passed returns what was read of a file before. One whose info is nil is gone, such as a FIFO that
-// was removed once it was read, and its name tells which it was.
+// passed returns the content of a file that was read before. A passing with a nil info belongs to a
+// file that is gone, such as a FIFO that was removed after the read. Then its name identifies it.
 func passed(name string, info os.FileInfo) ([]byte, bool) {
 	passings.Lock()
 	defer passings.Unlock()

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Store returns what is wrong with the directory of --store, if it could not be opened because of
-// its place. It returns other errors unchanged.
+// Store explains what is wrong with the directory of --store, if that directory is the reason why
+// the store did not open. It returns other errors unchanged.
 func Store(dir string, err error) error {
 	var at *fs.PathError
 	switch {

@@ -42,7 +42,8 @@ func Help(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// flagWidth is where the help of a flag breaks lines, in columns, beside the flag's name.
+// flagWidth is the width, in columns, at which the help of a flag breaks lines. The flag's name
+// stands to the left of it.
 const flagWidth = 70
 
 // WrapFlags breaks the help of all flags into lines. cobra can do so by a usage template, but
@@ -89,7 +90,7 @@ func CauseOf(err error) error {
 	return err
 }
 
-// Given returns those of the named flags that the command line has, with their dashes.
+// Given returns the named flags that are on the command line, with their dashes.
 func Given(cmd *cobra.Command, names ...string) (flags []string) {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
@@ -99,8 +100,8 @@ func Given(cmd *cobra.Command, names ...string) (flags []string) {
 	return flags
 }
 
-// Useless returns an error if the command line has one of the named flags, which would do nothing
-// for the reason given.
+// Useless returns an error if one of the named flags is on the command line. Its text gives the
+// reason why the flag would do nothing.
 func Useless(cmd *cobra.Command, reason string, names ...string) error {
 	if flags := Given(cmd, names...); len(flags) > 0 {
 		return Usage(fmt.Errorf("%s: %s", strings.Join(flags, ", "), reason))

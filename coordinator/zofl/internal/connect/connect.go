@@ -33,8 +33,7 @@ type Connection struct {
 	tlsFirst              bool
 }
 
-// FlagNames are the flags that mean nothing without --url.
-// --context is one that says it all.
+// FlagNames are the flags that have no effect without --url. --context can replace all.
 var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext"}
 
 // Flags adds the flags of a connection.
@@ -73,7 +72,7 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, time.Second),
-		// A server names others in a greeting that comes before TLS: only --url counts.
+		// A server names other servers in a greeting that comes before TLS. Only --url decides.
 		nats.IgnoreDiscoveredServers(),
 	}
 	if inbox != "" {
@@ -123,11 +122,11 @@ func (c *Connection) Coordinator(flag string) (signed.Keys, error) {
 	return keys, nil
 }
 
-// schemes are those of the addresses that NATS connects to.
+// schemes are the URL schemes that NATS connects to.
 var schemes = []string{"nats", "tls", "ws", "wss"}
 
-// check returns an error if a flag cannot be used. It looks at files here because the NATS
-// library reads some of them only at each attempt to connect.
+// check returns an error if a flag cannot be used. It checks files here because the NATS library
+// reads some of them only when it tries to connect.
 func (c *Connection) check() error {
 	switch {
 	case c.URL == "":
@@ -159,8 +158,8 @@ func (c *Connection) check() error {
 	return nil
 }
 
-// clear says whether a connection to an address would be open to whoever is on the way, and that
-// was not asked for. The flags that name certificates demand TLS of nats:// too.
+// clear says whether anybody on the network path could read a connection to an address although the
+// user did not ask for that. The flags that name certificates demand TLS of nats:// too.
 func (c *Connection) clear(u *url.URL) bool {
 	if c.plaintext || IsLoopback(u.Hostname()) {
 		return false
@@ -272,7 +271,7 @@ func hasAuthority(creds []byte) bool {
 	return strings.Contains(string(creds), "-----BEGIN CERTIFICATE-----")
 }
 
-// InboxOf is the prefix of the subjects to which answers to a part without a name come.
+// InboxOf is the prefix of the subjects for answers to a role without a user name.
 func InboxOf(role grant.Role, run string) string {
 	return (&grant.Use{Run: run}).Inbox(role)
 }

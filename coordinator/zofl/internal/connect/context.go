@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// A natsContext is a file of the nats program, which keeps one for each broker and user. What is in
-// others does not concern a connection.
+// A natsContext is a file of the nats program, which keeps one for each broker and user. Other
+// fields of a context do not concern a connection.
 type natsContext struct {
 	URL      string `json:"url"`
 	Token    string `json:"token"`
@@ -28,7 +28,7 @@ type natsContext struct {
 	CA       string `json:"ca"`
 	TLSFirst bool   `json:"tls_first"`
 
-	// What a connection of this program does not have.
+	// The fields of a context that connections of this program do not support.
 	NSC       string `json:"nsc"`
 	Proxy     string `json:"socks_proxy"`
 	Domain    string `json:"jetstream_domain"`
@@ -70,7 +70,7 @@ func (f *contextFlag) Set(name string) error {
 	return nil
 }
 
-// contextFlags adds the flag --context, beside those that a context has.
+// contextFlags adds the flag --context, and the flags for the values of a context.
 func (c *Connection) contextFlags(cmd *cobra.Command) {
 	cmd.Flags().Var(&contextFlag{c: c}, "context", "name of a context of the nats program, in place "+
 		"of --url and of all flags that name a user or a certificate")
@@ -79,7 +79,7 @@ func (c *Connection) contextFlags(cmd *cobra.Command) {
 	}
 }
 
-// settings are those that a context has.
+// settings are the values that a context sets.
 func (c *Connection) settings() [6]string {
 	return [6]string{c.URL, c.Creds, c.NKey, c.ca, c.cert, c.key}
 }
@@ -122,7 +122,7 @@ func readContext(file string) (*natsContext, error) {
 	return n, nil
 }
 
-// fill gives a connection what the context has. The error names a field that it cannot have.
+// fill copies the values of a context to a connection. The error names a field that it cannot have.
 func (n *natsContext) fill(c *Connection) error {
 	for _, f := range []struct{ name, value, remedy string }{
 		{"nsc", n.NSC, "write the user with `nsc generate creds`, and name that file as creds"},

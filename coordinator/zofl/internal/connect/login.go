@@ -63,7 +63,7 @@ func (c *Connection) login() (opts []nats.Option, err error) {
 	return opts, nil
 }
 
-// publicOf returns the public key of a user, whose seed is in a file.
+// publicOf returns the public key of a user. A file holds the seed.
 func (c *Connection) publicOf(file string) (string, error) {
 	content, err := c.ReadPrivate(file)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Connection) publicOf(file string) (string, error) {
 	return public, err
 }
 
-// signer returns what signs the broker's challenges with the seed in a file.
+// signer returns a function that signs the broker's challenges with the seed in a file.
 func (c *Connection) signer(file string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
 		content, err := c.read(file)
@@ -128,7 +128,7 @@ func (c *Connection) roots(file string) (*x509.CertPool, error) {
 }
 
 // authority returns the file with the authorities to trust, "" for the system's. A creds file of
-// zofl device add has that of its broker.
+// zofl device add also holds the certificate of its broker.
 func (c *Connection) authority() string {
 	if c.ca != "" || c.Creds == "" {
 		return c.ca
@@ -139,7 +139,7 @@ func (c *Connection) authority() string {
 	return ""
 }
 
-// checkFiles returns an error unless the files have what their flags promise.
+// checkFiles returns an error unless each file has the content that its flag needs.
 func (c *Connection) checkFiles() error {
 	if c.key != "" {
 		if err := cli.CheckMode(c.key); err != nil && !errors.As(err, new(*fs.PathError)) {

@@ -101,7 +101,7 @@ func (r *reach) tell(reason string) {
 	}
 }
 
-// note reports once what the broker says about a working connection, such as a subject that the
+// note reports, once, an error of the broker about a working connection, such as a subject that the
 // user may not use.
 func (r *reach) note(err error) {
 	if !refusal(err) && r.first(r.notes, err.Error()) {
@@ -109,10 +109,10 @@ func (r *reach) note(err error) {
 	}
 }
 
-// mostTold bounds what a reach remembers to have told.
+// mostTold bounds how many texts a reach remembers.
 const mostTold = 100
 
-// first says whether a text is new to what was told.
+// first says whether a text was not reported before.
 func (r *reach) first(told map[string]bool, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (r *reach) first(told map[string]bool, text string) bool {
 	return true
 }
 
-// reason returns why connecting failed. The NATS library says of refused connections only that
+// reason returns why connecting failed. If connections are refused, the NATS library says only that
 // there are no servers.
 func (r *reach) reason(err error) error {
 	if !errors.Is(err, nats.ErrNoServers) {

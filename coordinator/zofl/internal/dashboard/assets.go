@@ -16,13 +16,13 @@ import (
 //go:embed page
 var page embed.FS
 
-// types are those of the page's files: the operating system might name others.
+// types are the content types of the page's files, because the operating system might name others.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", "": "text/plain; charset=utf-8",
 }
 
-// assets serves the page's files. They need no token, as they say nothing of a run.
+// assets serves the page's files. They need no token, because they say nothing about a run.
 func (s *Server) assets() {
 	err := fs.WalkDir(page, "page", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Run is what a board shows and commands. [operate.Desk] is one.
+// A Run is the part of a coordinator that a board shows and commands. [operate.Desk] is one.
 type Run interface {
 	Status() operate.Status
 	Plan() plan.Plan
@@ -50,7 +50,7 @@ type Board struct {
 	list listing // devices
 }
 
-// Lead says who leads the run, from now on, and shows it.
+// Lead says which coordinator leads the run from now on, and shows it.
 func (b *Board) Lead(run Run) {
 	plan := run.Plan()
 	b.mu.Lock()
@@ -75,7 +75,7 @@ func (b *Board) title() string {
 	return b.name
 }
 
-// Record implements [report.Recorder]. It never fails, and waits for nobody.
+// Record implements [report.Recorder]. It never fails and never waits.
 func (b *Board) Record(e report.Event) error {
 	m, ok := happening(&e, time.Now())
 	if !ok {

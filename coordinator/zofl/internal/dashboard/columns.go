@@ -40,7 +40,7 @@ type rounds map[string]numbers
 // names are those that the page has for some columns.
 var names = map[string]string{"rejected": "refused", "bytes_up": "up", "bytes_down": "down"}
 
-// An evaluation is what devices measured of the state after record N.
+// An evaluation is the metrics that devices measured for the state after record N.
 type evaluation struct {
 	N       uint64              `json:"n"`
 	Devices uint32              `json:"devices"`

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// A device is a member, and what is known of its digest.
+// A device is a member, with what is known about its digest.
 type device struct {
 	*operate.Device
 	Digest string `json:"digest,omitempty"` // differs: from the last reference
@@ -22,8 +22,8 @@ const mostRows = 500
 // freshFor is how long a list of devices serves: thousands are looked at once a second at most.
 const freshFor = time.Second
 
-// A listing is the devices of a run as they were a moment ago, and the last order of them. The
-// requests of a page that scrolls have one order.
+// A listing holds the devices of a run as they were a moment ago, and the order in which they were
+// sorted last. The requests of a page that scrolls have one order.
 type listing struct {
 	mu      sync.Mutex // guards the rest
 	at      time.Time
@@ -94,7 +94,7 @@ func (l *listing) page(run Run, v operate.View, from, count int) (rows []device,
 	return rows, len(l.ordered)
 }
 
-// devices answers with a page of them.
+// devices answers with a page of devices.
 func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 	values := r.URL.Query()
 	v := operate.View{Sort: values.Get("sort"), State: values.Get("state"), ID: values.Get("find"),

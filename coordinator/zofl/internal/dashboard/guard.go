@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// policy is the page's Content-Security-Policy: the page loads from and asks only this server, and
-// nothing in it is inline.
+// policy is the page's Content-Security-Policy: the page may load from this server only and connect
+// to it only, and may hold no inline script or style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// A planView is the fields of a run's plan.
+// A planView holds the fields of a run's plan.
 type planView struct {
 	Rounds  uint64   `json:"rounds"` // 0: without an end
 	Metrics []string `json:"metrics"`
@@ -15,7 +15,7 @@ type planView struct {
 	Changed []string `json:"changed"` // since this program leads
 }
 
-// A field is one of them, with its value in the form of a plan file.
+// A field is one field of the plan, with its value in the form of a plan file.
 type field struct {
 	Name       string   `json:"name"`
 	Value      string   `json:"value"`
@@ -26,10 +26,10 @@ type field struct {
 	Changeable bool     `json:"changeable,omitempty"`
 }
 
-// secrets are fields that nobody needs to see here.
+// secrets are fields that the page does not show.
 var secrets = map[string]bool{"run_key": true, "key_check": true}
 
-// planOf returns a plan, and what changed since the original.
+// planOf returns a plan, and the changes since the original.
 func planOf(p, original *plan.Plan) planView {
 	out := planView{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
 	now, before := values(p), values(original)

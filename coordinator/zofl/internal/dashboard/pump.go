@@ -30,14 +30,14 @@ type message struct {
 	bytes  []byte
 }
 
-// Readers that reconnect get the messages they missed, up to this many messages and bytes. Beyond
-// that, or after a longer time, they get a snapshot.
+// Readers that reconnect get the messages they missed, up to this many messages and bytes. With
+// more messages, or after a longer time, they get a snapshot.
 const (
 	mostMessages = 256
 	mostBytes    = 4 << 20
 )
 
-// A change is what a message brings. A snapshot has all of it.
+// A change is the content of a message. A snapshot is the whole content.
 type change struct {
 	Version     string       `json:"version,omitempty"`
 	Status      *status      `json:"status,omitempty"`
@@ -86,7 +86,7 @@ type pump struct {
 	statusStale, planStale bool
 }
 
-// pump runs until nobody has read for a while, or the server closes.
+// pump runs until nobody has read for a while or the server closes.
 func (b *Board) pump(sub *history.Subscription) {
 	p := &pump{b: b, sub: sub}
 	defer p.sub.Close()
@@ -114,7 +114,7 @@ func (b *Board) pump(sub *history.Subscription) {
 	}
 }
 
-// abandoned says whether the pump has to end, as nobody reads.
+// abandoned says whether the pump must end because nobody reads.
 func (b *Board) abandoned() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,7 +126,7 @@ func (b *Board) abandoned() bool {
 	return true
 }
 
-// turn tells readers what is new.
+// turn sends readers the news.
 func (p *pump) turn() {
 	update, now := p.sub.Take(), time.Now()
 	if update.Lost > 0 {
@@ -229,7 +229,7 @@ func (b *Board) encode(name string, number uint64, c *change) ([]byte, error) {
 	return out, nil
 }
 
-// publish hands a message to all readers. Those who have not taken the last ones are dropped.
+// publish hands a message to all readers. It drops readers that have not taken the last messages.
 func (b *Board) publish(name string, c *change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -256,7 +256,7 @@ func (b *Board) publish(name string, c *change) {
 	}
 }
 
-// missed returns the messages after the one that a reader had last, and whether they are all that
+// missed returns the messages after the last one that a reader got, and whether they are all that
 // it missed. The caller holds mu.
 func (b *Board) missed(had string) (list [][]byte, ok bool) {
 	boot, text, _ := strings.Cut(had, "-")

@@ -14,14 +14,14 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A Config says who may see and command.
+// A Config says who may see a run and who may command it.
 type Config struct {
-	// Token is what commands need, in the header Authorization: Bearer. See [NewToken].
+	// Token is the secret that commands need, in the header Authorization: Bearer. See [NewToken].
 	Token string
 	// Guarded: reading needs the token, too.
 	Guarded bool
-	// Hosts are names of this server, beside localhost and addresses. A request to another name is
-	// refused: a page of somebody else's could have let that name lead here.
+	// Hosts are names of this server, in addition to localhost and addresses. The server refuses a
+	// request to another name: a hostile page could have made that name point here.
 	Hosts  []string
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -59,7 +59,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Mount serves another handler, by a pattern of [http.ServeMux] such as "GET /metrics". It is
+// Mount adds another handler, for a pattern of [http.ServeMux] such as "GET /metrics". It is
 // guarded as reading is.
 func (s *Server) Mount(pattern string, h http.Handler) {
 	if s.cfg.Guarded {
@@ -68,7 +68,8 @@ func (s *Server) Mount(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, h)
 }
 
-// Board returns a board for a run whose rounds a history keeps. It is shown once it is led.
+// Board returns a board for a run. A history keeps the rounds of the run. It is shown once it is
+// led.
 func (s *Server) Board(h *history.History) *Board {
 	return &Board{server: s, history: h, boot: newBoot()}
 }

@@ -85,7 +85,8 @@ func (s *Server) leave() {
 	s.streams--
 }
 
-// join adds a reader. It returns what the reader gets first: what it missed, or all.
+// join adds a reader. It returns the first message for the reader: the changes that it missed, or a
+// snapshot.
 func (b *Board) join(had string) (*reader, [][]byte, error) {
 	me := &reader{make(chan []byte, mostWaiting)}
 	b.mu.Lock()

@@ -26,14 +26,14 @@ func ValidToken(text string) bool {
 	return err == nil && len(b) == tokenBytes
 }
 
-// Wrong tokens are answered late, some at once; beyond them there is no answer but "too many".
-// Right ones never wait, so nobody can shut out who has the token.
+// Wrong tokens are answered after a pause, a few at a time; further ones get "too many" at once.
+// Right tokens never wait, so nobody can shut out a person who has the token.
 const (
 	wrongDelay = 500 * time.Millisecond
 	wrongMost  = 16
 )
 
-// A lock lets in who has the token.
+// A lock lets in requests that have the token.
 type lock struct {
 	sum    [sha256.Size]byte
 	closed bool // no token: nobody gets in

@@ -1,6 +1,6 @@
 // Package demo runs a whole fleet in one process: a broker, a coordinator with a log on disk, and
-// devices that train an image classifier which they can only evaluate. All of it is the code
-// that a real run uses.
+// devices that train an image classifier which they can only evaluate. A demo runs the same code as
+// a real run.
 package demo
 
 import (
@@ -40,7 +40,7 @@ type Config struct {
 	Recorder report.Recorder
 }
 
-// Defaults returns what `zofl demo` runs without flags.
+// Defaults returns the options of `zofl demo` without flags.
 func Defaults() Config {
 	return Config{Method: "zofl", Clients: 20, Split: "dirichlet", Seed: 1}
 }

@@ -58,8 +58,8 @@ func (r *run) traffic() (up, down int64) {
 	return up, down
 }
 
-// together runs the coordinator and the devices until all devices have seen the end of the run,
-// or one of them fails.
+// together runs the coordinator and the devices until all devices have seen the end of the run or
+// one of them fails.
 func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

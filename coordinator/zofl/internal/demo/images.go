@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// The images have side rows and columns, and are in so many classes.
+// Images have side rows and columns, and belong to that many classes.
 const side, classes = 28, 10
 
 // classifierDim is the number of parameters of a classifier of images that were shrunk: weights

@@ -21,8 +21,8 @@ var metrics = []string{"loss", "accuracy"}
 // Metrics returns the metrics that the losses of [Losses] report, in their order.
 func Metrics() []string { return append([]string(nil), metrics...) }
 
-// planOf returns the plan of a demo: the preset, with the values of the method's recipe, then with
-// the settings from the command line. note says what it has in place of its preset's.
+// planOf returns the plan of a demo: the preset, then the values of the method's recipe, then the
+// settings from the command line. note lists the values that differ from the preset.
 func planOf(cfg Config) (p *plan.Plan, note string, err error) {
 	r := recipeOf(cfg.Method)
 	dim := classifierDim(r.shrink)
@@ -49,7 +49,7 @@ func planOf(cfg Config) (p *plan.Plan, note string, err error) {
 	return p, note, fits(p, cfg.Clients)
 }
 
-// canTrain returns an error if the settings ask for what the demo's devices do not have.
+// canTrain returns an error if the settings ask for a feature that the demo's devices lack.
 func canTrain(p *plan.Plan, cfg Config, dim uint64) error {
 	n := uint32(cfg.Clients)
 	switch {

@@ -20,8 +20,8 @@ type recipe struct {
 // local is a moderate amount of local work where the paper's is 200 scalars or more a round.
 const local = " steps=5 perturbations=10"
 
-// recipes are those of the methods. Step sizes are of 1e-3, 3e-3 and 1e-2, such that 4 devices do
-// not begin with a larger loss.
+// recipes are the settings of the methods. Step sizes are 1e-3, 3e-3 or 1e-2, chosen so that the
+// loss of 4 devices does not grow at first.
 var recipes = map[string]recipe{
 	// As in the published MNIST runs; see the notes of the preset.
 	"decomfl": {rounds: 500,
@@ -58,8 +58,8 @@ func recipeOf(method string) recipe {
 	return r
 }
 
-// deadline is longer than any round of the demo: its devices do not go away, and a round closes
-// when all of them have answered, however slow the machine is.
+// deadline is longer than any round of the demo. Devices do not go away, and a round closes when
+// all of them have answered, however slow the machine is.
 const deadline = time.Hour
 
 // apply sets the fields of a plan that the recipe and the demo choose.

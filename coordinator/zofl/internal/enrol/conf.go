@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// A Server says what the configuration of a nats-server has beside users.
+// A Server holds the parts of a nats-server configuration other than users.
 type Server struct {
 	JetStream  string // directory; empty: none
 	MaxPayload int    // bytes
@@ -50,7 +50,7 @@ func (d *Dir) Conf(about Server) (file string, err error) {
 	return d.file("nats.conf"), d.write("nats.conf", []byte(b.String()))
 }
 
-// quoted returns a list of texts as a configuration has it.
+// quoted returns a list of texts in the syntax of a configuration.
 func quoted(texts []string) string {
 	var list []string
 	for _, t := range texts {

@@ -27,10 +27,11 @@ type About struct {
 	Secure bool `json:"secure,omitempty"`
 	// Model: devices may fetch the model from the coordinator.
 	Model bool `json:"model,omitempty"`
-	// Listen is the broker's address, host:port. URL is what devices are told, tls://host:port.
+	// Listen is the broker's address, host:port. URL is the broker's address for devices,
+	// tls://host:port.
 	Listen string `json:"listen"`
 	URL    string `json:"url"`
-	// Coordinator is the key with which the coordinator signs; "": it does not.
+	// Coordinator is the key with which the coordinator signs; "" if it does not sign.
 	Coordinator string `json:"coordinator,omitempty"`
 }
 
@@ -48,8 +49,8 @@ type Dir struct {
 // lockWithin bounds the wait for another command to be done with a directory.
 const lockWithin = 10 * time.Second
 
-// Make opens a directory for a run, and makes what it lacks. The error says so if it is another
-// run's.
+// Make opens a directory for a run, and creates the files that it lacks. The error says so if it is
+// another run's.
 func Make(path string, about About) (*Dir, error) {
 	for _, dir := range []string{path, filepath.Join(path, "accounts"),
 		filepath.Join(path, "users")} {
@@ -92,7 +93,7 @@ func (d *Dir) begin(about About) error {
 	return d.writeJSON("about.json", about)
 }
 
-// KeyFile is the name of the file with which the coordinator signs, unless it has another.
+// KeyFile is the default name of the file with the coordinator's key.
 const KeyFile = "coordinator.key"
 
 // SpokenFor notes the keys of the coordinator, which cards name from then on.
@@ -131,12 +132,12 @@ func open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// secrets are the files with which whoever can read them lets anybody in.
+// secrets are the files that let anybody in who can read them.
 var secrets = []string{"operator.seed", "account.seed", "system.seed", "ca.key", "server.key",
 	KeyFile}
 
-// checkModes returns an error if others than the owner can read a secret, or replace a file. A copy
-// that was restored may have any mode.
+// checkModes returns an error if users other than the owner can read a secret or replace a file. A
+// copy that was restored may have any mode.
 func (d *Dir) checkModes() error {
 	err := cli.CheckDir(d.path)
 	for _, name := range secrets {
@@ -172,7 +173,7 @@ func (d *Dir) file(names ...string) string {
 	return filepath.Join(append([]string{d.path}, names...)...)
 }
 
-// keys reads the keys. With create, it makes those that there are not.
+// keys reads the keys. With create, it creates missing files.
 func (d *Dir) keys(create bool) error {
 	for _, k := range []struct {
 		name string

@@ -1,6 +1,6 @@
-// Package enrol keeps who may take part in a run: an operator and two accounts of NATS with
-// decentralized JWTs, the certificates of a broker, and the users. All of it is in one directory,
-// which the broker's owner keeps to himself:
+// Package enrol keeps the list of users who may take part in a run: a NATS operator and two
+// accounts with decentralized JWTs, the certificates of a broker, and the users. All files are in
+// one directory, which the broker's owner must keep secret:
 //
 //	about.json                  the run, and where its broker is
 //	operator.seed               the key that signs the accounts

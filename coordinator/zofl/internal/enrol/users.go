@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A User is who was enrolled.
+// A User is a person or program with credentials.
 type User struct {
 	Name    string     `json:"name"`
 	Role    grant.Role `json:"role"`
@@ -27,7 +27,7 @@ type User struct {
 	Revoked bool       `json:"revoked,omitempty"`
 }
 
-// A Card is what a user needs to take part. It is a secret.
+// A Card holds what a user needs to take part. It is a secret.
 type Card struct {
 	URL, Run, Name string
 	JWT            string
@@ -39,7 +39,7 @@ type Card struct {
 
 func (d *Dir) userFile(name string) string { return filepath.Join("users", name+".json") }
 
-// User returns who has a name. The error matches [fs.ErrNotExist] if nobody has.
+// User returns the user with a name. The error matches [fs.ErrNotExist] if no user has it.
 func (d *Dir) User(name string) (u User, err error) {
 	if err := plan.CheckName(name); err != nil {
 		return u, fmt.Errorf("name: %w", err)
@@ -47,7 +47,8 @@ func (d *Dir) User(name string) (u User, err error) {
 	return u, d.read(d.userFile(name), &u)
 }
 
-// Add enrols a user with what its role may do. A name that was revoked can be enrolled again.
+// Add enrols a user with the permissions of its role. A name that was revoked can be enrolled
+// again.
 func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure, Model: d.Model,
 		Recovered: role == grant.Coordinator}
@@ -146,7 +147,8 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	if err != nil {
 		return err
 	}
-	// The broker stores what it is told in the same file. It does nothing if it has it already.
+	// The broker stores the accounts that it receives in the same file. It does nothing if the broker
+	// has the account already.
 	told := tell(text)
 	u.Revoked = true
 	public, err := d.account.PublicKey()
@@ -159,7 +161,7 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	return errors.Join(err, told)
 }
 
-// revoked returns the account without the user who has a key.
+// revoked returns the account without the user whose key is given.
 func (d *Dir) revoked(key string) (string, error) {
 	public, err := d.account.PublicKey()
 	if err != nil {
@@ -177,9 +179,9 @@ func (d *Dir) revoked(key string) (string, error) {
 	return claims.Encode(d.operator)
 }
 
-// forever is until when the JWTs of a revoked key are not valid, by the time at which they say that
-// they were made. Otherwise a clock that was ahead when a user was added, as that of a Pi before it
-// knows the time, would let the user in. No key is ever enrolled twice.
+// forever is the time until which the JWTs of a revoked key are invalid, judged by the time at
+// which they claim to have been made. Otherwise a user could get in whose JWT was made with a clock
+// that ran ahead, as on a Pi before it knows the time. No key is ever enrolled twice.
 var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // updates is where a server takes accounts.

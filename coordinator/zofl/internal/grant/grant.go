@@ -1,5 +1,6 @@
 // Package grant says which subjects each part of a run publishes and subscribes, and writes that as
-// permissions of the broker. Zofl does not authenticate: who may use a subject is who a device is.
+// permissions of the broker. Zofl does not authenticate: the permissions on a subject decide which
+// device somebody is.
 package grant
 
 import (
@@ -43,10 +44,11 @@ func Names() string {
 // HasID says whether a part with the role has an id of its own. The others are [OperatorID].
 func (r Role) HasID() bool { return r == Device || r == Witness }
 
-// OperatorID is the id by which the program asks a coordinator for records. No device may have it.
+// OperatorID is the id with which the program asks a coordinator for records. No device may have
+// it.
 const OperatorID = "zofl"
 
-// A Use says what is to be permitted.
+// A Use lists the permissions that a program needs.
 type Use struct {
 	Run string
 	// ID is the id of a device or witness. It must be empty for other roles.
@@ -55,10 +57,10 @@ type Use struct {
 	Dense bool
 	// Secure adds what secure=sum needs.
 	Secure bool
-	// Model adds what devices need to fetch the model from the coordinator.
+	// Model adds the permissions with which devices fetch the model from the coordinator.
 	Model bool
-	// JetStream adds what a coordinator with its log in JetStream needs. Recovered adds what one
-	// needs whose log `zofl recover` made.
+	// JetStream adds the permissions of a coordinator with its log in JetStream. Recovered adds the
+	// permissions of a coordinator whose log `zofl recover` made.
 	JetStream, Recovered bool
 }
 
@@ -83,8 +85,8 @@ func (u *Use) Check(role Role) error {
 	return nil
 }
 
-// Inbox returns the prefix of the subjects to which answers to a role come. Answers to coordinators
-// and operators come below [OperatorID]'s, apart by run.
+// Inbox returns the prefix of the subjects for answers to a role. Answers to coordinators and
+// operators come below [OperatorID]'s, apart by run.
 func (u *Use) Inbox(role Role) string {
 	switch role {
 	case Coordinator:
@@ -95,11 +97,11 @@ func (u *Use) Inbox(role Role) string {
 	return subjects.Inbox(u.ID)
 }
 
-// answers is what a part may publish to answer requests: one message to the subject that the
-// request named, within the time.
+// answers is the permission to answer requests: one message to the subject that the request named,
+// within the time.
 var answers = jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
 
-// For returns what a role may do. All else is denied.
+// For returns the permissions of a role. All else is denied.
 func For(role Role, u Use) (*jwt.Permissions, error) {
 	if err := u.Check(role); err != nil {
 		return nil, err

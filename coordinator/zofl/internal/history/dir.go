@@ -15,15 +15,15 @@ import (
 // FileName is the name of a history in the directory of a log.
 const FileName = "history.jsonl"
 
-// Dir returns the store in the directory of a log. It is that of whoever has the log open.
+// Dir returns the store in the directory of a log. The directory belongs to the process that has
+// the log open.
 func Dir(dir string) Store { return newFile(disk.OS, dir, true) }
 
-// DirToRead returns the store in the directory of a log, and writes nothing there. Somebody else
+// DirToRead returns the store in the directory of a log. It writes nothing there. Another process
 // may have the log open.
 func DirToRead(dir string) Store { return newFile(disk.OS, dir, false) }
 
-// A file is a store in a file. Nothing syncs what is appended: a power cut may take the last
-// points.
+// A file is a store in a file. Appended lines are not synced: a power cut may lose the last points.
 type file struct {
 	fs    disk.FS
 	path  string

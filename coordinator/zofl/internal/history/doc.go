@@ -1,4 +1,4 @@
-// Package history records what a run looked like, round by round, beside its log: losses, metrics,
-// costs and events. No replica reads it, and no record depends on it. A round whose point was lost
-// is a gap.
+// Package history records the losses, metrics, costs and events of a run, round by round, beside
+// its log. No replica reads it, and no record depends on it. If a point was lost, its round is a
+// gap.
 package history

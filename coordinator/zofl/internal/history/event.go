@@ -28,7 +28,7 @@ func epsilonOf(e *report.Event) float64 {
 	return e.Privacy.Epsilon
 }
 
-// evaluationOf returns the metrics in an event, by their names. Metrics beyond the names are
+// evaluationOf returns the metrics in an event, by their names. Metrics without a name are
 // numbered.
 func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
 	v := &Evaluation{Devices: e.Count, Asked: e.Asked, Samples: e.Samples,

@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// tellingRounds are the fewest rounds whose losses say something.
+	// tellingRounds is the smallest number of rounds whose losses show a trend.
 	tellingRounds = 40
-	// endlessRounds are those after which a run without an end is looked at.
+	// endlessRounds is the number of rounds after which a run without a fixed end is judged.
 	endlessRounds = 500
-	// leastWindow and mostWindow bound the rounds, a tenth of all, whose losses are compared. The
-	// first ones are never thinned out.
+	// leastWindow and mostWindow bound the size of the compared windows, a tenth of all rounds. The
+	// history never drops the first points.
 	leastWindow, mostWindow = 10, 100
 )
 
-// NoFall says that the loss has not fallen, and what to do; "" if it has, or if less than half of
-// the run's rounds are done, or less than 40. Then it is too early to tell.
+// NoFall says that the loss has not fallen, and what to do. It returns "" if the loss has fallen,
+// or if less than half of the run's rounds, or less than 40, are done. Then it is too early to
+// tell.
 func (h *History) NoFall() string {
 	h.mu.Lock()
 	run, path := h.run, h.path()
@@ -42,7 +43,7 @@ func (h *History) NoFall() string {
 	return text
 }
 
-// halfOf returns the round after which a run of so many rounds is first looked at.
+// halfOf returns the round after which a run of the given number of rounds is first judged.
 func halfOf(rounds uint64) uint64 {
 	if rounds == 0 {
 		return endlessRounds
@@ -107,8 +108,8 @@ func stretchOf(points []Point) stretch {
 }
 
 // compared compares the first and the last rounds. They are stuck if the loss fell by no more than
-// the error of the difference, or by less than people see: a unit, and the fourth digit. Losses of
-// 0 are none, and where the first rounds are missing nothing is known.
+// the error of the difference, or by less than people see: a unit, and the fourth digit. A loss of
+// 0 counts as missing. If the first rounds are missing, nothing can be said.
 func compared(path []Point) (first, last stretch, stuck bool) {
 	window := min(max(len(path)/10, leastWindow), mostWindow)
 	if len(path) < 2*window || path[window-1].Round > 2*uint64(window) {

@@ -36,13 +36,14 @@ type History struct {
 
 var _ report.Recorder = (*History)(nil)
 
-// A Run is what a history asks of the coordinator that leads; coordinator.Coordinator is one.
+// A Run is the part of the leading coordinator that a history needs; coordinator.Coordinator is
+// one.
 type Run interface {
 	Plan() plan.Plan
 	Status() report.Status
 }
 
-// Record implements [report.Recorder]. It never fails, and waits for nothing but readers that copy.
+// Record implements [report.Recorder]. It never fails, and waits only for readers that copy.
 func (h *History) Record(e report.Event) error {
 	at := inUTC(time.Now())
 	h.mu.Lock()
@@ -67,8 +68,8 @@ func (h *History) Record(e report.Event) error {
 	return nil
 }
 
-// Snapshot returns the points of records from a number on, ascending, and the marks since then, in
-// the order in which they happened. The slices are the caller's; what they point to is not.
+// Snapshot returns the points from a record on, ascending, and the marks since then, in the order
+// in which they happened. The slices belong to the caller; the values that they point to do not.
 func (h *History) Snapshot(from uint64) ([]Point, []Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,7 +127,7 @@ func (h *History) put(p Point) {
 	h.points[i] = p
 }
 
-// addEvaluation adds what devices measured to the point of their state's record.
+// addEvaluation adds the metrics that devices measured to the point of the state's record.
 func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 	var names []string
 	if run != nil {

@@ -17,19 +17,19 @@ import (
 // the broker's servers, as records are.
 const jetPace = 100 * time.Millisecond
 
-// jetMessage is how many bytes of lines a message has at most, if the broker takes as many.
+// jetMessage bounds the bytes of lines in a message, if the broker accepts messages of that size.
 const jetMessage = 256 << 10
 
-// StreamOf is the name of the stream that has a run's history.
+// StreamOf is the name of the stream that stores a run's history.
 func StreamOf(run string) string { return "ZO_" + run + "_HISTORY" }
 
-// Jet returns the store in the JetStream of a broker. The first who stores something makes the
-// stream, on so many servers.
+// Jet returns the store in the JetStream of a broker. The first process that stores a line creates
+// the stream, on the given number of servers.
 func Jet(nc *nats.Conn, run string, replicas int) Store {
 	return &jet{nc: nc, run: run, replicas: max(replicas, 1)}
 }
 
-// A jet is a store in a stream, whose messages are lines. Its writer stores a message on the
+// A jet is a store in a stream. Each message holds lines. Its writer stores a message on the
 // condition that the stream's last one is the last that it knows. So the history of two
 // coordinators that both believe to lead has the lines of both.
 type jet struct {
@@ -91,7 +91,7 @@ func (j *jet) load(ctx context.Context, each func(line)) (damaged int, err error
 	return damaged, err
 }
 
-// read reads messages next..last, of which some may be gone.
+// read reads messages next to last, of which some may be gone.
 func (j *jet) read(ctx context.Context, next, last uint64, each func(line)) (damaged int,
 	err error) {
 	c, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
@@ -185,7 +185,7 @@ func (j *jet) replace(ctx context.Context, lines []byte) error {
 }
 
 // SetAside moves the history of an earlier run in JetStream to a stream whose name ends in
-// _BEFORE_N, which it returns; "" if there is none.
+// _BEFORE_N. It returns that name, or "" if there is no history.
 func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err error) {
 	j := &jet{nc: nc, run: run}
 	if err := j.find(ctx, false); err != nil || j.stream == nil {

@@ -18,7 +18,7 @@ const (
 	retryMost   = 10 * time.Minute
 )
 
-// A keeper stores what a history records. Its goroutine alone uses the store.
+// A keeper stores the points and marks of a history. Its goroutine alone uses the store.
 type keeper struct {
 	h      *History
 	store  Store
@@ -34,10 +34,10 @@ type keeper struct {
 	whole bool // store everything again, and not the queue
 }
 
-// Lead says who leads from now on, and where to keep the history; nil: in memory alone. Points that
-// the store has beyond the log's last record are dropped, as their records are lost. The history
-// stays in memory if it cannot be stored, which is logged: no error ends a run. Stop stores what is
-// not stored yet, and must be called before Lead is called again.
+// Lead says which coordinator leads from now on, and where to keep the history. With nil the
+// history stays in memory only. It drops points of the store after the log's last record, because
+// their records are lost. The history stays in memory if it cannot be stored, which is logged: no
+// error ends a run. Stop stores the rest, and must be called before Lead is called again.
 func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger) (stop func()) {
 	status := r.Status()
 	h.begin(r, status.N, status.Counters.Drops(), logger)
@@ -76,7 +76,7 @@ func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
 	}
 }
 
-// run stores what comes, until stopping is closed, and then the rest.
+// run stores new lines until stopping is closed, and then the rest.
 func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -139,7 +139,7 @@ func (k *keeper) report(err error) {
 	k.failed = err != nil
 }
 
-// load reads what the store has and the history does not.
+// load reads the lines of the store that the history lacks.
 func (k *keeper) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, k.within)
 	defer cancel()

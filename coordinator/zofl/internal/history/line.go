@@ -15,7 +15,7 @@ import (
 // Lines may be stored twice, and a later line of a record takes the place of an earlier one: to
 // read them all in any state that a crash left gives each point once.
 
-// version is that of the format. A reader leaves alone what has a higher one.
+// version is that of the format. A reader does not touch a store with a higher version.
 const version = 1
 
 // maxLine is longer than any line, in bytes.
@@ -55,7 +55,7 @@ func encodeAll(points []Point, marks []Mark) []byte {
 	return b
 }
 
-// decode returns what a line says.
+// decode returns the content of a line.
 func decode(text []byte) (l line, err error) {
 	if len(text) > maxLine {
 		return l, fmt.Errorf("%d bytes, more than %d", len(text), maxLine)
@@ -86,15 +86,15 @@ func decode(text []byte) (l line, err error) {
 
 func inUTC(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// A reading is what a store had.
+// A reading is the content of a store.
 type reading struct {
 	damaged int   // lines that say nothing
 	whole   int64 // bytes up to the end of the last line
 	torn    bool  // bytes follow these
 }
 
-// readLines calls each with every line that can be read. The error matches [ErrVersion], or is that
-// of the reader.
+// readLines calls each with every line that can be read. The error matches [ErrVersion], or is an
+// error of the reader.
 func readLines(r io.Reader, each func(line)) (got reading, err error) {
 	in := bufio.NewReaderSize(r, maxLine+2)
 	for {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Point is what is known of the round that record N committed. There is one point a record.
+// A Point is what is known about the round that record N committed. There is one point a record.
 //
 // Where devices evaluated the state after a record that is no round's, the point has N, Round,
 // Time, Queries and Evaluation alone; see [Point.IsRound].
@@ -33,8 +33,8 @@ type Point struct {
 	// causes without any are left out. See report.Counters.Drops.
 	Rejected map[string]uint64 `json:"rejected,omitempty"`
 
-	// BytesUp and BytesDown are what a device that takes part sends and receives in a round, at its
-	// socket. They are computed as in plan/cost; nobody counted the bytes. TLS, TCP and IP are not in
+	// BytesUp and BytesDown are the bytes that a device taking part in a round sends and receives at
+	// its socket. They are computed as in plan/cost; they are not counted. TLS, TCP and IP are not in
 	// them.
 	BytesUp   uint64 `json:"bytes_up,omitempty"`
 	BytesDown uint64 `json:"bytes_down,omitempty"`
@@ -52,7 +52,7 @@ type Point struct {
 // IsRound says whether record N is a round's.
 func (p *Point) IsRound() bool { return p.Contributors > 0 }
 
-// An Evaluation is what devices measured of a state.
+// An Evaluation is the metrics that devices measured for a state.
 type Evaluation struct {
 	Devices uint32 `json:"devices"` // that reported
 	Asked   uint32 `json:"asked,omitempty"`
@@ -100,7 +100,7 @@ type Mark struct {
 	Epsilon      float64 `json:"epsilon,omitempty"`
 }
 
-// Words say on a line what happened.
+// Words describes the mark on one line.
 func (m *Mark) Words() string {
 	text := string(m.Kind)
 	switch m.Kind {

@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/plan/cost"
 )
 
-// A price is what a round costs a device, as plan/cost says. It holds until the plan changes, or
-// the numbers in the frames become longer.
+// A price is the cost of a round for a device, as plan/cost computes it. It holds until the plan
+// changes, or the numbers in the frames become longer.
 type price struct {
 	perturbations  uint32
 	length         int // of the round's number, in bytes
 	up, down, asks uint64
 }
 
-// measure adds to a point what only the coordinator knows: rejected messages and costs.
+// measure adds values to a point that only the coordinator knows: rejected messages and costs.
 func (h *History) measure(run Run, p *Point) {
 	if run == nil {
 		return

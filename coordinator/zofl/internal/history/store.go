@@ -12,19 +12,19 @@ type Store interface {
 	// the first. It returns how many lines were damaged. The error matches [ErrVersion] if a newer
 	// program wrote them.
 	load(ctx context.Context, each func(line)) (damaged int, err error)
-	// append stores lines after the others. The error matches errBehind if there are lines that
-	// load has not returned yet; then nothing was stored.
+	// append stores lines after the existing ones. The error matches errBehind if the store has lines
+	// that load has not returned yet; then append stored nothing.
 	append(ctx context.Context, lines []byte) error
-	// replace stores lines in the place of all that load returned and append stored. After an error
-	// or a crash there may be both, or the old ones alone.
+	// replace stores lines in the place of all that load returned and append stored. After an error or
+	// a crash the store may hold both, or only the old lines.
 	replace(ctx context.Context, lines []byte) error
 	// pace is how long to collect lines for one append.
 	pace() time.Duration
-	// rest lets go of what the store holds open.
+	// rest closes the files that the store holds open.
 	rest() error
 }
 
-// errBehind: somebody else has stored lines since.
+// errBehind: another process has stored lines since the last load.
 var errBehind = errors.New("another coordinator has stored more of the history")
 
 // Read returns the history in a store, and how many of its lines are damaged.
@@ -37,7 +37,7 @@ func Read(ctx context.Context, s Store) (h *History, damaged int, err error) {
 	return h, damaged, errors.Join(err, s.rest())
 }
 
-// Copy stores in one place what another one has. Without a history it does nothing.
+// Copy copies the lines of one store to another. If there is no history it does nothing.
 func Copy(ctx context.Context, to, from Store) error {
 	h, _, err := Read(ctx, from)
 	if err != nil {

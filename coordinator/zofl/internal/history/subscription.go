@@ -3,8 +3,8 @@ package history
 // mostPending is how many points and marks wait for a reader.
 const mostPending = 512
 
-// A Subscription gets points and marks as they come. A reader who is slow loses those in the
-// middle, never the last ones, and never holds up the run.
+// A Subscription gets points and marks as they come. A slow reader loses updates in the middle,
+// never the last ones, and never delays the run.
 //
 //	sub := h.Subscribe()
 //	defer sub.Close()
@@ -25,7 +25,7 @@ type Subscription struct {
 	lost    uint64
 }
 
-// An Update is what came since the last one.
+// An Update is the news since the last update.
 type Update struct {
 	// Points ascend by when they came. One takes the place of an earlier one of the same N: devices
 	// answered for its state since.
@@ -36,8 +36,8 @@ type Update struct {
 	Lost uint64 `json:"lost,omitempty"`
 }
 
-// Subscribe returns a subscription to what comes from now on. To miss nothing, subscribe before you
-// ask for a [History.Snapshot]: whatever comes in between is in both.
+// Subscribe returns a subscription to all changes from now on. To miss nothing, subscribe before
+// you ask for a [History.Snapshot]: changes in between are in both.
 func (h *History) Subscribe() *Subscription {
 	s := &Subscription{h: h, ready: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -52,7 +52,7 @@ func (h *History) Subscribe() *Subscription {
 // Ready returns the channel that has a token when [Subscription.Take] returns something.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take returns what came since the last call. It does not wait.
+// Take returns the news since the last call. It does not wait.
 func (s *Subscription) Take() (u Update) {
 	s.h.mu.Lock()
 	pending := s.pending

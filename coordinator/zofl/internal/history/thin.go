@@ -11,9 +11,9 @@ const (
 	mostOfDevices = 64
 )
 
-// halve says which of n things to keep: of the older half every second one, but the first, and all
-// precious ones. If that drops less than a quarter of the older half, it drops every second
-// precious one of them, too.
+// halve says which of n things to keep. Of the older half it keeps every second one, the first, and
+// all precious ones. If that drops less than a quarter of the older half, it also drops every
+// second precious one there.
 func halve(n int, precious func(i int) bool) (keep []bool) {
 	keep = make([]bool, n)
 	for i := range keep {
@@ -50,8 +50,8 @@ func (h *History) bound() bool {
 	return full
 }
 
-// thinPoints thins out the older half. Points with metrics, those at marks, and the first
-// ones, which later losses are compared with, go last.
+// thinPoints thins out the older half. It drops last the points with metrics, the points at marks,
+// and the first points, with which later losses are compared.
 func thinPoints(points []Point, marks []Mark) []Point {
 	marked := make(map[uint64]bool, len(marks))
 	for _, m := range marks {
@@ -87,7 +87,7 @@ func sum(a, b map[string]uint64) map[string]uint64 {
 	return c
 }
 
-// thinMarks thins out the older half. What changed the run goes last.
+// thinMarks thins out the older half. It drops last the marks that changed the run.
 func thinMarks(marks []Mark) []Mark {
 	keep := halve(len(marks), func(i int) bool {
 		k := marks[i].Kind

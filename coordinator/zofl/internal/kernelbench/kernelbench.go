@@ -30,8 +30,8 @@ type Config struct {
 	// Duration is about how long to measure, at most MaxDuration; 0 is 8 seconds. A round that
 	// began is finished, so a slow machine takes longer.
 	Duration time.Duration
-	// Dim is the number of parameters in replay; 0 is 10 million, or what a quarter of the
-	// available memory holds.
+	// Dim is the number of parameters in replay; 0 means 10 million, or fewer if a quarter of the
+	// available memory holds only that many.
 	Dim int
 	// Array is the size in bytes of the array for bandwidth; 0 is four times the largest cache,
 	// between 64 MiB and 1 GiB, and at most half of the available memory.
@@ -41,9 +41,9 @@ type Config struct {
 	Progress func(stage string, done float64)
 }
 
-// Run measures. It switches the instruction set of the whole process and restores it, so nothing
-// else should run in the process meanwhile. The error matches [ErrConfig] or [ErrBits], or is the
-// context's.
+// Run measures. It switches the instruction set of the whole process and then restores it, so no
+// other code should run in the process meanwhile. The error matches [ErrConfig] or [ErrBits], or is
+// the context's.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	r := &Result{Machine: describe(), Workers: runtime.GOMAXPROCS(0)}
 	cfg, err := cfg.withDefaults(r.Machine)

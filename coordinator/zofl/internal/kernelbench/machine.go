@@ -61,11 +61,11 @@ func fields(file string) map[string]string {
 	return all
 }
 
-// fits says whether so much memory is available, as far as the system says.
+// fits says whether this much memory is available, as far as the system tells.
 func (m Machine) fits(size int) bool { return m.Available == 0 || uint64(size) <= m.Available }
 
 const (
-	// replicaBytes are those of a parameter in the two models that replay.
+	// replicaBytes is the number of bytes for one parameter in the two models that replay.
 	replicaBytes = 2 * 4
 	// maxDim keeps their bytes within an int.
 	maxDim = math.MaxInt / replicaBytes

@@ -32,9 +32,9 @@ type Result struct {
 	ReplayDim     int     `json:"replay_dim"`
 	ReplayRecords int     `json:"replay_records"`
 
-	// Bandwidth and BandwidthN are the speed of a pass that reads and writes every element of an
-	// array of BandwidthArray bytes, on one core and on Workers cores, in bytes a second, read
-	// plus written. The shares are the fractions of it that a pass of x += a*z reaches.
+	// Bandwidth and BandwidthN are the speed of a pass that reads and writes every element of an array
+	// of BandwidthArray bytes, on one core and on Workers cores, in bytes a second, read plus written.
+	// The shares are fractions of it: how much of that speed a pass of x += a*z reaches.
 	Bandwidth       float64 `json:"bandwidth"`
 	BandwidthN      float64 `json:"bandwidth_n"`
 	BandwidthUnit   string  `json:"bandwidth_unit"`

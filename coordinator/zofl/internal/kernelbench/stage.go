@@ -66,7 +66,7 @@ func (s series) speed(i int) float64 {
 	return s.median(func(round []float64) float64 { return round[i] })
 }
 
-// ratio returns the median over rounds of the speed of task i divided by that of task j.
+// ratio returns the median over rounds of the speed of task i divided by the speed of task j.
 func (s series) ratio(i, j int) float64 {
 	return s.median(func(round []float64) float64 { return round[i] / round[j] })
 }

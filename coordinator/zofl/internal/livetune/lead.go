@@ -107,8 +107,8 @@ func (l *lead) await(ctx context.Context, after uint64) (*operate.Status, error)
 	}
 }
 
-// stands says whether the run has paused as it was told to. It goes on by itself where it waits for
-// devices, or for its log.
+// stands says whether the run has paused as it was told to. The tuning goes on by itself after it
+// waited for devices or for its log.
 func (l *lead) stands(s *operate.Status) (bool, error) {
 	if s.Waits != l.told && l.Waiting != nil {
 		l.Waiting(s.Waits)
@@ -174,8 +174,8 @@ func (t *tuning) rollback(ctx context.Context, to place) error {
 	return nil
 }
 
-// goOn lets the run go on from the best state, also if ctx has ended. If somebody else paused it,
-// it stays paused. A pause takes the place of one to come.
+// goOn lets the run go on from the best state, also if ctx has ended. If another operator paused
+// it, it stays paused. A pause takes the place of one to come.
 func (t *tuning) goOn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), absence)
 	defer cancel()

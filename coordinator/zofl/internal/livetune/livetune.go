@@ -17,30 +17,30 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Stage is that of the trials in a result.
+// Stage is the stage of the trials in a result.
 const Stage = "live"
 
-// defaultRounds are those of a trial.
+// defaultRounds is the number of rounds of a trial.
 const defaultRounds = 50
 
-// Config says what to try on which run.
+// Config says which run to tune, and which values to try.
 type Config struct {
 	Conn *nats.Conn
 	Run  string
-	// Factors are what the run's step is multiplied with, in order; nil: 1, 1/4 and 4.
+	// Factors multiply the run's step, in this order; nil means 1, 1/4 and 4.
 	Factors []float32
-	// Rounds are those of a trial, if they fit the budget; 0: 50.
+	// Rounds is the number of rounds of a trial, if they fit the budget; 0 means 50.
 	Rounds uint64
-	// Queries bounds the loss evaluations of all devices in the trials; 0: as many as the trials
+	// Queries bounds the loss evaluations of all devices in the trials. 0 means as many as the trials
 	// take if every round asks every member.
 	Queries uint64
-	// Progress, unless nil, is called after each trial, and Waiting whenever what the run waits for
-	// has changed.
+	// Progress, unless nil, is called after each trial. Waiting, unless nil, is called whenever the
+	// reason for which the run waits has changed.
 	Progress func(tune.Trial)
 	Waiting  func(string)
 }
 
-// A Result is what was found. Its plan is the one with which the run continues.
+// A Result is the outcome of the trials. Its plan is the plan with which the run continues.
 type Result struct {
 	tune.Result
 	Budget uint64
@@ -50,9 +50,9 @@ type Result struct {
 // ErrUnfit means that the run cannot be tuned in its present state; the text says why.
 var ErrUnfit = errors.New("the run cannot be tuned")
 
-// Run tunes a run. If ctx ends or a trial cannot go on, it returns the run to the best state so far
-// before it returns the error, with what was tried. The error matches [ErrUnfit], or is one of
-// package operate.
+// Run tunes a run. If ctx ends or a trial cannot go on, it first returns the run to the best state
+// so far. Then it returns the error, and the trials made so far. The error matches [ErrUnfit], or
+// is one of package operate.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Factors == nil {
 		c.Factors = []float32{1, 0.25, 4}
@@ -183,7 +183,7 @@ func (t *tuning) step(factor float32) float32 {
 	return float32(rounded)
 }
 
-// conclude chooses the best trial, if that lowered the loss below that of the first rounds.
+// conclude chooses the best trial, if its loss ended below the loss of the first rounds.
 func (t *tuning) conclude() {
 	r, sum, begun := &t.result.Result, 0.0, 0.0
 	for _, a := range t.trials {

@@ -51,8 +51,8 @@ func (t *tuning) try(ctx context.Context, step float32, rounds uint64) error {
 	return nil
 }
 
-// legs runs rounds after a record, as many at a time as surely fit the budget, and counts what they
-// took. It returns what the coordinator says of them.
+// legs runs rounds after a record, as many at a time as surely fit the budget, and counts the
+// evaluations that they took. It returns what the coordinator reports about them.
 func (t *tuning) legs(ctx context.Context, began, rounds uint64,
 	a *tune.Trial) (done []operate.Round, err error) {
 	for left := rounds; left > 0 && err == nil; {
@@ -112,14 +112,14 @@ func (a *trial) judge(rounds []operate.Round, diverged bool) {
 	}
 }
 
-// A budget is loss evaluations, and what a round takes of them.
+// A budget is a number of loss evaluations, and how many of them a round takes.
 type budget struct {
 	plan    *plan.Plan
 	left    uint64
 	members uint32
 }
 
-// budgetOf returns the budget of a run with so many members.
+// budgetOf returns the budget of a run with the given number of members.
 func budgetOf(c *Config, p *plan.Plan, members uint32) (budget, error) {
 	b := budget{plan: p, left: c.Queries, members: max(members, 1)}
 	if b.left == 0 {
@@ -132,8 +132,8 @@ func budgetOf(c *Config, p *plan.Plan, members uint32) (budget, error) {
 	return b, nil
 }
 
-// most returns the most loss evaluations that a round takes: a device computes a record once, in
-// whichever attempts it is asked.
+// most returns the largest number of loss evaluations of a round. A device computes a record once,
+// however many attempts ask it.
 func (b *budget) most() uint64 {
 	p := b.plan
 	sum := p.PhaseQueries(0, p.MaxPerturbations())
@@ -151,11 +151,12 @@ func (b *budget) surveyed(kind string) uint64 {
 	return survey.Named(kind).Queries(b.plan)
 }
 
-// sure returns how many rounds fit what is left, with the one that is open when the run pauses.
+// sure returns how many rounds surely fit the remaining budget. It counts the round that is open
+// when the run pauses.
 func (b *budget) sure() uint64 { return max(b.left/b.most(), 1) - 1 }
 
-// rounds returns the rounds of a trial, of so many that are left to do: those wanted, or what fits
-// if rounds ask as many devices as the plan says.
+// rounds returns the number of rounds of a trial when left trials remain: the wanted number, or as
+// many as fit if rounds ask as many devices as the plan says.
 func (b *budget) rounds(wanted, trials uint64) uint64 {
 	if b.sure() == 0 {
 		return 0
@@ -164,8 +165,8 @@ func (b *budget) rounds(wanted, trials uint64) uint64 {
 	return min(wanted, max(b.left/trials/usual, 2)-1)
 }
 
-// spend takes what rounds took off the budget, and the round that was open at the pause. Devices
-// that were asked count, whether or not they answered.
+// spend subtracts from the budget the evaluations of rounds, and of the round that was open at the
+// pause. Devices that were asked count, whether or not they answered.
 func (b *budget) spend(rounds []operate.Round, s *operate.Status) uint64 {
 	usual := uint64(b.members)
 	if s.Present >= s.Members {

@@ -1,4 +1,4 @@
-// Package logkind opens the log of a run wherever it is stored: in a directory, or in JetStream.
+// Package logkind opens the log of a run in a directory or in JetStream.
 package logkind
 
 import (
@@ -36,7 +36,7 @@ type logKind struct {
 	// remote means that the log is at the broker, which may be away for a while.
 	remote bool
 	open   func(context.Context, Spec) (runlog.Log, error)
-	// history returns where the history beside the log is.
+	// history returns the place of the history beside the log.
 	history func(Spec) history.Store
 }
 
@@ -66,10 +66,10 @@ func Open(ctx context.Context, spec Spec) (runlog.Log, error) {
 	return kindOf(spec.Place).open(ctx, spec)
 }
 
-// History returns where the history beside the log that a spec names is. The log must be open.
+// History returns the place of the history beside the log that a spec names. The log must be open.
 func History(spec Spec) history.Store { return kindOf(spec.Place).history(spec) }
 
-// OpenToRead opens a log that must be there, and changes nothing in it.
+// OpenToRead opens an existing log, and changes nothing in it.
 func OpenToRead(ctx context.Context, spec Spec) (runlog.Log, error) {
 	spec.reading = true
 	return OpenExisting(ctx, spec)
@@ -116,7 +116,7 @@ func openJetStream(ctx context.Context, spec Spec) (runlog.Log, error) {
 	return log, nil
 }
 
-// holder names this process, for people who want to know who leads.
+// holder names this process, for people who want to know which process leads.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {

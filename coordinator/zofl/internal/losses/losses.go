@@ -33,7 +33,7 @@ type Source struct {
 	program *lossprogram.Program // while it runs
 }
 
-// FlagNames are the names of its flags, without that of the seed and of the number of devices.
+// FlagNames are the names of its flags, without the flags for the seed and the number of devices.
 var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup", "patience"}
 
 // Flags adds the flags of losses.
@@ -143,7 +143,7 @@ func (l *Source) Ready(ctx context.Context) error {
 	}
 }
 
-// Losses returns the losses of so many devices with a plan.
+// Losses returns the losses of the given number of devices with a plan.
 func (l *Source) Losses(p *plan.Plan, devices int, seed uint64) (
 	list []clientobjective.Objective, err error) {
 	switch {

@@ -43,8 +43,8 @@ func (p *Program) shared(cmd *cobra.Command) {
 		"how long after the end of a round the program may still answer; then it is killed")
 }
 
-// Start starts the program of a command line. It moves what the command prints out of the way of
-// a program that reads standard output.
+// Start starts the program of a command line. It moves the command's own output away from standard
+// output if a loss program uses that.
 func (p *Program) Start(
 	cmd *cobra.Command, command []string, logger *slog.Logger,
 ) (*lossprogram.Program, error) {
@@ -76,7 +76,7 @@ func (p *Program) Start(
 	return program, err
 }
 
-// startFault says what helps where the system does not start a program.
+// startFault says what helps if the system does not start a program.
 func startFault(flag, name string, err error) error {
 	missing, fault := (*exec.Error)(nil), (*fs.PathError)(nil)
 	switch {

@@ -21,7 +21,7 @@ type child struct {
 	done   chan struct{} // closed when it has ended
 }
 
-// startChild runs a command. What it writes to standard error becomes lines of the log.
+// startChild runs a command. Its standard error becomes lines of the log.
 func startChild(command []string, logger *slog.Logger) (*child, error) {
 	var ends []*os.File
 	pipe := func() (r, w *os.File, err error) {
@@ -90,7 +90,7 @@ func (c *child) end(patience time.Duration) {
 // status says how a program ended.
 func (c *child) status() string { return c.cmd.ProcessState.String() }
 
-// logLines logs what a program writes to standard error, until it is closed.
+// logLines logs the standard error of a program, line by line, until it is closed.
 func logLines(r io.ReadCloser, logger *slog.Logger) {
 	defer r.Close()
 	in := bufio.NewReaderSize(r, 4096) // a longer line becomes several

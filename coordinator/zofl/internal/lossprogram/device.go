@@ -18,7 +18,7 @@ type device struct {
 	id string
 }
 
-// Objective returns that of a device. It evaluates and differentiates if the program does.
+// Objective returns the objective of a device. It evaluates and differentiates if the program does.
 func (p *Program) Objective(id string) objective.Batched {
 	d := &device{p, id}
 	switch {
@@ -163,8 +163,9 @@ func (g differentiator) Gradient(
 	return loss, err
 }
 
-// lossesOf reads the words of an answer into as many losses. One that is not finite is the client's
-// to judge: it may be so far from the model, where the client looks for mu and for a step.
+// lossesOf reads the words of an answer, and returns an error unless there are as many losses as
+// asked. One that is not finite is the client's to judge: it may be so far from the model, where
+// the client looks for mu and for a step.
 func lossesOf(to []float64, words []string) error {
 	if len(words) != len(to) {
 		return fmt.Errorf("the program answered %d numbers after loss, and was asked for %d", len(words),
@@ -184,7 +185,8 @@ func lossesOf(to []float64, words []string) error {
 	return nil
 }
 
-// metricsOf reads the words of an answer into as many metrics, which are finite.
+// metricsOf reads the words of an answer, and returns an error unless there are as many metrics as
+// asked, all finite.
 func metricsOf(to []float64, words []string) error {
 	for i, word := range words {
 		v, err := strconv.ParseFloat(word, 64)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// version is that of the protocol in docs/exec.md.
+// version is the version of the protocol in docs/exec.md.
 const version = "1"
 
-// mostPoints bounds what a program may ask for in one request.
+// mostPoints bounds the points that a program may ask for in one request.
 const mostPoints = 4096
 
-// A hello is what a program says of itself.
+// A hello is a program's description of itself.
 type hello struct {
 	dim, samples, points int
 	evaluate, gradient   bool
@@ -73,7 +73,7 @@ func (h *hello) set(key, value string) error {
 	return nil
 }
 
-// clip shortens what a program said, for messages.
+// clip shortens a program's output for messages.
 func clip(text string) string {
 	const most = 200
 	if len(text) <= most {

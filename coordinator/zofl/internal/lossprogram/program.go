@@ -1,5 +1,5 @@
-// Package lossprogram has objectives whose loss is computed by another program, in any language.
-// docs/exec.md has the protocol.
+// Package lossprogram makes objectives whose loss another program computes, in any language.
+// docs/exec.md defines the protocol.
 package lossprogram
 
 import (
@@ -52,7 +52,7 @@ type Program struct {
 	ended chan struct{} // closed when no program will run any more
 }
 
-// Start starts a program and waits until it has said what it is. Close ends it.
+// Start starts a program and waits for its hello. Close ends it.
 func Start(ctx context.Context, cfg Config) (*Program, error) {
 	if cfg.Startup == 0 {
 		cfg.Startup = time.Minute

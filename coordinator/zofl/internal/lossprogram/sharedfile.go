@@ -84,8 +84,8 @@ func (s *sharedFile) point(i int) []float32 {
 }
 
 // check returns an error if a program cannot read or write the whole file by its name any more:
-// systems clean up, and programs that open it for writing may cut it. To touch what was cut would
-// end this process.
+// systems clean up, and programs that open it for writing may cut it. Reading the part that was cut
+// off would end this process.
 func (s *sharedFile) check() error {
 	named, err := os.Stat(s.file.Name())
 	own, err2 := s.file.Stat()

@@ -98,7 +98,7 @@ func (t *talk) free(ctx context.Context) error {
 }
 
 // ask sends a request and returns the arguments of its answer, which begins with verb. A program
-// that answers with anything but that or an error is out of step, and ends.
+// that sends neither an answer nor an error is out of step, and is ended.
 func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) {
 	if err := t.free(ctx); err != nil {
 		return nil, err

@@ -31,11 +31,12 @@ type Meter struct {
 	name string
 }
 
-// buckets are seconds of a round: runs on one machine take milliseconds, those of phones minutes.
+// buckets are seconds of a round: rounds on one machine take milliseconds, rounds with phones take
+// minutes.
 var buckets = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100, 300, 1000, 3000}
 
-// New returns the metrics of a run whose rounds a history keeps. Until [Meter.Lead] there are those
-// of the process alone.
+// New returns the metrics of a run. A history keeps the rounds of the run. Until [Meter.Lead] is
+// called, there are only the metrics of the process.
 func New(h *history.History) *Meter {
 	m := &Meter{history: h, registry: prometheus.NewRegistry()}
 	of := []string{"run"}
@@ -65,7 +66,7 @@ func (m *Meter) Handler() http.Handler {
 		EnableOpenMetrics: true, MaxRequestsInFlight: 4, ErrorHandling: promhttp.ContinueOnError})
 }
 
-// Lead says who leads the run from now on.
+// Lead says which coordinator leads the run from now on.
 func (m *Meter) Lead(r history.Run) {
 	status := r.Status()
 	m.mu.Lock()

@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A state collects, at each scrape, what the coordinator and the history know.
+// A state collects, at each scrape, the numbers of the coordinator and the history.
 type state struct{ m *Meter }
 
-// Names of metrics, each of them with the label run.
+// Names of metrics. Each metric has the label run.
 var (
 	inState = describe("state", "1 for the state that the coordinator is in, 0 for the others.",
 		"state")
@@ -53,8 +53,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("zofl_"+name, help, append([]string{"run"}, labels...), nil)
 }
 
-// Describe implements [prometheus.Collector]. It sends nothing: which series there are depends on
-// the run.
+// Describe implements [prometheus.Collector]. It sends no descriptions, because the set of series
+// depends on the run.
 func (state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].

@@ -1,5 +1,5 @@
-// Package modelfile is the flags that name the model with which a run begins, and the file to which
-// it is written.
+// Package modelfile defines the flags that name the file of the initial model, and the file to
+// which the trained model is written.
 package modelfile
 
 import (

@@ -48,7 +48,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// hashedName is the end of a tensor's name, and a hash that tells it from others that end so.
+// hashedName is the end of a tensor's name followed by a hash, which distinguishes it from other
+// names with the same end.
 func hashedName(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	end := plainName(name)

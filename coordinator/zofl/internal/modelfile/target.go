@@ -17,7 +17,8 @@ type Target struct {
 	flag string // that names it
 }
 
-// TargetOf returns what to write. Without --like a file like that of --initial is a copy of it.
+// TargetOf returns what to write. Without --like, a file in the format of --initial is a copy of
+// that file.
 func TargetOf(out, like string, initial *Choice) (t Target, err error) {
 	t = Target{out, like, "--like"}
 	if like == "" && initial.File != "" && tensors.CheckName(initial.File) == nil &&

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// none returns a loss that costs nothing, for who measures all the rest: a bowl of the first
-// parameter. A constant would leave nothing to choose mu and the step by.
+// none returns a loss that costs nothing, for people who measure everything else: a bowl of the
+// first parameter. With a constant loss, there would be nothing to choose mu and the step by.
 func none(_ string, dim int) (objective.Flat, error) {
 	if dim < 1 {
 		return nil, &plan.Error{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 )
 
-// Slow returns an objective whose every loss evaluation waits d first. It has losses by class if o
+// Slow returns an objective that waits d before every loss evaluation. It has losses by class if o
 // does.
 func Slow(o objective.Flat, d time.Duration) objective.Flat {
 	if d <= 0 {

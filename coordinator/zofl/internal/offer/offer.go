@@ -1,8 +1,8 @@
 // Package offer carries the file of a model from the coordinator's process to devices, in pieces.
 //
 // A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. The answer is the size of the
-// file in as many bytes, and what the file has from there on, at most 60 KiB. Nothing is signed: a
-// device knows the SHA-256 of the file from whoever made the plan, and keeps nothing else.
+// file, and the bytes of the file from that offset on, at most 60 KiB. Nothing is signed: a device
+// knows the SHA-256 of the file from the person who made the plan, and keeps no other file.
 package offer
 
 import (
@@ -79,8 +79,8 @@ func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 	}, nil
 }
 
-// answer sends a piece. A request that is none has no answer, nor has one beyond the share of its
-// device.
+// answer sends a piece. A malformed request gets no answer. Neither does a request beyond the share
+// of its device.
 func (f *File) answer(m *nats.Msg) {
 	if len(m.Data) != numberLen || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		return
@@ -113,8 +113,8 @@ const (
 	between      = time.Second
 )
 
-// Get sees to it that the file is there. The error matches [ErrOther] if it is another one. What
-// was fetched appears complete and right, or not at all.
+// Get sees to it that the file is there. The error matches [ErrOther] if it is another one. A
+// fetched file appears complete and right, or not at all.
 func (r *Request) Get(ctx context.Context) error {
 	if _, err := os.Stat(r.Name); errors.Is(err, os.ErrNotExist) {
 		err = vector.Create(r.Name, func(to *os.File) error { return r.fetch(ctx, to) })
@@ -180,7 +180,7 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 	return r.compare(to)
 }
 
-// piece asks for what the file has from an offset on.
+// piece asks for the bytes of the file from an offset on.
 func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

@@ -15,8 +15,8 @@ const (
 	mostDevices = 1 << 16
 )
 
-// shares bound what each device may take, so that one that asks for pieces forever does not fill
-// the coordinator's line. One goroutine uses them.
+// shares bound how much each device may fetch, so that a device that asks for pieces forever does
+// not fill the coordinator's line. One goroutine uses them.
 type shares struct {
 	pieces int // of a model
 	of     map[string]*rate.Limiter

@@ -15,14 +15,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Desk does what operators ask of one coordinator, whatever way they come: over the broker, see
+// A Desk carries out the commands of operators for one coordinator. They come over the broker, see
 // [Serve], or from the dashboard. Any goroutine may call its methods.
 type Desk struct {
 	c     *coordinator.Coordinator
 	watch *Watch
 }
 
-// NewDesk returns the desk of a coordinator, whose Recorder must pass its events to watch.
+// NewDesk returns the desk of a coordinator. The coordinator's Recorder must pass its events to
+// watch.
 func NewDesk(c *coordinator.Coordinator, watch *Watch) *Desk { return &Desk{c, watch} }
 
 // Verbs are the commands that [Desk.Do] takes.
@@ -30,8 +31,8 @@ func Verbs() []string {
 	return []string{VerbStatus, VerbPause, VerbResume, VerbStop, VerbRollback, VerbChange, VerbRetire}
 }
 
-// Do does a command, and returns the status after it. Pending says that it was accepted but is not
-// done within some seconds. The error says why the coordinator did not do it.
+// Do does a command, and returns the status after it. Pending means that the command was accepted
+// but is not done within some seconds. The error says why the coordinator did not do it.
 func (d *Desk) Do(verb string, r Request) (*Status, error) {
 	do, ok := map[string]func(Request) (bool, error){
 		VerbStatus:   func(Request) (bool, error) { return true, nil },
@@ -88,9 +89,10 @@ func (d *Desk) Devices() (list []Device, at time.Time) {
 // it is, marked as pending.
 const obeyWithin = 3 * time.Second
 
-// settled does something, and waits for an event of one of these kinds, or one after which the
-// coordinator's status shows that it is done. The status alone would show it before the event is
-// recorded: who asks for the history next expects that there.
+// settled carries out a command. It then waits for an event of one of these kinds, or for an event
+// after which the coordinator's status shows that the command is done. The status alone would show
+// it before the event is recorded, but an operator who asks for the history next expects the event
+// there.
 func (d *Desk) settled(do func(), shows func(report.State) bool,
 	kinds ...report.EventKind) (bool, error) {
 	x := d.watch.expect(func(e report.Event) bool {

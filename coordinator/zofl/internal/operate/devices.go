@@ -34,7 +34,7 @@ type Device struct {
 	Record   uint64     `json:"record,omitempty"`     // the last one that it contributed to
 	Behind   uint64     `json:"behind,omitempty"`     // records of the log since that one
 
-	// What the device tells about itself. It may be wrong.
+	// Device is what the device says about itself. It may be wrong.
 	Program  string `json:"program,omitempty"`
 	Platform string `json:"platform,omitempty"`
 	Battery  uint8  `json:"battery_percent,omitempty"`
@@ -82,14 +82,14 @@ func deviceOf(d *report.Device, now time.Time) Device {
 	return out
 }
 
-// A page answers a request for devices: those from a slot on, as many as fit into a message.
+// A page answers a request for devices: the devices from a slot on, as many as fit into a message.
 type page struct {
 	Devices []Device `json:"devices"`
 	More    bool     `json:"more"` // the last device is not the last member
 }
 
 // Devices returns the members of a run, the absent ones first, then by slot. An open roster has
-// none. The error is as that of [Ask].
+// none. It returns the errors of [Ask].
 func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	var list []Device
 	for {
@@ -125,7 +125,8 @@ func (s *service) devices(r micro.Request, request Request) {
 	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.pageLen))
 }
 
-// pageOf returns the devices from a slot on, in at most so many bytes, but one device at least.
+// pageOf returns the devices from a slot on. It has at most the given number of bytes, but at least
+// one device.
 func pageOf(list []report.Device, from int, now time.Time, most int) page {
 	p := page{Devices: []Device{}}
 	size := 0

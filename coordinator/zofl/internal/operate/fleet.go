@@ -27,7 +27,7 @@ type View struct {
 	Rows       int    `json:"rows,omitempty"`   // most rows
 }
 
-// Columns are those that a table on a terminal has, of those that a [View] can sort by.
+// Columns are the columns of the table on a terminal, out of all by which a [View] can sort.
 func Columns() []string { return []string{"id", "state", "seen", "latency", "declines", "missed"} }
 
 // Rows are rows of the table of devices.
@@ -38,7 +38,7 @@ type Rows struct {
 	Members  int      `json:"members"`  // of the run; 0 for an open roster
 }
 
-// Fleet returns rows of a run's table of devices. The error is as that of [Ask].
+// Fleet returns rows of a run's table of devices. It returns the errors of [Ask].
 func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error) {
 	rows := &Rows{}
 	if err := exchange(ctx, nc, run, VerbFleet, Request{View: &v}, rows); err != nil {
@@ -61,7 +61,7 @@ func (s *service) fleet(r micro.Request, request Request) {
 	_ = r.RespondJSON(rowsOf(s.desk.c.Devices(), *v, time.Now(), s.pageLen))
 }
 
-// rowsOf returns rows of a list in at most so many bytes, but one row at least.
+// rowsOf returns rows of a list, in at most the given number of bytes, but at least one row.
 func rowsOf(members []report.Device, v View, now time.Time, most int) Rows {
 	devices := make([]Device, len(members))
 	for i := range members {
@@ -139,7 +139,7 @@ func charge(d *Device) uint8 {
 	return d.Battery
 }
 
-// silence is since when nothing was heard of a device; one that was never heard of is last.
+// silence is the time of the last message from a device; a device that never sent one comes last.
 func silence(d *Device) float64 {
 	if d.LastSeen == nil {
 		return 1e18

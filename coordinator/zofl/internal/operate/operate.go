@@ -1,7 +1,7 @@
 // Package operate carries an operator's commands to a running coordinator: a request to
-// zo.<run>.o.<verb> is answered with the coordinator's status as JSON. The coordinator's side
-// is a NATS micro service, so `nats micro ls` finds it and counts its requests. The broker's
-// permissions decide who may send commands.
+// zo.<run>.o.<verb> is answered with the coordinator's status as JSON. The coordinator's side is a
+// NATS micro service, so `nats micro ls` finds it and counts its requests. The permissions on the
+// broker decide who may send commands.
 package operate
 
 import (
@@ -39,7 +39,7 @@ const (
 type Request struct {
 	Reason string `json:"reason,omitempty"` // pause, stop: why, for people
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
-	// Fields are what a change sets: field=value of the plan.
+	// Fields are the assignments of a change: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
 	ID     string   `json:"id,omitempty"`   // retire: the member
 	From   uint32   `json:"from,omitempty"` // devices: the first slot
@@ -59,7 +59,7 @@ var ErrNobody = errors.New("no coordinator answers")
 // ErrDenied means that the broker does not let this user command the run.
 var ErrDenied = errors.New("the broker does not let this user command the run")
 
-// ErrRefused means that the coordinator did not do what was asked. The text says why.
+// ErrRefused means that the coordinator refused the command. The text says why.
 var ErrRefused = errors.New("refused")
 
 // Ask sends a command and returns the coordinator's status after it. The error matches
@@ -140,8 +140,8 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 // MaxRequest is longer than any request, in bytes.
 const MaxRequest = 4 << 10
 
-// answer does what a request asks, and answers with the status, or with a page. If the answer is
-// lost, the operator sends the request again.
+// answer carries out a request, and answers with the status or with a page. If the answer is lost,
+// the operator sends the request again.
 func (s *service) answer(r micro.Request, verb string) {
 	var request Request
 	if len(r.Data()) > MaxRequest {

@@ -45,13 +45,14 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	return list
 }
 
-// A roundPage is the answer to a request for rounds: those after a record, as many as fit.
+// A roundPage answers a request for rounds: the rounds after a record, as many as fit.
 type roundPage struct {
 	Rounds []Round `json:"rounds"`
 	More   bool    `json:"more"`
 }
 
-// rounds returns the rounds after a record, in at most so many bytes, but one round at least.
+// rounds returns the rounds after a record, in at most the given number of bytes, but at least one
+// round.
 func (w *Watch) rounds(after uint64, most int) roundPage {
 	p, size, last := roundPage{Rounds: []Round{}}, 0, uint64(0)
 	for _, r := range roundsOf(w.Rounds().Snapshot(after + 1)) {
@@ -66,8 +67,8 @@ func (w *Watch) rounds(after uint64, most int) roundPage {
 	return p
 }
 
-// Rounds returns the rounds of a run after a record, as its history has them: all of the last
-// thousands, and fewer of those before. The error is as that of [Ask].
+// Rounds returns the rounds of a run after a record, as its history holds them: all of the last
+// thousands, and some of the earlier ones. It returns the errors of [Ask].
 func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Round, error) {
 	var list []Round
 	for {
@@ -91,8 +92,8 @@ type historyPage struct {
 	More   bool            `json:"more"`
 }
 
-// historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most so
-// many bytes, but one of them at least.
+// historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most the
+// given number of bytes, but at least one of them.
 func (w *Watch) historyPage(r Request, most int) historyPage {
 	p, size := historyPage{Points: []history.Point{}, Marks: []history.Mark{}}, 0
 	full := func(entry any) bool {
@@ -136,7 +137,7 @@ func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]his
 }
 
 // NewHistory returns the points of a run's history from a record on, and all its marks but the
-// first so many. The error is as that of [Ask].
+// first marks. The error is as that of [Ask].
 func NewHistory(ctx context.Context, nc *nats.Conn, run string, from uint64, seen int) (
 	points []history.Point, marks []history.Mark, err error) {
 	points = []history.Point{}

@@ -11,7 +11,7 @@ import (
 // A Status is a coordinator's status in JSON.
 type Status struct {
 	Run string `json:"run"`
-	// Version is that of the program that coordinates; "": it is older than 0.1.0.
+	// Version is the version of the coordinator's program; "" means that it is older than 0.1.0.
 	Version string `json:"version,omitempty"`
 
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
@@ -28,12 +28,12 @@ type Status struct {
 	// Of is the round at which the plan ends the run; 0: at none.
 	Of    uint64 `json:"of,omitempty"`
 	Epoch uint64 `json:"epoch"`
-	// Key is the coordinator's public key, with which it signs; "": it does not.
+	// Key is the public key with which the coordinator signs; "" if it does not sign.
 	Key     string `json:"key,omitempty"`
 	Members uint32 `json:"members"`
 
 	Present uint32 `json:"present"` // members that a round waits for
-	// Waits says for which devices round 1 waits, and what starts without them.
+	// Waits says for which devices round 1 waits, and which field starts the run without them.
 	Waits string `json:"waits,omitempty"`
 
 	Phase         uint8  `json:"phase,omitempty"`  // of the open round: 1 or 2 if rounds have two
@@ -60,16 +60,17 @@ type Status struct {
 	Dropped  uint64          `json:"dropped"`
 	// TurnedAway counts, by kind, messages that were dropped without a look.
 	TurnedAway map[string]uint64 `json:"turned_away,omitempty"`
-	// Offenders sent most of what was turned away or faulty.
+	// Offenders are the senders of most refused or faulty messages.
 	Offenders []Offender `json:"offenders,omitempty"`
 	// SameID names members as which two devices send.
 	SameID []string `json:"same_id,omitempty"`
-	// Unused says of members why their work counts for little or nothing.
+	// Unused explains, for each such member, why its work counts for little or nothing.
 	Unused map[string]string `json:"unused,omitempty"`
 }
 
-// An Offender is a sender of messages that were refused, or that no honest device sends: an id, or
-// "X of _INBOX.Y" for a connection that asks by ids without a slot, of which X is the last.
+// An Offender is a sender of messages that were refused, or that no honest device sends. It is an
+// id, or "X of _INBOX.Y" for a connection that asks with ids without a slot, of which X is the
+// last.
 type Offender struct {
 	ID      string `json:"id"`
 	Refused uint64 `json:"refused,omitempty"`
@@ -84,10 +85,10 @@ type Evaluation struct {
 	Names   []string  `json:"names,omitempty"` // of the metrics
 }
 
-// Digests are the digests that devices report of their state after record N: the first 8 bytes
-// of each digest in hexadecimal, and how many devices have it. All devices should have the same.
-// Reference is the digest that the run takes as right, and Source is who reported it: a witness's
-// id, or "plurality". Differing devices have another one; Differ names the first 16.
+// Digests are the digests that devices report of their state after record N: the first 8 bytes of
+// each digest in hexadecimal, and how many devices have it. All devices should have the same.
+// Reference is the digest that the run trusts, and Source says who reported it: a witness's id, or
+// "plurality". Differing devices have another one; Differ names the first 16.
 type Digests struct {
 	N         uint64            `json:"n"`
 	Devices   map[string]uint32 `json:"devices"`
@@ -140,8 +141,8 @@ func StatusOf(s report.Status) Status {
 	return out
 }
 
-// Asks says what the open round asks devices for instead of scalars, and how many have answered;
-// nothing if it asks for scalars.
+// Asks says what the open round asks devices for instead of scalars, and how many have answered. It
+// is empty if the round asks for scalars.
 func (s *Status) Asks() string {
 	what := s.Survey
 	switch survey.Named(s.Survey) {

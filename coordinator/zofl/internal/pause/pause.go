@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits for so long, or until the context is done: then it returns the cause.
+// For waits for a duration or until the context is done. If the context is done, it returns the
+// cause.
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -8,7 +8,8 @@ import (
 	"os"
 )
 
-// Open opens a file for reading. Of what is no regular file it returns an error, and opens nothing.
+// Open opens a file for reading. If the file is not a regular one, it returns an error and opens
+// nothing.
 func Open(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -17,7 +18,7 @@ func Open(name string) (*os.File, error) {
 	return os.Open(name) // its error names the file
 }
 
-// instead says what a mode is of, and what to give instead.
+// instead says what kind of file a mode belongs to, and what to give instead.
 func instead(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

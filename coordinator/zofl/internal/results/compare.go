@@ -13,7 +13,7 @@ import (
 // A Comparison is two runs side by side.
 type Comparison struct {
 	A, B *Run
-	// Measure is what is compared: a metric that both runs have, or the smoothed training loss.
+	// Measure is the compared quantity: a metric that both runs have, or the smoothed training loss.
 	Measure string
 	Rises   bool // a higher value is better
 	a, b    Series
@@ -62,7 +62,7 @@ type Difference struct {
 // mostShown is the longest value of a field that people are shown.
 const mostShown = 40
 
-// Short cuts a value that is too long to be read, such as a run key.
+// Short shortens a value that is too long to read, such as a run key.
 func Short(value string) string {
 	if r := []rune(value); len(r) > mostShown {
 		return string(r[:mostShown]) + "…"
@@ -70,7 +70,7 @@ func Short(value string) string {
 	return value
 }
 
-// Differences are the fields in which the plans differ that the runs began with.
+// Differences are the fields in which the initial plans of the runs differ.
 func (c *Comparison) Differences() ([]Difference, error) {
 	a, err := valuesOf(&c.A.Plan)
 	if err != nil {
@@ -99,7 +99,8 @@ func valuesOf(p *plan.Plan) (map[string]string, error) {
 	return all, err
 }
 
-// A Reached is what each run had spent when it first reached a value; nil: it never did.
+// A Reached holds what each run had spent when it first reached a value; nil means that it never
+// did.
 type Reached struct {
 	Value float64 `json:"value"`
 	A     *Sample `json:"a"`
@@ -155,7 +156,7 @@ func (c *Comparison) first(s Series, v float64) *Sample {
 	return nil
 }
 
-// An Equal is what each run had at equal costs.
+// An Equal holds the values of each run at equal costs.
 type Equal struct {
 	Of    string  `json:"of"` // what costs
 	Spent float64 `json:"spent"`
@@ -164,7 +165,7 @@ type Equal struct {
 }
 
 // Equal compares values at equal rounds, queries and bytes of a device: at a quarter, a half and
-// all of what the cheaper run has spent. The value is the last one measured by then.
+// all of the cheaper run's cost. The value is the last one measured by then.
 func (c *Comparison) Equal() (list []Equal) {
 	for _, x := range axes {
 		end := math.Min(x.of(c.a.At[len(c.a.At)-1]), x.of(c.b.At[len(c.b.At)-1]))

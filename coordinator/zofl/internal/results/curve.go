@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/chart"
 )
 
-// A Sample is a value, and what a device that took part in every round had spent by then.
+// A Sample is a value, and the cost until then for a device that took part in every round.
 type Sample struct {
 	Round   float64 `json:"round"`
 	Queries float64 `json:"queries"` // losses evaluated
@@ -17,7 +17,7 @@ type Sample struct {
 	Value   float64 `json:"value"`
 }
 
-// A Series is a value over a run. What a rollback undid is not in it.
+// A Series is a value over a run. It does not contain records that a rollback undid.
 type Series struct {
 	Name string
 	At   []Sample
@@ -33,7 +33,7 @@ func (r *Run) Loss() Series {
 	})
 }
 
-// Metric is what devices measured, by its name in the plan.
+// Metric holds the measurements of devices, by their name in the plan.
 func (r *Run) Metric(name string) Series {
 	return r.series(name, func(p *history.Point) *float64 { return p.Metric(name) })
 }
@@ -89,10 +89,10 @@ func (s Series) Smooth() Series {
 	return out
 }
 
-// mostPoints are those of a curve in a chart. Of more, neighbors are averaged.
+// mostPoints bounds the points of a curve in a chart. Of more, neighbors are averaged.
 const mostPoints = 400
 
-// points returns the points of a curve over what x says.
+// points returns the points of a curve over the axis x.
 func (s Series) points(x func(Sample) float64) (points []chart.Point) {
 	width := len(s.At)/mostPoints + 1
 	for part := range slices.Chunk(s.At, width) {
@@ -105,7 +105,7 @@ func (s Series) points(x func(Sample) float64) (points []chart.Point) {
 	return points
 }
 
-// An axis is what values are drawn or compared over.
+// An axis is the quantity over which values are drawn or compared.
 type axis struct {
 	Name string
 	of   func(Sample) float64

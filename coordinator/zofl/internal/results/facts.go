@@ -30,7 +30,7 @@ func (r *Run) Outcome() []Fact {
 	return append(facts, Fact{"hash of the last record", r.Hash})
 }
 
-// Costs are those of a device that took part in every round.
+// Costs are the costs of a device that took part in every round.
 func (r *Run) Costs() []Fact {
 	up, down, before := uint64(0), uint64(0), uint64(0)
 	var seconds []float64
@@ -125,7 +125,7 @@ func (r *Run) Participation() []Fact {
 	return facts
 }
 
-// inVain are the members whose work counted for little or nothing at some time.
+// inVain lists the members whose work counted for little or nothing at some time.
 func (r *Run) inVain() (ids []string) {
 	for i := range r.Marks {
 		if m := &r.Marks[i]; m.Kind == history.InVain && !slices.Contains(ids, m.ID) {
@@ -145,7 +145,7 @@ func (r *Run) Events() (events []Event) {
 	return events
 }
 
-// An Event is what happened in a run.
+// An Event is one event of a run.
 type Event struct {
 	Time  string
 	Round uint64

@@ -18,7 +18,7 @@ import (
 // experiment is the name of the experiment that runs belong to.
 const experiment = "zofl"
 
-// Numbers that MLflow's store has for what its API says in words.
+// Numbers with which MLflow's store encodes words of its API.
 const (
 	sourceLocal    = 4 // SourceType.LOCAL
 	statusRunning  = 1 // RunStatus.RUNNING
@@ -157,7 +157,7 @@ type setting struct {
 	value any
 }
 
-// yaml returns settings as YAML, of which JSON's values are a part.
+// yaml returns settings as YAML. It writes values as JSON, which YAML includes.
 func yaml(settings []setting) string {
 	var out strings.Builder
 	for _, s := range settings {

@@ -26,8 +26,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"spent": func(v float64) string { return fmt.Sprintf("%.0f", v) },
 }).ParseFS(files, "pages/*.html"))
 
-// A page is what the pages of reports and comparisons share. They are files of their own: their
-// policy lets them load nothing, and apply the one style that they have.
+// A page is the part that the pages of reports and comparisons share. The pages are single files:
+// their policy lets them load nothing, and apply only their own style.
 type page struct {
 	Title       string
 	Style       template.CSS
@@ -82,7 +82,7 @@ func (r *Run) Report(out io.Writer) error {
 	}{p, r, values, again})
 }
 
-// commands are what repeats a run, from its plan on.
+// commands are the commands that repeat a run, from its plan on.
 func (r *Run) commands() (string, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -134,7 +134,7 @@ type Pair struct {
 	B    string `json:"b"`
 }
 
-// Outcomes are how the runs ended, and what they cost.
+// Outcomes say how the runs ended, and what they cost.
 func (c *Comparison) Outcomes() (pairs []Pair) {
 	index := map[string]int{}
 	for i, facts := range [][]Fact{append(c.A.Outcome(), c.A.Costs()...),

@@ -1,5 +1,5 @@
-// Package results shows what became of runs: as a report of one, as a comparison of two, and as
-// files for TensorBoard and MLflow. All of it is read from the log and the history beside it.
+// Package results shows the outcome of runs: as a report of one run, as a comparison of two, and as
+// files for TensorBoard and MLflow. It reads everything from the log and the history beside it.
 package results
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// ErrNoHistory means that nothing is known of a run's rounds beside their records.
+// ErrNoHistory means that only records of a run exist, and no history of its rounds.
 var ErrNoHistory = errors.New("the log has no history of losses and metrics beside it: an " +
 	"earlier version of zofl serve led the run, or no round was made; zofl log prints its records")
 
-// A Run is what is known of a run.
+// A Run holds what is known about a run.
 type Run struct {
 	From    string    // what the reader calls its log, such as a directory
 	Flags   string    // of commands that read the log
@@ -29,7 +29,7 @@ type Run struct {
 	Marks   []history.Mark
 }
 
-// Load reads a run's records, and takes the points and marks of its history.
+// Load reads a run's records, and uses the points and marks of its history.
 func Load(ctx context.Context, src source.Source, points []history.Point,
 	marks []history.Mark) (*Run, error) {
 	if len(points) == 0 {
@@ -59,7 +59,7 @@ func (r *Run) State() string {
 	return "ended: " + r.Ended
 }
 
-// Metrics are the names of what devices measured, as the plan orders them.
+// Metrics are the names of the measured metrics, in the plan's order.
 func (r *Run) Metrics() (names []string) {
 	for _, name := range r.Now.Metrics {
 		if len(r.Metric(name).At) > 0 {

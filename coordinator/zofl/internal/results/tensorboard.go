@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
 )
 
-// scalars are what others are told of a point.
+// scalars are the values of a point that go to other programs.
 func scalars(p *history.Point) (list []tfevents.Scalar) {
 	if p.IsRound() {
 		for _, f := range history.Figures {

@@ -10,8 +10,8 @@ func Groups(runs []*Run) (list [][]*Run) {
 	return list
 }
 
-// Best returns the run of the first seed with the settings whose mean loss at the end is the
-// lowest, nil if no settings came to the end with every seed.
+// Best returns the run of the first seed with the best settings: the ones with the lowest mean loss
+// at the end. It returns nil if no settings reached the end with every seed.
 func Best(runs []*Run) (best *Run) {
 	lowest := 0.0
 	for _, group := range Groups(runs) {
@@ -36,5 +36,5 @@ func (r *Run) Label() string {
 	return grouped([]*Run{r}, -1)[0].name
 }
 
-// PlanName returns the name of the file of a run's plan in a directory of results.
+// PlanName returns the file name of a run's plan in a directory of results.
 func PlanName(dir string, r *Run) string { return filepath.Join(dir, plansDir, r.Name+".json") }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A table is a CSV file, of which each line is on disk before the next begins.
+// A table is a CSV file. Each line is on disk before the next begins.
 type table struct {
 	file    *os.File
 	out     *csv.Writer
@@ -41,7 +41,7 @@ func (t *table) line(cells []string) error {
 
 func (t *table) close() error { return t.file.Close() }
 
-// cell returns a value as text. What is no number is left empty.
+// cell returns a value as text. A value that is not a number is left empty.
 func cell(v any) string {
 	switch v := v.(type) {
 	case nil:

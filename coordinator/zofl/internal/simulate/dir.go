@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// What a directory of results holds.
+// The files in a directory of results.
 const (
 	runsFile    = "runs.csv"
 	historyFile = "history.csv"
@@ -24,7 +24,7 @@ const (
 	plotEnding  = ".svg"
 )
 
-// known are what each directory of results has. Plots are there besides.
+// known are the files that each directory of results has. Plots are there besides.
 var known = []string{runsFile, historyFile, linesFile, plansDir, eventsDir}
 
 // A Dir keeps all runs in files of a directory. It is a [Sink].

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
 )
 
-// A head is what each line of JSON says first.
+// A head holds the first fields of each JSON line.
 type head struct {
 	Event    string            `json:"event"` // "begin", "round" or "end"
 	Run      string            `json:"run"`
@@ -94,8 +94,8 @@ type events struct {
 	out  *tfevents.Writer
 }
 
-// newEvents makes the directory of a run, with its file. TensorBoard shows what is in one directory
-// as one run.
+// newEvents makes the directory of a run, with its file. TensorBoard shows the files of one
+// directory as one run.
 func newEvents(dir string) (*events, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -25,10 +25,10 @@ func plots(axes []Axis, runs []*Run) []plot {
 	return list
 }
 
-// fileOf returns the name of a field's plot, which is not that of the curves.
+// fileOf returns the file name of a field's plot. It differs from the name of the curves' plot.
 func fileOf(field string) string { return "by-" + field }
 
-// mostPoints are those of a curve. Of more rounds, neighbors are averaged.
+// mostPoints bounds the points of a curve. Of more rounds, neighbors are averaged.
 const mostPoints = 300
 
 // curves returns the chart of losses by round.
@@ -121,7 +121,7 @@ func places(values []string) []float64 {
 	return at
 }
 
-// A group is the runs with the same settings, one of which may be left out.
+// A group holds the runs with the same settings. One of the settings may be left out.
 type group struct {
 	name string
 	runs []*Run
@@ -149,7 +149,7 @@ func grouped(runs []*Run, without int) (groups []*group) {
 	return groups
 }
 
-// An average is a mean of what is finite.
+// An average is a mean of the finite values.
 type average struct {
 	sum float64
 	n   int

@@ -29,7 +29,7 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 
 func (n Number) finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// A Row is a round of a run. What is "so far" counts from the run's first round.
+// A Row is a round of a run. A value "so far" counts from the run's first round.
 type Row struct {
 	Round         uint64 `json:"round"`
 	Loss          Number `json:"loss"` // mean training loss of the contributors where the round began

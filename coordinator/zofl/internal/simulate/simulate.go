@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// mostRuns bounds what one command begins.
+// mostRuns bounds the runs of one command.
 const mostRuns = 10000
 
 // Config says what to run.
@@ -25,7 +25,7 @@ type Config struct {
 	Plan  *plan.Plan // with a number of rounds; it is not changed
 	Axes  []Axis     // every choice of one value of each is run
 	Seeds []uint64   // with each of these
-	// Devices returns the losses of a run's devices, whose number is the plan's members.
+	// Devices returns the losses of a run's devices. The plan's members gives their number.
 	Devices func(p *plan.Plan, seed uint64) ([]objective.Objective, error)
 	Initial []float32 // the first parameters, for a plan with initial=given
 	// Ready, unless nil, is called before each run, and returns when losses can be asked. Its error
@@ -36,7 +36,7 @@ type Config struct {
 	Sinks   []Sink // all of them learn what happens, in this order
 }
 
-// A Sink keeps or shows what happens.
+// A Sink stores or shows the events of runs.
 type Sink interface {
 	Begin(*Run) error
 	Round(*Run, Row) error
@@ -77,7 +77,8 @@ type Outcome struct {
 	Found   []Found
 }
 
-// A Found is what devices found besides training, or the coordinator by their scalars.
+// A Found is a value that devices found outside rounds, or that the coordinator found from their
+// scalars.
 type Found struct {
 	Of    string `json:"of"`              // "mu", "step", "groups" or "sketch"
 	Value Number `json:"value,omitempty"` // of mu and the step
@@ -138,9 +139,9 @@ func keyed(p *plan.Plan, seed uint64) *plan.Plan {
 	return &led
 }
 
-// Lead leads the runs in turn. A run that diverges or pauses does not keep the others from
-// beginning. It returns the cause of ctx when that ends, and the error of a run that failed in
-// another way. The runs hold what was done.
+// Lead leads the runs in turn. If a run diverges or pauses, the next one still begins. It returns
+// the cause of ctx when that ends, and the error of a run that failed in another way. The runs hold
+// the results so far.
 func Lead(ctx context.Context, c *Config, runs []*Run) error {
 	for _, r := range runs {
 		if c.Ready != nil {
@@ -199,8 +200,8 @@ func (c *Config) tell(call func(Sink) error) error {
 	return nil
 }
 
-// idle says which devices took no part any more at the end, because what they were asked failed
-// again and again, and why the first one did; "" if there are none.
+// idle says which devices had stopped to take part at the end, because their work failed again and
+// again, and why the first one did. It returns "" if there are none.
 func idle(devices []fleet.Device) string {
 	var ids []string
 	var why error

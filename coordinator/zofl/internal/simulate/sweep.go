@@ -84,7 +84,8 @@ func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 	return &changed, nil
 }
 
-// nameOf returns a run's name, which is that of its files too: no two of one simulation are equal.
+// nameOf returns the name of a run and of its files: no two runs of one simulation have the same
+// name.
 func nameOf(settings []Setting, seed uint64, number int) string {
 	var parts []string
 	for _, s := range settings {

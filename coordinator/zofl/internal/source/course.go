@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A course is what one pass over a log's records says: the coordinator's position after the
-// last record, which records that position includes, and which vectors the records name.
+// A course is the result of one pass over a log's records: the coordinator's position after the
+// last record, the records that lead to it, and the vectors that records name.
 type course struct {
 	runlog.Position
 	path    []bool              // entry n-1: no rollback undid record n
@@ -99,8 +99,8 @@ func (s Span) String() string {
 	return fmt.Sprintf("%d-%d", s.From, s.To)
 }
 
-// whole returns the records on the path whose states can be computed from the vectors that the
-// log still has.
+// whole returns the records whose states can be computed from the vectors that the log still has.
+// It considers only records that lead to the last state.
 func (c *course) whole() (spans []Span) {
 	for i, counts := range c.path {
 		n, last := uint64(i)+1, len(spans)-1

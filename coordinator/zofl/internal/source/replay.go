@@ -110,7 +110,7 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 	return p.show(n, counts)
 }
 
-// load makes the replica of the state with which the log begins, if it begins with one.
+// load makes a replica from the state at the beginning of the log, if there is one.
 func (p *replaying) load() error {
 	base, state := p.source.Base()
 	if base == nil {

@@ -1,4 +1,4 @@
-// Package source reads the records of a run from a log that nobody has open, from a log in
+// Package source reads the records of a run: from a log that no process has open, from a log in
 // JetStream, or from a running coordinator.
 package source
 
@@ -30,7 +30,8 @@ type Source interface {
 	// if its digest differs from the record's.
 	Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error)
 
-	// Base returns where the log begins and the state file with which it does; nil: with record 1.
+	// Base returns the record at which the log begins, and the state file for it; nil means that the
+	// log begins with record 1.
 	Base() (*runlog.Base, io.ReaderAt)
 
 	Close() error
@@ -56,9 +57,9 @@ const (
 	requestTries   = 4
 )
 
-// Live returns the records that the coordinator of a run serves. The requests carry id as the
-// name of the device. With keys of the coordinator, answers that none of them signed are passed
-// over. Close closes nc.
+// Live returns the records that the coordinator of a run serves. The requests carry id as the name
+// of the device. If keys of the coordinator are given, it ignores answers that none of them signed.
+// Close closes nc.
 func Live(nc *nats.Conn, run, id string, keys signed.Keys) Source {
 	return &live{nc, bus.NATS(nc), run, id, keys}
 }

@@ -47,7 +47,7 @@ func gone(ctx context.Context, s Source, n uint64, name runlog.ObjectName) error
 	return &GoneError{n, name.N, all.Plan.DenseKeep, all.whole()}
 }
 
-// Vectors says what became of the vectors that a log should keep.
+// Vectors counts the vectors that a log should hold, by what became of them.
 type Vectors struct {
 	Right   int      `json:"right"`             // stored, and as their records say
 	Bytes   uint64   `json:"bytes"`             // of these
@@ -86,7 +86,7 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 }
 
 // settle finds out which of the missing vectors should still be stored: a running coordinator may
-// have deleted old ones in the meantime.
+// have deleted old ones meanwhile.
 func (v *Vectors) settle(ctx context.Context, s Source, missing []runlog.ObjectName) error {
 	now, err := readCourse(ctx, s, 0)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// parseNPZ finds the arrays of a zip archive. A member that it cannot read is copied like others.
+// parseNPZ finds the arrays of a zip archive. A member that it cannot read is copied unchanged.
 func (f *File) parseNPZ() (err error) {
 	if f.zip, err = zip.NewReader(f.src, f.size); err != nil {
 		return fmt.Errorf("%w: save it with numpy.savez", err)
@@ -61,8 +61,8 @@ func arrayIn(m *zip.File, name string) (t Tensor, err error) {
 	return t, err
 }
 
-// writeNPZ writes an archive in which trained members have other elements. The others are the
-// same bytes, packed as they were.
+// writeNPZ writes an archive in which the trained members have new elements. Other members are
+// copied byte for byte, as they were packed.
 func (s *Selection) writeNPZ(out io.Writer, x []float32) error {
 	w := zip.NewWriter(out)
 	if err := w.SetComment(s.file.zip.Comment); err != nil {

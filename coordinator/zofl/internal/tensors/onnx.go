@@ -142,7 +142,7 @@ func initializer(message field) (Tensor, error) {
 	return t.Tensor, t.fits()
 }
 
-// fits checks that there are as many elements as the shape says.
+// fits checks that the number of elements is the one that the shape gives.
 func (t *onnxTensor) fits() (err error) {
 	if t.Len, err = count(t.Shape); err != nil {
 		return fmt.Errorf("initializer %q: %w", t.Name, err)

@@ -15,8 +15,8 @@ import (
 // of one tensor after the other, without gaps. https://huggingface.co/docs/safetensors
 const maxSafetensorsHeader = 100_000_000
 
-// safetensorsBits are the bits of an element, of the types that are known. Others are copied all
-// the same.
+// safetensorsBits are the bits of an element, of the types that are known. Other tensors are copied
+// unchanged.
 var safetensorsBits = map[string]uint64{
 	"BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4,
 	"I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32,
@@ -43,7 +43,7 @@ func (f *File) parseSafetensors() error {
 	return f.placeSafetensors(8 + int64(n))
 }
 
-// readSafetensorsHeader reads what the header says of each tensor. The spans count from its end.
+// readSafetensorsHeader reads the header's entry for each tensor. The spans count from its end.
 func (f *File) readSafetensorsHeader(header []byte) error {
 	d := json.NewDecoder(bytes.NewReader(header))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -104,7 +104,7 @@ func safetensorOf(name string, value map[string]json.RawMessage) (t Tensor, err 
 	return t, nil
 }
 
-// placeSafetensors checks that the tensors fill what follows the header, without gaps.
+// placeSafetensors checks that the tensors fill the bytes after the header without gaps.
 func (f *File) placeSafetensors(begin int64) error {
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(a.spans[0].at, b.spans[0].at),

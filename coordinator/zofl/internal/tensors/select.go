@@ -23,7 +23,7 @@ type Selection struct {
 	file *File
 }
 
-// mostParams is what a plan can have, and a device hold.
+// mostParams is the largest number of parameters that a plan can have and a device can hold.
 const mostParams = min(plan.MaxDim, math.MaxInt/8)
 
 // Select returns the tensors whose names match one of the patterns, or all without a pattern. In

@@ -1,9 +1,9 @@
 // Package tensors reads and writes the float32 arrays of model files: .npy and .npz of NumPy,
-// .safetensors, and the initializers of .onnx. Of all else in such a file it knows where it is,
-// and copies it byte for byte.
+// .safetensors, and the initializers of .onnx. For all other parts of such a file it knows only
+// their place, and copies them byte for byte.
 //
-// A file may come from anyone. None makes this package panic, or allocate more than a multiple
-// of what the file has; of a .npz that is what its members unpack to.
+// A file may come from anyone. No file makes this package panic, or allocate more than a multiple
+// of the file's size; for a .npz that is the size of its unpacked members.
 package tensors
 
 import (
@@ -31,7 +31,7 @@ type Tensor struct {
 	Shape []uint64
 	Len   uint64 // number of elements, if they are float32
 
-	// Why says why the tensor cannot be trained, and what to do. It is nil for float32.
+	// Why explains why the tensor cannot be trained, and what to do. It is nil for float32.
 	Why error
 
 	order  binary.ByteOrder
@@ -54,7 +54,7 @@ type File struct {
 	close func() error
 }
 
-// CheckName returns an error unless the name is that of a model file.
+// CheckName returns an error unless the name is the name of a model file.
 func CheckName(name string) error {
 	if !slices.Contains(Formats, Format(name)) {
 		return fmt.Errorf("%s: unknown format: end the name in %s", name,

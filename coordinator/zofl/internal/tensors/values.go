@@ -58,7 +58,7 @@ func (t *Tensor) unpack(x []float32) ([]float32, error) {
 	return x, err
 }
 
-// decode appends n elements. It grows by what it has read.
+// decode appends n elements. It grows by the bytes that it has read.
 func decode(x []float32, r io.Reader, order binary.ByteOrder, n int64) ([]float32, error) {
 	b := make([]byte, 4*min(n, chunk))
 	for n > 0 {
@@ -82,9 +82,9 @@ func encode(order binary.ByteOrder, x []float32) []byte {
 	return b
 }
 
-// Write stores a copy of the file under a new name, in which the parameters are x. Every other
-// byte is as it was; a .npz is packed anew, unless x is what it has, and its members are what
-// they were. The copy appears complete or not at all. If the name exists, the error matches
+// Write stores a copy of the file under a new name, with x as the parameters. Every other byte
+// stays the same. A .npz is packed anew, unless x equals its elements, but its members keep their
+// content. The copy appears complete or not at all. If the name exists, the error matches
 // [os.ErrExist].
 func (s *Selection) Write(name string, x []float32) error {
 	if uint64(len(x)) != s.Len {

@@ -30,7 +30,8 @@ type Bar struct {
 	moving *progressbar.ProgressBar // nil until it is shown
 }
 
-// NewBar shows progress up to so many of a unit, such as "round"; 0: nobody knows how many.
+// NewBar shows progress towards a number of units, such as "round"; 0 means that the number is
+// unknown.
 func NewBar(out *os.File, unit string, most uint64) *Bar {
 	return newBar(out, NewLive(out).Moves(), unit, most, time.Now)
 }
@@ -45,14 +46,14 @@ func newBar(out io.Writer, moves bool, unit string, most uint64, clock func() ti
 // Moves says whether there is a terminal.
 func (b *Bar) Moves() bool { return b.moves }
 
-// Limit changes up to what it shows progress.
+// Limit changes the number towards which it shows progress.
 func (b *Bar) Limit(most uint64) {
 	if b.most = most; b.moving != nil {
 		b.moving.ChangeMax64(int64(most))
 	}
 }
 
-// Show says what is going on at n.
+// Show says what happens at n.
 func (b *Bar) Show(n uint64, text string) {
 	b.text = text
 	if b.moving != nil {

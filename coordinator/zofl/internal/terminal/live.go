@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Live is one line at the bottom of a terminal, which changes in place. What is written to the
-// Live goes above it. Where there is no terminal, there is no line, and all else is written as it
-// is. Any goroutine may call its methods.
+// A Live is one line at the bottom of a terminal, which changes in place. Text written to the Live
+// goes above the live line. Where there is no terminal, there is no line, and all else is written
+// as it is. Any goroutine may call its methods.
 type Live struct {
 	out   io.Writer
 	width func() int // of the terminal in columns; nil: there is none
@@ -44,7 +44,7 @@ func NewLive(out *os.File) *Live {
 	return l
 }
 
-// Still returns a Live that never has a line, such as for a file.
+// Still returns a Live that never has a line, for output such as a file.
 func Still(out io.Writer) *Live { return &Live{out: out} }
 
 // Moves says whether there is a terminal.
@@ -64,7 +64,7 @@ func (l *Live) Set(text string) {
 	}
 }
 
-// redraw draws what was set since the line was drawn.
+// redraw draws the text if it changed since the line was drawn.
 func (l *Live) redraw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *Live) Close() {
 	}
 }
 
-// fit returns what of the text fits into the terminal. The caller holds mu.
+// fit returns the part of the text that fits into the terminal. The caller holds mu.
 func (l *Live) fit() string { return runewidth.Truncate(l.text, l.width()-1, "…") }
 
 // draw writes the line over itself. The caller holds mu.

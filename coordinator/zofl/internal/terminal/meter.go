@@ -28,7 +28,8 @@ const (
 	rateHalf = 20
 )
 
-// An average is a mean in which older values count less, by a factor a value.
+// An average is a mean in which older values count less: each new value multiplies their weight by
+// a factor.
 type average struct{ sum, weight float64 }
 
 func (a *average) add(v, half float64) {
@@ -59,10 +60,10 @@ func (m *Meter) Lost(loss float64) {
 	}
 }
 
-// Took notes how many devices contributed to a round, of how many that were asked; 0: nobody knows.
+// Took notes how many devices contributed to a round, and how many were asked; 0 means unknown.
 func (m *Meter) Took(contributors, asked uint32) { m.took, m.of = contributors, asked }
 
-// Evaluated notes what devices measured, in the order of Metrics.
+// Evaluated notes the metrics that devices measured, in the order of Metrics.
 func (m *Meter) Evaluated(values []float32) { m.values = values }
 
 // Rate returns the rounds a second, lately; 0 if it is not known yet.
@@ -73,7 +74,7 @@ func (m *Meter) Rate() float64 {
 	return 1 / m.seconds.value()
 }
 
-// Left returns how much longer the run takes at this rate; 0 if nobody knows.
+// Left returns the remaining time of the run at this rate; 0 if it is unknown.
 func (m *Meter) Left() time.Duration {
 	if m.seconds.weight == 0 || m.Rounds <= m.round {
 		return 0
@@ -157,7 +158,7 @@ func (m *Meter) String() string {
 
 func (m *Meter) hasLoss() bool { return m.over || m.loss.weight > 0 }
 
-// name returns that of a metric.
+// name returns the name of a metric.
 func (m *Meter) name(i int) string {
 	if i < len(m.Metrics) {
 		return m.Metrics[i]

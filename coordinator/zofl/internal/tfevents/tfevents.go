@@ -25,10 +25,10 @@ const (
 	valueSimple = 2 // float
 )
 
-// fileVersion is what the first event of a file says.
+// fileVersion is the text in the first event of a file.
 const fileVersion = "brain.Event:2"
 
-// A Scalar is a number with a name. TensorBoard groups names by what is before their slash.
+// A Scalar is a number with a name. TensorBoard groups names by the part before the slash.
 type Scalar struct {
 	Tag   string
 	Value float64
@@ -44,7 +44,7 @@ func New(out io.Writer, now time.Time) (*Writer, error) {
 	return w, w.record(protowire.AppendString(event, fileVersion))
 }
 
-// Write writes scalars of a step, in one call of the underlying writer. Those that are not finite
+// Write writes scalars of a step, in one call of the underlying writer. Values that are not finite
 // are left out: TensorBoard draws no line through them.
 func (w *Writer) Write(now time.Time, step uint64, scalars []Scalar) error {
 	var summary []byte

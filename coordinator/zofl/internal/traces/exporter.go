@@ -71,7 +71,7 @@ func Start(endpoint, run string, logger *slog.Logger) *Exporter {
 	return x
 }
 
-// headers reads "name=value,name=value", whose values are escaped as in a URL.
+// headers reads "name=value,name=value". The values are escaped as in a URL.
 func headers(list string) http.Header {
 	h := http.Header{"Content-Type": {"application/x-protobuf"}}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -83,7 +83,7 @@ func headers(list string) http.Header {
 	return h
 }
 
-// Record implements [report.Recorder]. It never fails. What does not fit the queue is dropped.
+// Record implements [report.Recorder]. It never fails. Spans that do not fit the queue are dropped.
 func (x *Exporter) Record(e report.Event) error {
 	for _, s := range x.maker.of(&e, time.Now()) {
 		select {
@@ -94,7 +94,7 @@ func (x *Exporter) Record(e report.Event) error {
 	return nil
 }
 
-// Close sends what waits, unless that takes too long. No Record may follow.
+// Close sends the waiting spans, unless that takes too long. No Record may follow.
 func (x *Exporter) Close() {
 	close(x.queue)
 	<-x.done
@@ -112,7 +112,7 @@ func (x *Exporter) work() {
 	}
 }
 
-// batch returns a span, and those that come soon after it.
+// batch returns a span and the spans that come soon after it.
 func (x *Exporter) batch(first *trace.Span) (batch []*trace.Span, closed bool) {
 	batch = []*trace.Span{first}
 	t := time.NewTimer(gather)

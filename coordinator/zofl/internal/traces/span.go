@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A maker makes spans of events. A round is a trace. One of two phases has a span for each, below
-// that of the round; a pause and a survey are traces, too.
+// A maker makes spans of events. A round is a trace. A round of two phases has a span for each
+// phase, below the span of the round. A pause and a survey are traces too.
 type maker struct {
 	phase  *trace.Span // the first of a round that is under way
 	paused time.Time   // zero: the run is not paused
@@ -65,7 +65,7 @@ func (m *maker) pause(e *report.Event, now time.Time) []*trace.Span {
 	return []*trace.Span{s}
 }
 
-// span returns a span of so many seconds that ends now, in a trace of its own.
+// span returns a span that took the given seconds and ends now, in a trace of its own.
 func span(name string, now time.Time, seconds float64, attributes []*common.KeyValue) *trace.Span {
 	began := now.Add(-time.Duration(seconds * float64(time.Second)))
 	return &trace.Span{
@@ -75,7 +75,7 @@ func span(name string, now time.Time, seconds float64, attributes []*common.KeyV
 	}
 }
 
-// id returns a random id of so many bytes.
+// id returns a random id with the given number of bytes.
 func id(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // it never fails

@@ -26,7 +26,7 @@ var (
 	npyShape   = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
 )
 
-// writeNPYHeader writes what precedes n elements: little-endian float32, one dimension.
+// writeNPYHeader writes the bytes before n elements: little-endian float32, one dimension.
 func writeNPYHeader(w io.Writer, n int) error {
 	const before = len(npyMagic) + 4
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }", n)
@@ -38,7 +38,7 @@ func writeNPYHeader(w io.Writer, n int) error {
 	return err
 }
 
-// A Header is what precedes the elements of a NumPy array.
+// A Header is the part of a NumPy array file before the elements.
 type Header struct {
 	Descr   string // type of the elements, as NumPy writes it; empty: several in one
 	Fortran bool   // the elements are in Fortran order, and that makes a difference
@@ -74,7 +74,8 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// Float32 returns the byte order of the elements, if they are float32 row by row, or what to do.
+// Float32 returns the byte order of the elements if they are float32, row by row. Otherwise its
+// error says what to do.
 func (h *Header) Float32() (binary.ByteOrder, error) {
 	switch {
 	case h.Descr != "<f4" && h.Descr != ">f4":
@@ -100,7 +101,7 @@ func readNPYHeader(r io.Reader) (n uint64, order binary.ByteOrder, err error) {
 	return n, order, err
 }
 
-// npyHeader reads the dictionary, and returns how many bytes it and what precedes it take.
+// npyHeader reads the dictionary, and returns how many bytes come before the elements.
 func npyHeader(r io.Reader) (string, int64, error) {
 	begin := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r, begin); err != nil || string(begin[:len(npyMagic)]) != npyMagic {

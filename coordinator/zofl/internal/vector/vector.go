@@ -33,8 +33,8 @@ func Write(name string, x []float32) error {
 	return Create(name, func(file *os.File) error { return encode(file, filepath.Ext(name), x) })
 }
 
-// Create makes a new file with what fill writes, which appears complete or not at all. If the
-// file exists, the error matches [os.ErrExist].
+// Create makes a new file with the bytes that fill writes. The file appears complete or not at all.
+// If the file exists, the error matches [os.ErrExist].
 func Create(name string, fill func(*os.File) error) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s: %w: choose another name, files are never overwritten",

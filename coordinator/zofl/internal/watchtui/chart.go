@@ -8,7 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// labels is how many columns the numbers beside a curve have.
+// labels is the number of columns for the numbers beside a curve.
 const labels = 9
 
 // A chart is a curve in Braille characters, each of two by four dots.
@@ -20,7 +20,8 @@ type chart struct {
 	left, right string    // below the axis
 }
 
-// rows draws a chart in exactly so many columns and rows, but nothing in less than 20 by 4.
+// rows draws a chart in exactly the given columns and rows, or nothing if there are fewer than 20
+// columns or 4 rows.
 func (c *chart) rows(width, height int) []string {
 	if width < 20 || height < 4 {
 		return make([]string, height)
@@ -84,7 +85,7 @@ func bounds(y []float64) (low, high float64) {
 	return low, high
 }
 
-// column returns where a record is, of so many columns.
+// column returns the column of a record in a chart with the given number of columns.
 func column(n, first, last float64, columns int) int {
 	if last <= first {
 		return columns - 1

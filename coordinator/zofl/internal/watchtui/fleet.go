@@ -2,7 +2,7 @@ package watchtui
 
 import "github.com/zofl/zofl/coordinator/zofl/internal/operate"
 
-// loaded is how many rows of the table are asked for, those on the screen among them.
+// loaded is how many rows of the table are requested, including the rows on the screen.
 const loaded = 200
 
 // A fleet is the table of devices: a window on the rows that the coordinator sorts and filters.
@@ -20,13 +20,13 @@ type fleet struct {
 	known bool         // there are some
 }
 
-// view returns the rows to ask for: those on the screen, and as many before as after them.
+// view returns the rows to request: the rows on the screen, and as many before as after them.
 func (f *fleet) view() operate.View {
 	return operate.View{Sort: f.sort, Descending: f.descending, Filter: f.filter,
 		From: max(0, f.top-(loaded-f.shown)/2), Rows: loaded}
 }
 
-// take notes rows. Those of another order are of no use.
+// take notes rows. Rows in another order are of no use.
 func (f *fleet) take(rows *operate.Rows, of operate.View) {
 	if rows == nil || of.Sort != f.sort || of.Descending != f.descending || of.Filter != f.filter {
 		return
@@ -50,5 +50,5 @@ func (f *fleet) order(column string) {
 	f.stale()
 }
 
-// stale forgets rows that are not those to show.
+// stale drops rows if they are not the rows to show.
 func (f *fleet) stale() { f.top, f.rows.Devices = 0, nil }

@@ -10,17 +10,17 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// mostFilter bounds what is typed into the filter, in bytes.
+// mostFilter bounds the length of the filter, in bytes.
 const mostFilter = 64
 
-// commands are those that a key asks for, with the question before each.
+// commands are the commands that a key starts, each with its question.
 var commands = map[string]struct{ verb, question string }{
 	"p": {operate.VerbPause, "Pause the run?"},
 	"r": {operate.VerbResume, "Resume the run?"},
 	"s": {operate.VerbStop, "End the run for good? Nothing can follow."},
 }
 
-// key does what a key means.
+// key carries out the action of a key.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
@@ -72,7 +72,7 @@ func (m *Model) decide(name string) tea.Cmd {
 	return nil
 }
 
-// key does what a key means to the table.
+// key carries out the action of a key for the table.
 func (f *fleet) key(name string) {
 	switch name {
 	case "up", "k":

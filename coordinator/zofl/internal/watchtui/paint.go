@@ -29,7 +29,7 @@ func to(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-// wrapped lays parts out in rows of at most so many columns.
+// wrapped lays parts out in rows of at most the given number of columns.
 func wrapped(parts []string, width int) (rows []string) {
 	const gap = "   "
 	for _, part := range parts {

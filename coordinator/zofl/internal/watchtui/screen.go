@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// screen draws the run: what it does, its curves, what happened, its devices, the keys.
+// screen draws the run: its state, its curves, its events, its devices, and the keys.
 func (m *Model) screen() string {
 	rows := m.header()
 	rest := m.height - len(rows) - 1
@@ -42,11 +42,11 @@ func (m *Model) screen() string {
 	return strings.Join(rows, "\n")
 }
 
-// stateLooks are those of a coordinator's states.
+// stateLooks are the styles of a coordinator's states.
 var stateLooks = map[string]lipgloss.Style{"open": good, "waiting": notable, "paused": notable,
 	"ended": strong, "deposed": bad}
 
-// header says what the run does.
+// header describes the state of the run.
 func (m *Model) header() (rows []string) {
 	title := strong.Render(terminal.Plain(m.run))
 	s := m.status
@@ -87,7 +87,7 @@ func (m *Model) header() (rows []string) {
 	return append(rows, "")
 }
 
-// roundParts says what the live line does not.
+// roundParts shows the facts that the live line leaves out.
 func (m *Model) roundParts() (parts []string) {
 	add := func(format string, args ...any) {
 		parts = append(parts, fmt.Sprintf(format, args...))
@@ -118,7 +118,7 @@ func (m *Model) roundParts() (parts []string) {
 	return parts
 }
 
-// rejects says what was dropped or turned away, by reason.
+// rejects counts dropped and refused messages, by reason.
 func (m *Model) rejects() []string {
 	parts := []string{"rejected:"}
 	for _, d := range m.status.Counters.Drops() {
@@ -187,7 +187,7 @@ func markRow(k *history.Mark) string {
 	return faint.Render(at) + look.Render(terminal.Plain(k.Words()))
 }
 
-// footer has the question, or what became of a command, or the keys.
+// footer shows the question, the outcome of a command, or the keys.
 func (m *Model) footer() string {
 	switch {
 	case m.question != "":

@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// widths are those of the columns after the id.
+// widths are the widths of the columns after the id.
 var widths = []int{9, 12, 10, 10, 8}
 
-// told is how wide the column of what a device tells of itself is. It is there where told and
+// told is the width of the column with what a device says about itself. It is there where told and
 // aside columns have room.
 const (
 	told  = 44
@@ -22,7 +22,7 @@ const (
 // tableHead is how many rows stand above the devices.
 const tableHead = 2
 
-// table draws the table in so many columns and rows.
+// table draws the table in the given number of columns and rows.
 func (f *fleet) table(width, height int) []string {
 	f.shown = max(0, height-tableHead)
 	f.scroll(0)
@@ -63,7 +63,7 @@ func (f *fleet) head() string {
 	return r
 }
 
-// titles are those of the columns, with the keys that sort by them.
+// titles are the titles of the columns, with the keys that sort by them.
 func (f *fleet) titles(width int) string {
 	cells := make([]string, len(widths)+1, len(widths)+2)
 	for i, column := range operate.Columns() {
@@ -78,7 +78,7 @@ func (f *fleet) titles(width int) string {
 	return faint.Render(strings.Join(cellsTo(append(cells, "tells"), width), " "))
 }
 
-// cellsTo brings cells to the widths of their columns: the id has what the others leave. A narrow
+// cellsTo fits cells to the widths of their columns; the id gets the rest of the width. A narrow
 // table leaves out the last one.
 func cellsTo(cells []string, width int) []string {
 	rest, widths := width, widths

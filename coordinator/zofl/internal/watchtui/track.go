@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// mostPoints bounds what a curve is drawn from: it is that of a coordinator's own history.
+// mostPoints bounds the points of a curve. It is the bound of a coordinator's own history.
 const mostPoints = 8192
 
-// A track is what is known of the rounds.
+// A track holds what is known about the rounds.
 type track struct {
 	epoch  uint64
 	points []history.Point
@@ -25,8 +25,8 @@ type track struct {
 	meter  terminal.Meter
 }
 
-// since returns the record from which on the history is new. What devices measured of a state
-// arrives after its point.
+// since returns the record from which on the history lacks points. The metrics of a state arrive
+// after its point.
 func (t *track) since(s *operate.Status) uint64 {
 	if len(t.points) == 0 {
 		return 0

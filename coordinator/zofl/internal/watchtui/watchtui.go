@@ -1,5 +1,5 @@
 // Package watchtui is the screen of `zofl watch`: how a run goes, its devices, and commands to it.
-// The Model draws what it is told, and leaves the network to an [Operator].
+// The Model draws the data that it receives, and leaves the network to an [Operator].
 package watchtui
 
 import (
@@ -23,15 +23,15 @@ type Operator interface {
 	Command(verb string) (*operate.Status, error)
 }
 
-// A Question asks for what is new: points of the history from record Since on, and all marks but
-// the first Marks.
+// A Question asks for news: points of the history from record Since on, and all marks but the first
+// Marks.
 type Question struct {
 	Since uint64
 	Marks int
 	View  operate.View // which devices are on the screen, and some around them
 }
 
-// An Answer is what there is to see. With an Err there is nothing else.
+// An Answer holds the data for the screen. If Err is set, all other fields are empty.
 type Answer struct {
 	Question Question
 	Status   *operate.Status
@@ -60,7 +60,7 @@ type Model struct {
 	note     string // what became of the last one
 }
 
-// New returns the screen of a run. Where colors is false, nothing has a color or another weight.
+// New returns the screen of a run. If colors is false, all text has the same color and weight.
 func New(op Operator, run string, colors bool) *Model {
 	return &Model{op: op, run: run, colors: colors, width: 80, height: 24}
 }
@@ -85,7 +85,7 @@ type (
 // Init implements [tea.Model].
 func (m *Model) Init() tea.Cmd { return m.ask() }
 
-// ask asks for what is new.
+// ask asks for news.
 func (m *Model) ask() tea.Cmd {
 	q := Question{Since: m.track.since(m.status), Marks: m.track.seen, View: m.fleet.view()}
 	return func() tea.Msg { return answered(m.op.Ask(q)) }

@@ -1,4 +1,5 @@
-// Package access is the commands that say who may take part: device add and revoke, permissions.
+// Package access has the commands that decide who may take part: device add and revoke,
+// permissions.
 package access
 
 import (
@@ -43,7 +44,7 @@ func authFlag(cmd *cobra.Command, auth *string) {
 	cmd.Flags().StringVar(auth, "auth", "", "directory that zofl serve --tls --auth made")
 }
 
-// openAuth opens the directory for a user whose name is the only argument.
+// openAuth opens the directory for a user. The user's name is the only argument.
 func openAuth(cmd *cobra.Command, auth string, args []string) (*enrol.Dir, error) {
 	switch {
 	case len(args) != 1:
@@ -135,7 +136,7 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	return nil
 }
 
-// printCard adds a user and prints what it needs.
+// printCard adds a user and prints the user's card.
 func printCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name string) error {
 	card, err := d.Add(role, name)
 	if err != nil {

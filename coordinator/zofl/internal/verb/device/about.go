@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// self is what a device of this program tells the operator.
+// self is what a device of this program says about itself.
 func self() deviceinfo.Device {
 	return deviceinfo.Device{
 		Program:  cut("zofl "+version.String(), deviceinfo.MaxProgram),

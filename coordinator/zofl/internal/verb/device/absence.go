@@ -35,8 +35,8 @@ func (a *absence) Record(p client.Progress) error {
 	return a.next.Record(p)
 }
 
-// unanswered says whether no coordinator answered. A request for a snapshot tells nothing of it:
-// witnesses answer that.
+// unanswered says whether no coordinator answered. A request for a snapshot is no sign of the
+// coordinator: witnesses answer it too.
 func unanswered(p *client.Progress) bool {
 	return errors.Is(p.Err, client.ErrQuiet) || p.State == client.Joining &&
 		(errors.Is(p.Err, bus.ErrNoResponders) || errors.Is(p.Err, context.DeadlineExceeded))

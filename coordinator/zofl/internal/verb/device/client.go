@@ -62,7 +62,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		".f32, or the ending of --initial's file, for a copy of that file with the model in it")
 }
 
-// checkOut returns what to write when the device stops.
+// checkOut returns a function that writes the model when the device stops.
 func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
 	if d.out == "" {
 		return modelfile.Target{}, nil
@@ -73,7 +73,7 @@ func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
 	return to, cli.CheckNew("--out", d.out)
 }
 
-// keeper returns what writes the model to --out. The file of --initial is there by now.
+// keeper returns a function that writes the model to --out. The file of --initial is there by now.
 func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) error, err error) {
 	if d.out == "" {
 		return func(*client.Client) error { return nil }, nil
@@ -168,7 +168,8 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
 }
 
-// wrongKey says what to do about --secret: the client's error names a field of its config.
+// wrongKey explains an error about --secret, because the client's error names a field of its
+// config.
 func (d *deviceFlags) wrongKey() error {
 	if d.secret == "" {
 		return cli.Usage(fmt.Errorf("--secret is missing: %w: that of run %q is a secret: give the file "+

@@ -8,8 +8,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// wrongDim says what to do about a model without the plan's number of parameters, and returns other
-// errors unchanged. In model, %[1]d stands for the plan's number and %[2]d for the model's.
+// wrongDim explains what to do if the model has another number of parameters than the plan. It
+// returns other errors unchanged. In the text model, %[1]d is replaced by the plan's number and
+// %[2]d by the model's.
 func wrongDim(err error, model string) error {
 	wrong := new(replica.DimError)
 	switch {

@@ -22,7 +22,7 @@ func (d *deviceFlags) line() *terminal.Live {
 	return d.live
 }
 
-// logger returns one whose lines go above the live line. A quiet one logs warnings at least.
+// logger returns a logger whose lines go above the live line. A quiet one logs warnings at least.
 func (d *deviceFlags) logger(level slog.Level) *slog.Logger {
 	if d.quiet {
 		level = max(level, slog.LevelWarn)

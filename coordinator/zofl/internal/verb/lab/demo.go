@@ -106,7 +106,7 @@ func percent(v float64) string {
 	return fmt.Sprintf("%.1f %%", 100*v)
 }
 
-// verdictOf returns an error if the demo did not show what it should.
+// verdictOf returns an error if the demo did not show the promised result.
 func verdictOf(r *demo.Result) error {
 	switch {
 	case !r.ReplicasAgree:

@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// pageFor serves the dashboard of a demo, at an address of this machine. The run is over with the
-// program, so its token is in no file, and the log has it.
+// pageFor serves the dashboard of a demo, at an address of this machine. The run ends with the
+// program, so no file holds its token; the output shows it.
 func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(), err error) {
 	host, _, err := connect.SplitAddress("--http", listen)
 	if err == nil && !connect.IsLoopback(host) {

@@ -146,10 +146,10 @@ func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
 	return nil
 }
 
-// digits reports whether the loss is that of digits, which has metrics.
+// digits reports whether the flags choose the loss of digits, which has metrics.
 func (f *simulateFlags) digits() bool { return !f.External() && f.Objective == "digits" }
 
-// shaped returns the plan with what flags say.
+// shaped returns the plan with the changes that flags ask for.
 func (f *simulateFlags) shaped(cmd *cobra.Command, p *plan.Plan) *plan.Plan {
 	if f.Data.Clients > 0 {
 		p.Members = uint32(f.Data.Clients)
@@ -238,8 +238,8 @@ func metricsOf(runs []*simulate.Run) (names []string) {
 	return names
 }
 
-// devices returns what makes the losses of a run. Those of the last run are kept: the next may have
-// the same.
+// devices returns a function that makes the losses of a run. It keeps the losses of the last run,
+// because the next run may need the same ones.
 func (f *simulateFlags) devices() func(*plan.Plan, uint64) ([]clientobjective.Objective, error) {
 	type key struct {
 		dim, seed uint64

@@ -69,7 +69,7 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	}
 }
 
-// printFound prints what the first run found, and why. With --json each run has that.
+// printFound prints the values that the first run found, and why. With --json each run has that.
 func printFound(out io.Writer, runs []*simulate.Run) {
 	if len(runs) == 0 || len(runs[0].Outcome.Found) == 0 {
 		return
@@ -84,8 +84,8 @@ func printFound(out io.Writer, runs []*simulate.Run) {
 	}
 }
 
-// stuck reports whether runs came to their end, and none of them with a loss below its first, by
-// what is shown of it. A loss of 0 has nowhere to fall.
+// stuck reports whether runs came to their end and none of them has a shown loss below its first. A
+// loss of 0 has nowhere to fall.
 func stuck(runs []*simulate.Run) (stuck bool) {
 	for _, r := range runs {
 		if o := &r.Outcome; o.Done() {
@@ -99,8 +99,8 @@ func stuck(runs []*simulate.Run) (stuck bool) {
 	return stuck
 }
 
-// meanOf returns the mean of a value over runs, with its standard deviation if they differ. What is
-// no number is left out.
+// meanOf returns the mean of a value over runs, with its standard deviation if they differ. A value
+// that is not a number is left out.
 func meanOf(runs []*simulate.Run, of func(*simulate.Outcome) float64) string {
 	var values []float64
 	sum, squares := 0.0, 0.0
@@ -154,7 +154,7 @@ func endedOf(runs []*simulate.Run) string {
 	return strings.Join(ways, ", ")
 }
 
-// A runsBar shows the progress of all runs. It is a sink of them.
+// A runsBar shows the progress of all runs. It is a sink of runs.
 type runsBar struct {
 	*terminal.Bar
 	out    io.Writer

@@ -22,8 +22,8 @@ type tuneLive struct {
 	factors []float32
 }
 
-// offline are the flags of `zofl tune PLAN` that a run in progress does not have, and live those
-// that only it has.
+// offline lists the flags of `zofl tune PLAN` that a run in progress does not have; live lists the
+// flags that only such a run has.
 var (
 	offline = append([]string{"out", "fields", "devices", "seed", "initial", "train"},
 		losses.FlagNames...)

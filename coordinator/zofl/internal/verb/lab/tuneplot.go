@@ -31,7 +31,7 @@ func checkNew(flag, name string, replace bool) error {
 		name, os.ErrExist))
 }
 
-// storePlot stores the plot of what was tried, if it is wanted and there is something to draw.
+// storePlot stores the plot of the trials, if the user wants it and there is something to draw.
 func (f *tuneFlags) storePlot(r *tune.Result) error {
 	if f.plot == "" || math.IsNaN(r.Start) {
 		return nil

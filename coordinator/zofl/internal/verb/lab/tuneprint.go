@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// printTuned prints what was tried, as a table and a plot, and why the settings were chosen.
+// printTuned prints the trials, as a table and a plot, and why the settings were chosen.
 func printTuned(out io.Writer, r *tune.Result, budget uint64) {
 	if len(r.Trials) > 0 { // a live trial may be cut short before one has ended
 		printTrials(out, r)
@@ -66,8 +66,8 @@ func outcome(t tune.Trial) string {
 // plotWidth is the length of the longest bar, in characters.
 const plotWidth = 50
 
-// plotSteps draws the losses by step, of the long trials if there are some. The loss of the first
-// parameters fills the width; an arrow is a loss beyond it.
+// plotSteps draws the losses by step, of the long trials if there are some. The loss of the initial
+// parameters fills the width; an arrow marks a larger loss.
 func plotSteps(out io.Writer, r *tune.Result) {
 	for _, stage := range stepStages {
 		trials := slices.DeleteFunc(slices.Clone(r.Trials), func(t tune.Trial) bool {

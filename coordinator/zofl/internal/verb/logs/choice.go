@@ -23,14 +23,14 @@ import (
 var errNoLog = errors.New("no log is named: give --store DIR, or --url and --run " +
 	"(with --jetstream for a log in JetStream)")
 
-// A place holds the flags that say where a run's records and its history are.
+// A place holds the flags that name the place of a run's records and its history.
 type place struct {
 	connect.Connection
 	run, store string
 	jetstream  bool
 }
 
-// flags adds the flags; store says what --store names.
+// flags adds the flags. store is the help text of --store.
 func (l *place) flags(cmd *cobra.Command, store string) {
 	l.Connection.Flags(cmd)
 	f := cmd.Flags()
@@ -117,7 +117,7 @@ func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	cli.SecretFlag(cmd, &l.secret)
 }
 
-// model returns what the flags say about the model beyond the records.
+// model returns the values of the flags about the model.
 func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
 	if cfg.Initial, err = l.initial.Read(); err == nil {
 		cfg.RunKey, err = cli.ReadSecret(ctx, l.secret)
@@ -125,7 +125,7 @@ func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
 	return cfg, err
 }
 
-// needed returns an error if a flag names what the model of a plan does not have.
+// needed returns an error if a flag names a thing that the plan's model does not have.
 func (l *logChoice) needed(p *plan.Plan) error {
 	switch {
 	case l.secret != "" && !p.Private():

@@ -111,7 +111,7 @@ func orUnset(value string) string {
 	return results.Short(value)
 }
 
-// spent is what a run had spent, or that it never came there.
+// spent is the cost of a run until then, or a text that it never came there.
 func spent(s *results.Sample, of func(*results.Sample) float64) string {
 	if s == nil {
 		return "never"

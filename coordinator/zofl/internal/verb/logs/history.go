@@ -70,7 +70,7 @@ round, as zofl plan prices them.`,
 	return cmd
 }
 
-// history returns what the flags name, from a record on.
+// history returns the history that the flags name, from a record on.
 func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []history.Mark, error) {
 	if err := l.check(); err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []hi
 	return points, marks, err
 }
 
-// stored returns what a store has.
+// stored returns the content of a store.
 func stored(ctx context.Context, from uint64, s history.Store) ([]history.Point,
 	[]history.Mark, error) {
 	h, damaged, err := history.Read(ctx, s)

@@ -122,7 +122,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// short returns a number with few digits, or nothing.
+// short returns a number with few digits, or "" if there is none.
 func short(x *float64) string {
 	if x == nil {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A line is a record in the form in which `zofl log` prints it.
+// A line is a record in the form that `zofl log` prints.
 type line struct {
 	N             uint64           `json:"n"`
 	Kind          string           `json:"kind"`
@@ -44,7 +44,7 @@ type line struct {
 }
 
 // A logTerm is scalars along the directions of record n-back. The directions are shared by all
-// devices, or belong to one slot. Weight is that of the slot's device, if weights differ.
+// devices, or belong to one slot. Weight is the weight of the slot's device, if weights differ.
 type logTerm struct {
 	Back    uint64    `json:"back,omitempty"`
 	Slot    *uint32   `json:"slot,omitempty"`

@@ -89,7 +89,7 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 	return cmd
 }
 
-// stateFrom reads a state file, or the one with the most records in a device's store.
+// stateFrom reads a state file, or the state file with the most records in a device's store.
 func stateFrom(path string, initial []float32) (
 	file string, r *replica.Replica, h replica.History, err error,
 ) {

@@ -14,7 +14,8 @@ type shown struct {
 	last uint64
 }
 
-// showing shows how far the records of a source are read, up to the last; 0: nobody knows which.
+// showing shows how many records of a source are read, up to last; 0 means that the last is
+// unknown.
 func showing(s source.Source, last uint64) source.Source { return &shown{s, last} }
 
 // Read implements [source.Source].

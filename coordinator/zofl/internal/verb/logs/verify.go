@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Verdict is what `zofl verify` finds.
+// A Verdict is the outcome of `zofl verify`.
 type Verdict struct {
 	Run     string           `json:"run"`
 	Begins  uint64           `json:"begins,omitempty"` // the record of the state that it begins with
@@ -34,7 +34,7 @@ type Verdict struct {
 	Privacy *dp.Budget       `json:"privacy,omitempty"` // spent, of a device in every round
 	Digests []digestOfRecord `json:"digests,omitempty"`
 	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
-	// What a crash left unfinished; nobody was told that it is stored.
+	// Unfinished is what a crash left behind; no device was told that it is stored.
 	Unfinished []string `json:"unfinished,omitempty"`
 	// How many records the log has lost at its end.
 	Missing uint64 `json:"missing,omitempty"`
@@ -93,7 +93,7 @@ checked.`,
 // noKey is why a private run has no digest.
 const noKey = "give the run key with --secret"
 
-// verify replays the records up to at, and notes the digest after every so many.
+// verify replays the records up to at, and notes the digest after every given number of records.
 func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, err error) {
 	model, err := l.model(ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 	return v, cli.Classify(failed)
 }
 
-// remember adds what the log knows beyond its records. It returns the error that the log lost
-// records, instead of an error that follows from that.
+// remember adds the numbers that the log stores in addition to its records. It returns the error
+// that the log lost records, instead of an error that follows from that.
 func (v *Verdict) remember(ctx context.Context, log runlog.Log, err error) error {
 	if log == nil {
 		return err

@@ -113,7 +113,7 @@ func latencyOf(d *operate.Device) string {
 	return terminal.Brief(d.Latency / 1000)
 }
 
-// noteOn returns what the other columns do not say.
+// noteOn returns the facts that the other columns do not show.
 func noteOn(d *operate.Device) string {
 	var notes []string
 	if d.Awaited {

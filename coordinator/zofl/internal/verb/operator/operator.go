@@ -229,7 +229,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.Render()
 }
 
-// metricsOf writes metrics with their names, if those are known.
+// metricsOf writes metrics with their names, if the names are known.
 func metricsOf(e *operate.Evaluation) string {
 	var list []string
 	for i, v := range e.Metrics {
@@ -260,7 +260,7 @@ func vectorsOf(s *operate.Status) (rows []table.Row) {
 	return rows
 }
 
-// stateOf returns the state, and for an ended run what ended it.
+// stateOf returns the state, and for an ended run the cause of its end.
 func stateOf(s *operate.Status) string {
 	if s.End == "" {
 		return s.State

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// turnedAwayOf returns the rows about messages that were not looked at, by kind, about who sent
-// them or faulty ones, about ids of two devices, and about devices that work in vain.
+// turnedAwayOf returns the rows about refused messages: by kind, by sender, about faulty messages,
+// about ids that two devices use, and about devices whose work does not count.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -34,7 +34,7 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	return rows
 }
 
-// misdeeds says what a sender's messages came to; "" if nothing was wrong with them.
+// misdeeds sums up the faults of a sender's messages; "" if there were none.
 func misdeeds(refused, faulty uint64) string {
 	var list []string
 	if refused > 0 {

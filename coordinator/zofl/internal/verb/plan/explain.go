@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// explain prints the source and notes of the plan's preset, and what each field means.
+// explain prints the source and notes of the plan's preset, and the meaning of each field.
 func explain(out io.Writer, p *plan.Plan) error {
 	for _, info := range preset.List() {
 		if info.Name == p.Preset {
@@ -37,10 +37,10 @@ func explain(out io.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// lateRounds are those that a device has missed whose catch-up is priced.
+// lateRounds is how many rounds a late device has missed when its catch-up is priced.
 const lateRounds = 1000
 
-// price prints what a round costs, and late ones to a device that joins after them.
+// price prints the cost of a round, and the cost of late rounds for a device that joins after them.
 func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
 	t := cli.NewTable(out, "a round costs", "")
@@ -87,7 +87,7 @@ func sharedCost(p *plan.Plan, in cost.Input) *cost.Round {
 	return &c
 }
 
-// account prints what the bytes of a round are for.
+// account prints the bytes of a round by purpose.
 func account(out io.Writer, a cost.Account) {
 	t := cli.NewTable(out, "bytes of a round, at the socket", "sent", "received", "least received")
 	for _, row := range []struct {
@@ -109,8 +109,8 @@ func account(out io.Writer, a cost.Account) {
 	t.Render()
 }
 
-// phases returns what a device does in each phase of a round, if there are two or if it sends a
-// vector.
+// phases returns the work of a device in each phase of a round, if there are two phases or if it
+// sends a vector.
 func phases(p *plan.Plan, c cost.Round) (rows []table.Row) {
 	list := []uint8{1, 2}
 	if p.Phases() == 1 {

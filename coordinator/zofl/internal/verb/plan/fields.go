@@ -28,7 +28,7 @@ type fieldLine struct {
 	number     uint64
 }
 
-// Widths of columns whose text is broken, so that a table has at most 100 columns.
+// Widths of columns whose text is broken into lines, so that a table has at most 100 columns.
 const (
 	nameAndMeaning = 46
 	valuesWidth    = 18
@@ -95,8 +95,8 @@ func sectionNames() (names []string) {
 	return names
 }
 
-// defaultValues returns the fields of a plan that begins with the preset zofl, but for what is its
-// own.
+// defaultValues returns the fields of a new plan of preset zofl, except those that belong to one
+// plan alone.
 func defaultValues() (map[string]string, error) {
 	p, err := preset.New("zofl", "run", 1)
 	if err != nil {
@@ -115,7 +115,7 @@ func defaultValues() (map[string]string, error) {
 	return out, nil
 }
 
-// values returns what a field can be.
+// values returns the values that a field can have.
 func values(f plan.Field) string {
 	if r := f.Range(); r != "" {
 		return strings.TrimPrefix(r, "one of ")

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A beginning is what `zofl plan --initial` says of the file.
+// A beginning is the part of the initial model file that a plan describes.
 type beginning struct {
 	File    string        `json:"file"`
 	Train   []string      `json:"train,omitempty"`
@@ -89,7 +89,7 @@ func (b *beginning) set(p *plan.Plan, dim uint64, segments []plan.Segment) error
 	return nil
 }
 
-// explain says what the run begins with, and what a device needs.
+// explain says which parameters the run begins with, and what a device needs.
 func (b *beginning) explain(out io.Writer) {
 	fmt.Fprintf(out, "\nThe run begins with %s, digest %v.\n", b.File, b.Digest)
 	flags := "--initial " + b.File

@@ -1,4 +1,4 @@
-// Package plan is the command that writes plans, explains them, and says what they cost.
+// Package plan is the command that writes plans, explains them, and prints their cost.
 package plan
 
 import (
@@ -188,7 +188,8 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 	return p, keepSecret(ctx, p, f.secret)
 }
 
-// guard bounds what devices and coordinator can do, in the plan as it will be with its secret.
+// guard computes the bounds on what devices and the coordinator can do, for the plan with its
+// secret.
 func (f *planFlags) guard(p *plan.Plan, set []string) {
 	if f.secret == "" {
 		preset.Guard(p, set...)
@@ -227,19 +228,19 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Cost cost.Round     `json:"cost"`
 			// Surveys are the loss evaluations of a device that a run asks for once.
 			Surveys uint64 `json:"surveys,omitempty"`
-			// Parts are the bytes sent and received, by what they are for.
+			// Parts are the bytes sent and received, by purpose.
 			Parts cost.Account `json:"parts"`
-			// Late is what 1,000 rounds cost a device that joins after them.
+			// Late is the cost of 1,000 rounds for a device that joins after them.
 			Late cost.Traffic `json:"late"`
 			// Shared is the cost of a round with groups=auto where all devices share directions.
 			Shared *cost.Round `json:"shared,omitempty"`
-			// Note says what the plan has in place of its preset's, because of other fields.
+			// Note lists the values that differ from the preset because of other fields.
 			Note string `json:"note,omitempty"`
-			// Warnings are what the plan may lack, and what its step may do.
+			// Warnings say what the plan may lack, and what its step may do.
 			Warnings []string `json:"warnings,omitempty"`
-			// Privacy is what all rounds spend.
+			// Privacy is the privacy that all rounds together spend.
 			Privacy *dp.Budget `json:"privacy,omitempty"`
-			// Version is that of this program.
+			// Version is the version of this program.
 			Version string `json:"version"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`

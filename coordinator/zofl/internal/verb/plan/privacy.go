@@ -15,7 +15,7 @@ import (
 // usualDelta is dp_delta of a plan with --epsilon that sets none.
 const usualDelta = 1e-5
 
-// budget gives a plan the noise with which its rounds stay within --epsilon. Where the plan's
+// budget sets the noise of a plan so that its rounds stay within --epsilon. Where the plan's
 // dp_noise was set too, it is an error if they do not.
 func (f *planFlags) budget(p *plan.Plan, set []string) error {
 	switch {

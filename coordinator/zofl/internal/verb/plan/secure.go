@@ -31,7 +31,7 @@ func explainSecure(out io.Writer, p *plan.Plan, in cost.Input) {
 		cli.TextWidth))
 }
 
-// steps says what a device sends and gets in a round.
+// steps says how many bytes a device sends and receives in a round.
 func steps(p *plan.Plan, c secagg.Cost) string {
 	messages, tag, tags := "four", "", ""
 	if p.SecureLists > 0 {

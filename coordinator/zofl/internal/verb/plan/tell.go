@@ -15,7 +15,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// says has for each section what a plan does, in sentences; none where the section is off.
+// says holds a function for each section that describes it in sentences; it returns none if the
+// section is off.
 var says = map[string]func(s *speech){
 	"run": (*speech).run, "model": (*speech).model, "probe": (*speech).probe,
 	"surrogate": (*speech).surrogate, "groups": (*speech).groups, "local": (*speech).local,
@@ -24,7 +25,7 @@ var says = map[string]func(s *speech){
 	"evaluation": (*speech).evaluation, "stop": (*speech).stop,
 }
 
-// A speech is what is said of a section of a plan.
+// A speech is the description of one section of a plan.
 type speech struct {
 	*plan.Plan
 	cost      cost.Round
@@ -42,8 +43,8 @@ func (s *speech) sayIf(has bool, format string, args ...any) {
 	}
 }
 
-// tell prints what a plan does and what that costs, section by section, with what it has in place
-// of its preset's.
+// tell prints what a plan does and what that costs, section by section. It also prints the values
+// that differ from the preset.
 func tell(out io.Writer, p *plan.Plan, in cost.Input) error {
 	base, err := preset.New(p.Preset, p.Run, p.Dim)
 	if err != nil && !errors.As(err, new(*plan.Error)) {
@@ -67,7 +68,7 @@ func tell(out io.Writer, p *plan.Plan, in cost.Input) error {
 	return nil
 }
 
-// differs lists the fields of a section that are not those of the preset's plan.
+// differs lists the fields of a section that differ from the preset's plan.
 func differs(section string, p, base *plan.Plan) (string, error) {
 	if base == nil || section == "run" {
 		return "", nil

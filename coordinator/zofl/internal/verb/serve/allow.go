@@ -18,8 +18,8 @@ import (
 // allowEvery is how often a list of ids is looked at while devices join.
 const allowEvery = time.Second
 
-// An allowList is a file of the ids that may join: one a line, without empty lines and anything
-// after a #. Any goroutine may ask it.
+// An allowList is a file of the ids that may join, one on each line. It ignores empty lines and
+// text after a #. Any goroutine may ask it.
 type allowList struct {
 	ctx    context.Context // of the command
 	path   string

@@ -15,8 +15,8 @@ import (
 // errDetached is why a command with --attached ends.
 var errDetached = errors.New("standard input has ended, and --attached ends with it")
 
-// attach ends the context of a command when its standard input ends. A pipe does when nobody
-// holds its other end any more, so also when the program that did was killed.
+// attach ends the context of a command when its standard input ends. A pipe ends when nobody holds
+// its other end any more, so also when that program was killed.
 func attach(cmd *cobra.Command) {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	cmd.SetContext(ctx)

@@ -33,7 +33,7 @@ type event struct {
 	To           uint64    `json:"to,omitempty"`
 	Fields       []string  `json:"fields,omitempty"`
 
-	// Privacy is what a log up to N has spent of each device's privacy.
+	// Privacy is how much of each device's privacy the records up to N have spent.
 	Privacy *dp.Budget       `json:"privacy,omitempty"`
 	Survey  *survey.Result   `json:"survey,omitempty"`
 	Digests *operate.Digests `json:"digests,omitempty"`

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// A guard holds the flags that say who may reach a broker that serve starts.
+// A guard holds the flags that decide who may reach a broker that serve starts.
 type guard struct {
 	tls   bool
 	auth  string // directory
@@ -78,8 +78,8 @@ func (g *guard) names(listen string) (names []string, err error) {
 	return names, err
 }
 
-// enrolled makes the directory of --auth ready. It returns how to start the broker, and who the
-// coordinator is there.
+// enrolled makes the directory of --auth ready. It returns the configuration of the broker, and the
+// coordinator's credentials there.
 func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.Option, err error) {
 	names, err := f.guard.names(f.listen)
 	if err != nil {

@@ -41,8 +41,8 @@ func (h *httpFlags) check(g guard) error {
 	return err
 }
 
-// A page is what --http serves of a run: the dashboard, and metrics for Prometheus at /metrics. A
-// nil page serves nothing.
+// A page holds what --http serves for a run: the dashboard, and metrics for Prometheus at /metrics.
+// A nil page serves nothing.
 type page struct {
 	board *dashboard.Board
 	meter *metrics.Meter
@@ -57,7 +57,7 @@ func (p *page) Record(e report.Event) error {
 	return errors.Join(p.board.Record(e), p.meter.Record(e))
 }
 
-// lead says who leads the run from now on.
+// lead says which coordinator leads the run from now on.
 func (p *page) lead(c *coordinator.Coordinator, desk *operate.Desk) {
 	if p != nil {
 		p.board.Lead(desk)

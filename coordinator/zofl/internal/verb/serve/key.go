@@ -57,7 +57,7 @@ func keyIn(content []byte) (ed25519.PrivateKey, error) {
 	return private, nil
 }
 
-// makeKey makes a key, and keeps it before anybody uses it.
+// makeKey makes a key and stores it before anybody uses it.
 func makeKey(file string) (ed25519.PrivateKey, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,8 +78,8 @@ func publicOf(private ed25519.PrivateKey) signed.Keys {
 	return signed.Keys{signed.Key(private.Public().(ed25519.PublicKey))}
 }
 
-// speaker reads the key of --key, or else the one in the creds file of a coordinator. The error
-// says so if that file names another key to devices.
+// speaker reads the key of --key, or otherwise the key in the creds file of a coordinator. The
+// error says so if that file names another key to devices.
 func (f *serveFlags) speaker() (err error) {
 	if f.private != nil {
 		return nil

@@ -117,7 +117,7 @@ func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw fu
 	}, nil
 }
 
-// away says whether an error is that of a broker that does not answer, which may pass.
+// away says whether an error means that the broker does not answer, which may pass.
 func away(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false

@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 )
 
-// open opens the log, and connects to the broker or starts one. What may fail comes before what
-// makes a log: a broker that finds its port taken leaves none behind. Without a plan, the log is
-// there already and has the name of the run, which the connection needs.
+// open opens the log, and connects to the broker or starts one. Steps that may fail come before the
+// step that creates a log: if a broker finds its port taken, it leaves no log behind. Without a
+// plan, the log is there already and has the name of the run, which the connection needs.
 func (f *serveFlags) open(ctx context.Context, logger *slog.Logger) (log runlog.Log,
 	nc *nats.Conn, hangUp func(), err error) {
 	logFirst := !f.jetstream && (f.plan == nil || f.URL != "")

@@ -89,7 +89,7 @@ func (p *printer) encode(e event) error {
 	return p.json.Encode(e)
 }
 
-// waiting tells what round 1 waits for.
+// waiting returns a text about what round 1 waits for.
 func (p *printer) waiting(s *report.Status) error {
 	if p.json != nil {
 		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})

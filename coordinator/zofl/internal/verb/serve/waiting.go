@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/coordinator"
 )
 
-// tellWaiting tells what round 1 waits for, whenever that changes, but not for each of thousands of
-// devices. It goes on until round 1 begins or stop is called.
+// tellWaiting logs what round 1 waits for, whenever that changes, but not once for each of
+// thousands of devices. It goes on until round 1 begins or stop is called.
 func tellWaiting(ctx context.Context, c *coordinator.Coordinator, out *printer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
