@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +17,26 @@ func CheckNew(flag, name string) error {
 		return err
 	}
 	if _, err := os.Lstat(name); err == nil {
-		return Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
+		return exists(flag, name)
+	}
+	return nil
+}
+
+func exists(flag, name string) error {
+	return Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
+}
+
+// WriteNew writes a file that must not exist yet: whole, or not at all. See [NewFileFault].
+func WriteNew(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }
@@ -40,6 +60,9 @@ func FileFault(flag, name string, err error) error {
 
 // NewFileFault is a usage error of a file to write that a flag names.
 func NewFileFault(flag, name string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return exists(flag, name)
+	}
 	return fileFault(flag, name, err, "make its directory first, or name another one")
 }
 

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -72,7 +72,11 @@ func WritePlan(flag, name string, p *plan.Plan, flat bool) error {
 	if err := json.Indent(&b, text, "", "  "); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	b.WriteByte('\n')
+	err = WriteNew(name, 0o644, func(w io.Writer) error {
+		_, err := b.WriteTo(w)
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return Usage(fmt.Errorf("%s: %w: a plan is never overwritten, because that would "+
@@ -80,6 +84,5 @@ func WritePlan(flag, name string, p *plan.Plan, flat bool) error {
 	case err != nil:
 		return NewFileFault(flag, name, err)
 	}
-	_, err = file.Write(append(b.Bytes(), '\n'))
-	return errors.Join(err, file.Close())
+	return nil
 }

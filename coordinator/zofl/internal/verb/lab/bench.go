@@ -72,10 +72,10 @@ bits than on one; 130 interrupted.`,
 				return cli.Usage(err)
 			}
 			cfg.Duration, cfg.Array = time.Duration(seconds*float64(time.Second)), mebibytes<<20
-			stages := newStages(os.Stderr)
-			cfg.Progress = stages.update
+			show, end := showStages(os.Stderr)
+			cfg.Progress = show
 			result, err := kernelbench.Run(cmd.Context(), cfg)
-			stages.finish()
+			end()
 			if err != nil {
 				return classifyBench(err)
 			}

@@ -6,44 +6,22 @@ import (
 	"os"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/kernelbench"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// stages shows the progress of a measurement: a moving bar on a terminal, otherwise a line for
-// each stage.
-type stages struct {
-	out    io.Writer
-	name   string
-	moving *progressbar.ProgressBar // nil without a terminal
-}
-
-func newStages(out *os.File) *stages {
-	s := &stages{out: out}
-	if term.IsTerminal(int(out.Fd())) {
-		s.moving = progressbar.NewOptions(100, progressbar.OptionSetWriter(out),
-			progressbar.OptionSetWidth(24), progressbar.OptionClearOnFinish())
-	}
-	return s
-}
-
-func (s *stages) update(stage string, done float64) {
-	if s.moving != nil {
-		s.moving.Describe("measuring " + stage)
-		s.moving.Set(min(int(100*done), 99)) // an error is the terminal's: ignored
-	} else if stage != s.name {
-		fmt.Fprintf(s.out, "measuring %s\n", stage)
-	}
-	s.name = stage
-}
-
-func (s *stages) finish() {
-	if s.moving != nil {
-		s.moving.Finish()
-	}
+// showStages returns what shows the stages of a measurement, and what ends that.
+func showStages(out *os.File) (show func(stage string, done float64), end func()) {
+	bar, before := terminal.NewBar(out, "percent", 100), ""
+	return func(stage string, done float64) {
+		if stage != before && !bar.Moves() {
+			fmt.Fprintln(out, "measuring", stage)
+		}
+		before = stage
+		bar.Show(min(uint64(100*done), 99), "measuring "+stage)
+	}, bar.Finish
 }
 
 func printKernels(w io.Writer, r *kernelbench.Result) {

@@ -1,10 +1,10 @@
 package lab
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +20,6 @@ import (
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/plan/planfile"
 )
 
 // tuneFlags are the flags of `zofl tune`.
@@ -245,26 +244,16 @@ func changes(before, after *plan.Plan) (settings []string) {
 
 // replacePlan stores a plan in a file, which appears complete or not at all. If there is one
 // already, it must be meant to be replaced.
-func replacePlan(name string, p *plan.Plan, replace bool) (err error) {
+func replacePlan(name string, p *plan.Plan, replace bool) error {
 	if !replace {
 		return cli.WritePlan("--out", name, p, false)
 	}
-	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
-	if err != nil {
+	whole := name + ".zofl-new"
+	if err := os.Remove(whole); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".zofl-*")
-	if err != nil {
-		return cli.NewFileFault("--out", name, err)
+	if err := cli.WritePlan("--out", whole, p, false); err != nil {
+		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(append(b, '\n'))
-	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	return err
+	return os.Rename(whole, name)
 }

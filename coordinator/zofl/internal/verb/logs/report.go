@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -95,19 +94,11 @@ func (l *logChoice) result(ctx context.Context) (*results.Run, error) {
 	return run, nil
 }
 
-// writeNew writes a file that is not there yet.
-func writeNew(flag, name string, write func(io.Writer) error) (err error) {
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return cli.Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
-	}
-	if err != nil {
+// writeNew writes a page to a new file that a flag names.
+func writeNew(flag, name string, write func(io.Writer) error) error {
+	err := cli.WriteNew(name, 0o644, write)
+	if errors.As(err, new(*fs.PathError)) {
 		return cli.NewFileFault(flag, name, err)
 	}
-	defer func() {
-		if err = errors.Join(err, out.Close()); err != nil {
-			os.Remove(name) // what is not whole
-		}
-	}()
-	return write(out)
+	return err
 }

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/plan"
@@ -52,10 +52,8 @@ func makeSecret(name string) ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = file.Write(key)
-	return key, errors.Join(err, file.Sync(), file.Close())
+	return key, cli.WriteNew(name, 0o600, func(w io.Writer) error {
+		_, err := w.Write(key)
+		return err
+	})
 }
