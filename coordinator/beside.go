@@ -35,8 +35,8 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	return cfg.Log.Begin(ctx)
 }
 
-// alone returns an error that matches [ErrSecond] if an older coordinator of the run answers.
-// Otherwise it begins to listen for others.
+// alone returns an error that matches [ErrSecond] if an older coordinator of the run answers. If it
+// is not, it begins to listen for other coordinators.
 func (c *Coordinator) alone(ctx context.Context) error {
 	if c.seniority == nil {
 		return nil

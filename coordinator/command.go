@@ -58,13 +58,13 @@ func (c *Coordinator) halted(e *report.Event) []engine.Output {
 // the log did not store a record, Resume hands it to the log again at once.
 func (c *Coordinator) Resume() { c.command(engine.Input{Kind: engine.InResume}) }
 
-// End ends the run for good once pending records are stored; text says why. Neither a pause nor a
-// rollback undoes it, whether before or after.
+// End ends the run for good once pending records are stored; text says why. No pause or rollback
+// undoes it, whether it comes before or after.
 func (c *Coordinator) End(text string) { c.command(engine.Input{Kind: engine.InEnd, Text: text}) }
 
 // Rollback returns the run to its state after record to: the parameters, the plan and the number of
-// the last round. Nothing is erased: the rollback is a record with the next index. The open round
-// is dropped, and contributions to it are late.
+// the last round. The log erases nothing: the rollback is a record with the next index. The open
+// round is dropped, and contributions to it are late.
 //
 // Rollback returns before the record is stored; the event RolledBack reports that. Errors match
 // [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return there.

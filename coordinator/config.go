@@ -31,7 +31,7 @@ var (
 
 func errEnded() error { return engine.ErrEnded } // documentation shows no internal name
 
-// A Config says what a coordinator needs.
+// A Config holds what a coordinator needs.
 type Config struct {
 	// Conn is the caller's connection; the coordinator never opens or closes it. Set
 	// nats.MaxReconnects(-1): otherwise a long absence of the broker ends the run. The coordinator
@@ -48,9 +48,9 @@ type Config struct {
 	// survive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
 	// Key signs announcements, and answers to devices that ask for a signature. Devices that have its
-	// public key in client.Config.Coordinator accept nothing unsigned. Give every coordinator of the
-	// run the same key, also one on standby. Nil: nothing is signed, and devices with a public key
-	// wait. See docs/security.md.
+	// public key in client.Config.Coordinator accept no unsigned message. Give every coordinator of
+	// the run the same key, also one on standby. With nil the coordinator signs nothing, and devices
+	// with a public key wait. See docs/security.md.
 	Key ed25519.PrivateKey
 	// Recorder receives events. May be nil.
 	Recorder report.Recorder
@@ -61,12 +61,12 @@ type Config struct {
 	// until ctx ends. With transport=dense, Run lingers up to the plan's Deadline longer while devices
 	// fetch vectors.
 	Linger time.Duration
-	// Witnesses are ids of passive replicas. Their digests are the reference for all others; an
-	// earlier witness overrules a later one. A witness needs no slot: without one it can report
-	// digests and nothing else. Without witnesses, a digest is the reference if at least three devices
-	// report it, and more than report any other.
+	// Witnesses are ids of passive replicas. Their digests are the reference for all other devices. An
+	// earlier witness in the list overrules a later one. A witness needs no slot: without one it can
+	// report digests, but nothing else. Without witnesses, a digest is the reference if at least three
+	// devices report it, and more than report any other.
 	Witnesses []string
-	// BeginAnew restarts the run although devices have records of it that the log lacks. Without it
+	// BeginAnew restarts the run although devices have records that the log lacks. Without BeginAnew
 	// the run pauses when such a device joins. With it, devices drop their state.
 	BeginAnew bool
 	// AcceptLoss is how many records at the log's end may be lost: the run continues without them
@@ -75,13 +75,13 @@ type Config struct {
 	AcceptLoss uint64
 	// Queue is the length of each of two queues. One holds replies, joins and pieces of vectors: at
 	// most wire.MaxFrame bytes each, and 1 MiB of one sender. The other holds requests for records and
-	// vectors, of at most 1 KiB each. Members and strangers have as many places each, and take turns
-	// sender by sender. If a queue is full, the sender with the most messages in it loses one, which
-	// is counted as dropped. 0 is 16384.
+	// vectors, of at most 1 KiB each. Members and strangers have equally many places in the queue.
+	// They take turns, and so do the senders in each group. If a queue is full, the sender with the
+	// most messages in it loses one, which is counted as dropped. 0 is 16384.
 	Queue int
 	// Allow decides whether an id without a slot may join. The coordinator tells a device that it may
-	// not, and the device ends. Nil: everybody whom the broker admits may join. Allow does not remove
-	// members: use Retire. Any goroutine may call it, and it should be quick.
+	// not, and the device ends. With nil, every device that the broker admits may join. Allow does not
+	// remove members: use Retire. Any goroutine may call it, and it should be quick.
 	Allow func(id string) bool
 	// JoinRate is how many ids without a slot may join a listed roster each second. At first 8192 may
 	// join at once, and two more for each of the plan's Members. Further ids wait, at most for
@@ -89,8 +89,8 @@ type Config struct {
 	// because joins cost nothing there. 0 is 100, negative is no limit.
 	JoinRate float64
 	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
-	// second for one device; for two seconds twice as many. Further requests wait, at most for
-	// CatchUpPatience. 0 is 1000, negative is no limit.
+	// second for one device. For two seconds it may be twice as many. Further requests wait, at most
+	// for CatchUpPatience. 0 is 1000, negative is no limit.
 	RequestRate float64
 	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a vector.
 	// So a log that hangs pauses the run instead of silencing it. Storing a vector may take one second
@@ -100,13 +100,13 @@ type Config struct {
 	// MiB, negative is one segment of 64 KiB.
 	CatchUpCache int
 	// CatchUpPatience is how long a request for records, or for a record's vector, may wait for its
-	// turn. Keep it below the time for which devices wait, 5 s by default: nobody reads a later
-	// answer. 0 is 2.5 s.
+	// turn. Keep it below the time for which devices wait, 5 s by default: a later answer reaches
+	// nobody. 0 is 2.5 s.
 	CatchUpPatience time.Duration
 	// UploadMemory bounds the bytes of devices' vectors that have arrived in part, with
-	// transport=dense; as many more bytes may wait in the queue. A vector reserves its memory when its
-	// first piece arrives. Devices for which no memory is left are told to ask again. There is always
-	// memory for one vector. 0 is 64 MiB.
+	// transport=dense. The same number of bytes may wait in the queue in addition. A vector reserves
+	// its memory when its first piece arrives. Devices for which no memory is left are told to ask
+	// again. There is always memory for one vector. 0 is 64 MiB.
 	UploadMemory int
 	// ObjectCache bounds the bytes of records' vectors kept in memory for devices that fetch them. 0
 	// is 64 MiB, negative is one vector.

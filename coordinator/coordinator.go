@@ -63,9 +63,9 @@ type Coordinator struct {
 // Where coordinators share a log, New waits until no other one leads, or until ctx ends. It sends
 // nothing before Run.
 //
-// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. For a
-// log that lost records, the error is a [*runlog.LossError]; for one that lost all of them, it
-// matches [runlog.ErrLeft]. Both match ErrCorrupt.
+// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. If the
+// log lost records, the error is a [*runlog.LossError]; if it lost all of them, the error matches
+// [runlog.ErrLeft]. Both match ErrCorrupt.
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -167,8 +167,8 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 // first, it returns the cause of ctx, or nil if the run has ended. A log that fails to store a
 // record pauses the run but does not end Run.
 //
-// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead: nothing more is
-// published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if the log
+// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead, and nothing more
+// is published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if the log
 // holds another run. For the last two, devices are told that the run is paused. [ErrSecond] says
 // that another coordinator leads the run from its own log. All further errors come from a closed
 // bus, or from the Recorder.

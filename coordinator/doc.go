@@ -1,6 +1,6 @@
 // Package coordinator runs the rounds of a Zofl run. It announces the rounds, checks and combines
 // the replies of devices, and commits each round to a log as one record (two where rounds have two
-// phases). It serves the log to devices that missed some of it. It never holds the model.
+// phases). It serves the log to devices that missed a part of it. It never holds the model.
 //
 // Give [New] a connection, a plan and a log (package filelog or jetlog), and call
 // [Coordinator.Run], which blocks until the run has ended. Meanwhile any goroutine may call the
@@ -8,10 +8,10 @@
 //
 // # Packages
 //
-// runlog says what a log must do; filelog and jetlog are logs. report has the events and the status
-// that a coordinator reports. internal/engine decides, and internal/gather combines the
-// contributions of a round for it; internal/guard limits what one device can do to a round.
-// internal/serve answers devices that missed something. This package is the shell around the
+// Package runlog defines a log; filelog and jetlog are logs. Package report has the events and the
+// status that a coordinator reports. internal/engine decides; internal/gather combines the
+// contributions of a round for it; internal/robust limits what one device can do to a round.
+// internal/catchup answers devices that missed records. This package is the shell around the
 // engine: it has the clock, the network and the log.
 //
 // # Records
@@ -36,8 +36,8 @@
 // With Plan.Late, contributions to earlier records become terms of later ones: one term for each
 // earlier record with transport=mean, one for each contribution with transport=relay. Each counts
 // once. Only the coordinator that closed a record knows whose contribution counted. So it accepts
-// late contributions only to its own records, and drops those to records from before a restart or
-// of another coordinator.
+// late contributions only to its own records. It drops contributions to records from before a
+// restart, and to records of another coordinator.
 //
 // A round accepts contributions up to its target, also while paused. So records stay within the
 // size that package plan/valid computed.
@@ -48,11 +48,11 @@
 // before it is stored. So a coordinator that stopped at any point continues from its log. It asks
 // for the same work again, and replies that devices have computed still count.
 //
-// Everything that is not in the log is lost: a pause, a request whose event was not reported yet,
-// the number of the open attempt, unfinished evaluations and digests, late contributions that
-// waited for the next record, the course of the loss, what Plan.Trust remembers, and the claims
-// that Plan.ClaimBound compares if contributions are vectors. The scale of Plan.Bound survives,
-// because it depends only on the round and the log.
+// A restart loses everything that is not in the log: a pause, a request whose event was not
+// reported yet, the number of the open attempt, unfinished evaluations and digests, late
+// contributions that waited for the next record, the history of the loss, what Plan.Trust
+// remembers, and the claims that Plan.ClaimBound compares if contributions are vectors. The scale
+// of Plan.Bound survives, because it depends only on the round and the log.
 //
 // # Vectors
 //
@@ -63,17 +63,17 @@
 //
 // The log stores a vector before the record that names it ([runlog.Objects]). It keeps the vector
 // for as many rounds as the plan's DenseKeep says, and always keeps the last vector of each phase.
-// A rollback can return only to states whose vectors are there. If the log loses or damages a
-// vector, devices learn that it is gone, and [report.Status] says so in ObjectError. The remedy is
-// a snapshot, a later round, a rollback or a restored copy of the vector.
+// A rollback can return only to states whose vectors the log still has. If the log loses or damages
+// a vector, devices learn that it is gone, and [report.Status] names it in ObjectError. The remedy
+// is a snapshot, a later round, a rollback or a restored copy of the vector.
 //
 // # Failing and shared logs
 //
-// The log decides. While nobody knows whether a record was stored, the run pauses, hands the same
-// bytes to the log again and again, and continues by itself once it knows. Where coordinators share
-// a log, the first stored record counts, whoever wrote it. A coordinator falls silent when it
-// learns of one that began later: Run then returns [runlog.ErrDeposed], and New with the same log
-// stands by.
+// The log decides. While it is unknown whether a record was stored, the run pauses and hands the
+// same bytes to the log again and again. It continues by itself once it knows. If coordinators
+// share a log, the first stored record counts, whichever coordinator wrote it. A coordinator falls
+// silent when it learns of one that began later: Run then returns [runlog.ErrDeposed], and New with
+// the same log stands by.
 //
 // # Digests
 //
@@ -94,11 +94,11 @@
 // devices. A coordinator that does not share its log publishes and subscribes to zo.<run>.l, to
 // find a second coordinator of the run. A jetlog.Log subscribes to its own inbox and publishes to
 // zo.<run>.h, zo.<run>.m, $JS.API.>, $KV.ZO_<run>_LEASE.> and $KV.ZO_<run>_EPOCH.>; with
-// transport=dense also to $O.ZO_<run>_OBJECTS.>. The program zofl publishes losses and metrics
-// beside the log to zo.<run>.t. Devices need none of these. Whoever may publish to
-// $O.ZO_<run>_OBJECTS.> can remove vectors, but not change them, because records hold their
-// digests. Package client says what a device publishes. The last token of a device's subjects is
-// its id, and the broker must bind that token to the device.
+// transport=dense also to $O.ZO_<run>_OBJECTS.>. In addition to the log, the program zofl publishes
+// losses and metrics to zo.<run>.t. Devices need none of these. A user who may publish to
+// $O.ZO_<run>_OBJECTS.> can remove vectors, but cannot change them, because records hold their
+// digests. Package client says what devices publish. The last token of a device's subjects is its
+// id, and the broker must bind that token to the device.
 //
 // # Determinism
 //

@@ -145,8 +145,8 @@ func (c *Coordinator) obey() []engine.Output {
 	return queue
 }
 
-// token returns the subject for the answer to a device's message. It returns "" if nobody gets an
-// answer, because the subject in the message does not belong to the sender.
+// token returns the subject for the answer to a device's message. It returns "" if the message gets
+// no answer, because the subject in it does not belong to the sender.
 func token(m bus.Message) string {
 	if subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		return m.Reply
@@ -154,7 +154,7 @@ func token(m bus.Message) string {
 	return ""
 }
 
-// token does what [token] does, and adds what the answer's signature needs to know of the message.
+// token is [token] with what the answer's signature needs of the message.
 func (c *Coordinator) token(m *bus.Message) string {
 	return c.signer.Token(m.Subject, token(*m), m.Data)
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// perform performs outputs in order, and those that follow from them. After an error it continues,
-// because the core counts on all outputs and Run may be called again. There are two exceptions: a
-// Recorder that refused an event gets no more events, and a deposed core needs no more outputs.
+// perform performs outputs in order, and then the outputs that follow from them. After an error it
+// continues, because the core counts on all outputs and Run may be called again. There are two
+// exceptions: a Recorder that refused an event gets no more events, and a deposed core needs no
+// more outputs.
 func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error {
 	var failed error
 	var members []string
@@ -66,7 +67,7 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 	return failed
 }
 
-// append hands a record to the log. If Run has to stop before the outcome is known, the core learns
+// append hands a record to the log. If Run must stop before the outcome is known, the core learns
 // nothing. So it neither pauses nor fails, and hands out the same bytes when Run is called again.
 func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Output {
 	if c.isLost() {

@@ -18,15 +18,15 @@ const (
 	flowBytes = 1 << 20
 	// strangerBytes bounds the waiting bytes of all ids without a slot, where members are listed.
 	strangerBytes = 32 << 20
-	// joinBurst is how many ids may join at once, besides two for each of the plan's Members: more
-	// than the largest fleets that were measured.
+	// joinBurst is how many ids may join at once, in addition to two for each of the plan's Members:
+	// more than the largest fleets that were measured.
 	joinBurst = 8192
 	// worst is how many offenders a status names.
 	worst = 8
 )
 
-// rejoinLimit bounds the joins of one member, each of which is answered with the plan. A device
-// joins when it starts, and when it has heard nothing for long.
+// rejoinLimit bounds the joins of one member, because each is answered with the plan. A device
+// joins when it starts, and when it has received no message for long.
 var rejoinLimit = ratelimit.Limit{Rate: 8, Burst: 32}
 
 // An arrival is a message that waits for the core.
@@ -79,8 +79,8 @@ func requestLimit(cfg *Config) ratelimit.Limit {
 }
 
 // arrive queues a message for the core. It drops messages longer than a frame, to bound the queue's
-// memory. It also drops joins for whose answer nobody waits any more, because they would take
-// others' turns.
+// memory. It also drops joins if nobody waits for the answer any more, because they would take the
+// turns of others.
 func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
 	id := subjects.ID(m.Subject)
 	a := arrival{kind: kind, msg: m, sender: c.register.Sender(id, m.Reply)}
@@ -180,7 +180,7 @@ func (c *Coordinator) deny(a *arrival) []engine.Output {
 	return []engine.Output{{Kind: engine.OutRespond, Token: to, Frame: reply.Append(nil)}}
 }
 
-// addTurnedAway adds to a status what was dropped unread, and who sent it.
+// addTurnedAway adds to a status which messages were dropped unread, and which senders sent them.
 func (c *Coordinator) addTurnedAway(s *report.Status) {
 	r := &c.refused
 	s.Counters.Stale += r.stale.Load()

@@ -22,7 +22,7 @@ var _ runlog.Based = (*Log)(nil)
 const startFormat = "zofl start 1\nn %d\nhash %x\nepoch %d\nrounds %d\nfirst %x\nplan %x\n" +
 	"digest %x\nsize %d\nbase %x\n"
 
-// A base is the state with which a log begins.
+// A base is the state at which a log begins.
 type base struct {
 	runlog.Base
 	state disk.File
@@ -60,7 +60,7 @@ func readStart(text []byte) (b runlog.Base, err error) {
 	return b, nil
 }
 
-// openBase finds the state with which the log begins, if it begins with one.
+// openBase finds the state at which the log begins, if it does not begin with record 1.
 func (f *Log) openBase() error {
 	text, err := readWhole(f.fs, f.path("start"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,8 +18,8 @@ const epochFormat = "zofl epoch 1\n%d\n%[1]d\n"
 // maxEpochFile is larger than any valid file.
 const maxEpochFile = 64
 
-// readEpoch returns the epoch in a file. It is 0 if there is no file: nobody has begun, or a
-// version without epochs wrote the log.
+// readEpoch returns the epoch in a file. It is 0 if there is no file: no coordinator has begun, or
+// a version without epochs wrote the log.
 //
 // The records cannot replace a damaged file: if a coordinator began and stored no record, its epoch
 // is nowhere else.

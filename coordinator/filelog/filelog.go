@@ -230,7 +230,7 @@ func (f *Log) PassEpochs(_ context.Context, last uint64) error {
 	return f.keepEpoch(max(f.epoch, last))
 }
 
-// Lost implements [runlog.Log]: nobody else can lead, because of the lock.
+// Lost implements [runlog.Log]: because of the lock, no other coordinator can lead.
 func (f *Log) Lost() <-chan struct{} { return nil }
 
 // Append implements [runlog.Log] with one write and one sync.

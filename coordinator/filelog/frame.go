@@ -85,9 +85,9 @@ func (r *frameReader) next() ([]byte, error) {
 	return frame[frameWord:], nil
 }
 
-// damaged decides whether a damaged frame is torn or corrupt. The frame has at most n bytes, and
-// the damage is in the first bad of them. If nothing follows the frame, and the frame's part of a
-// damaged sector is all zeros, that sector was never written and the append never returned.
+// damaged decides whether a damaged frame is torn or corrupt. The frame has at most n bytes. The
+// damage is in the first bad bytes. If nothing follows the frame and a damaged sector has only
+// zeros in the frame's part, that sector was never written, and the append never returned.
 // Otherwise stored bytes have changed.
 func (r *frameReader) damaged(n, bad int) error {
 	corrupt := fmt.Errorf("%w: checksum differs", runlog.ErrCorrupt)

@@ -14,10 +14,9 @@ import (
 // errFixed: the log was opened to be read.
 var errFixed = errors.New("log: it is open for reading only")
 
-// OpenReadOnly opens the log in a directory to read it, and never changes anything in the
-// directory: no byte, no time, no name. What is unfinished at the log's end stays there, see
-// [Log.Notes]. Only Last, Read, Members, Retired, Object, LastEpoch, Seen, Left, Notes and Close
-// may be called.
+// OpenReadOnly opens the log in a directory to read it. It never changes the directory: no byte, no
+// time, no name. It leaves an unfinished append at the log's end, see [Log.Notes]. Only Last, Read,
+// Members, Retired, Object, LastEpoch, Seen, Left, Notes and Close may be called.
 //
 // Errors match [runlog.ErrNoLog] if there is no log; [runlog.ErrLocked] while a coordinator has it
 // open; [runlog.ErrCorrupt]; or come from the file system.
@@ -43,7 +42,7 @@ func (f *Log) openReadOnly() (err error) {
 	return f.load()
 }
 
-// missing says whether a directory without records is that of a log.
+// missing says whether a directory without records belonged to a log.
 func missing(dir string, absent error) error {
 	for _, name := range []string{"roster", "epoch", "seen"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {

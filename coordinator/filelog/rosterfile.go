@@ -81,7 +81,7 @@ func (r *rosterFile) read(text []byte) error {
 	return err
 }
 
-// readOld reads the lines of the old form. The last one may be unfinished: then its append was
+// readOld reads the lines of the old form. The last line may be unfinished: then its append was
 // interrupted, and nobody has used the id.
 func (r *rosterFile) readOld(text []byte) error {
 	r.old = true

@@ -124,8 +124,9 @@ func (f *Log) Left(context.Context) (string, error) {
 	return f.left, nil
 }
 
-// remains says what the directory holds besides records. A coordinator that was killed before it
-// stored record 1 leaves only an epoch, unless its version did not note what was stored.
+// remains lists the parts of a log in the directory other than records. A coordinator that was
+// killed before it stored record 1 leaves only an epoch, unless its version did not note what
+// was stored.
 func (f *Log) remains() string {
 	var left []string
 	if n := len(f.roster.members); n > 0 {

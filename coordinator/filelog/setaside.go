@@ -14,9 +14,9 @@ import (
 var ErrRecords = errors.New("the log has records: give another directory to begin another run")
 
 // SetAside makes room for another run in the directory of a log that has lost all its records. It
-// renames what else is there, such as the roster, to names that end in .before-N, and returns these
-// names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from the
-// old.
+// renames the other files there, such as the roster, to names that end in .before-N, and returns
+// these names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from
+// the old.
 //
 // Errors match [runlog.ErrLocked]; or [ErrRecords], if there are records, damaged ones too; or come
 // from the file system.
@@ -47,7 +47,7 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 	case len(log) > len(logHead), slices.Contains(there, "start"):
 		return nil, ErrRecords
 	}
-	// history.jsonl is what the program keeps of the run's losses, see its package history.
+	// history.jsonl is where the program keeps the losses of a run, see its package history.
 	left := slices.DeleteFunc([]string{"roster", "seen", "objects", "log", "history.jsonl"},
 		func(name string) bool { return !slices.Contains(there, name) })
 	if _, err := readEpoch(fsys, filepath.Join(dir, "epoch")); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // A tailFile is a file that only grows at its end. Each append survives a power cut. One goroutine
-// owns it; others may read the file up to a size that the owner has passed on.
+// owns it. Others may read the file up to a size that the owner has passed on.
 //
 // Invariants:
 //  1. The bytes before size are on the disk, whatever the page cache holds.
@@ -25,8 +25,8 @@ type tailFile struct {
 }
 
 // openTail opens a file that begins with head. It makes the file if there is none, or if a crash
-// left only part of its head. Until settle, size counts what can be read, which may not be on the
-// disk.
+// left only part of its head. Until settle is called, size counts bytes that can be read but may
+// not be on the disk.
 func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	file, err := fsys.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -39,8 +39,8 @@ func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	return f, nil
 }
 
-// openTailReadOnly opens a file that begins with head, and writes nothing. A file without its head
-// is damaged: the head is there before anything else is.
+// openTailReadOnly opens a file that begins with head. It writes nothing. A file without its head
+// is damaged, because the head is written first.
 func openTailReadOnly(fsys disk.FS, path, head string) (*tailFile, error) {
 	file, err := fsys.Open(path, os.O_RDONLY)
 	if err != nil {
@@ -85,7 +85,8 @@ func (f *tailFile) begin(head string) error {
 
 // settle ends the file at size and establishes invariant 1. The bytes before from are on the disk
 // already. The rest may be only in the page cache, if a process was killed before its sync or the
-// sync failed. So settle writes it again: a sync stores only what was written since the last one.
+// sync failed. So settle writes it again: a sync stores only bytes that were written since the last
+// sync.
 func (f *tailFile) settle(from, size int64) error {
 	b := make([]byte, size-from)
 	n, err := readAt(f.file, b, from)

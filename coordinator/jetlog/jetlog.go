@@ -26,16 +26,16 @@ const (
 // minLeaseTTL is the shortest lease that a broker's timers and a busy machine can renew in time.
 const minLeaseTTL = time.Second
 
-// A Config says where a log is and who opens it.
+// A Config says where a log is and which process opens it.
 type Config struct {
-	// Conn is the connection to the broker; it stays the caller's. It should reconnect for ever,
-	// and have no reconnect buffer (nats.ReconnectBufSize(-1)): the log itself repeats messages
+	// Conn is the connection to the broker; it stays the caller's. It should reconnect for ever, and
+	// have no reconnect buffer (nats.ReconnectBufSize(-1)), because the log itself repeats messages
 	// until it knows that they are stored.
 	Conn *nats.Conn
 	// Run is the run's name.
 	Run string
 	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It applies when the log is
-	// made; an existing log must have at least as many.
+	// created; an existing log must have at least as many.
 	Replicas int
 	// LeaseTTL is how long a coordinator leads after it fell silent, at least one second; 0 means
 	// DefaultLeaseTTL. It applies when the log is made.
@@ -43,11 +43,11 @@ type Config struct {
 	// Timeout is how long a call waits for a broker that does not answer. After that its outcome is
 	// unknown. 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Name tells people who look at the lease who leads.
+	// Name tells people who look at the lease which process leads.
 	Name string
 	// Existing refuses to make a log where there is none; the error matches [runlog.ErrNoLog]. Open
-	// then makes nothing at all. Begin makes what is missing besides the records, or AddMembers
-	// does.
+	// then creates nothing at all. Begin, or AddMembers, creates the missing parts other than the
+	// records.
 	Existing bool
 }
 
@@ -102,8 +102,8 @@ func (c Config) withDefaults() (Config, error) {
 // # Safety
 //
 // A record is stored on the condition that the stream's last message is n-1. In any doubt, message
-// n of the stream's leader decides. So there is one record n, whoever believes to lead. The lease
-// only saves coordinators from doing work twice.
+// n of the stream's leader decides. So there is only one record n, whichever processes believe that
+// they lead. The lease only saves coordinators from doing work twice.
 //
 // # Goroutines
 //
@@ -180,7 +180,7 @@ func (l *Log) open(ctx context.Context) (err error) {
 	return nil // there are no members
 }
 
-// complete finds the parts of the log besides the records, or makes them.
+// complete finds the parts of the log other than the records, or creates them.
 func (l *Log) complete(ctx context.Context) error {
 	if l.epochs != nil {
 		return nil

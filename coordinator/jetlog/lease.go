@@ -59,7 +59,7 @@ func openRegister(
 	return r, nil
 }
 
-// entry returns the value, nil if there is none, and the revision with which to update it.
+// entry returns the value, or nil if there is none, and the revision with which to update it.
 func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err error) {
 	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket,
 		getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
@@ -123,7 +123,8 @@ func (l *lease) value() []byte {
 	return b
 }
 
-// ours says whether a stored claim is this log's. It notes what another one says.
+// ours says whether a stored claim is this log's. It notes the value if another coordinator wrote
+// it.
 func (l *lease) ours(stored []byte) bool {
 	var c claim
 	if json.Unmarshal(stored, &c) != nil || c.ID != l.own.ID {
@@ -133,14 +134,15 @@ func (l *lease) ours(stored []byte) bool {
 	return true
 }
 
-// holds says whether the lease is certainly not another's yet. It ends the renewals.
+// holds says whether the lease certainly does not belong to another coordinator yet. It ends the
+// renewals.
 func (l *lease) holds() bool {
 	l.halt()
 	return l.rev != 0 && !l.nc.IsClosed()
 }
 
-// take waits until nobody else has the lease, takes it and starts to renew it. It closes lost when
-// a renewal does not succeed in time.
+// take waits until no other coordinator has the lease, takes it and starts to renew it. It closes
+// lost when a renewal does not succeed in time.
 func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 	l.halt()
 	var updates <-chan jetstream.KeyValueEntry
@@ -168,7 +170,7 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 	}
 }
 
-// errHeld: somebody else has the lease.
+// errHeld: another coordinator has the lease.
 var errHeld = errors.New("held by another coordinator")
 
 // try takes the lease if it is free, and returns until when it certainly holds.
@@ -297,7 +299,7 @@ func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	return &counter{r}, err
 }
 
-// last returns the epoch, 0 if there was none, and the revision with which to update it.
+// last returns the epoch, or 0 if there was none, and the revision with which to update it.
 func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	value, rev, err := c.entry(ctx)
 	if err != nil || value == nil {
@@ -309,7 +311,7 @@ func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	return epoch, rev, err
 }
 
-// next counts on to an epoch above least that nobody else gets.
+// next counts up to an epoch above least that no other coordinator gets.
 func (c *counter) next(ctx context.Context, least uint64) (epoch uint64, err error) {
 	for taken := true; taken; {
 		err = patiently(ctx, func(ctx context.Context) error {

@@ -20,7 +20,7 @@ const (
 	// up to 9 s; when all servers start there are two.
 	patience = 30 * time.Second
 	// staleLeader is an upper bound of how long a server that was cut off or stopped still believes
-	// that it leads a stream, and answers from what it has.
+	// that it leads a stream, and answers from its own copy.
 	staleLeader = 20 * time.Second
 	// lately is shorter than the silence of a leader after which servers elect another.
 	lately = 3 * time.Second
@@ -38,8 +38,8 @@ var (
 		"lately to lead it")
 )
 
-// A ledger is a stream whose messages 1, 2, ... are all that was ever put there. The goroutine that
-// leads owns it; any goroutine may read.
+// A ledger is a stream whose messages 1, 2, ... are everything that was ever put there. The
+// goroutine that leads owns it; any goroutine may read.
 //
 // Invariants:
 //  1. The stream was seen to hold messages 1..n, and sum is the hash of message n.
@@ -107,7 +107,7 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 	}
 }
 
-// unanswered says that nobody said what became of a message.
+// unanswered says that no server reported the outcome of a message.
 func unanswered(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
@@ -128,15 +128,15 @@ func (l *ledger) silence(asked int) string {
 		"says which): free space, then restart nats-server"
 }
 
-// deleted says that there is no such stream.
+// deleted says that the stream does not exist.
 func deleted(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrStreamNotFound) ||
 		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound
 }
 
-// gone returns the error for a stream that was there and is not. Of several servers, one that just
-// started may not know of it yet, so the answer counts when it is given again.
+// gone returns the error for a stream that was there and is not. If there are several servers, one
+// that just started may not know of the stream yet, so the answer counts only if it comes twice.
 func (l *ledger) gone(ctx context.Context) error {
 	if l.replicas > 1 {
 		pause(ctx, 2*secondLook)
@@ -176,8 +176,8 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 func (l *ledger) attempt() time.Duration { return l.timeout / 4 }
 
 // fresh says that, since message n was seen, no server that has lost messages can have taken over
-// the stream. On such a server somebody might have stored another message n, which message n+1
-// would not follow.
+// the stream. Otherwise another coordinator might have stored another message n on such a server,
+// and message n+1 would not follow it.
 func (l *ledger) fresh() bool {
 	return l.n == 0 || time.Since(l.seen) < steady && l.nc.Stats().Reconnects == l.dials
 }
@@ -203,7 +203,7 @@ func (l *ledger) check(ctx context.Context) error {
 }
 
 // lose decides what it means that the stream's leader lacks message n. A single server is believed.
-// Of several, the one that answered may not yet know that it no longer leads.
+// If there are several servers, the one that answered may not yet know that it no longer leads.
 func (l *ledger) lose(ctx context.Context) error {
 	if l.missing.IsZero() {
 		l.missing = time.Now()
@@ -225,9 +225,9 @@ func (l *ledger) lose(ctx context.Context) error {
 }
 
 // info returns the state of the stream from a server that certainly leads it. A server that was
-// stopped or cut off answers from what it has until it learns of a new leader. Such a server has
-// not heard from the others lately, so leads tells it apart. If it is just reading what they had
-// sent before the election, only a second question does.
+// stopped or cut off answers from its own copy until it learns of a new leader. Such a server has
+// not heard from the others lately, so leads tells it apart. If it is just reading messages that
+// they sent before the election, only a second question tells.
 func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err error) {
 	ask := func(ctx context.Context) error {
 		s, err := l.js.Stream(ctx, l.name)
@@ -289,8 +289,8 @@ func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	return s.LastSeq, l.check(ctx)
 }
 
-// remedies say what to do about refusals that only a server's operator can end. (nats.go has no
-// names for most of these codes.)
+// remedies say what to do about refusals that only the operator of a server can end. (nats.go has
+// no names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
 	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
 	10028: "raise the memory of the account",

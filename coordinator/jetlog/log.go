@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Begin implements [runlog.Log]. It waits for the lease, and reads what was stored since the log
-// was last read.
+// Begin implements [runlog.Log]. It waits for the lease, and reads the records that were stored
+// since it last read the log.
 //
 // Errors match [runlog.ErrCorrupt], or are the cause of ctx, or come from a closed connection.
 func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
@@ -74,7 +74,7 @@ func (l *Log) PassEpochs(ctx context.Context, last uint64) error {
 	return err
 }
 
-// refresh reads what the streams hold beyond what is known.
+// refresh reads the records that are new in the streams.
 func (l *Log) refresh(ctx context.Context) error {
 	last, err := l.settled(ctx, l.records)
 	if err != nil {
@@ -146,9 +146,9 @@ func (l *Log) ofThisRun(r *wire.Record) error {
 // Append implements [runlog.Log]. If the broker refuses the record, because its disk or the stream
 // is full, Append fails at once, and the error's text says what to do; the same bytes can be
 // appended later. If the broker does not answer, Append waits for up to [Config].Timeout. The error
-// matches [runlog.ErrDeposed] if the lease is lost, [runlog.ErrCorrupt] if the stream no longer
-// holds what it did, and [runlog.ErrPlan] if record 1 begins a run of another name, which is not
-// stored.
+// matches [runlog.ErrDeposed] if the lease is lost. It matches [runlog.ErrCorrupt] if the stream no
+// longer holds what it did, and [runlog.ErrPlan] if record 1 begins a run of another name, which is
+// then not stored.
 func (l *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	if err := l.append(ctx, n, record); err != nil {
 		return fmt.Errorf("log: append of record %d: %w", n, err)

@@ -49,8 +49,8 @@ func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err er
 }
 
 // AddMembers implements [runlog.Log]. After an error that does not match [runlog.ErrDeposed], the
-// members may be stored all the same. The next call then reports that another coordinator gave the
-// slots away, because this one does not know of them.
+// members may be stored all the same. The next call then reports that another coordinator assigned
+// the slots, because this one does not know of them.
 func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 	for first := true; len(ids) > 0; first = false {
 		some := ids[:min(len(ids), runlog.MemberBatch)]

@@ -14,8 +14,8 @@ import (
 var _ runlog.Memories = (*Log)(nil)
 
 // A seen holds the index of a record that the log had: the last one when a coordinator began or
-// closed the log. It is a second key of the epoch's bucket. A coordinator that stands by also knows
-// what the leader's claims said.
+// closed the log. It is a second key of the epoch's bucket. So a coordinator that stands by also
+// knows the leader's claims.
 type seen struct {
 	register
 	n      uint64 // the largest that was read, stored or claimed
@@ -63,7 +63,7 @@ func (s *seen) load(ctx context.Context) error {
 	})
 }
 
-// recall finds out what the log once held, before a new epoch begins.
+// recall finds out what the log held before, when a new epoch is about to begin.
 func (l *Log) recall(ctx context.Context) error {
 	last, s := l.Last(), l.seen
 	if err := s.load(ctx); err != nil {
@@ -84,8 +84,8 @@ func (l *Log) recall(ctx context.Context) error {
 	return nil
 }
 
-// remains says what the streams and buckets hold besides records. An epoch alone is left by a
-// coordinator that ended before it stored record 1, unless its version stored nothing else.
+// remains lists the parts of a log in streams and buckets other than records. A coordinator that
+// ended before it stored record 1 leaves only an epoch, unless its version stored nothing else.
 func (l *Log) remains(epoch uint64) string {
 	var left []string
 	if n := len(l.members); n > 0 {

@@ -133,7 +133,7 @@ func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error
 	return data, nil
 }
 
-// errLags: the server that answered does not yet have what its leader has.
+// errLags: the server that answered does not yet have all that its leader has.
 var errLags = errors.New("a server that should have it does not have it yet")
 
 // damagedReads is how often a damaged vector is read before it is reported: on a server that does

@@ -2,11 +2,11 @@ package jetlog
 
 import "github.com/zofl/zofl/internal/subjects"
 
-// Subjects returns the subjects to which the log of a run publishes, for permissions of the broker;
-// with dense, also those of its vectors. The log answers flow control of the server besides
-// (allow_responses), and subscribes below its connection's inbox only.
+// Subjects returns the subjects to which the log of a run publishes, for permissions of the broker.
+// With dense, they include the subjects of its vectors. The log also answers flow control of the
+// server (allow_responses), and subscribes only below its connection's inbox.
 //
-// $JS.API.> is that of the whole account: give runs that must not touch each other's logs accounts
+// $JS.API.> covers the whole account: if runs must not touch each other's logs, give them accounts
 // of their own.
 func Subjects(run string, dense bool) []string {
 	list := []string{

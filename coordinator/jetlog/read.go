@@ -83,9 +83,9 @@ func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
 	return m.Data, err
 }
 
-// read calls each with messages from..to until it returns false. Any server that has the stream may
-// send them; the leader is asked for those that it lacks. The error matches ErrCorrupt if the
-// leader lacks one, too.
+// read calls each with messages from..to until it returns false. Any server with the stream may
+// send them. The reader asks the leader for messages that such a server lacks. The error matches
+// ErrCorrupt if the leader lacks one, too.
 func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byte) bool) error {
 	if from > to {
 		return nil

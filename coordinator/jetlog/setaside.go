@@ -11,8 +11,8 @@ import (
 )
 
 // SetAside makes room for another run in a log that has lost all its records. It moves the stream
-// of members to one whose name ends in _BEFORE_N, which it returns; "" if there are none. The epoch
-// stays. The log must be led, and be opened again afterwards.
+// of members to a stream whose name ends in _BEFORE_N. It returns that name, or "" if there are no
+// members. The epoch stays. The log must be led, and be opened again afterwards.
 //
 // The error matches [runlog.ErrConfig] if the log has records, or is the broker's.
 func (l *Log) SetAside(ctx context.Context) (name string, err error) {

@@ -16,9 +16,9 @@ import (
 const answersWithin = time.Second
 
 // CheckSync asks the servers of a cluster whether each of them writes messages to its disk before
-// it acknowledges them, as a [Log] needs. The error names those that do not. Servers tell this to
-// their system account only, so system must be a connection of one of its users. names are the
-// servers that answered; the others are not checked. If none answered, the error matches
+// it acknowledges them, as a [Log] needs. The error names the servers that do not. Servers answer
+// this only to their system account, so system must be a connection of one of its users. names are
+// the servers that answered; others are not checked. If none answered, the error matches
 // [nats.ErrNoResponders] if the user is of another account, and [nats.ErrTimeout] if servers may
 // still be starting.
 func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err error) {

@@ -81,7 +81,7 @@ type Event struct {
 	Survey     survey.Result   // Surveyed
 }
 
-// An Evaluation is what devices measured on the state after record N.
+// An Evaluation is the metrics that devices measured for the state after record N.
 type Evaluation struct {
 	N       uint64
 	Count   uint32    // devices that reported
@@ -119,9 +119,9 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText writes d in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// A Recorder receives events in the order in which they happened, on the goroutine of Run: return
-// soon. If it returns an error, Run completes what is pending, without further events, and returns
-// the error.
+// A Recorder receives events in the order in which they happened. The goroutine of Run calls it:
+// return soon. If it returns an error, Run completes pending work, without further events, and
+// returns the error.
 type Recorder interface {
 	Record(Event) error
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A State says what a coordinator is doing.
+// A State is the present activity of a coordinator.
 type State uint8
 
 const (
@@ -65,8 +65,8 @@ type Status struct {
 	// [Counters.Stale] and [Counters.NotAllowed].
 	TurnedAway map[string]uint64
 	// Offenders are the senders, at most 8, that caused most of the refused or faulty messages. Only
-	// ID, Refused and Faulty are set. An ID of the form "X of _INBOX.Y" is the last one that a
-	// connection used for ids without a slot; it may belong to anybody.
+	// ID, Refused and Faulty are set. An ID of the form "X of _INBOX.Y" is the last id without a slot
+	// that a connection used; it may belong to anybody.
 	Offenders []Device
 	SameID    []string // ids, at most 8, under which two devices send
 	// Unused gives the reason why the work of members, at most 8, has counted for little or nothing
@@ -80,7 +80,7 @@ type Reference struct {
 	Digest Digest
 }
 
-// Counters count what arrived since the coordinator began.
+// Counters count messages that arrived since the coordinator began.
 type Counters struct {
 	Contributions uint64
 	Evaluations   uint64
@@ -117,9 +117,9 @@ type Counters struct {
 	TooLarge   uint64 // |g|, or an element of a vector, above the plan's MaxScalar
 	WrongCount uint64 // not as many scalars, elements or metrics as asked for
 
-	// WrongControl: a control variate that cannot count. It is missing where a round has two phases,
-	// or lies along a record that is not a round on the log's path, or has another number of scalars
-	// than that record, or is not finite, or is too large.
+	// WrongControl: a control variate that cannot count: it is missing in a round of two phases, lies
+	// along a record that is not a round on the log's path, has another number of scalars than that
+	// record, is not finite, or is too large.
 	WrongControl uint64
 
 	WrongSurvey uint64 // a round's scalars for a survey, or the reverse, or those of another survey
@@ -138,8 +138,8 @@ func (n *Counters) Faulty() uint64 {
 		n.WrongGroup + n.WrongDigest
 }
 
-// Messages counts the messages that were handled. Each message is in exactly one counter: that of
-// its kind, or that of the reason why it was dropped. A vector's last piece counts as its
+// Messages counts the messages that were handled. Each message is in exactly one counter: the
+// counter of its kind, or of the reason why it was dropped. A vector's last piece counts as its
 // contribution.
 func (c Counters) Messages() uint64 {
 	return c.Contributions + c.Evaluations + c.Declines + c.Goodbyes + c.Digests + c.Joins +

@@ -34,8 +34,8 @@ func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// Resume does what Follow does, for a chain that is read from record first on: it trusts the hash
-// of the record before.
+// Resume is Follow for a chain that is read from record first on: it trusts the hash of the record
+// before.
 func (l *Chain) Resume(record []byte, first uint64) error {
 	if l.N == first-1 && first > 1 {
 		r, err := wire.DecodeRecord(record)

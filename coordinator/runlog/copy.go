@@ -22,7 +22,7 @@ var ErrOther = errors.New("the log to copy to holds something else")
 // have led in between.
 //
 // Where both logs implement [Epochs], Begin on dst returns larger epochs than any Begin on src did.
-// Otherwise the epochs are only larger than that of the last record.
+// Otherwise the epochs are only larger than the epoch of the last record.
 //
 // Errors match [ErrOther], if dst holds something else; [ErrCorrupt]; [ErrDeposed] if another
 // coordinator may lead; or come from the logs.
@@ -139,7 +139,8 @@ func bothRosters(dst, src Log) (want, got roster, err error) {
 	return want, got, nil
 }
 
-// prefixed refuses a dst that is not the beginning of src, before anything is written to it.
+// prefixed returns an error unless dst is the beginning of src. Copy calls it before it writes to
+// dst.
 func prefixed(ctx context.Context, dst, src Log) error {
 	last := dst.Last()
 	if last > src.Last() {
@@ -196,7 +197,7 @@ func copyRecords(
 	return end, errors.Join(bad, err)
 }
 
-// verifyCopy reads dst back and compares it with what was read from src.
+// verifyCopy reads dst back and compares it with the records read from src.
 func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
 	var got Chain
 	var bad error

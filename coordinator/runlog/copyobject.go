@@ -46,7 +46,7 @@ func copyObject(ctx context.Context, to, from Objects, name ObjectName) error {
 	return err
 }
 
-// hasObjects says whether record 1 of a log begins a run whose rounds make vectors.
+// hasObjects says whether record 1 of a log begins a run whose rounds have vectors.
 func hasObjects(ctx context.Context, log Log) (needed bool, err error) {
 	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		// If record 1 is damaged, copying the records reports that.

@@ -11,13 +11,13 @@ import (
 
 // A Log stores the records of one run, and the ids of its members.
 //
-// Any goroutine may call Last, Read and Lost. One goroutine at a time calls the other methods: that
-// of the coordinator that leads.
+// Any goroutine may call Last, Read and Lost. Only the leading coordinator calls the other methods,
+// from one goroutine at a time.
 type Log interface {
-	// Begin makes the caller the log's coordinator and returns its epoch, which is larger than that of
-	// any earlier Begin and of the last record. Where coordinators share a log, Begin waits until no
-	// other one leads, or until ctx ends. After Begin, Last, Read and Members show everything that is
-	// stored.
+	// Begin makes the caller the log's coordinator and returns its epoch, which is larger than the
+	// epoch of any earlier Begin and of the last record. Where coordinators share a log, Begin waits
+	// until no other one leads, or until ctx ends. After Begin, Last, Read and Members show everything
+	// that is stored.
 	Begin(ctx context.Context) (epoch uint64, err error)
 
 	// Lost returns a channel that closes once another coordinator may lead. The channel is nil if no
@@ -26,30 +26,30 @@ type Log interface {
 
 	// Append stores record n, which must be Last()+1. When it returns nil, the record survives a
 	// crash. A [*ConflictError] says that the log holds another record n. An error that matches
-	// [ErrCorrupt] or [ErrPlan] is final. After any other error nobody knows whether the record is
+	// [ErrCorrupt] or [ErrPlan] is final. After any other error it is unknown whether the record is
 	// stored, and the caller appends the same bytes again.
 	Append(ctx context.Context, n uint64, record []byte) error
 
 	// Last returns the index of the last record, 0 for an empty log.
 	Last() uint64
 
-	// Read calls f with records from, from+1, ... until f returns false or the log ends. If ctx
-	// ends first, Read returns its cause. f must not keep or change the record. The error matches
-	// [ErrBelow] for a record before the state with which the log begins, see [Based].
+	// Read calls f with records from, from+1, ... until f returns false or the log ends. If ctx ends
+	// first, Read returns its cause. f must not keep or change the record. The error matches
+	// [ErrBelow] for a record before the state at which the log begins, see [Based].
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
-	// AddMembers gives ids the next slots, in order. When it returns nil, the members survive a crash;
-	// after an error, the caller must not use any of them. The error matches [ErrDeposed] if another
-	// coordinator has given these slots to others.
+	// AddMembers gives ids the next slots, in order. If it returns nil, the members survive a crash.
+	// After an error, the caller must not use any of them. The error matches [ErrDeposed] if another
+	// coordinator has given these slots to other devices.
 	AddMembers(ctx context.Context, ids []string) error
 
-	// Retire removes a member for good: no other device gets its slot, and nobody waits for it. You
+	// Retire removes a member for good: no other device gets its slot, and no round waits for it. You
 	// may call it again. When it returns nil, the retirement survives a crash; after an error, it may
 	// be stored. The error matches [ErrNoMember] if id is not a member, and [ErrDeposed] if another
 	// coordinator has changed the roster.
 	Retire(ctx context.Context, id string) error
 
-	// Members returns all ids by slot, also retired ones.
+	// Members returns all ids by slot, including retired ones.
 	Members() ([]string, error)
 
 	// Retired returns the retired members, in the order of their retirement.
@@ -59,7 +59,7 @@ type Log interface {
 	Close() error
 }
 
-// MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit into a record.
+// MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit into one record.
 const MemberBatch = (wire.MaxRecord - 256) / (plan.MaxName + 2)
 
 // Errors of a Log.
@@ -75,8 +75,8 @@ var (
 	ErrPlan = errors.New("plan differs from the log's")
 	// ErrLocked: another coordinator has the log open.
 	ErrLocked = errors.New("in use by another coordinator")
-	// ErrCorrupt: the stored bytes differ from what was written. Restore the log from a copy: devices
-	// have applied records that it should hold.
+	// ErrCorrupt: the stored bytes differ from the bytes that were written. Restore the log from a
+	// copy: devices have applied records that it should hold.
 	ErrCorrupt = errors.New("corrupt")
 	// ErrOrder: the record is not the next one of the log.
 	ErrOrder = errors.New("not the next record")

@@ -16,13 +16,13 @@ type Memories interface {
 	Forget(ctx context.Context) error
 
 	// Left describes, for people, what a log without records still holds of an earlier run, such as
-	// its members. It is empty if there is nothing.
+	// its members. It is empty if the log holds none of these.
 	Left(ctx context.Context) (string, error)
 }
 
 // A log that may find unfinished work of a crash when it opens implements Notes.
 type Notes interface {
-	// Notes describes the unfinished work, for people. Nobody was told that this work is stored.
+	// Notes describes the unfinished work, for people. No device was told that this work is stored.
 	Notes() []string
 }
 

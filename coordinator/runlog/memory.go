@@ -189,5 +189,5 @@ func (m *Memory) ObjectNames() []ObjectName {
 		func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
 }
 
-// Close implements [Log]. Forget does nothing: the records stay.
+// Close implements [Log]. Forget does nothing, because the records stay.
 func (m *Memory) Close() error { return nil }

@@ -21,9 +21,9 @@ type Objects interface {
 	// errors may pass.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
-	// KeepObjects deletes the vectors of records 1..n except the named ones. It must leave the vectors
-	// of later records alone: a coordinator that does not know yet that it was deposed must not delete
-	// a vector that its successor is about to name.
+	// KeepObjects deletes the vectors of records 1..n except the named ones. It must not touch the
+	// vectors of later records: a coordinator that does not know yet that it was deposed must not
+	// delete a vector that its successor is about to name.
 	KeepObjects(ctx context.Context, n uint64, names []ObjectName) error
 }
 
@@ -52,7 +52,7 @@ var ErrNoObject = errors.New("no such vector")
 // String returns "<record>-<epoch>-<digest>". It is valid as a file name and in a subject.
 func (o ObjectName) String() string { return fmt.Sprintf("%d-%d-%x", o.N, o.Epoch, o.Digest) }
 
-// ParseObjectName reads what String returns; ok is false for anything else.
+// ParseObjectName reads a name that String returned; ok is false for any other text.
 func ParseObjectName(s string) (o ObjectName, ok bool) {
 	var digest []byte
 	if n, err := fmt.Sscanf(s, "%d-%d-%x", &o.N, &o.Epoch, &digest); n != 3 || err != nil ||

@@ -84,7 +84,7 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 }
 
 // step notes the last step. A rollback keeps it, because what was learned about steps still holds.
-// But a rollback to another step of the plan drops it, because that step is the unit.
+// But a rollback to another step of the plan drops it, because it is measured in that step.
 func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:

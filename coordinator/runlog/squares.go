@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Squares are running means of the squares of a log's scalars, with groups=auto: V of the rule
-// normalized is that of all records, and W that of records along devices' own directions.
+// Squares are running means of the squares of a log's scalars, with groups=auto. V of the rule
+// normalized covers all records; W covers the records along devices' own directions.
 //
-// A move is a m/sqrt(V). Scalars along own directions are single devices'. Those along shared
+// A move is a m/sqrt(V). Scalars along own directions are single devices'. Scalars along shared
 // directions are means, which are smaller and fall as the model learns. When devices give up their
 // own directions, V falls slowly, and the moves would grow tenfold. But a was found for own
 // directions. So a is multiplied by sqrt(V/W), which keeps the moves at a m/sqrt(W). It is not, if
@@ -68,7 +68,7 @@ func (s Squares) root() float64 {
 	return math.Sqrt(s.low / (s.own.sum / s.own.weight))
 }
 
-// MeanSquare returns the mean square of the scalars in a round's terms, without late ones, and the
+// MeanSquare returns the mean square of the scalars in a round's terms, without late terms, and the
 // number of these scalars.
 func MeanSquare(p *plan.Plan, round uint64, terms []wire.Term) (square float64, n int) {
 	for i := range terms {

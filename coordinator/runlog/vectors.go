@@ -26,7 +26,7 @@ func (v *vectorNames) add(name ObjectName, keep int) {
 	v.path = v.path[max(0, len(v.path)-keep):]
 }
 
-// back follows a rollback; has says whether record n is on the path to which it returns.
+// back follows a rollback. has says whether record n is on the path to which it returns.
 func (v *vectorNames) back(has func(n uint64) bool) {
 	all := v.all()
 	v.path, v.left = nil, nil
@@ -66,7 +66,7 @@ func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 // hasVectors says whether the rounds of a plan make vectors, which the log has to store.
 func hasVectors(p *plan.Plan) bool { return p.Transport == plan.DenseVectors }
 
-// retain follows a record: a round adds a vector, a rollback returns to older ones.
+// retain follows a record: a round adds a vector; a rollback returns to older vectors.
 func (p *Position) retain(r *wire.Record) {
 	switch {
 	case !hasVectors(&p.Plan):
@@ -81,7 +81,7 @@ func (p *Position) retain(r *wire.Record) {
 	}
 }
 
-// Lacks returns a record whose vector is missing: the state after record n needs it, and the log no
+// Lacks returns a record whose vector is missing: the state after record n needs it, but the log no
 // longer has it. It returns 0 if there is none. That state consists of the last vector of each
 // phase.
 func (p *Position) Lacks(n uint64) uint64 {

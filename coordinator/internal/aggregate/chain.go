@@ -10,8 +10,8 @@ import (
 )
 
 // A Chain is the stages of the open round. Its memory is used again from round to round. What
-// stages know of devices lives as long as the run, because a change of the plan may add a stage or
-// end one.
+// stages know about devices lives as long as the run, because a change of the plan may add or
+// remove a stage.
 type Chain struct {
 	End   End
 	Taken uint32 // contributions that were taken, held or not
@@ -30,15 +30,15 @@ type Chain struct {
 	classes  byClass
 }
 
-// A Sum is the sum of contributions of which nobody knows a single one.
+// A Sum is the sum of contributions that nobody can see one by one.
 type Sum interface {
 	// Means returns the means of the scalars.
 	Means() []float32
-	// Result returns the mean of the losses of so many devices.
+	// Result returns the mean of the losses of count devices.
 	Result() (loss float32, count uint32)
 }
 
-// Parts is what the stages of a run need besides its plan.
+// Parts holds what the stages of a run need in addition to its plan.
 type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
@@ -46,10 +46,10 @@ type Parts struct {
 	Past   *robust.Past
 	Root   func(slot uint32) bool // whether the operator vouches for a member
 	// More are stages outside this package, which come before its own. Each function returns a stage
-	// that passes on to next, or next itself if the plan needs no such stage.
+	// that passes contributions on to next. If the plan needs no such stage, it returns next itself.
 	More []func(p *plan.Plan, next Stage) Stage
-	// Judged learns what robust aggregation did to a contribution: the factor that shortened it, and
-	// the share of its weight that its device lost.
+	// Judged receives the verdict of robust aggregation on a contribution: the factor that shortened
+	// it, and the share of its weight that its device lost.
 	Judged func(slot uint32, factor, lost float64)
 }
 
@@ -58,7 +58,7 @@ func New(p *plan.Plan, parts Parts) Chain {
 	return Chain{plan: p, parts: parts}
 }
 
-// A Shape is the numbers of a contribution: steps*P of them, or other ones for a survey.
+// A Shape is the number of values in a contribution: steps*P, or another number for a survey.
 type Shape struct {
 	Scalars, Perturbations int
 	Survey                 bool // stages change no answer to a survey
@@ -106,7 +106,7 @@ func (c *Chain) end(shape Shape) End {
 	return &m
 }
 
-// filtered returns the first stage of a round whose last one is End.
+// filtered returns the first stage of a round whose last stage is End.
 func (c *Chain) filtered() (first Stage) {
 	first = c.End
 	if a := gather.AggregatorOf(c.plan); a.Clips() {
@@ -151,10 +151,10 @@ func (c *Chain) Add(k *Contribution) {
 	c.first.Add(k)
 }
 
-// Close ends the round. End then has what the record counts.
+// Close ends the round. End then holds what the record counts.
 func (c *Chain) Close() { c.first.Close() }
 
-// WeightOf returns what a claim of samples weighs.
+// WeightOf returns the weight for a claimed number of samples.
 func (c *Chain) WeightOf(claim uint32) uint32 {
 	if c.plan.Weights != plan.BySamples {
 		return 1

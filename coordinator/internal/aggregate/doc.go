@@ -1,6 +1,6 @@
 // Package aggregate computes the numbers of a record from the contributions to it. The stages of a
-// plan are chained like writers. Each stage changes what passes, holds it until the round closes,
-// or ends the chain and fills the record. A plan has no stage that it does not ask for.
+// plan are chained like writers. Each stage changes a contribution, holds it until the round
+// closes, or ends the chain and fills the record. A plan has no stage that it does not ask for.
 //
 // The package knows no clock, cohort, attempt or network. The result does not depend on the order
 // in which contributions arrive.
@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Contribution is what a device sent to the open round, on its way into the record.
+// A Contribution is what a device sent to the open round.
 type Contribution struct {
 	Slot    uint32
 	Claim   uint32 // samples
@@ -25,17 +25,18 @@ type Contribution struct {
 	Variate []float32
 }
 
-// A Stage takes the contributions to a round. Nobody keeps one, or its memory, after Add.
+// A Stage takes the contributions to a round. After Add returns, no stage keeps the contribution or
+// its memory.
 type Stage interface {
 	// Open forgets the round before. Contributions to the next one have a shape.
 	Open(shape Shape)
 	// Add passes a contribution on, changed or not, or holds it.
 	Add(k *Contribution)
-	// Close hands on what was held: the round closes.
+	// Close passes on the held contributions: the round closes.
 	Close()
 }
 
-// An End is the last stage. It has what was not held.
+// An End is the last stage. It has the contributions that were not held.
 type End interface {
 	Stage
 	// Total returns how many contributions it has, and their weight.
@@ -52,12 +53,12 @@ type Closing struct {
 	Late   *gather.Late // contributions to older records, which count in this one
 	// Group returns the group of a slot.
 	Group func(slot uint32) (uint32, bool)
-	// Contributors and Population are those of plans whose records name them.
+	// Contributors and Population are for plans whose records name them.
 	Contributors func() []uint32
 	Population   int
 
 	Vector []byte // out: of a record that names one
 }
 
-// weight returns the weight of a record's contributions, with what is late.
+// weight returns the weight of a record's contributions, including late ones.
 func (at *Closing) weight(own uint64) uint64 { return own + at.Late.Weight }

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// total counts what an end has.
+// total counts the contributions that an end has.
 type total struct {
 	count  uint32
 	weight uint64
@@ -59,7 +59,7 @@ func (s *relay) Fill(at *Closing, body *wire.Round) {
 	}
 }
 
-// byGroup ends the chain of a record with a term for each group of which anybody contributed.
+// byGroup ends the chain of a record that has a term for each group with a contribution.
 type byGroup struct {
 	total
 	chain      *Chain
@@ -84,8 +84,8 @@ func (s *byGroup) Fill(at *Closing, body *wire.Round) {
 	body.Terms = gather.GroupTerms(groups, s.aggregator, at.Plan.TermPrecision())
 }
 
-// Heed shows the round's contributions to the policy that compares kinds of groups, and returns
-// what that says.
+// Heed shows the round's contributions to the policy that compares kinds of groups, and returns its
+// decision.
 func (c *Chain) Heed() (found survey.Result) {
 	if _, ok := c.End.(*byGroup); ok {
 		found = survey.Result{Kind: wiregroups.Choice, Answers: c.Taken,
@@ -94,7 +94,7 @@ func (c *Chain) Heed() (found survey.Result) {
 	return found
 }
 
-// byClass does what byGroup does, with scalars for each class of a device's samples.
+// byClass is like byGroup, but with scalars for each class of a device's samples.
 type byClass struct {
 	total
 	chain *Chain
@@ -129,5 +129,5 @@ func (s *Rows) Add(k *Contribution) {
 	s.Contributions.Add(k.Slot, k.Values, k.Weight)
 }
 
-// Fill does nothing: a survey's record is no round.
+// Fill does nothing, because the record of a survey is no round.
 func (s *Rows) Fill(*Closing, *wire.Round) {}

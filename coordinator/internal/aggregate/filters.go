@@ -33,7 +33,7 @@ func (s *claims) Close() {
 	s.Stage.Close()
 }
 
-// bounds holds contributions until the round closes, and then passes on what package robust leaves
+// bounds holds contributions until the round closes. Then it passes on what package robust leaves
 // of them.
 type bounds struct {
 	Stage
@@ -75,7 +75,7 @@ func (s *bounds) Close() {
 	s.Stage.Close()
 }
 
-// trusted says whether anybody's contribution counts. If not, nothing may move the model.
+// trusted says whether any contribution counts. If none does, the round must not move the model.
 func (s *bounds) trusted(held []robust.Contribution) bool {
 	for i := range held {
 		if k := &held[i]; s.chain.robust.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight)) > 0 {

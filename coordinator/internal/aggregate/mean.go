@@ -58,8 +58,8 @@ func (s *mean) fill(at *Closing, body *wire.Round, means []float32) {
 	}
 }
 
-// middle does what mean does, with medians or trimmed means instead of the mean. Late
-// contributions, which belong to other records, join in none.
+// middle is like mean, but with medians or trimmed means. Late contributions, which belong to other
+// records, join in none.
 type middle struct {
 	mean
 	held       *gather.Contributions
@@ -80,11 +80,11 @@ func (s *middle) Fill(at *Closing, body *wire.Round) {
 	s.fill(at, body, s.aggregator.Combine(s.sum, s.held))
 }
 
-// noisy does what mean does with dp_by=coordinator: it cuts contributions, and adds noise once to
-// their sum. The noise is added exactly, before the sum is rounded: rounding first could reveal
-// something about the exact sum. What is published is the record. So a coordinator that dies before
-// the log has the record leaves no trace of the noise. Its successor draws other noise, for the
-// only record of that index.
+// noisy is like mean, with dp_by=coordinator: it cuts contributions, and adds noise once to their
+// sum. The noise is added exactly, before the sum is rounded: rounding first could reveal something
+// about the exact sum. Only the record is published. So a coordinator that dies before the log has
+// the record leaves no trace of the noise. Its successor draws other noise, for the only record of
+// that index.
 type noisy struct {
 	mean
 	mechanism dpnoise.Mechanism
@@ -123,7 +123,7 @@ func (s *dense) Fill(at *Closing, _ *wire.Round) {
 	at.Vector = wire.AppendScalars(make([]byte, 0, 4*s.sum.Len()), s.sum.Means()...)
 }
 
-// masked ends the chain of a plan with secure aggregation, through which nothing passes.
+// masked ends the chain of a plan with secure aggregation. No contribution passes through it.
 type masked struct {
 	mean
 	of Sum

@@ -20,17 +20,17 @@ const (
 	Pace = 1 << 20
 )
 
-// A Config is what every service needs.
+// A Config holds what every service needs.
 type Config struct {
 	Bus    bus.Bus
 	Logger *slog.Logger
 	// Patience is how long a request may wait for its turn. A later one is dropped.
 	Patience time.Duration
-	// Queue bounds the waiting requests of members, and those of strangers.
+	// Queue bounds the number of waiting requests, for members and for strangers.
 	Queue int
 	// Each is how many requests of one sender are answered. The others wait.
 	Each ratelimit.Limit
-	// Register knows the members, and remembers who sends too much. Nil: nobody is a member.
+	// Register knows the members, and remembers senders of too many messages. Nil: nobody is a member.
 	Register *ratelimit.Register
 	// Sign returns an answer as it is sent. Nil: as it is.
 	Sign func(subject string, request, answer []byte) []byte
@@ -66,7 +66,7 @@ type answerer struct {
 // errGarbled: a message is not a request.
 var errGarbled = errors.New("not a request")
 
-// errNotOurs: somebody else answers this request.
+// errNotOurs: another service answers this request.
 var errNotOurs = errors.New("somebody else's request")
 
 // A waitingRequest is a request and when it came.
@@ -114,7 +114,7 @@ func (s *answerer) garble(m bus.Message) {
 	s.register.Offenders.Faulty(s.sender(m))
 }
 
-// sender returns whose message it is.
+// sender returns the sender of a message.
 func (s *answerer) sender(m bus.Message) ratelimit.Sender {
 	return s.register.Sender(subjects.ID(m.Subject), m.Reply)
 }
@@ -181,7 +181,7 @@ func (s *answerer) fail(err error) {
 }
 
 // wait keeps the answers on their way to the broker below Pace bytes. It ignores errors, because
-// others report a denied subject or an absent broker.
+// other code reports a denied subject or an absent broker.
 func (s *answerer) wait(ctx context.Context, subject string) {
 	if s.sent+len(s.frame) > Pace {
 		if err := bus.Check(ctx, s.bus, subject); err != nil {
@@ -192,7 +192,7 @@ func (s *answerer) wait(ctx context.Context, subject string) {
 	s.sent += len(s.frame)
 }
 
-// Counts count what became of requests.
+// Counts are the numbers of requests by outcome.
 type Counts struct {
 	Served, Bytes uint64 // requests that were answered, and the answers' bytes
 	Failed        uint64 // that failed because the log could not be read
@@ -204,7 +204,7 @@ type Counts struct {
 // Refused is how many were not looked at.
 func (c Counts) Refused() uint64 { return c.Stale + c.Overflow }
 
-// Counts returns what has become of requests so far.
+// Counts returns the numbers of requests by outcome so far.
 func (s *answerer) Counts() Counts {
 	return Counts{
 		Served: s.served.Load(), Bytes: s.bytes.Load(), Failed: s.failed.Load(),

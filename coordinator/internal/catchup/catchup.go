@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// CatchUps answers requests for records. Besides its queue it takes the memory of its cache, of one
-// answer, and of the records that a request from within a segment asks for.
+// CatchUps answers requests for records. In addition to its queue it uses the memory of its cache,
+// of one answer, and of the records for a request that starts within a segment.
 //
 // The goroutine of Serve owns cache.
 type CatchUps struct {
@@ -26,7 +26,7 @@ type Start struct {
 	wire.LogStart
 }
 
-// NewCatchUps returns a service for the records of a log. It keeps about cache bytes of them in
+// NewCatchUps returns a service for the records of a log. It keeps about cache bytes of records in
 // memory. find returns the segment of record n, and the last record; any goroutine may call it.
 func NewCatchUps(cfg Config, log runlog.Log, cache int,
 	find func(n uint64) (Span, uint64)) *CatchUps {
@@ -66,7 +66,7 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 }
 
 // Records returns the records from an index to the end of its segment, as many as fit a reply of
-// about most bytes, but at least one if there is one.
+// about most bytes. It returns at least one if the log has it.
 func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	below := s.start != nil && from <= s.start.N
 	n := from

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Objects answers requests for pieces of the vectors that the log keeps. Besides its queue it takes
-// the memory of its cache.
+// Objects answers requests for pieces of the vectors that the log keeps. In addition to its queue
+// it uses the memory of its cache.
 //
 // The goroutine of Serve owns cache.
 type Objects struct {
@@ -24,7 +24,7 @@ type Objects struct {
 	most  int             // bytes of cache, unless it has one vector only
 }
 
-// NewObjects returns a service for the vectors of a log. It keeps about cache bytes of them in
+// NewObjects returns a service for the vectors of a log. It keeps about cache bytes of vectors in
 // memory. A read takes at most timeout. find returns the name of the vector with a digest, if the
 // log keeps one; any goroutine may call it.
 func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration,
@@ -34,7 +34,7 @@ func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration
 	return s
 }
 
-// reply appends the answer to a request. If the log has lost or damaged a vector, devices are told
+// reply appends the answer to a request. If the log has lost or damaged a vector, the answer says
 // that it is gone. They then fetch a snapshot, or wait for the next record, and ask again after
 // each announcement, in case it is restored. If the run has ended they ask a few times more, and
 // leave.

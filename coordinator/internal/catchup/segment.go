@@ -9,14 +9,14 @@ import (
 // CatchUpHead is an upper bound of a catch-up reply's bytes without its records.
 const CatchUpHead = 64
 
-// RecordHead is what a record takes in a frame besides its bytes.
+// RecordHead is how many bytes a record takes in a frame beyond its own.
 const RecordHead = 3
 
 // segmentRoom is how many bytes of a reply a segment's records may take.
 const segmentRoom = wire.MaxFrame - CatchUpHead
 
-// Segments divide a log for catching up. Each has as many records, from record 1 on, as fit one
-// reply. A border never moves, so devices that are behind by different amounts soon ask for the
+// Segments divide a log for catching up. Each segment has as many records, from record 1 on, as fit
+// one reply. A border never moves, so devices that are behind by different amounts soon ask for the
 // same segments. They take 8 bytes of memory for each 64 KiB of log, or for each record longer than
 // half of that.
 //

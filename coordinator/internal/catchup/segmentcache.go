@@ -33,8 +33,8 @@ func newSegmentCache(log runlog.Log, most int) *segmentCache {
 	return &segmentCache{log: log, most: most, at: map[int]*list.Element{}, order: list.New()}
 }
 
-// get returns the records of a segment, which are valid until the next call. It reads those that it
-// does not have.
+// get returns the records of a segment, which are valid until the next call. It reads the segments
+// that it does not hold.
 func (c *segmentCache) get(ctx context.Context, s Span) (*heldSegment, error) {
 	e, ok := c.at[s.index]
 	if !ok {

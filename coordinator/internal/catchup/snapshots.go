@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Snapshots answers requests for the state with which a log begins, in pieces of its file. It does
+// Snapshots answers requests for the state at which a log begins, in pieces of its file. It does
 // not look into the file.
 type Snapshots struct {
 	*answerer
@@ -18,7 +18,7 @@ type Snapshots struct {
 	piece []byte
 }
 
-// NewSnapshots returns a service for the state with which a log begins.
+// NewSnapshots returns a service for the state at which a log begins.
 func NewSnapshots(cfg Config, base *runlog.Base, state io.ReaderAt) *Snapshots {
 	s := &Snapshots{base: base, state: state, piece: make([]byte, wire.SnapshotPiece)}
 	s.answerer = newAnswerer(&cfg, "snapshot", s.reply)

@@ -36,8 +36,8 @@ func Plan(t testing.TB) *plan.Plan {
 	return p
 }
 
-// PlanWith returns the small plan with fields set, name=value, for so many devices, all of which
-// take part in every round.
+// PlanWith returns the small plan with fields set, name=value, for n devices, all of which take
+// part in every round.
 func PlanWith(t testing.TB, fields []string, devices uint32) *plan.Plan {
 	t.Helper()
 	p := Plan(t)
@@ -85,7 +85,7 @@ func Records(t testing.TB, n int) [][]byte {
 	return records
 }
 
-// LongRecords returns n encoded records of a run, whose rounds have about size bytes.
+// LongRecords returns n encoded records of a run. Each round has about size bytes.
 func LongRecords(t testing.TB, n, size int) [][]byte {
 	t.Helper()
 	prev := wire.Genesis("r")
@@ -104,7 +104,7 @@ func LongRecords(t testing.TB, n, size int) [][]byte {
 	return records
 }
 
-// An appender is what [Append] needs of a log.
+// An appender is the part of a log that [Append] needs.
 type appender interface {
 	Append(ctx context.Context, n uint64, record []byte) error
 	Last() uint64
@@ -120,7 +120,7 @@ func Append(t testing.TB, log appender, records [][]byte) {
 	}
 }
 
-// A logReader is what [Check] needs of a log.
+// A logReader is the part of a log that [Check] needs.
 type logReader interface {
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 	Last() uint64

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Limits on what is counted and reported: about 2.5 MiB for a state that 65,536 devices have
+// Limits on the counted and reported digests: about 2.5 MiB for a state that 65,536 devices have
 // reported.
 const (
 	MostReporters = 1 << 16 // devices per state, besides witnesses
@@ -25,7 +25,7 @@ const plurality = 3
 // byPlurality is the source of a reference that no witness reported.
 const byPlurality = "plurality"
 
-// Digests counts what devices report of the state after one record.
+// Digests counts the digests that devices report for the state after one record.
 //
 // Invariants:
 //  1. count[v] is the number of entries of by with value v, never 0.
@@ -82,16 +82,16 @@ func (d *Digests) Set(id string, digest report.Digest) {
 	d.enter(digest)
 }
 
-// Differs says whether digest, just counted, differs from others and should be reported.
+// Differs says whether the digest just counted differs from others and should be reported.
 func (d *Digests) Differs(digest report.Digest) bool {
 	return d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest)
 }
 
 // Refer makes digest, just counted, the reference if the first of the witnesses to have reported
-// the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is that
-// of the witness who reported it, negative for another device. A strict count accepts only
-// witnesses beside witnesses, and without witnesses a majority of the devices asked. changed says
-// whether the reference or its source has changed; tells says whether to report that.
+// the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is the
+// rank of the witness that reported the digest, negative for another device. A strict count accepts
+// witnesses, if there are any, and otherwise a majority of the devices asked. changed says whether
+// the reference or its source has changed; tells says whether to report that.
 func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int, strict bool) (
 	changed, tells bool) {
 	source := byPlurality
@@ -156,8 +156,8 @@ func tell(told *[]report.Digest, v report.Digest) bool {
 	return true
 }
 
-// Reports returns what devices report now. The result does not depend on map order. It stops as
-// early as it can, because there are usually few values.
+// Reports returns the digests that devices have reported so far. The result does not depend on map
+// order. It stops as early as it can, because there are usually few values.
 func (d *Digests) Reports() report.DigestReports {
 	now := report.DigestReports{N: d.N, Reporters: uint32(len(d.by)), Source: d.source}
 	if d.source != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// maxStates is the number of states whose digests are counted.
+// maxStates is the number of states whose digests are counted at a time.
 const maxStates = 4
 
 // A Votes counts the digests of the last few states.
@@ -20,8 +20,8 @@ type Votes struct {
 // A poll is an attempt that asks devices for the digest of a state.
 type poll func(slot uint32, id string) bool
 
-// Poll notes an attempt that asks so many devices, besides witnesses, for the digest of the state
-// after record n. asks says whom.
+// Poll notes an attempt that asks the given number of devices, and all witnesses, for the digest of
+// the state after record n. asks says which devices.
 func (b *Votes) Poll(n uint64, devices uint64, asks func(slot uint32, id string) bool) {
 	if at := b.find(n); at >= 0 {
 		b.states[at].polls = append(b.states[at].polls, asks)
@@ -47,8 +47,8 @@ func (b *Votes) Begin(n uint64, tip wire.Tip) {
 }
 
 // Take counts a device's digest; a device that rebuilt its state may replace its own. A strict
-// count accepts those of witnesses and of devices that were asked. Take returns the state to which
-// the digest belongs. It returns nil if the digest was not counted; then c says why.
+// count accepts digests of witnesses and of devices that were asked. Take returns the state to
+// which the digest belongs. It returns nil if the digest was not counted; then c says why.
 func (b *Votes) Take(slot uint32, id string, r *wire.Reply, last uint64, strict bool,
 	c *report.Counters) *Digests {
 	at, witness := b.find(r.N), slices.Contains(b.Witnesses, id)
@@ -73,13 +73,13 @@ func (b *Votes) Take(slot uint32, id string, r *wire.Reply, last uint64, strict 
 	return nil
 }
 
-// Refer does what [Digests.Refer] does, for a digest that a device just reported.
+// Refer is [Digests.Refer] for a digest that a device just reported.
 func (b *Votes) Refer(d *Digests, id string, digest report.Digest, strict bool) (
 	changed, tells bool) {
 	return d.Refer(digest, b.Witnesses, slices.Index(b.Witnesses, id), strict)
 }
 
-// Reports returns what devices report of each state.
+// Reports returns the reported digests of each state.
 func (b *Votes) Reports() (list []report.DigestReports) {
 	for _, d := range b.states {
 		list = append(list, d.Reports())

@@ -30,7 +30,7 @@ func (c *Core) isRoot(slot uint32) bool {
 	return slices.Contains(c.Plan.Roots, c.cohort.roster.IDs[slot])
 }
 
-// take counts a contribution, whose numbers are in c.item. control is the record of its control
+// take counts a contribution. Its numbers are in c.item. control is the record of its control
 // variate, 0 for none.
 func (c *Core) take(slot uint32, r *wire.Reply, control uint64) {
 	k := &c.item

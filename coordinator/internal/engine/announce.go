@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// An announcer knows when to announce, and what it announced.
+// An announcer knows when to announce, and remembers its last announcement.
 type announcer struct {
 	on      bool
 	at      uint64 // when it is on
@@ -13,11 +13,11 @@ type announcer struct {
 	compact bool   // whether announcements have the compact form if there is one
 }
 
-// announce says what the run is doing, and schedules the repetition. The first announcement of a
-// record brings the records since the last announcement, which is all that an up-to-date device
-// needs. Repetitions bring more records, because somebody did not answer, and name the devices that
-// did not, if they are few. A restarted coordinator brings more records too: it cannot know who has
-// answered.
+// announce sends an announcement, and schedules the repetition. The first announcement of a record
+// brings the records since the last announcement, which is all that an up-to-date device needs.
+// Repetitions carry more records, because some devices did not answer, and name these devices if
+// they are few. A restarted coordinator also sends more records, because it cannot know which
+// devices have answered.
 func (c *Core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announcer.last, 0
@@ -73,7 +73,7 @@ func (c *Core) head() wire.Announcement {
 // announceClosed announces that no round is open, and why.
 func (c *Core) announceClosed() {
 	if !c.round.open {
-		// Evaluators are drawn from this cohort; no attempt has it.
+		// Evaluators are drawn from this cohort. No attempt asks it.
 		c.round.attempt, c.round.cohort = 0, c.draw(0)
 	}
 	c.announce()

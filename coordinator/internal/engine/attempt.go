@@ -25,8 +25,8 @@ func (a *Attempt) Asks(run string, slot uint32, id string) bool {
 	return a.Cohort.Has(run, a.Draw, a.Number, slot, id)
 }
 
-// choose decides whom an attempt asks. Some surveys ask everybody. So does a run with roots,
-// because no round closes without one: a cohort always has the roots.
+// choose decides which devices an attempt asks. Some surveys ask everybody. So does a run with
+// roots, because no round closes without one: a cohort always has the roots.
 func (c *Core) choose(number uint32) Attempt {
 	a := Attempt{Number: number, Cohort: c.draw(number), Draw: c.Plan.Draw(c.N+1, c.Point.N)}
 	if r := &c.round; r.survey != survey.None && r.surveyor.All() || c.chain.Rooted() {

@@ -8,8 +8,8 @@ import (
 
 // Claims are records that devices say they have, and that the log lacks. They mean that the log was
 // lost, or set back. Then devices hold the last copy of the model, so the run pauses until a person
-// decides. A run that has ended cannot pause, and nobody could resume it: its devices accept its
-// end, and keep their copy as the earlier model.
+// decides. A run that has ended cannot pause, because nobody could resume it. Its devices accept
+// the end, and keep their copy as the earlier model.
 type claims struct {
 	anew   bool   // Config.BeginAnew
 	loss   uint64 // Config.AcceptLoss

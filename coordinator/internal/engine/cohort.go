@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A cohort is whom a run can ask, who of them answered, and who is present.
+// A cohort knows which members a run can ask, which of them answered, and which are present.
 type cohort struct {
 	roster  presence.Roster
 	most    int // members of a listed roster
@@ -19,7 +19,7 @@ type cohort struct {
 	late    gather.Answers      // to the record before, for the yield
 }
 
-// newCohort returns the members of a log, none of whom has answered.
+// newCohort returns the members of a log. None of them has answered yet.
 func newCohort(p *plan.Plan, h *History) (c cohort, err error) {
 	listed := p.Roster == plan.ListedRoster
 	begun := h.Position.Rounds > 0 || h.Position.Point.N > 0
@@ -48,7 +48,7 @@ func (c *cohort) contributed(m gather.Member) bool {
 	return c.answers.Of(m)&gather.Contributed != 0
 }
 
-// next forgets the answers to the open record, except those that may come late.
+// next forgets the answers to the open record, except answers that may come late.
 func (c *cohort) next() {
 	c.roster.Waiting = nil
 	c.answers, c.late = c.late, c.answers
@@ -56,7 +56,8 @@ func (c *cohort) next() {
 	c.answers.Grow(c.roster.Stored)
 }
 
-// members returns how many members a draw asks; 0 on an open roster, where nobody knows.
+// members returns the number of members for a draw. It is 0 on an open roster, where the number is
+// unknown.
 func (c *cohort) members(sampled uint64) uint32 {
 	if c.roster.Open {
 		return 0

@@ -82,7 +82,7 @@ func (c *Core) keep() {
 	c.emit(Output{Kind: OutKeep, N: c.N, Names: c.Vectors()})
 }
 
-// proceed begins the next record if nothing prevents it.
+// proceed begins the next record, unless the run pauses, ends or has other work first.
 func (c *Core) proceed() {
 	p := &c.Plan
 	switch {
@@ -111,8 +111,8 @@ func (c *Core) waiting() bool {
 	return c.cohort.roster.Joined() < int(c.Plan.Members)
 }
 
-// end ends the run once pending records are stored. If somebody requested the end, neither a pause
-// nor a rollback stops it, whichever came first. A requested end replaces one that the run's state
+// end ends the run once pending records are stored. If the end was requested, neither a pause nor a
+// rollback stops it, whichever came first. A requested end replaces one that the run's state
 // demanded.
 func (c *Core) end(e wire.End) {
 	if c.End != nil {
@@ -132,7 +132,7 @@ func (c *Core) end(e wire.End) {
 	}
 }
 
-// endRequested says whether somebody requested the end, which nothing undoes.
+// endRequested says whether the end was requested. No later request undoes that.
 func (c *Core) endRequested() bool {
 	return c.queue.end != nil && c.queue.end.Reason == wire.EndRequested
 }

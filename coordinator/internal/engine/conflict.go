@@ -60,7 +60,7 @@ func (c *Core) adopt(stored []byte) error {
 	return nil
 }
 
-// depose stops this core for good: it emits nothing more.
+// depose stops this core for good: it emits no further outputs.
 func (c *Core) depose() {
 	c.life.deposed, c.announcer.on = true, false
 	c.emit(Output{Kind: OutFail, Err: runlog.ErrDeposed})

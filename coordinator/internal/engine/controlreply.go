@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// controlOf reads a contribution's control variate into c.item and returns its record, or 0 if it
-// has none. fault is the counter of what is wrong with it.
+// controlOf reads a contribution's control variate into c.item and returns its record, or 0 if
+// there is none. fault is the counter for the fault that it found.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil

@@ -73,7 +73,7 @@ type Output struct {
 	Names  []runlog.ObjectName // OutKeep
 }
 
-// An OutputKind says what to do.
+// An OutputKind says what the coordinator must do.
 type OutputKind uint8
 
 const (
@@ -147,7 +147,7 @@ type life struct {
 	deposed   bool
 }
 
-// A Config is what a core needs to know besides its log.
+// A Config holds what a core needs in addition to its log.
 type Config struct {
 	Plan         *plan.Plan // nil is the log's
 	Epoch        uint64
@@ -156,7 +156,7 @@ type Config struct {
 	AcceptLoss   uint64
 	UploadMemory int // 0 is [gather.UploadMemory]
 
-	// Policies returns those of a plan. They see its changes through p.
+	// Policies returns the policies that a plan uses. They see its changes through p.
 	Policies func(p *plan.Plan, epoch uint64) policy.Set
 
 	// Random is the source of the noise of a plan with dp_by=coordinator.

@@ -14,14 +14,14 @@ import (
 // and join answers always bring it.
 const referRecords = 4
 
-// Votes are those on states, and what they came to.
+// Votes are the digests that devices report, and their outcome.
 type votes struct {
 	digests.Votes
 	reference wire.Reference // the newest; N is 0 before the first
 	refersTo  uint64         // the last record whose first announcement brings it
 }
 
-// begin refers to the state with which the log begins, which ends with record n.
+// begin sets the reference for the state at which the log begins, the state after record n.
 func (v *votes) begin(b *runlog.Base, n uint64) {
 	v.reference = wire.Reference{N: b.N, Tip: b.Hash.Tip(), Digest: b.Digest}
 	v.refersTo = n + referRecords
@@ -70,8 +70,8 @@ func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 	}
 }
 
-// witness says whether an id may report digests and nothing else: it is in Config.Witnesses, and is
-// not a member.
+// witness says whether an id may only report digests: it is in Config.Witnesses and is not a
+// member.
 func (c *Core) witness(id string) bool {
 	_, member := c.cohort.roster.Slots[id]
 	return !member && slices.Contains(c.votes.Witnesses, id)

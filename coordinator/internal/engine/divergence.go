@@ -36,7 +36,7 @@ func (c *Core) exploded() bool {
 	return true
 }
 
-// watchAgain restarts the watch after somebody accepted the state from which the run continues.
+// watchAgain restarts the watch after an operator accepted the state from which the run continues.
 func (c *Core) watchAgain() {
 	c.watch.why = ""
 	c.watch.Again()

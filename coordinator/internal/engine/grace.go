@@ -23,7 +23,7 @@ func (c *Core) grants() {
 	}
 }
 
-// lookAgain sets the time when the attempt decides anew for whom it waits.
+// lookAgain sets the time when the attempt decides anew for which devices it waits.
 func (c *Core) lookAgain() {
 	c.round.grace = c.now + max((c.now-c.round.asked)/2, leastGrace)
 }
@@ -38,8 +38,8 @@ func (r *round) ends() uint64 {
 	return r.closes
 }
 
-// goesOn says whether an attempt whose short wait is over still waits for a reliable member that is
-// not overdue. Then it looks again later.
+// goesOn says whether an attempt whose short wait is over still waits: for a reliable member that
+// is not overdue. Then it looks again later.
 func (c *Core) goesOn() bool {
 	if c.now >= c.round.closes {
 		return false
@@ -63,8 +63,8 @@ func (c *Core) relies(p *presence.Member) bool {
 	return p.Relied(c.now-c.round.asked, least)
 }
 
-// redeem notes that a member answered the open record, or the one before. What is of another state
-// is no answer.
+// redeem notes that a member answered the open record or the record before. A message about another
+// state is no answer.
 func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	answers := r.Kind == wire.Contribution || r.Kind == wire.Decline
 	if !c.cohort.roster.Open && answers && c.timely(r.N, r.Tip) {
@@ -72,7 +72,7 @@ func (c *Core) redeem(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// timely says whether a message is about the record in progress, or the one before.
+// timely says whether a message is about the open record or the record before.
 func (c *Core) timely(n uint64, tip wire.Tip) bool {
 	return n == c.N+1 && tip == c.Hash.Tip() || n == c.N && tip == c.prev
 }

@@ -11,7 +11,7 @@ import (
 // counts a contribution in its group. The policy decides which groups these are, unless devices
 // draw them.
 
-// named says whether the open round names whom it asks.
+// named says whether the open round names the devices that it asks.
 func (c *Core) named() bool {
 	return c.policy.Groups != nil && c.round.survey == survey.None && c.policy.Groups.Names()
 }
@@ -25,7 +25,8 @@ func (c *Core) heed() {
 		Survey: c.chain.Heed()}
 }
 
-// groupOf returns the group of a slot in the open round; of an open roster, of what seat put there.
+// groupOf returns the group of a slot in the open round. On an open roster it returns the group
+// that seat assigned.
 func (c *Core) groupOf(slot uint32) (group uint32, ok bool) {
 	id := ""
 	if !c.cohort.roster.Open {
@@ -55,7 +56,7 @@ func (s standing) Contributed(slot uint32) bool {
 	return s.cohort.contributed(gather.Member{Slot: slot})
 }
 
-// tail returns what follows an announcement. An open one names the groups of its attempt.
+// tail returns the bytes that follow an announcement. An open one names the groups of its attempt.
 func (c *Core) tail(reference wire.Reference, m wire.Missing, named bool) []byte {
 	attempts := c.round.attempts
 	if len(attempts) == 0 || !c.named() || c.End != nil || c.halted() {

@@ -69,8 +69,8 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 }
 
 // hasLateRoom says whether a record still has room for a contribution to a round. A record of
-// transport=relay has room for Plan.Target late ones. One of transport=mean has a term for each
-// round, however many contributed, but an open roster's members are not bounded.
+// transport=relay has room for Plan.Target late contributions. One of transport=mean has a term for
+// each round, however many contributed, but an open roster's members are not bounded.
 func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	switch {
 	case past.Scalars > gather.MostScalars(&c.Plan):
@@ -89,8 +89,8 @@ func (c *Core) collected() uint32 {
 	return c.chain.Taken
 }
 
-// joinLate moves the contributions that waited into the record that is being made, and remembers
-// who is counted on time.
+// joinLate moves the waiting late contributions into the record that is being made. It remembers
+// which devices were counted on time.
 func (c *Core) joinLate() {
 	l := &c.lateWork
 	if c.Plan.Late == 0 {

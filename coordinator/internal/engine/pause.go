@@ -94,8 +94,9 @@ func (c *Core) resume() {
 	}
 }
 
-// appendFailed handles that nobody knows whether the log has record n. The run halts, and the same
-// bytes are handed out again every Reannounce. If that cannot help, Run ends.
+// appendFailed handles an append whose outcome is unknown: the log may or may not hold record n.
+// The run halts, and the same bytes are handed out again every Reannounce. If that cannot help, Run
+// ends.
 func (c *Core) appendFailed(n uint64, err error) {
 	switch {
 	case c.phase() != appending || n != c.N+1:
@@ -106,7 +107,7 @@ func (c *Core) appendFailed(n uint64, err error) {
 	}
 }
 
-// giveUp tells devices that the run halts, and ends Run: somebody has to repair the log.
+// giveUp tells devices that the run halts, and ends Run: an operator must repair the log.
 func (c *Core) giveUp(err error) {
 	c.distress("the log cannot be continued: " + err.Error())
 	c.emit(Output{Kind: OutFail, Err: err})
@@ -121,7 +122,7 @@ func (c *Core) distress(text string) {
 	c.announceClosed()
 }
 
-// recovered handles that the log works again. A pause stays until somebody resumes it.
+// recovered handles that the log works again. A pause lasts until an operator resumes the run.
 func (c *Core) recovered() {
 	if c.next.trouble == "" {
 		return

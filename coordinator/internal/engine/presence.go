@@ -38,8 +38,8 @@ func (c *Core) same(m gather.Member, a presence.Answer, timely bool) {
 	}
 }
 
-// joinedAgain notes that a member joined again, which also ends the time that it stepped out, and
-// what it tells about itself, if anything.
+// joinedAgain notes that a member joined again, which ends its absence. It also notes what the
+// member says about itself, if anything.
 func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 	c.heard(m)
 	p := &c.cohort.crowd.Members[m.Slot]
@@ -160,7 +160,7 @@ func (c *Core) excuse(m gather.Member) {
 	c.answered(true)
 }
 
-// awaited counts the devices that the attempt just opened waits for, and excuses the absent ones.
+// awaited counts the devices for which the new attempt waits, and excuses the absent ones.
 func (c *Core) awaited() uint32 {
 	r := &c.round
 	current, waits := r.current(), uint32(r.cohort.Sampled)
@@ -199,14 +199,14 @@ func (c *Core) waitsFor(m gather.Member, asked bool) bool {
 		!(c.stepping() && !c.policy.Steps.Waits(m.Slot))
 }
 
-// awaits does what waitsFor does, for any member, whether the attempt asks it or not.
+// awaits is waitsFor for any member, whether the attempt asks it or not.
 func (c *Core) awaits(m gather.Member) bool {
 	return c.phase() == collecting && c.waitsFor(m, c.asked(c.round.current(), m))
 }
 
 // missing returns the slots for which the current attempt waits, ascending, and as many slots of
-// silent devices as can be named. A device that is not named concludes that its reply arrived, but
-// the reply of a silent device may be lost. ok is false if it waits for more than can be named.
+// silent devices as fit. A device that is not named concludes that its reply arrived, but the reply
+// of a silent device may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
 	if c.cohort.roster.Open || c.phase() != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false
@@ -225,7 +225,7 @@ func (c *Core) missing() (m wire.Missing, ok bool) {
 	return wire.MissingOf(slots)
 }
 
-// missed notes for whom the current attempt waited in vain.
+// missed notes the devices for which the current attempt waited in vain.
 func (c *Core) missed() {
 	if c.cohort.roster.Open || c.hopeless() {
 		return

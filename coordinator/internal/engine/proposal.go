@@ -25,7 +25,7 @@ type proposal struct {
 // stored forgets the record, which the log has.
 func (p *proposal) stored() { *p = proposal{trouble: p.trouble} }
 
-// doubt notes that nobody knows whether the log has the record, and returns true if that is news.
+// doubt notes that it is unknown whether the log has the record. It returns true if that is news.
 func (p *proposal) doubt(why string, retryAt uint64) (news bool) {
 	news = p.trouble != why
 	p.doubtful, p.retryAt, p.trouble = true, retryAt, why

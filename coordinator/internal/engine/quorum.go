@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// quorum returns what the open round has, or the open step of secure aggregation, and what it
-// needs. Whoever asks whether it may close asks this value.
+// quorum returns the answers that the open round, or the open step of secure aggregation, has and
+// needs. All code that asks whether the round may close asks this value.
 func (c *Core) quorum() quorum.Quorum {
 	r := &c.round
 	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,

@@ -92,7 +92,7 @@ func (c *Core) again() {
 	}
 }
 
-// counted notes a contribution whose numbers were taken.
+// counted notes a contribution whose numbers were counted.
 func (c *Core) counted(m gather.Member, r *wire.Reply) {
 	c.cohort.answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
@@ -163,7 +163,7 @@ func (c *Core) hasRoom() bool {
 	return true
 }
 
-// beyond says whether there are more answers than an open roster could honestly give.
+// beyond says whether there are more answers than honest devices of an open roster could give.
 func (c *Core) beyond(answers int) bool { return uint64(answers) > 4*c.want()+1024 }
 
 // countLate counts an answer that came after its round closed, to estimate how many devices of an
@@ -179,8 +179,8 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
-// them, nil if nothing is.
+// judge reads a contribution's numbers into c.values. fault is the counter for the fault that it
+// found, or nil.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	if c.round.survey != survey.None {
 		return c.desk().Survey(&c.item.Values, r, c.round.survey)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A queue holds what goes to the log as soon as possible.
+// A queue holds changes that go to the log as soon as possible.
 type queue struct {
 	records []*wire.Record // that operators asked for
 	end     *wire.End
@@ -59,8 +59,8 @@ func (c *Core) allows(r *wire.Record) error {
 	return nil
 }
 
-// request queues a record that an operator asked for. A rollback does not wait for the open round,
-// and neither does anything while the run is paused.
+// request queues a record that an operator asked for. A rollback does not wait for the open round.
+// While the run is paused, no change waits.
 func (c *Core) request(r *wire.Record) {
 	c.queue.records = append(c.queue.records, r)
 	waits := c.halt.paused || c.halt.shortage.Waits || r.Kind == wire.KindRollback
@@ -94,8 +94,8 @@ func changeEvent(change *plan.Change) report.Event {
 	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
 }
 
-// forget drops what the run learned on the path that a rollback left: the course of the loss, the
-// evaluation, and an end that followed from these.
+// forget drops what the run learned after the record to which a rollback returned: the history of
+// the loss, the evaluation, and an end that followed from these.
 func (c *Core) forget() {
 	c.watchAgain()
 	if c.policy.Law != nil {

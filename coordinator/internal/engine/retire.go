@@ -49,7 +49,7 @@ func (c *Core) setRetired(m gather.Member) {
 	c.cohort.roster.Retired++
 }
 
-// loadRetired notes who is retired in the log.
+// loadRetired reads from the log which members are retired.
 func (c *Core) loadRetired(ids []string) {
 	for _, id := range ids {
 		if m, ok := c.cohort.member(id); ok && !c.cohort.roster.Open {

@@ -73,10 +73,10 @@ func (c *Core) openRound() {
 	c.openAttempt(0)
 }
 
-// keptCohorts returns the cohorts that the next round asks again, by attempt: those of the round
-// before, if both are phases of one round for which the plan draws once. So the second phase asks
-// the same devices as the first, even if devices joined or left since. A coordinator that restarted
-// in between knows no cohorts: it asks the usual number, from the same draw.
+// keptCohorts returns the cohorts that the next round asks again, by attempt. They are the cohorts
+// of the round before, if both are phases of one round for which the plan draws once. So the second
+// phase asks the same devices as the first, even if devices joined or left since. A coordinator
+// that restarted in between knows no cohorts: it asks the usual number, from the same draw.
 func (c *Core) keptCohorts() (list []wire.Cohort) {
 	draw := c.Plan.Draw(c.N+1, c.Point.N)
 	for _, a := range c.round.attempts {
@@ -120,8 +120,8 @@ func (c *Core) openAttempt(number uint32) {
 	}
 }
 
-// draw returns whom an attempt asks. Attempts are counted on after Resume, and the cohort grows
-// on. A cohort that the round keeps is asked as it was.
+// draw returns the devices that an attempt asks. Attempts are counted on after Resume, and the
+// cohort grows on. A cohort that the round keeps is asked as it was.
 func (c *Core) draw(attempt uint32) wire.Cohort {
 	if int(attempt) < len(c.round.kept) {
 		return c.round.kept[attempt]
@@ -147,9 +147,9 @@ func (c *Core) asked(a Attempt, m gather.Member) bool {
 	return a.Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
-// settle handles that the attempt has nobody left to wait for. Without a quorum it closes at once
-// if the next attempt asks others. If it asked everybody, or some declined, it stays open for a
-// while: asking the same devices again at once would change nothing.
+// settle handles an attempt that has no device left to wait for. Without a quorum it closes at once
+// if the next attempt asks other devices. If it asked everybody, or if some declined, it stays open
+// for a while: asking the same devices again at once would change nothing.
 func (c *Core) settle() {
 	r := &c.round
 	switch {
@@ -162,8 +162,8 @@ func (c *Core) settle() {
 	}
 }
 
-// askedAll says whether no other device can be asked, whatever the cohort: everybody who could take
-// part was asked.
+// askedAll says whether no other device can be asked, whatever the cohort, because every device
+// that could take part was asked.
 func (c *Core) askedAll() bool {
 	p := &c.policy
 	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Saturated()

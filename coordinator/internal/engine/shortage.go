@@ -12,7 +12,7 @@ import (
 const forever = math.MaxUint64
 
 // runShort waits for devices to come back. The attempt's contributions stay, and replies to it
-// still count. What an operator asked for while the attempt was open does not wait.
+// still count. A request of an operator that came while the attempt was open does not wait.
 func (c *Core) runShort() {
 	s := &c.halt.shortage
 	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
@@ -63,8 +63,8 @@ func (c *Core) returned() {
 	}
 }
 
-// reopen asks again. One attempt must do, unless enough devices seem to be there. If too few are,
-// it gives silent ones another deadline.
+// reopen asks again. One attempt must do, unless enough devices seem to be there. If too few
+// devices are present, it gives silent ones another deadline.
 func (c *Core) reopen() {
 	c.halt.shortage.Waits, c.announcer.on = false, false
 	c.cohort.crowd.Sweep(c.now)

@@ -88,7 +88,7 @@ func (c *Core) stepOver() (goesOn bool) {
 	return false
 }
 
-// takeSum counts those whose numbers are in the sum.
+// takeSum counts the devices whose numbers are in the sum.
 func (c *Core) takeSum() {
 	steps := c.policy.Steps
 	loss, count := steps.Result()
@@ -109,8 +109,8 @@ func (c *Core) spent() bool {
 	return c.policy.Steps != nil && c.policy.Steps.Spent(r.declines[:], r.reachable)
 }
 
-// skip takes the index of a record that cannot be made, by a change that changes nothing. A run in
-// which that follows itself waits for devices in between.
+// skip uses up the index of a record that cannot be made, with a change that changes nothing. After
+// MaxAttempts of these in a row the run waits for devices.
 func (c *Core) skip() {
 	if c.round.skips++; c.round.skips > c.Plan.MaxAttempts {
 		c.round.skips = 0

@@ -14,8 +14,8 @@ import (
 // decides what it asks. So if a crash interrupts a survey, the next leader asks the same again. Its
 // answers name it, and are never taken for a round's.
 
-// surveyDue returns what the next record asks for instead of a round's scalars, and the survey that
-// asks.
+// surveyDue returns the kind of the next record, if it asks for something other than a round's
+// scalars, and the survey that asks.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	if len(c.policy.Surveys) > 0 {
 		c.cohort.crowd.Sweep(c.now)

@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is what the plan's transport decides about a round: what a contribution is, and what
-// the record has of all contributions. No change of a plan changes it, so New chooses it once.
-// Nothing else in this package asks for the plan's transport.
+// A transport is the part of a round that depends on the plan's transport: what a contribution
+// holds, and what the record holds of all contributions. No change of a plan changes it, so New
+// chooses it once. No other code in this package reads the plan's transport.
 type transport interface {
 	// vectors says whether a contribution is a vector, sent in pieces, and a record names one.
 	vectors() bool

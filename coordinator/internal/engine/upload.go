@@ -38,7 +38,7 @@ var (
 	taken   = wire.UploadReply{State: wire.UploadTaken}
 )
 
-// piece takes a piece of a vector. It returns the answer, and what to do after answering.
+// piece takes a piece of a vector. It returns the answer, and a function to call after answering.
 func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, then func()) {
 	nothing := func() {}
 	if c.hasVector(m, u) {
@@ -76,7 +76,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	return taken, func() { c.answered(waited) }
 }
 
-// hasVector says whether a device's vector is already counted in the record that is being made: a
+// hasVector says whether a device's vector already counts in the record that is being made: a
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil

@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Vectors are those that arrive, and those that the log keeps.
+// Vectors are the vectors that are arriving, and the vectors that the log keeps.
 type vectors struct {
 	uploads gather.Uploads
 	due     bool // one was stored, and those too old are not yet deleted

@@ -34,7 +34,7 @@ func (a Aggregator) Unsummed() bool { return a.one != nil }
 // Clips says whether the aggregator shortens contributions.
 func (a Aggregator) Clips() bool { return a.clip > 0 }
 
-// Clip shortens a contribution where the aggregator clips, and returns by which factor.
+// Clip shortens a contribution if the aggregator clips, and returns the factor.
 func (a Aggregator) Clip(values []float32) (factor float64) {
 	if a.clip == 0 {
 		return 1

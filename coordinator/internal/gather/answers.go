@@ -13,13 +13,13 @@ type Member struct {
 	ID   string
 }
 
-// What a device has done about the open record.
+// States of a device with respect to the open record.
 const (
 	Contributed = 1 << iota
 	Declined
 )
 
-// Answers record what each device has done about a record.
+// Answers records the state of each device with respect to a record.
 //
 // Invariants:
 //  1. On a listed roster, Slots has an entry for each member, and Given has the slots whose entry
@@ -38,7 +38,7 @@ func NewAnswers(listed bool) Answers {
 	return Answers{listed: listed, IDs: map[string]uint8{}}
 }
 
-// Grow makes room for so many slots.
+// Grow makes room for n slots.
 func (a *Answers) Grow(members int) {
 	for len(a.Slots) < members {
 		a.Slots = append(a.Slots, 0)
@@ -84,7 +84,7 @@ func (a *Answers) Why(reasons []uint32) string {
 	return text
 }
 
-// Copy makes a, which is empty, remember who contributed to the record of b.
+// Copy makes a, which is empty, remember the contributors to the record of b.
 func (a *Answers) Copy(b *Answers) {
 	a.Grow(len(b.Slots))
 	for _, slot := range b.Given {

@@ -19,7 +19,7 @@ type Contributions struct {
 	column []float32 // one scalar of every contribution
 }
 
-// Reset forgets all contributions; the next ones have size scalars each.
+// Reset forgets all contributions. Later ones have size scalars each.
 func (k *Contributions) Reset(size int) {
 	k.size, k.values, k.contributors = size, k.values[:0], k.contributors[:0]
 }
@@ -63,10 +63,10 @@ func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	return out
 }
 
-// TrimmedMean sorts values and returns the exact mean, rounded once, of what remains after
-// int(trim*len(values)) of them are cut off at either end. The product is a float32: 0.35 is not
-// exact in float32, and yet 0.35*20 gives 7. trim is below 0.5, so at least one value remains: no
-// such product rounds up to half of the values.
+// TrimmedMean sorts values, cuts off int(trim*len(values)) of them at either end, and returns the
+// exact mean of the rest, rounded once. The product is a float32: 0.35 is not exact in float32, and
+// yet 0.35*20 gives 7. trim is below 0.5, so at least one value remains: no such product rounds up
+// to half the number of values.
 func TrimmedMean(values []float32, trim float32) float32 {
 	slices.Sort(values)
 	cut := int(float32(trim * float32(len(values))))
@@ -79,8 +79,8 @@ func TrimmedMean(values []float32, trim float32) float32 {
 }
 
 // Clip scales values, as one vector, down to the norm most: v *= most/|v| if |v| is larger. The
-// norm is that of [mathx.Norm]; the factor is a float32. Clip returns it as it was before it was
-// rounded, 1 if nothing changed.
+// norm is [mathx.Norm]; the factor is a float32. Clip returns the factor before it was rounded, or
+// 1 if nothing changed.
 func Clip(values []float32, most float32) (factor float64) {
 	norm := mathx.Norm(values)
 	if norm <= float64(most) {

@@ -11,11 +11,11 @@ import (
 const hopeless = 2
 
 // Exploded says whether the model has left the range of numbers: in two attempts most of the
-// devices that were expected had no finite loss, or scalars above max_scalar, and declined, and
-// in between no majority contributed. They probe the same point in each attempt, so they cannot
-// do better. One device of three or more can neither trigger nor prevent that, even if its
-// contribution is a quorum. declines has those of the attempt by reason. Before the first round of
-// the watch nothing can have exploded.
+// expected devices declined because their loss was not finite, or their scalars were above
+// max_scalar, and in between no majority contributed. They probe the same point in each attempt, so
+// they cannot do better. One device of three or more can neither cause nor prevent that, even if
+// its contribution is a quorum. declines counts the declines of the attempt by reason. Before the
+// first round of the watch, Exploded returns false.
 func (w *LossWatch) Exploded(declines []uint32, expected uint32) bool {
 	infinite, large := declines[wire.DeclineLoss], declines[wire.DeclineTooLarge]
 	if 2*uint64(infinite+large) <= uint64(expected) {
@@ -26,10 +26,10 @@ func (w *LossWatch) Exploded(declines []uint32, expected uint32) bool {
 	return w.rounds > 0 && w.failures >= hopeless
 }
 
-// A Log is what the way back needs to know of a log.
+// A Log is the part of a log that the way back needs.
 type Log interface {
-	// Lacks returns a record whose vector the state after record n needs and the log no longer
-	// has; 0 if there is none.
+	// Lacks returns a record whose vector the state after record n needs but the log no longer has; 0
+	// if there is none.
 	Lacks(n uint64) uint64
 }
 
@@ -60,8 +60,9 @@ func (w *LossWatch) Diverged(p *plan.Plan, log Log) string {
 	return text + ": " + back
 }
 
-// wayBack returns the record after which the loss was lowest: the state with the lowest level, or
-// that of the first round. If the log lacks its vector, it is the first after it that it has.
+// wayBack returns the record after which the loss was lowest. That is the state with the lowest
+// level, or the state of the first round. If the log lacks its vector, it is the first after it
+// that it has.
 func (w *LossWatch) wayBack(log Log) uint64 {
 	for n := w.best.n; n <= w.latest; n++ {
 		if log.Lacks(n) == 0 {

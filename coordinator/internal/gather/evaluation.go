@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An Evaluation collects metrics of the state after one record, until the next such record.
+// An Evaluation collects metrics for the state after one record, until the next record that is
+// evaluated.
 type Evaluation struct {
 	N     uint64 // 0: there is none
 	Tip   wire.Tip
@@ -24,7 +25,7 @@ type Evaluation struct {
 	near    bool          // the evaluation before this one reached the goal
 }
 
-// Begin begins the evaluation of so many metrics after a record.
+// Begin begins an evaluation of the given number of metrics after a record.
 func (e *Evaluation) Begin(n uint64, tip wire.Tip, metrics int) {
 	if e.from == nil {
 		e.from = map[string]struct{}{}
@@ -49,7 +50,8 @@ func (e *Evaluation) Ask(p *plan.Plan, n uint64, cohort wire.Cohort) {
 	e.cohorts = append(e.cohorts, cohort)
 }
 
-// Take adds a device's metrics or counts why not, and says whether they are the last ones.
+// Take adds a device's metrics, or counts the reason for refusing them. It says whether they are
+// the last ones.
 func (e *Evaluation) Take(p *plan.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
 	_, has := e.from[m.ID]
 	switch {
@@ -110,8 +112,8 @@ func (e *Evaluation) Weigh(p *plan.Plan) {
 }
 
 // Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
-// median of the evaluators must reach it, in two evaluations in a row; of two middle values the one
-// that is farther from the goal counts.
+// median of the evaluators must reach the goal, in two evaluations in a row. Of two middle values
+// the one farther from the goal counts.
 func (e *Evaluation) Reached(p *plan.Plan) string {
 	if p.ClaimBound == 0 {
 		return reached(p, e.N, e.Sum.Means())

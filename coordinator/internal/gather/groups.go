@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ByGroup returns the contributions of each of so many groups, ascending by slot. of returns the
-// group of a slot; who has none is left out.
+// ByGroup returns the contributions of each of n groups, ascending by slot. of returns the group of
+// a slot; a slot without a group is left out.
 func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint32,
 ) []Contributions {
 	list := make([]Contributions, groups)
@@ -27,8 +27,8 @@ func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint
 	return list
 }
 
-// Weigh replaces the contributors' weights by what weights makes of their slots and weights; nil
-// changes none.
+// Weigh replaces the contributors' weights by the result of weights for their slots and weights;
+// nil changes none.
 func (k *Contributions) Weigh(weights func(slots, claimed []uint32) []uint32) {
 	for i, w := range weights(k.Slots(), k.Weights()) {
 		k.contributors[i].weight = w
@@ -73,7 +73,7 @@ func (k contributors) Slots() []uint32 {
 }
 
 // GroupTerms returns a term for each group that has contributions, along the directions of the slot
-// of its index: what the aggregator makes of them, of which the mean is exact and rounded once.
+// that equals its index. The term is the aggregate of the group; a mean is exact and rounded once.
 func GroupTerms(groups []Contributions, a Aggregator, precision plan.Precision) []wire.Term {
 	var terms []wire.Term
 	for g := range groups {

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Late holds contributions to earlier records until a later record counts them. Contributions
-// along shared directions are summed, for each record exactly, so their bits do not depend on the
-// order of arrival. Others are kept one by one.
+// Late holds contributions to earlier records until a later record counts them. Contributions along
+// shared directions are summed, for each record exactly, so their bits do not depend on the order
+// of arrival. It keeps other contributions one by one.
 //
 // Invariants:
 //  1. groups ascend by record, and none is empty.
@@ -38,13 +38,14 @@ type lateLoss struct {
 	weight uint32
 }
 
-// A Lateness says to which record a late contribution belongs.
+// A Lateness says to which record a late contribution belongs, and how old it is.
 type Lateness struct {
 	N, Number uint64 // the record, and the number of its round
 	Own       bool   // it is along the device's own directions
 }
 
-// Add adds a contribution, whose values are finite. All contributions to a record have as many.
+// Add adds a contribution. Its values are finite. All contributions to one record have the same
+// number of values.
 func (l *Late) Add(of Lateness, slot uint32, values []float32, weight uint32, loss float32) {
 	at, found := slices.BinarySearchFunc(l.groups, of.N,
 		func(g lateGroup, n uint64) int { return cmp.Compare(g.n, n) })
@@ -88,8 +89,8 @@ func (l *Late) Losses(each func(loss float32, weight uint32)) {
 	}
 }
 
-// Terms appends the terms of record n, of round number, newest record first. weight is that of all
-// contributions that record n counts, late or not.
+// Terms appends the terms of record n, of round number, newest record first. weight is the weight
+// of all contributions that record n counts, late or not.
 //
 // With shared directions a record has one term, the sum of w g over its contributions divided by
 // weight, rounded once to float32. Otherwise each contribution has a term. The scalars of either

@@ -30,9 +30,9 @@ func (l *LateWork) Fresh(p *plan.Plan, number, n, rounds uint64) bool {
 func (l *LateWork) Join() { l.Joining, l.Waiting = l.Waiting, Late{} }
 
 // Moved follows the log of a coordinator with an epoch; r is its last record, of round rounds. It
-// ends what joined that record, forgets rounds that are not on the path or that another epoch
-// closed, and drops what is too old or too large for the next record, so that all that waits will
-// be counted.
+// removes contributions that joined that record. It forgets rounds that are not on the path or that
+// another epoch closed. It drops contributions that are too old or too large for the next record,
+// so that all that still wait will be counted.
 func (l *LateWork) Moved(p *plan.Plan, r *wire.Record, epoch, rounds uint64) {
 	l.Joining = Late{}
 	onPath := func(uint64) bool { return true }

@@ -19,14 +19,14 @@ const (
 	plateaus = 3
 )
 
-// A LossWatch says when training diverges. Among three or more devices, one alone can neither
-// trigger nor prevent that, whatever it reports. Each coordinator starts a new watch, because
-// records hold no losses.
+// A LossWatch says when training diverges. Among three or more devices, a single one can neither
+// cause nor prevent that, whatever it reports. Each coordinator starts a new watch, because records
+// hold no losses.
 //
 // The loss of a round is the median of its contributors' reports, the lower one of two, whatever
-// their weights. Devices measure it at the point where the round begins, so the loss of round 1,
-// the first loss, is that of the initial point. base begins as the first loss. Two rules say that
-// the run has diverged:
+// their weights. Devices measure the loss at the point where the round begins, so the loss of round
+// 1, the first loss, belongs to the initial point. base begins as the first loss. Two rules say
+// that the run has diverged:
 //
 //   - A blow-up: the last two losses exceed base + steep * diverge * scale, where scale is the
 //     largest of |base|, of base minus the lowest loss, and of noise. steep is 4. If one of these
@@ -39,7 +39,7 @@ const (
 //
 // noise, that of reports in a round, and spread, that of rounds, serve objectives that begin near
 // 0. A round's distance is the median distance of its reports from their median. In round 1 noise
-// is 10 distances. Round 5 settles what is compared later:
+// is 10 distances. Round 5 settles the values with which later losses are compared:
 //
 //   - If each of the 5 rounds had three or more reports, base stays if it exceeds 6 distances of
 //     round 1, or if the rise to the level exceeds 6 median distances. noise becomes 3 median
@@ -51,10 +51,10 @@ const (
 //     losses, doubled because they do not show all of the noise.
 //
 // A watch that begins [LossWatch.Midway] does not see the loss of the initial point. By then the
-// losses may be a thousandth of that, and those of two devices a thousand times apart. So where one
-// of its first 5 rounds has fewer than three reports, base never stays in round 5, nothing counts
-// before, and a drift only moves base and spread to where the losses are, up to 3 times: other
-// devices contribute. The fourth counts.
+// losses may be a thousandth of that, and those of two devices a thousand times apart. So if one of
+// its first 5 rounds has fewer than three reports, base never stays as it is in round 5, and no
+// earlier round counts. A drift only moves base and spread to the present losses, up to 3 times,
+// because other devices contribute. The fourth counts.
 type LossWatch struct {
 	Midway bool // the run has rounds that this watch did not see
 
@@ -126,8 +126,8 @@ func distance(loss float64, reports []float32) float64 {
 	return distances[(len(distances)+1)/2]
 }
 
-// begin takes the loss of the first round. A watch that began anew keeps what it knows, unless the
-// run continues from a higher loss.
+// begin takes the loss of the first round. A restarted watch keeps what it knows, unless the run
+// continues from a higher loss.
 func (w *LossWatch) begin(n uint64, loss float64) {
 	if w.firstVoted = w.voted > 0; w.firstVoted {
 		w.noise = 10 * w.distances[0]
@@ -180,7 +180,7 @@ func (w *LossWatch) settle(level float64) {
 	w.smoothed, w.bottom = w.base, w.base
 }
 
-// rebase moves base to a level, and spread to what the last losses show.
+// rebase moves base to a level, and spread to the deviation of the last losses.
 func (w *LossWatch) rebase(level float64) {
 	w.base, w.spread = level, 2*span(w.last[:])
 	w.smoothed, w.bottom = level, level
@@ -208,8 +208,8 @@ func span(losses []lossAt) float64 {
 	return high - low
 }
 
-// blewUp says whether the last two losses are far above base. Without a scale, because the run
-// began at 0, nobody knows how far is too far.
+// blewUp says whether the last two losses are far above base. If there is no scale, because the run
+// began at 0, no distance can be called too far.
 func (w *LossWatch) blewUp(diverge float64) bool {
 	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
 	voted := w.firstVoted && w.voted >= 2

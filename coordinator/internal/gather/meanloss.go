@@ -8,13 +8,14 @@ import (
 )
 
 // A MeanLoss is the mean of the losses that devices report of a round. Curves and comparisons of
-// settings are made of it.
+// settings use it.
 type MeanLoss struct {
 	reports []lossReport
 }
 
-// farthest is at how many median distances from the median a loss counts in full. Of 123 rounds of
-// 20 honest devices whose labels differed, five had a loss beyond 8 of them, and none beyond 32.
+// farthest is at how many median distances from the median a loss counts in full. In 123 rounds of
+// 20 honest devices with different labels, five had a loss beyond 8 median distances, and none
+// beyond 32.
 const farthest = 32
 
 type lossReport struct {
@@ -29,8 +30,9 @@ func (m *MeanLoss) Add(loss float32, weight uint32) {
 }
 
 // Over returns the sum of the losses, times their weights, over a weight, rounded once to float32.
-// If it is bounded, and from three reports on, a loss counts as one that is farthest median
-// distances from the median at most: what one device reports then matters little.
+// If it is bounded and there are three or more reports, a loss farther from the median than
+// farthest median distances counts as one at that distance. So the report of one device matters
+// little.
 func (m *MeanLoss) Over(weight uint64, bounded bool) float32 {
 	low, high := m.usual(bounded)
 	var sum mathx.ExactSum
@@ -40,7 +42,7 @@ func (m *MeanLoss) Over(weight uint64, bounded bool) float32 {
 	return sum.Mean(weight)
 }
 
-// usual returns between what losses are as they are.
+// usual returns the two bounds between which losses count unchanged.
 func (m *MeanLoss) usual(bounded bool) (low, high float32) {
 	if !bounded || len(m.reports) < many {
 		return -math.MaxFloat32, math.MaxFloat32

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Past is the closed rounds of which a coordinator knows who contributed.
+// Past is the closed rounds whose contributors a coordinator knows.
 //
 // Invariants:
 //  1. rounds ascend by record and by number.
@@ -40,7 +40,7 @@ func (p *Past) Find(n uint64) *PastRound {
 	return nil
 }
 
-// Add adds a round, whose contributors are those of counted.
+// Add adds a round. Its contributors are those that counted holds.
 func (p *Past) Add(r PastRound, counted *Answers) {
 	if n := len(p.spare); n > 0 {
 		r.Counted, p.spare = p.spare[n-1], p.spare[:n-1]

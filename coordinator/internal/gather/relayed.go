@@ -20,7 +20,7 @@ type Relayed struct {
 // Reset forgets all contributions.
 func (k *Relayed) Reset() { k.contributors, k.sent = k.contributors[:0], k.sent[:0] }
 
-// Add copies what a device sent. All contributions to a round have as many bytes.
+// Add copies a device's scalars. All contributions to a round have the same number of bytes.
 func (k *Relayed) Add(slot uint32, sent wire.Scalars, weight uint32) {
 	k.add(slot, weight)
 	k.size, k.sent = len(sent), append(k.sent, sent...)
@@ -53,7 +53,8 @@ func (k contributors) Sort() {
 	slices.SortFunc(k, func(a, b contributor) int { return cmp.Compare(a.slot, b.slot) })
 }
 
-// terms returns a term for each contributor; scalars returns those of the contribution of an index.
+// terms returns a term for each contributor. scalars returns the scalars of the contribution with
+// an index.
 func (k contributors) terms(scalars func(at int) wire.Scalars) []wire.Term {
 	terms := make([]wire.Term, len(k))
 	for i, from := range k {

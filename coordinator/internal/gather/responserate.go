@@ -11,7 +11,7 @@ type ResponseRate struct {
 }
 
 // Ask returns the threshold at which want devices should answer an attempt. Each attempt asks twice
-// as many as the one before.
+// as many devices as the attempt before.
 func (y *ResponseRate) Ask(want uint64, attempt uint32) uint64 {
 	if want >= y.Population {
 		return wire.FullThreshold
@@ -29,7 +29,7 @@ func (y *ResponseRate) Begin(threshold uint64) {
 	y.threshold, y.Answers, y.Early = threshold, 0, false
 }
 
-// learn moves the estimate a quarter of the way to what was counted. A record that closed early
+// learn moves the estimate a quarter of the way to the counted share. A record that closed early
 // shows only a lower bound.
 func (y *ResponseRate) learn() {
 	if y.threshold == 0 {

@@ -40,5 +40,5 @@ func Largest(s wire.Scalars) float32 {
 	return math.Float32frombits(most)
 }
 
-// Finite says whether v is neither a NaN nor an infinity.
+// Finite says whether v is finite: no NaN and no infinity.
 func Finite(v float32) bool { return v-v == 0 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A Tally is an exact weighted sum of lists of scalars. Its bits do not depend on the order in
-// which they are added.
+// which values are added.
 type Tally struct {
 	sums   []mathx.ExactSum
 	Weight uint64
@@ -26,7 +26,7 @@ func (t *Tally) Reset(n int) {
 // Len returns how many scalars are summed.
 func (t *Tally) Len() int { return len(t.sums) }
 
-// Add adds values, which are finite, and at least as many as t has sums.
+// Add adds values. They are finite, and at least as many as t has sums.
 func (t *Tally) Add(values []float32, weight uint32) {
 	for i := range t.sums {
 		t.sums[i].Add(values[i], weight)

@@ -10,15 +10,16 @@ import (
 const (
 	// UploadMemory is the default of Config.UploadMemory.
 	UploadMemory = 64 << 20
-	// UploadRoom is the memory of an unfinished vector besides its bytes.
+	// UploadRoom is the memory of an unfinished vector beyond its bytes.
 	UploadRoom = 256
 	// uploadIdle is how long a vector keeps its place without a new piece, in milliseconds.
 	uploadIdle = 10_000
-	// lostFor is how long a vector that has lost its place lets others go first, in milliseconds
-	// since one of them was last told to wait. Devices wait less than that between two requests.
+	// lostFor is how long a vector that has lost its place lets other vectors go first, in
+	// milliseconds since a device was last told to wait. Devices wait less than that between two
+	// requests.
 	lostFor = 3000
-	// barredAfter is how often in a round a vector may lose its place before it lets others go
-	// first. That it is too slow weighs as much as all of them.
+	// barredAfter is how often in a round a vector may lose its place before it lets others go first.
+	// A vector that is too slow counts as much as all of these.
 	barredAfter = 2
 	// judgedAfter is the share of the time until the deadline after which a vector is judged.
 	judgedAfter = 8
@@ -114,8 +115,9 @@ func (v *upload) is(u *wire.Upload) bool {
 		v.loss == math.Float32bits(u.Loss)
 }
 
-// begin reserves the memory of a vector, that of hopeless ones if need be. It returns nil if there
-// is none. A device that has lost its place before gets another one only when nobody else waits.
+// begin reserves memory for a vector. If need be, it takes the memory of hopeless ones. It returns
+// nil if there is none. A device that has lost its place gets another one only when no other device
+// waits.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss),
 		size: int(u.Size), began: now, heard: now}

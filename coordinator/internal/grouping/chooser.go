@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// mostDevices bounds whom an attempt asks: the announcement names them.
+// mostDevices bounds the devices that an attempt asks, because the announcement names them.
 const mostDevices = wiregroups.MaxDevices
 
 // A Standing is the coordinator's view of a member.
@@ -43,7 +43,7 @@ func StandingOf(s report.DeviceState) Standing {
 type Crowd interface {
 	// Members returns how many there are; their slots are below.
 	Members() uint32
-	// Standing returns that of a member.
+	// Standing returns the standing of a member.
 	Standing(slot uint32) Standing
 	// Contributed says whether a member has contributed to the open round.
 	Contributed(slot uint32) bool
@@ -68,8 +68,8 @@ type Chooser struct {
 	contrast contrast // with groups=auto
 }
 
-// New returns a chooser without an open round. That of another coordinator, with another epoch,
-// draws other groups: nothing may rest on them being the same.
+// New returns a chooser without an open round. The groups of another coordinator, with another
+// epoch, are drawn differently: nothing may rest on them being the same.
 func New(epoch uint64) *Chooser { return &Chooser{epoch: epoch, of: map[uint32]uint32{}} }
 
 // For returns a chooser for a plan, nil if the plan has no groups.
@@ -80,8 +80,8 @@ func For(p *plan.Plan, epoch uint64) *Chooser {
 	return New(epoch)
 }
 
-// Counts says whether a contribution to a round is along the directions of its device's group. For
-// a survey's answer, and without groups, it returns true, because others judge these.
+// Counts says whether a contribution to a round is along the directions of its device's group. It
+// returns true for the answer to a survey, and without groups, because other code judges these.
 func (c *Chooser) Counts(slot uint32, r *wire.Reply) bool {
 	if c == nil || survey.Answered(r.Rest) != survey.None {
 		return true
@@ -100,16 +100,17 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 // Choose returns the devices that an attempt at a round asks. The first attempt, 0, begins the
 // round.
 //
-// It asks for as many devices as the round lacks, and each attempt for twice as many as the one
-// before: first present members that the round has not asked, then present ones that have not
-// answered, then those who may be there. Who contributed is not asked again. Groups are as large as
-// each other where they can be, and there are no more of them than the present members fill.
+// It asks for as many devices as the round lacks, and each later attempt asks for twice as many as
+// the one before. First come present members that the round has not asked, then present ones that
+// have not answered, then members that may be there. A member that has contributed is not asked
+// again. Groups have equal sizes if possible. There are no more groups than the present members
+// fill.
 //
-// With sketches the first attempt asks the present members of the next groups of the period's, and
-// others only where these have too few.
+// With sketches, the first attempt asks the present members of the next groups of the period. It
+// asks others only if these have too few.
 //
-// The first attempt also asks a silent member, for which the round does not wait: a member that is
-// back has nothing else to answer.
+// The first attempt also asks a silent member, for which the round does not wait: otherwise a
+// member that is back would get no message to answer.
 func (c *Chooser) Choose(p *plan.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
 	if attempt == 0 {
 		clear(c.of)
@@ -168,8 +169,8 @@ func (d *deal) parts(groups [][]uint32) (asked uint32) {
 	return asked
 }
 
-// partsOf returns the groups of a round, of all those that the present members are split into for
-// Plan.Regroup rounds.
+// partsOf returns the groups of a round. They are part of the groups into which the present members
+// are split for Plan.Regroup rounds.
 func (c *Chooser) partsOf(p *plan.Plan, round uint64, crowd Crowd) [][]uint32 {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	if c.parts == nil || c.period != period {
@@ -197,8 +198,8 @@ type Answers struct {
 	Weights []uint32
 }
 
-// Learn takes the sketches of members, and says what their groups come to from a round on. Whoever
-// is present and sent none counts as average until the next ones.
+// Learn takes the sketches of members, and returns a text about their groups from a round on. A
+// present member that sent no sketch counts as average until the next sketches.
 func (c *Chooser) Learn(p *plan.Plan, round uint64, a Answers, crowd Crowd) string {
 	asked := map[uint32]bool{}
 	for slot := range crowd.Members() {
@@ -230,8 +231,8 @@ func (c *Chooser) Lacks(crowd Crowd) bool {
 	return 4*fresh > present
 }
 
-// Weights returns the weights of a group's members in its mean, of those that they claim; nil: as
-// they are.
+// Weights returns the weights of a group's members in its mean, from the weights that they claim;
+// nil leaves them unchanged.
 func (c *Chooser) Weights(slots, claimed []uint32) []uint32 {
 	if c.sketches == nil || len(slots) == 0 {
 		return nil
@@ -239,8 +240,8 @@ func (c *Chooser) Weights(slots, claimed []uint32) []uint32 {
 	return c.sketches.weights(slots, claimed)
 }
 
-// Shares returns the share of each class in the members' samples, each member's counted alike,
-// where sketches are shares of classes; nil: nobody knows.
+// Shares returns the share of each class in the members' samples, with equal weight for each
+// member, if sketches are shares of classes. Otherwise it returns nil.
 func (c *Chooser) Shares(classes int) []float64 {
 	if c.sketches == nil || c.sketches.mean == nil {
 		return nil
@@ -286,7 +287,7 @@ func (d *deal) contributed() (all uint32) {
 }
 
 // candidates returns at most wants members, the best ones first, and how many of them are present
-// and have not been asked before.
+// and not asked before.
 func (d *deal) candidates(members iter.Seq[uint32], wants int) (
 	list []uint32, present int) {
 	var asked, absent []uint32
@@ -335,8 +336,9 @@ func (d *deal) smallest() uint32 {
 	return uint32(slices.Index(sizes, slices.Min(sizes)))
 }
 
-// order returns the members in the order in which a round asks them: a random one, the same for
-// Plan.Regroup rounds, of which each begins where the one before ends if all are present.
+// order returns the members in the order in which a round asks them. The order is random and the
+// same for Plan.Regroup rounds. If all members are present, each round begins where the round
+// before ended.
 func (c *Chooser) order(p *plan.Plan, round uint64, members uint32) iter.Seq[uint32] {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	all := wire.Cohort{Sampled: uint64(members), Members: members}

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// longest bounds how far a sketch is from the others, as a factor on the median distance, so that a
-// liar's does not decide alone.
+// longest bounds the distance of a sketch from the others, as a factor on the median distance, so
+// that the sketch of a liar does not decide alone.
 const longest = 3
 
-// Sketches are what members found along common directions at one state: sketch i is
-// (<z_j, grad f_i>)_j. Members whose gradients differ have sketches that differ.
+// Sketches are what members measured along common directions at one state: sketch i is (<z_j, grad
+// f_i>)_j. Members with different gradients have different sketches.
 //
 // Invariant: of has, by slot, sketches less their weighted mean, each times its member's weight
 // over the mean weight. Before that none was farther from their median, element by element, than
@@ -23,7 +23,8 @@ type sketches struct {
 	mean   []float64       // of the sketches; nil: there are none
 }
 
-// newSketches returns the sketches of members. Those asked that sent none count as average.
+// newSketches returns the sketches of members. Members that were asked and sent no sketch count as
+// average.
 func newSketches(a Answers, asked map[uint32]bool) *sketches {
 	slots, rows := a.Slots, a.Rows
 	s := &sketches{of: map[uint32][]float64{}, asked: asked}
@@ -70,8 +71,8 @@ func newSketches(a Answers, asked map[uint32]bool) *sketches {
 	return s
 }
 
-// product returns <phi_i - mean, phi_j - mean>, C_ij. A member without a sketch is like none other,
-// and as far from the mean as others are.
+// product returns <phi_i - mean, phi_j - mean>, C_ij. A member without a sketch is unlike every
+// other, and as far from the mean as the others are.
 func (s *sketches) product(i, j uint32) float64 {
 	a, b := s.of[i], s.of[j]
 	switch {
@@ -96,7 +97,7 @@ func (s *sketches) cost(groups [][]uint32) (sum float64) {
 }
 
 // Weights of a group's members in its mean are whole numbers, in units of 1/weightUnit of the
-// largest weight that one of them claims.
+// largest claimed weight.
 const (
 	weightUnit   = 1 << 16
 	ridge        = 0.02 // of the mean square, so that no weight rests on a sketch's noise
@@ -108,7 +109,7 @@ const (
 //
 //	w = (C_S + 0.02 mean(diag C) I)^-1 1, to a mean of 1, clipped to [0.2, 3], to a mean of 1
 //
-// as factors on those that the members claim.
+// They are factors on the weights that the members claim.
 func (s *sketches) weights(slots, claimed []uint32) []uint32 {
 	n := len(slots)
 	c := make([][]float64, n)

@@ -144,7 +144,7 @@ type dice struct {
 	n   uint32
 }
 
-// below returns a number below n, uniform but for 2^-32 n.
+// below returns a random number below n. It is uniform up to an error of 2^-32 n.
 func (d *dice) below(n int) int {
 	d.n++
 	return int(uint64(prng.Philox([4]uint32{d.n, 0, 0, 0}, d.key)[0]) * uint64(n) >> 32)

@@ -40,7 +40,7 @@ func Interval(reannounce uint32) time.Duration {
 	return min(max(time.Duration(reannounce)*time.Millisecond, least), most)
 }
 
-// Run checks until ctx ends. It does nothing where the bus has no connection to make anew.
+// Run checks until ctx ends. It does nothing if the bus cannot reconnect.
 func (c *Checker) Run(ctx context.Context) {
 	if _, ok := c.Bus.(bus.Reconnector); !ok {
 		return

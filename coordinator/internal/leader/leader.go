@@ -1,6 +1,6 @@
-// Package leader finds other coordinators of a run, and the one that has run for longest. A shared
-// log has a lease for that. Where logs are not shared, nothing else keeps two coordinators with
-// copies of one log from taking turns with the same devices.
+// Package leader finds other coordinators of a run, and the one that has run longest. A shared log
+// has a lease for that. If logs are not shared, only this keeps two coordinators with copies of one
+// log from taking turns with the same devices.
 package leader
 
 import (
@@ -29,8 +29,8 @@ const (
 	// sameAge is how much longer a coordinator must have run to count as older. Within that margin the
 	// larger instance counts as older, because uptimes arrive with a delay.
 	sameAge = time.Second
-	// offGrid keeps the timer apart from the core's, which fire at whole milliseconds: where time is
-	// simulated, what happens at one moment has no order.
+	// offGrid keeps the timer apart from the core's timers, which fire at whole milliseconds: in
+	// simulated time, events of the same moment have no order.
 	offGrid = time.Millisecond / 3
 	// sayAgain is the time between two log lines about other coordinators.
 	sayAgain = time.Minute
@@ -141,8 +141,9 @@ func (s *Seniority) tell(other *leader.Frame) {
 		"epoch", other.Epoch)
 }
 
-// Watch tells others of this coordinator at intervals, until ctx ends. If it heard an older one and
-// that answers, it calls stepDown: the message may have been the last one of a dead coordinator.
+// Watch announces this coordinator to others at intervals, until ctx ends. If it heard an older one
+// and that answers, it calls stepDown: the message may have been the last one of a dead
+// coordinator.
 func (s *Seniority) Watch(ctx context.Context, every func() time.Duration, stepDown func(error)) {
 	for {
 		t := time.NewTimer(every() + offGrid)
@@ -164,7 +165,7 @@ func (s *Seniority) Watch(ctx context.Context, every func() time.Duration, stepD
 	}
 }
 
-// Listen hears others until the subscription ends.
+// Listen receives the messages of other coordinators until the subscription ends.
 func (s *Seniority) Listen() (bus.Subscription, error) {
 	return s.bus.Subscribe(s.subject, s.hear)
 }

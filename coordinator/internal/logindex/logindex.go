@@ -1,5 +1,5 @@
-// Package logindex keeps what a coordinator needs of its log's records: the first, the newest, and
-// the lengths of the others.
+// Package logindex keeps what a coordinator needs of its log's records: the first record, the
+// newest ones, and the lengths of the others.
 package logindex
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A History is what a coordinator reads of its log when it begins.
+// A History is the part of its log that a coordinator reads when it begins.
 type History struct {
 	Archive
 	Position runlog.Position // at the log's end
@@ -24,11 +24,10 @@ func (h *History) BeginWith(b *runlog.Base) {
 	h.Base, h.First, h.Segments.Last = b, b.First, b.N
 }
 
-// Reserve keeps so many bytes of each answer to a request for records free. Call it before
-// Remember.
+// Reserve keeps n bytes of each answer to a request for records free. Call it before Remember.
 func (h *History) Reserve(bytes int) { h.Segments.Reserve = bytes }
 
-// An Archive is what is kept of the log's records.
+// An Archive holds what is kept of the log's records.
 type Archive struct {
 	First    []byte // record 1
 	Recent   catchup.Recent
@@ -36,8 +35,8 @@ type Archive struct {
 	follow   func(first, record []byte)
 }
 
-// Follow has follow see each record of the log, undone ones too, with the first one. Call it before
-// Remember.
+// Follow calls follow with each record of the log, the undone ones too, from the first on. Call it
+// before Remember.
 func (a *Archive) Follow(follow func(first, record []byte)) { a.follow = follow }
 
 // Remember keeps a copy of the next record for announcements, and notes its segment.

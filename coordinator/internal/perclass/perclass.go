@@ -48,10 +48,10 @@ type Held struct {
 	parts  []perclass.Part
 }
 
-// A row is what a device sent of a class.
+// A row is what a device sent about one class.
 type row struct{ slot, class, count uint32 }
 
-// Reset forgets all contributions; the next ones have P scalars for each part.
+// Reset forgets all contributions. Later ones have P scalars for each part.
 func (h *Held) Reset(p int) { h.rows, h.values, h.size = h.rows[:0], h.values[:0], p }
 
 // Add copies a contribution that was read: s as it came, and its scalars, which may have been cut
@@ -67,11 +67,11 @@ func (h *Held) Add(slot uint32, plan *plan.Plan, s wire.Scalars, values []float3
 // weightUnit is the weight 1 of a class in a group, as a whole number.
 const weightUnit = 1 << 24
 
-// Groups say who has which group, and give the share of each class in all samples.
+// Groups say which group each member has, and give the share of each class in all samples.
 type Groups interface {
 	// Of returns the group of a slot, if it has one.
 	Of(slot uint32) (group uint32, ok bool)
-	// Shares returns the share of each of so many classes; nil: all are alike.
+	// Shares returns the share of each of n classes; nil means equal shares.
 	Shares(classes int) []float64
 }
 
@@ -81,7 +81,7 @@ type Groups interface {
 //
 //	h_p = sum_ic W_ic c_icp / sum_ic W_ic,  W_ic = share_c n_ic / sum_i n_ic
 //
-// over the devices i of the group and the classes c that they sent. It is exact but for the
+// over the devices i of the group and the classes c that they sent. It is exact except for the
 // weights, which are multiples of 2^-24, and rounded once. A slot without a group is left out.
 func (h *Held) Terms(plan *plan.Plan, groups Groups) (terms []wire.Term) {
 	shares, precision := groups.Shares(int(plan.Classes)), plan.TermPrecision()

@@ -62,8 +62,8 @@ func (s standing) Standing(slot uint32) grouping.Standing {
 
 func (s standing) Contributed(slot uint32) bool { return s.members.Contributed(slot) }
 
-// Sketches are asked of all members, to find groups whose data differ. They are in memory alone:
-// they steer who shares directions, and nothing that a record says.
+// Sketches are asked of all members, to find groups of members with different data. They are only
+// in memory: they decide which devices share directions, and change no other part of a record.
 type sketches groups
 
 func (s *sketches) Due(_ uint64, m policy.Members) survey.Kind {

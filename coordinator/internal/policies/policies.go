@@ -1,4 +1,4 @@
-// Package policies has the policies of this version: it says which of them a plan has.
+// Package policies lists the policies of this version, and says which of them a plan uses.
 package policies
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Memory is what policies know of a log. It is there before it is known which of them the log's
-// plan has, and remains while a change has one of them rest.
+// A Memory is what policies know about a log. It exists before the log's plan is known, and remains
+// while a change of the plan switches a policy off.
 type Memory struct {
 	lengths robust.Past
 }

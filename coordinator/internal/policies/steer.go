@@ -24,7 +24,7 @@ func (s *steered) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ 
 	return stepsize.Decide(s.plan, rounds, k, answers.Rows())
 }
 
-// A law is that of steer, with the slopes of the open round.
+// A law is the step law of steer, with the slopes of the open round.
 type law struct {
 	stepsize.Law
 	plan   *plan.Plan

@@ -1,6 +1,6 @@
-// Package policy defines what the engine asks of policies: everything beyond rounds in which a
-// uniform cohort sends scalars once. The engine knows no policy. A plan that lacks one has nil in
-// its place.
+// Package policy defines the questions that the engine asks policies. They cover everything beyond
+// rounds in which a uniform cohort sends scalars once. The engine knows no policy. A plan that
+// lacks one has nil in its place.
 package policy
 
 import (
@@ -29,13 +29,13 @@ type Set struct {
 type Members interface {
 	// Members returns how many there are; their slots are below.
 	Members() uint32
-	// State returns what the engine believes of a member.
+	// State returns what the engine believes about a member.
 	State(slot uint32) report.DeviceState
 	// Contributed says whether a member has contributed to the open round.
 	Contributed(slot uint32) bool
 }
 
-// Named are the members that an attempt asks by name, and nobody else.
+// Named lists the members that an attempt asks by name; it asks nobody else.
 type Named interface {
 	Has(slot uint32) bool
 	Count() int
@@ -44,33 +44,34 @@ type Named interface {
 
 // Groups are the devices that share directions.
 type Groups interface {
-	// Names says whether announcements name whom an attempt asks; otherwise devices draw groups.
+	// Names says whether announcements name the devices that an attempt asks; otherwise devices draw
+	// groups.
 	Names() bool
-	// Choose returns whom an attempt of a round asks. The first attempt is 0.
+	// Choose returns the devices that an attempt of a round asks. The first attempt is 0.
 	Choose(round uint64, attempt uint32, m Members) Named
 	// All says whether the last attempt asks every present member that has not answered.
 	All() bool
-	// Counts says whether a contribution is along the directions of its device's group, by what is
-	// behind its scalars.
+	// Counts says whether a contribution is along the directions of its device's group. It reads the
+	// bytes after the contribution's scalars.
 	Counts(slot uint32, rest []byte) bool
 	// Seat returns the slot under which a member's contribution to record n is held.
 	Seat(n uint64, slot uint32, id string) uint32
 	// Of returns the group of a slot in record n.
 	Of(n uint64, slot uint32, id string) (group uint32, ok bool)
-	// Tail returns the tail of an announcement that names whom it asks.
+	// Tail returns the tail of an announcement that names the devices it asks.
 	Tail(reference wire.Reference, m wire.Missing, named bool, whom Named) []byte
 }
 
 // A Survey asks devices now and then for other numbers than a round's. It has the cohorts,
 // attempts, quorum and deadlines of a round.
 type Survey interface {
-	// Due returns what to ask for after so many rounds, [survey.None] for nothing. It depends on the
-	// log, or on something that affects no record.
+	// Due returns what to ask for after the given number of rounds, or [survey.None]. It depends on
+	// the log, or on something that affects no record.
 	Due(rounds uint64, m Members) survey.Kind
 	// All says whether it asks all members, and waits for all.
 	All() bool
-	// Done returns what follows from the answers: a change of the plan; nil if no record follows.
-	// ok is false if no value will do.
+	// Done returns the change of the plan that follows from the answers, or nil if no record follows.
+	// ok is false if no value works.
 	Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, m Members) (found survey.Result,
 		change *plan.Change, ok bool)
 }
@@ -79,11 +80,11 @@ type Survey interface {
 type Law interface {
 	// Open begins a round.
 	Open()
-	// Add notes what came behind a contribution's scalars.
+	// Add notes the bytes that came after a contribution's scalars.
 	Add(rest []byte)
-	// Next returns the step of a round, of which the body is complete but for it.
+	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
-	// Reset forgets what it knows beside the log.
+	// Reset forgets everything that is not in the log.
 	Reset()
 }
 
@@ -92,9 +93,9 @@ type Law interface {
 type Steps interface {
 	// Fit returns as much of an attempt's cohort at record n as can take part.
 	Fit(c wire.Cohort, n uint64, attempt uint32, away func(slot uint32) bool) wire.Cohort
-	// Saturated says whether an attempt asks as many as can take part.
+	// Saturated says whether an attempt asks as many devices as can take part.
 	Saturated() bool
-	// TooFew says whether another attempt is in vain because so few devices are present.
+	// TooFew says whether another attempt would be in vain because too few devices are present.
 	TooFew(present uint32) bool
 	// Begin opens an attempt, which has the head of an announcement.
 	Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64, away func(slot uint32) bool)
@@ -109,7 +110,7 @@ type Steps interface {
 	Step() string
 	// Waits says whether the open step lacks a device's answer.
 	Waits(slot uint32) bool
-	// Needs returns q with what the open step has and needs.
+	// Needs returns q with the answers that the open step has and needs.
 	Needs(q quorum.Quorum) quorum.Quorum
 	// Ends returns when the open step ends at the latest.
 	Ends(deadline uint64) uint64
@@ -125,14 +126,14 @@ type Steps interface {
 	Take(slot uint32, m Message, token string, counters *report.Counters,
 		respond func(token string, frame []byte)) (taken bool)
 
-	// Result returns the mean of the losses of so many devices.
+	// Result returns the mean of the losses of count devices.
 	Result() (loss float32, count uint32)
 	// Contributors returns the slots whose numbers are in the sum.
 	Contributors() []uint32
 	// Liars returns the slots that were found to lie.
 	Liars() []uint32
-	// Spent says whether another attempt at the record is in vain. declines has how many declined
-	// for each reason, of so many that could be reached.
+	// Spent says whether another attempt at the record would be in vain. declines counts the declines
+	// by reason, among the devices that could be reached.
 	Spent(declines []uint32, reachable uint32) bool
 	// Skip returns the change that takes the index of a record that cannot be made.
 	Skip() *plan.Change

@@ -39,7 +39,7 @@ func OfUpload(u *wire.Upload) Answer {
 		Numbers: checksum(u.Digest[:], u.Weight, math.Float32bits(u.Loss))}
 }
 
-// AnswerOf returns an answer to a record, of what was asked and what was answered.
+// AnswerOf returns an answer to a record: checksums of the request and of the reply.
 func AnswerOf(record uint64, asked, answered []byte) Answer {
 	return Answer{Record: record, Form: checksum(asked), Numbers: checksum(answered)}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// Times are those of a [report.Device], in milliseconds since the coordinator began.
+// Times are the times of a [report.Device], in milliseconds since the coordinator began.
 type Times struct {
 	Seen    uint64  // 0: not heard of by this coordinator
 	Until   uint64  // it stepped out until then
 	Latency float64 // from an announcement to its answer, smoothed; 0: none yet
 }
 
-// Devices returns what the coordinator knows of the members, by slot, by the names of all, without
-// times, and their times. last is the last record of the log.
+// Devices returns what the coordinator knows about the members: by slot, with their names but
+// without times, and separately their times. last is the last record of the log.
 func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device, times []Times) {
 	list = make([]report.Device, 0, len(w.Members))
 	for slot := range w.Members {
@@ -37,8 +37,8 @@ func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device,
 	return list, times
 }
 
-// BackBy returns when so many of the devices that stepped out will be back, and the time that does
-// not come if there are too few.
+// BackBy returns when n of the devices that stepped out will be back. If there are too few, it
+// returns a time that never comes.
 func (w *Crowd) BackBy(now uint64, wanted int) uint64 {
 	var back []uint64
 	for _, slot := range w.absent {

@@ -1,5 +1,5 @@
 // Package presence remembers what a coordinator has seen of the members of a listed roster, by
-// slot: who is present, silent, away, gone or retired.
+// slot: which are present, silent, away, gone or retired.
 package presence
 
 import (
@@ -19,8 +19,8 @@ const (
 	stepOutFirst     = 1000      // milliseconds
 	stepOutMost      = 60 * 1000 // milliseconds
 	stepOutDeadlines = 16
-	// vainMiss is how many answers make up for a round that waited in vain for a member. Whoever lets
-	// SilentAfter of them pass, in a row or nearly so, is doubtful.
+	// vainMiss is how many answers make up for a round that waited in vain for a member. A member that
+	// misses SilentAfter of them, in a row or nearly so, is doubtful.
 	vainMiss = 8
 	// patience is how many times its usual latency a round with a quorum waits for a member.
 	patience = 8
@@ -32,7 +32,7 @@ const (
 	mostStalls = 5
 )
 
-// A Member is what the coordinator has seen of one.
+// A Member is what the coordinator has seen of one member.
 //
 // Invariant: at is its place in Crowd.absent plus 1, 0 if it is present.
 type Member struct {
@@ -68,7 +68,7 @@ type Crowd struct {
 	unused  []uint32 // slots whose work counts for little or nothing
 }
 
-// Grow adds members. Members from whom this coordinator has not heard yet get one deadline.
+// Grow adds members. Members from which this coordinator has not heard yet get one deadline.
 func (w *Crowd) Grow(members int, known bool) {
 	p := Member{}
 	if !known {
@@ -116,7 +116,8 @@ func (w *Crowd) Sweep(now uint64) {
 	}
 }
 
-// Absent returns the slots of who is believed to be absent. The caller must not change them.
+// Absent returns the slots of members that are believed to be absent. The caller must not change
+// them.
 func (w *Crowd) Absent() []uint32 { return w.absent }
 
 // Absent says whether the member is believed to be absent.
@@ -128,9 +129,9 @@ func (w *Crowd) IsAbsent(slot uint32) bool { return w.Members[slot].Absent() }
 // Present is how many members are believed to be present.
 func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }
 
-// Cohort returns whom an attempt asks: so many members that, if the absent ones are spread evenly,
-// sampled present ones are among them. Each attempt asks twice as many as the one before, so that
-// few present devices are found, too.
+// Cohort returns the devices that an attempt asks. They are so many that, if the absent members are
+// spread evenly, sampled present ones are among them. Each attempt asks twice as many as the
+// attempt before, so that few present devices are found too.
 func (w *Crowd) Cohort(sampled, attempt uint32) wire.Cohort {
 	members, present := uint64(len(w.Members)), uint64(max(w.Present(), 1))
 	asked := (uint64(sampled)*members + present - 1) / present << min(attempt, 32)
@@ -153,8 +154,8 @@ func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left, p.Lost = now, 0, 
 
 // Relied says whether a round with a quorum still counts on the member after waited milliseconds.
 // It does for a while that doubles with each round that waited in vain, so that a member which has
-// become slower is heard again, and is at least least. Of a member that has not answered yet nobody
-// knows how long it takes.
+// become slower is heard again, and is at least least. If a member has not answered yet, its delay
+// is unknown.
 func (p *Member) Relied(waited, least uint64) bool {
 	return !p.Doubtful() && (!p.timed || waited < max(uint64(patience*p.Latency), least)<<p.slack)
 }
@@ -190,7 +191,7 @@ func (w *Crowd) Doubtful() int { return w.owing }
 func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], firstDebt) }
 
 // Stalled notes that a round waited for a member in vain, until its deadline or as long as its
-// [Member.Relied] says. When that happens too often, the member owes answers: first firstDebt, then
+// [Member.Relied] says. If that happens too often, the member owes answers: first firstDebt, then
 // twice as many, and so on.
 func (w *Crowd) Stalled(slot uint32) {
 	p := &w.Members[slot]

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Roster is who takes part.
+// A Roster is the list of devices that take part.
 //
 // Invariants:
 //  1. IDs[slot] has that slot for ever. Slots is the inverse.
@@ -85,7 +85,7 @@ func (r *Roster) Store(count int) []string {
 	return r.IDs[r.Stored-count : r.Stored]
 }
 
-// Forget forgets whom the log could not store. They ask again.
+// Forget forgets applicants that the log could not store. They ask again.
 func (r *Roster) Forget() {
 	for _, id := range r.IDs[r.Stored:] {
 		delete(r.Slots, id)
@@ -93,7 +93,8 @@ func (r *Roster) Forget() {
 	r.IDs = r.IDs[:r.Stored]
 }
 
-// Admitted returns the applicants that have their slots, and forgets those that have none.
+// Admitted returns the applicants that have got their slots, and forgets the applicants that have
+// none.
 func (r *Roster) Admitted() (admitted []Applicant) {
 	still := r.applicants[:0]
 	for _, a := range r.applicants {

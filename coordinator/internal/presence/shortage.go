@@ -1,14 +1,14 @@
 package presence
 
 // firstReminder is how many pauses in a row a run has when it is first told of again that it lacks
-// devices. After that it is told of whenever their number has doubled.
+// devices. After that it is reported whenever their number has doubled.
 const firstReminder = 8
 
 // shortageMost bounds the pause between attempts of a run that lacks devices, in announcements.
 const shortageMost = 12
 
-// A Shortage is a lack of devices for a quorum. The run asks again by itself: when enough are
-// back, and else after pauses that double. Only a person stops that, by Pause. Times are in
+// A Shortage is a lack of devices for a quorum. The run asks again by itself: when enough devices
+// are back, or else after pauses that double. Only a person stops that, by Pause. Times are in
 // milliseconds.
 type Shortage struct {
 	Waits   bool   // no attempt is open; devices are told that the run is paused

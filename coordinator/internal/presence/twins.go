@@ -3,14 +3,14 @@ package presence
 import "slices"
 
 // Two devices that run under one id answer the same records, each with its own numbers. A single
-// device repeats its answer to a record bit by bit, because it keeps it. One that keeps nothing may
-// answer anew after a restart, but hardly so in one record after the other.
+// device repeats its answer to a record bit by bit, because it keeps it. A device that stores
+// nothing may answer anew after a restart, but hardly in one record after the other.
 const (
 	// twinsAfter is how many records with two answers make two devices of a member.
 	twinsAfter = 3
-	// aloneAfter is how many records in a row with one answer make one device of it again.
+	// aloneAfter is how many records in a row need one answer until a name counts as one device again.
 	aloneAfter = 16
-	// mostTwins bounds how many of them are named.
+	// mostTwins bounds how many of them a status names.
 	mostTwins = 8
 )
 
@@ -24,7 +24,7 @@ type twins struct {
 }
 
 // Compare takes a member's answer, and says whether it shows, now, that two devices send as this
-// member. Answers to records before the last one say nothing.
+// member. Answers to records before the last one prove nothing.
 func (w *Crowd) Compare(slot uint32, a Answer) (found bool) {
 	t := &w.Members[slot].twins
 	last := t.last

@@ -3,10 +3,10 @@ package presence
 import "fmt"
 
 // unusedAfter is for how many records in a row a member's work must count for little or nothing
-// before that is reported. The next time it takes twice as many, and so on.
+// before that is reported. The next report takes twice as many records, and so on.
 const unusedAfter, mostUnusedAfter = 16, 1 << 14
 
-// mostUnused bounds how many members are named whose work is not used.
+// mostUnused bounds how many members with unused work a status names.
 const mostUnused = 8
 
 // A Fate is the reason why a member's work counts for little or nothing.
@@ -18,7 +18,7 @@ const (
 	Doubted             // they lost more than half of their weight
 )
 
-// unused counts the records in a row to which a member's work counted for little or nothing.
+// unused counts the records in a row in which a member's work counted for little or nothing.
 type unused struct {
 	last  uint64 // of these records
 	row   uint32
@@ -68,7 +68,7 @@ func (w *Crowd) Used(slot uint32, fate Fate) {
 	}
 }
 
-// WhyUnused says why a member's work counts for little or nothing, and what helps.
+// WhyUnused explains why a member's work counts for little or nothing, and what helps.
 func (p *Member) WhyUnused() string {
 	u := &p.unused
 	switch u.fate {
@@ -83,8 +83,7 @@ func (p *Member) WhyUnused() string {
 		"others, or are the same as some", u.row)
 }
 
-// UnusedOf returns the first members whose work counts for little or nothing, by the names of all,
-// and why.
+// UnusedOf returns the names of the first members whose work counts for little or nothing, and why.
 func (w *Crowd) UnusedOf(names []string) map[string]string {
 	var list map[string]string
 	for _, slot := range w.unused {

@@ -2,7 +2,8 @@
 // or without late ones, answers to a survey, or answers to a step of secure aggregation.
 package quorum
 
-// A Quorum is what a collection has, and what it needs. It is a value, made anew for each question.
+// A Quorum holds the numbers of answers that a collection has and needs. It is a value, made anew
+// for each question.
 type Quorum struct {
 	Have  uint32 // answers that count
 	Least uint32 // which it needs to close well
@@ -25,7 +26,7 @@ func (q Quorum) Full() bool { return q.Enough() && (q.Short || q.Have >= q.Most)
 // Closes says whether a round closes, unless something pauses it.
 func (q Quorum) Closes() bool { return q.Full() && !q.Step }
 
-// An Action is what an answer leads to.
+// An Action is the consequence of an answer.
 type Action uint8
 
 const (
@@ -35,7 +36,7 @@ const (
 	Commit                // close the round
 )
 
-// Next returns what is to be done after an answer.
+// Next returns the action after an answer.
 func (q Quorum) Next() Action {
 	switch {
 	case q.Paused:

@@ -5,7 +5,7 @@ import "time"
 // A Limit is a rate a second, and how many may come at once. A Rate of 0 is no limit.
 type Limit struct{ Rate, Burst float64 }
 
-// A Bucket of tokens holds Limit.Burst of them, and is filled at Limit.Rate. The zero Bucket is
+// A Bucket of tokens holds up to Limit.Burst of them, and refills at Limit.Rate. The zero Bucket is
 // full.
 type Bucket struct {
 	used float64   // tokens that are missing
@@ -26,8 +26,8 @@ func (b *Bucket) Take(now time.Time, l Limit) (ready time.Time, ok bool) {
 	return now, true
 }
 
-// Buckets are those of many names. A bucket that nobody has touched for so long that it is full
-// is forgotten, and sooner if there are more than most.
+// Buckets hold one bucket for each of many names. A bucket that has become full, because it was not
+// used, is forgotten. Others are forgotten too if there are more than most.
 type Buckets struct {
 	limit       Limit
 	most        int

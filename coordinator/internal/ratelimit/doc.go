@@ -1,3 +1,3 @@
 // Package ratelimit shares a coordinator among its senders: a [Queue] takes turns, a [Bucket]
-// bounds a rate, and [Offenders] remember who sent more than a fair share.
+// bounds a rate, and [Offenders] remember senders of more than a fair share.
 package ratelimit

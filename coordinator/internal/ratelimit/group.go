@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// A group is the members or the strangers whose messages wait.
+// A group holds the waiting messages of members, or of strangers.
 //
 // Invariants:
 //  1. flows are those with messages. Each is in turns, or in parked until it is ready.
@@ -38,7 +38,7 @@ type item[T any] struct {
 
 func (f *flow[T]) len() int { return len(f.items) - f.head }
 
-// size measures what waits: 1 for a message, and 1 for each KiB.
+// size measures waiting messages: 1 for a message, and 1 for each KiB.
 func (f *flow[T]) size() int { return f.len() + f.bytes>>10 }
 
 // A ring is flows in the order of their turns.
@@ -82,7 +82,7 @@ func (g *group[T]) queue(f *flow[T], m item[T]) {
 	g.list(f)
 }
 
-// next takes a flow's first message. Its next turn is after all others'.
+// next takes a flow's first message. Its next turn comes after the turns of all others.
 func (g *group[T]) next(f *flow[T]) item[T] {
 	g.unlist(f)
 	m := f.items[f.head]

@@ -11,14 +11,15 @@ import (
 // mostOffenders bounds who is remembered.
 const mostOffenders = 256
 
-// Offenders count what was refused, by the senders' names. Any goroutine may call their methods. Of
-// many names the busiest stay: when there is no room for another name, all counts sink by one.
+// Offenders count refused messages by the names of the senders. Any goroutine may call their
+// methods. Of many names the busiest stay: when there is no room for another name, all counts sink
+// by one.
 type Offenders struct {
 	mu   sync.Mutex
 	seen map[string]*offence
 }
 
-// An offence is what one name did. Its weight sinks, what it counts does not.
+// An offence is what the sender with one name did. Its weight decays; its counts do not.
 type offence struct {
 	id              string // in the last message
 	weight          uint64
@@ -55,7 +56,7 @@ func (o *Offenders) count(s Sender, add func(*offence)) {
 	add(f)
 }
 
-// sink makes all weights smaller, and forgets those that have none.
+// sink makes all weights smaller, and forgets entries without weight.
 func (o *Offenders) sink() {
 	for name, f := range o.seen {
 		if f.weight--; f.weight == 0 {

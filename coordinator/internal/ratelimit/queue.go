@@ -26,7 +26,7 @@ type Config[T any] struct {
 
 // A Queue hands out messages by turns: members and strangers alternate, and among them every sender
 // in turn. When there is no room, the sender with the most waiting messages loses the newest one.
-// So a flood costs others a turn, and no message.
+// So a flood costs other senders a turn, but no message.
 //
 // Any goroutine may call its methods. None waits.
 type Queue[T any] struct {
@@ -62,7 +62,7 @@ func (q *Queue[T]) Wake() {
 	}
 }
 
-// Push queues a message of so many bytes, and says whether it did.
+// Push queues a message of the given number of bytes, and says whether it had room.
 func (q *Queue[T]) Push(s Sender, m T, bytes int) bool {
 	q.mu.Lock()
 	ok := q.push(s, item[T]{m, bytes, s.Metered && !s.Member, time.Now()})
@@ -103,7 +103,7 @@ func (q *Queue[T]) dropped(m item[T], name string, late bool) {
 	}
 }
 
-// Pop takes the message whose turn it is.
+// Pop takes the message that is next in turn.
 func (q *Queue[T]) Pop() (m T, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,7 +150,7 @@ func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time,
 	return m, time.Time{}, false
 }
 
-// arm wakes the reader when what waits may be taken.
+// arm wakes the reader when a waiting message may be taken.
 func (q *Queue[T]) arm(now, at time.Time) {
 	if at.IsZero() || q.armed.After(now) && !q.armed.After(at) {
 		return

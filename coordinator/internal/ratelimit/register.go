@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Sender says whose message is queued.
+// A Sender identifies the sender of a queued message.
 type Sender struct {
 	Name    string // its flow: messages of one name wait for each other
 	ID      string // in the message's subject
@@ -13,7 +13,7 @@ type Sender struct {
 	Metered bool // Config.Metered bounds the message, if it is a stranger's
 }
 
-// A Register knows who is a member. Any goroutine may call its methods.
+// A Register knows which ids are members. Any goroutine may call its methods.
 type Register struct {
 	Open      bool // the roster is open: nobody is listed
 	Offenders Offenders
@@ -34,7 +34,7 @@ func (r *Register) Add(ids ...string) {
 	}
 }
 
-// Member says whether an id is that of a member.
+// Member says whether an id belongs to a member.
 func (r *Register) Member(id string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -42,9 +42,9 @@ func (r *Register) Member(id string) bool {
 	return ok
 }
 
-// Sender says whose message it is that has an id in its subject. A stranger on a listed roster who
-// waits for answers below NATS's common prefix is named by his connection's part of it: one
-// connection can make up many ids.
+// Sender returns the sender of a message with an id in its subject. A stranger on a listed roster
+// who waits for answers below NATS's common prefix is named by the part of it that belongs to the
+// connection: one connection can make up many ids.
 func (r *Register) Sender(id, inbox string) Sender {
 	s := Sender{Name: id, ID: id, Member: r.Member(id)}
 	rest, shared := strings.CutPrefix(inbox, "_INBOX.")

@@ -1,6 +1,6 @@
 package robust
 
-// mostFitted bounds the slots that a [fit] knows: it has a number for every pair of them.
+// mostFitted bounds the slots in a [fit], because it has a number for every pair of slots.
 const mostFitted = 1024
 
 // sweeps is how often a round improves each weight of a [fit]. They start where the last round left
@@ -8,8 +8,8 @@ const mostFitted = 1024
 const sweeps = 8
 
 // A fit finds the weights w of the package's doc. It sums the products of each two devices'
-// contributions: so it knows whose differences cancel, as those of honest devices do whose data
-// differ, and whose only add up, as noise does that several share.
+// contributions. So it knows which differences cancel, as between honest devices with different
+// data, and which only add up, as with noise that several devices share.
 type fit struct {
 	pairs   [][]float64 // at i, j <= i: sum of the products of c/n of slots i and j
 	along   []float64   // sum of the products of a slot's c/n and r
@@ -44,7 +44,7 @@ func (f *fit) add(r []float64, slots []uint32, shares [][]float64) {
 	}
 }
 
-// common returns s and (e/s)^2 for the slots that are in; 0 and 0 where these together tell nothing
+// common returns s and (e/s)^2 for the slots that are in, or 0 and 0 if these together show nothing
 // of r.
 func (f *fit) common(in func(slot int) bool) (s, stiff float64) {
 	var along, pairs float64
@@ -68,8 +68,8 @@ func (f *fit) common(in func(slot int) bool) (s, stiff float64) {
 	return s, left / f.scalars / (s * s)
 }
 
-// solve improves the weights of the slots that are in, and returns s; 0 if there is nothing to tell
-// weights by.
+// solve improves the weights of the slots that are in, and returns s, or 0 if the weights cannot be
+// determined.
 func (f *fit) solve(in func(slot int) bool) float64 {
 	s, stiff := f.common(in)
 	if s == 0 {

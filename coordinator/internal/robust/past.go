@@ -9,14 +9,14 @@ import (
 )
 
 // A Past is what the records of a log reveal about the lengths of contributions. It is a function
-// of these records, undone ones too: coordinators that have read the same log have the same Past,
-// to the last bit.
+// of these records, including undone ones: coordinators that have read the same log have the same
+// Past, to the last bit.
 //
 // A record with a term for each contributor holds their lengths. A mean of n contributions is as
-// long as they are if they are alike, and the root of n shorter if they have nothing in common. So
+// long as they are if they are alike. If they are independent it is shorter by the root of n. So
 // its length times that root is at least the usual one, unless they cancel each other: near the
-// optimum, where data differ. That is why the largest of all rounds counts there. With classes it
-// is a mean of up to so many times as many.
+// optimum, where data differ. That is why the largest of all rounds counts there. With classes the
+// mean may be over more contributions, by up to the number of classes.
 type Past struct {
 	read      bool // record 1
 	steps     int
@@ -32,7 +32,7 @@ type Past struct {
 	steepest float64 // largest median of these so far
 }
 
-// A length is a length, and the number of scalars that it is of.
+// A length holds a length and the number of scalars of which it is the length.
 type length struct {
 	rms     float64
 	scalars int
@@ -94,8 +94,8 @@ func (p *Past) told() float64 {
 	return told
 }
 
-// usual returns the median of the last rounds' lengths, and how many scalars are in those that are
-// not above it.
+// usual returns the median of the last rounds' lengths, and the number of scalars in the lengths up
+// to it.
 func (p *Past) usual() (l length) {
 	known := min(p.n, window)
 	if known == 0 {
@@ -124,7 +124,8 @@ func (p *Past) usual() (l length) {
 var margins = [...]float64{1: 4.5e5, 450, 45, 14, 7.1, 4.5, 3.2, 2.5, 2.1,
 	1.8, 1.6, 1.4, 1.3, 1.2, 1.1, 1.1}
 
-// safe returns the length with the margin that so few scalars ask for, 0 if it is not known.
+// safe returns the length with the margin for that number of scalars, or 0 if the length is
+// unknown.
 func (l length) safe() float64 {
 	if l.scalars < len(margins) {
 		return l.rms * margins[l.scalars]

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Bounds are what a coordinator knows of its devices' contributions. The zero value knows nothing
-// and limits nothing.
+// Bounds hold what a coordinator knows about its devices' contributions. The zero value knows no
+// contributions and limits none.
 //
 // Invariants:
 //  1. held has contributions of the open round alone, none of which was added.
@@ -38,7 +38,7 @@ type Bounds struct {
 	fit    fit       // of the others to it
 }
 
-// A slot is what is known of a member.
+// A slot holds what is known about a member.
 type slot struct {
 	cuts      uint32
 	agreement float64
@@ -72,11 +72,13 @@ func (g *Bounds) Begin(p *plan.Plan, past *Past) {
 
 func (g *Bounds) dense() bool { return g.plan.Transport == plan.DenseVectors }
 
-// Holds says whether contributions have to wait until the round closes: what is usual is that of
-// the round. Vectors never do: they have no length that would be known, and are too large to wait.
+// Holds says whether contributions must wait until the round closes, because the round itself
+// determines the usual length. Vectors never do: they have no length that would be known, and are
+// too large to wait.
 func (g *Bounds) Holds() bool { return !g.dense() }
 
-// Rest notes a round without bounds: what was usual in the last one with bounds is no longer.
+// Rest notes a round without bounds: the usual length of the last round with bounds no longer
+// holds.
 func (g *Bounds) Rest() { g.own, g.claim = length{}, 0 }
 
 // Claim notes the samples that a vector claims to be of.
@@ -120,17 +122,17 @@ func (g *Bounds) Close() []Contribution {
 	return g.held
 }
 
-// room is how much shorter contributions may become than they usually were once, before what is
-// longer than they are now is cut. Where most devices have learned all of their own data, theirs
-// are nearly 0, and the one device with something left to learn would be cut to nothing.
+// room is how much shorter contributions may become than they usually were, before longer ones are
+// cut. When most devices have learned all of their own data, their contributions are nearly 0. The
+// one device with something left to learn would be cut to nothing.
 const room = 4
 
-// scale returns the length of a usual contribution, 0 if nobody knows: as it is now, and at least
-// a quarter of that in the run's steepest rounds.
+// scale returns the length of a usual contribution, or 0 if it is unknown. It is the present
+// length, and at least a quarter of the length in the run's steepest rounds.
 func (g *Bounds) scale() float64 { return max(g.lately(), g.past.steepest/room) }
 
-// lately returns the length of a usual contribution by the last round that closed, and at most what
-// the log tells.
+// lately returns the length of a usual contribution in the last round that closed, and at most the
+// length that the log shows.
 func (g *Bounds) lately() float64 {
 	own, told := g.own.safe(), g.past.told()
 	switch {
@@ -148,8 +150,8 @@ func (g *Bounds) clipped(rms float64) bool {
 	return g.plan.Aggregator == plan.ClippedMean && norm > float64(g.plan.Clip)/2
 }
 
-// Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not. With
-// roots it then draws one that is far from theirs towards them.
+// Cut shortens a contribution that stands out, and returns the factor: 1 if it does not stand out.
+// With roots it then draws one that is far from theirs towards them.
 func (g *Bounds) Cut(slot uint32, values []float32) (factor float64) {
 	factor = g.cut(slot, values, g.scale())
 	g.draw(slot, values)
@@ -176,7 +178,7 @@ func (g *Bounds) cut(slot uint32, values []float32, scale float64) float64 {
 	return factor
 }
 
-// factor returns what values are multiplied by.
+// factor returns the factor by which values are multiplied.
 func (g *Bounds) factor(values []float32, scale float64) float64 {
 	most, length := float64(g.plan.Bound)*scale, lengthOf(values)
 	if most == 0 || !(length > most) {
@@ -202,7 +204,7 @@ func (g *Bounds) Samples(claim uint32) uint32 {
 	return uint32(min(float64(claim), max(most, 1)))
 }
 
-// slot returns what is known of a member; nil on an open roster.
+// slot returns what is known about a member, or nil on an open roster.
 func (g *Bounds) slot(n uint32) *slot {
 	if g.plan == nil || g.plan.Roster == plan.OpenRoster {
 		return nil

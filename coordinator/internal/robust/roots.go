@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// oppose is how far below 0 the agreement with the roots is from which a device does not count:
-// about two standard deviations of that of a device whose 10 scalars a round have no more to do
-// with the roots' than chance, at 50 rounds.
+// oppose is how far below 0 the agreement with the roots must be before a device stops counting. It
+// is about two standard deviations of the agreement of a device whose 10 scalars a round agree with
+// the roots' only by chance, at 50 rounds.
 const oppose = 0.05
 
 // rooted says whether devices have to agree with roots.
@@ -23,8 +23,8 @@ func (g *Bounds) Vouched() bool {
 		slices.ContainsFunc(g.held, func(k Contribution) bool { return g.vouched(k.Slot) })
 }
 
-// compare updates the agreement of the round's contributors with its roots, what they count, and
-// how far from the roots a contribution may be.
+// compare updates the agreement of the round's contributors with its roots, their weights, and how
+// far from the roots a contribution may be.
 func (g *Bounds) compare() {
 	g.middle, g.reach = g.rootMean(), 0
 	if g.middle == nil {
@@ -114,7 +114,7 @@ func against[T float32 | float64](values []float32, factor float64, middle []T) 
 }
 
 // draw moves a contribution that is further from the roots than the median one towards them, to
-// that distance. Without a root's contribution nothing may move the model.
+// that distance. Without a root's contribution a round must not move the model.
 func (g *Bounds) draw(slot uint32, values []float32) {
 	if !g.rooted() || g.vouched(slot) {
 		return

@@ -5,13 +5,13 @@ import "slices"
 // window is how many rounds a running median looks back.
 const window = 15
 
-// A track is the running median of a positive number, of which each round has one.
+// A track is the running median of a positive number that each round has.
 type track struct {
 	last [window]float64 // at index rounds mod window
 	n    int             // rounds so far
 }
 
-// add adds a round's number. One that is not positive tells nothing, and is left out.
+// add adds a round's number. A number that is not positive is left out.
 func (t *track) add(v float64) {
 	if !(v > 0) {
 		return
@@ -28,7 +28,7 @@ func (t *track) median() float64 {
 	return median(slices.Clone(t.last[:min(t.n, window)]))
 }
 
-// median sorts v and returns its median, the lower one of two; 0 of nothing.
+// median sorts v and returns its median, the lower one of two; 0 if v is empty.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -9,15 +9,15 @@ import (
 // full is the weight of a device that is trusted in full, in place of 1.
 const full = 64
 
-// enough is the share of the median agreement from which a device counts in full: devices whose
-// data differ agree less than others without lying.
+// enough is the share of the median agreement above which a device counts in full: honest devices
+// with different data agree less than others.
 const enough = 0.3
 
-// alike is the median agreement from which contradiction tells a lie. Near the optimum, and where
+// alike is the median agreement above which contradiction proves a lie. Near the optimum, and where
 // data differ much, honest devices contradict each other, and their agreement is about 0 or below.
 const alike = 0.2
 
-// agree updates the agreement of the round's contributors, and what they count.
+// agree updates the agreement of the round's contributors, and their weights.
 func (g *Bounds) agree() {
 	middle := g.center()
 	agreements := make([]float64, len(g.held))
@@ -43,7 +43,7 @@ func (g *Bounds) agree() {
 	}
 }
 
-// center returns the sum of the contributions, each of length 1 times what its device counted so
+// center returns the sum of the contributions, each with length 1 times the weight of its device so
 // far. Contributions are added by slot, so that the order of arrival does not matter.
 func (g *Bounds) center() []float64 {
 	if len(g.held) == 0 {
@@ -60,7 +60,7 @@ func (g *Bounds) center() []float64 {
 	return middle
 }
 
-// weightOf returns what a contribution is multiplied by in the center.
+// weightOf returns the factor of a contribution in the center.
 func (s *slot) weightOf(values []float32) float64 {
 	length := lengthOf(values)
 	if length == 0 {
@@ -69,7 +69,7 @@ func (s *slot) weightOf(values []float32) float64 {
 	return (1 - s.share) / length
 }
 
-// cosine returns that of the angle between values and middle, 0 if either is zero.
+// cosine returns the cosine of the angle between values and middle, 0 if either is zero.
 func cosine(values []float32, middle []float64) float64 {
 	var product, a, b float64
 	for p, v := range values {
@@ -83,7 +83,7 @@ func cosine(values []float32, middle []float64) float64 {
 	return product / math.Sqrt(a*b)
 }
 
-// Weight returns what a contribution that would weigh so much counts, 0 if not at all.
+// Weight returns how much a contribution counts if it claims a weight: 0 if not at all.
 func (g *Bounds) Weight(slot uint32, weight uint32) uint32 {
 	switch {
 	case g.plan.Trust == 0:

@@ -26,10 +26,10 @@ const (
 	sealWord = "sha256 "
 )
 
-// A Sum seals a batch and all batches before it. The zero value is that of no batch.
+// A Sum seals a batch and all batches before it. The zero value is the sum of no batch.
 type Sum [sha256.Size]byte
 
-// Then returns the sum after another batch, whose text has no seal.
+// Then returns the sum after another batch whose text has no seal.
 func (s Sum) Then(text []byte) Sum { return sha256.Sum256(append(s[:len(s):len(s)], text...)) }
 
 // An Entry is a change of the roster.
@@ -76,7 +76,7 @@ func sign(retired bool) byte {
 	return '+'
 }
 
-// Open reads what Seal returned for the same prev. Any other text is an error that matches
+// Open reads a text that Seal returned for the same prev. Any other text is an error that matches
 // [runlog.ErrCorrupt].
 func Open(text []byte, prev Sum) (b Batch, sum Sum, err error) {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
@@ -101,7 +101,7 @@ func Open(text []byte, prev Sum) (b Batch, sum Sum, err error) {
 }
 
 // Follow returns members and retired after the batch. The error matches [runlog.ErrCorrupt] if it
-// retires who is no member.
+// retires an id that is no member.
 func (b Batch) Follow(members, retired []string) (after, left []string, err error) {
 	known := map[string]bool{}
 	for _, e := range b.Entries {

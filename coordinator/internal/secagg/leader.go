@@ -1,6 +1,6 @@
 // Package secagg is the coordinator's side of secure aggregation, for plans with secure=sum. It
-// leads the devices of one attempt through the steps of package wire/secagg, and has the mean of
-// their scalars in the end, and nothing of a single one.
+// leads the devices of one attempt through the steps of package wire/secagg. In the end it has the
+// mean of their scalars, and no single contribution.
 //
 // The engine keeps its cohorts, presence, quorum and deadlines: to it each step is a collection of
 // answers. A leader is a pure function of its inputs, as the engine is.
@@ -58,8 +58,8 @@ type Leader struct {
 // New returns the leader of a plan with secure aggregation.
 func New(p *plan.Plan) *Leader { return &Leader{plan: p} }
 
-// Begin opens an attempt, now, of which a is the announcement. away says which slots of its cohort
-// are not to be waited for. They take no part.
+// Begin opens an attempt now. a is its announcement. away says for which slots of its cohort not to
+// wait. They take no part.
 func (l *Leader) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64,
 	away func(slot uint32) bool) {
 	open := secagg.Of(l.plan.Run, a, tip, scalars)
@@ -88,12 +88,12 @@ func (l *Leader) Spent(declines []uint32, reachable uint32) bool {
 	return l.spent || declines[secagg.DeclineSpent] > 0 && reachable >= l.plan.Quorum
 }
 
-// TooFew says whether another attempt is in vain because so few devices are present: it leaves out
-// who is absent.
+// TooFew says whether another attempt would be in vain because too few devices are present: it
+// leaves out absent devices.
 func (l *Leader) TooFew(present uint32) bool { return present < l.plan.Quorum }
 
-// Fit returns as much of an attempt's cohort at record n as a round can have. Of devices that agree
-// on lists all who are not absent have to be neighbors.
+// Fit returns as much of an attempt's cohort at record n as a round can have. If devices agree on
+// lists, all that are not absent must be neighbors.
 func (l *Leader) Fit(c wire.Cohort, n uint64, attempt uint32,
 	absent func(uint32) bool) wire.Cohort {
 	asked, there := uint64(0), 0
@@ -113,7 +113,7 @@ func (l *Leader) Fit(c wire.Cohort, n uint64, attempt uint32,
 	return c
 }
 
-// Saturated says whether the attempt asks as many as a round can have.
+// Saturated says whether the attempt asks as many devices as a round can have.
 func (l *Leader) Saturated() bool { return l.most }
 
 // Step returns the open step's name, "" without one.
@@ -134,9 +134,9 @@ func (l *Leader) Waits(slot uint32) bool {
 	return !l.On() || !l.took[slot] && (l.in == nil || l.in[slot])
 }
 
-// Needs returns q with what the open step has, and what it needs to end well: the last one shares
-// of the secrets that it lacks, the others answers of the quorum, and masked scalars of no more
-// than the target.
+// Needs returns q with the answers that the open step has, and how many it needs to end well. The
+// last step needs shares of the secrets that it lacks. The other steps need answers from a quorum,
+// and masked scalars from at most the target.
 func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
 	q.Have, q.Least, q.Most = uint32(len(l.took)), l.plan.Quorum, math.MaxUint32
 	q.Must = !l.server.Enough()
@@ -176,8 +176,8 @@ func answerOf(r *secagg.Request) presence.Answer {
 	return presence.AnswerOf(r.N, r.Nonce[:], r.Body)
 }
 
-// Take takes a device's request, and counts one that it drops. It answers now what can be answered
-// at once; else it keeps the token until the step ends. taken says that the device was waited for.
+// Take takes a device's request, and counts one that it drops. It answers at once if it can;
+// otherwise it keeps the token until the step ends. taken says that the device was waited for.
 func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *report.Counters,
 	respond func(token string, frame []byte)) (taken bool) {
 	r := m.Body.(*secagg.Request)
@@ -274,13 +274,13 @@ func (l *Leader) sum() {
 	l.loss = l.mean(loss, words[last])
 }
 
-// mean returns the mean that a word stands for. Honest devices never make one beyond the range.
+// mean returns the mean for which a word stands. Honest devices never produce one beyond the range.
 func (l *Leader) mean(c secagg.Coding, word uint32) float32 {
 	mean, most := c.Sum(word)/float64(l.count), float64(c.Range)
 	return float32(math.Min(math.Max(mean, -most), most))
 }
 
-// Result returns the mean of the losses of so many devices; count is 0 without a sum.
+// Result returns the mean of the losses of count devices; count is 0 if there is no sum.
 func (l *Leader) Result() (loss float32, count uint32) { return l.loss, l.count }
 
 // Means returns the means of the scalars.
@@ -289,11 +289,11 @@ func (l *Leader) Means() []float32 { return l.means }
 // Contributors returns the slots whose vectors are in the sum.
 func (l *Leader) Contributors() []uint32 { return l.slots }
 
-// Liars returns the slots whose shares were found to be false.
+// Liars returns the slots whose shares were false.
 func (l *Leader) Liars() []uint32 { return l.liars }
 
-// Skip returns the change that takes the index of a record that cannot be made: it sets the quorum
-// to what it is.
+// Skip returns the change that uses up the index of a record that cannot be made: it sets the
+// quorum to its present value.
 func (l *Leader) Skip() *plan.Change {
 	fields := plan.Fields()
 	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == "quorum" })

@@ -1,5 +1,5 @@
-// Package signer signs what a coordinator sends with the coordinator's key, and remembers the
-// references that it announced.
+// Package signer signs the messages of a coordinator with its key, and remembers the references
+// that it announced.
 package signer
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// A Signer signs for one run. A nil Signer signs nothing: every frame stays as it is. Any goroutine
-// may call its methods.
+// A Signer signs for one run. A nil Signer signs nothing and leaves every frame unchanged. Any
+// goroutine may call its methods.
 type Signer struct {
 	run    string
 	signer *signed.Signer
@@ -21,11 +21,12 @@ type Signer struct {
 	references []wire.Reference
 }
 
-// mostReferences is how many references a signer remembers: with digests every 64 records, those of
-// the last 16,384. Passive replicas make snapshots more often.
+// mostReferences is how many references a signer remembers: with digests every 64 records, the
+// references of the last 16,384 records. Passive replicas make snapshots more often.
 const mostReferences = 256
 
-// New returns a signer for a run, nil if there is no key. The error says that it is no Ed25519 key.
+// New returns a signer for a run, nil if there is no key. The error says that the key is no Ed25519
+// key.
 func New(run string, key ed25519.PrivateKey) (*Signer, error) {
 	if key == nil {
 		return nil, nil
@@ -68,7 +69,7 @@ func (s *Signer) Answer(subject string, request, answer []byte) []byte {
 	return s.signer.Answer(subject, signed.RequestOf(request), answer)
 }
 
-// Token returns where the answer to a request goes, and what its signature needs to know of the
+// Token returns the subject for the answer to a request, and what its signature needs of the
 // request. Only [Signer.Redeem] reads it.
 func (s *Signer) Token(subject, reply string, request []byte) string {
 	if s == nil || reply == "" || !signed.Asks(request) {

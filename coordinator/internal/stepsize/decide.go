@@ -16,9 +16,9 @@ const (
 	fieldLossUnit = 114
 )
 
-// Decide returns what a survey came to after so many rounds, and the change of the plan that
-// follows. values has an answer for each device, of [survey.Kind.Values] numbers. ok is false if no
-// value will do; the result then says why.
+// Decide returns the outcome of a survey after the given number of rounds, and the change of the
+// plan that follows. values has an answer for each device, of [survey.Kind.Values] numbers. ok is
+// false if no value works; the result then says why.
 func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 	values [][]float32) (found survey.Result, change *plan.Change, ok bool) {
 	change = &plan.Change{}
@@ -66,10 +66,11 @@ func Trimmed(v []float64) float64 {
 	return mean
 }
 
-// trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: that of v with
-// the nearest that stays in place of what is left out, times len(v) over how many stay. Of three
-// values one stays, which tells no error: it is then the distance to the nearer of the others, so
-// that a liar cannot make it large. It is 0 for one value, and for what is not finite.
+// trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: the nearest
+// remaining value stands in for each value that is left out, and the standard error of that list is
+// multiplied by len(v) over the number of remaining values. If one of three values remains, it
+// shows no error. The error is then its distance to the nearer of the others, so that a liar cannot
+// make it large. It is 0 for one value, and for values that are not finite.
 func trimmedError(v []float64) (mean, doubt float64) {
 	slices.Sort(v)
 	n, cut := len(v), len(v)/4

@@ -13,9 +13,9 @@ import (
 //	a_n = 0.2 a* G t_n / sqrt(1 + n/30)
 //	t_n = min(1, 3 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
 //
-// and a_n = 0 while a* is not known. Over the last third of the rounds t takes out the noise that
-// long steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along
-// the averaged move m after a step:
+// and a_n = 0 until a* is known. Over the last third of the rounds t takes out the noise that long
+// steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along the averaged move m
+// after a step:
 //
 //	h = clip(<g, m>/(sqrt(u) |m|) sqrt(b), -1, 1)           b = 1 + d/(19 N)
 //	e = 0.8 e + 0.2 h
@@ -27,9 +27,9 @@ import (
 //
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
-// short; if it rises there, too long. A slope that noise hides changes nothing: it would shorten
-// the steps of a long run round after round. The rate 0.05 is low as h is mostly noise, with which
-// G wanders: at 0.1 steps became so long in some runs that the model never recovered.
+// short; if it rises there, too long. A slope hidden by noise changes nothing: otherwise it would
+// shorten the steps of a long run round after round. The rate 0.05 is low as h is mostly noise,
+// with which G wanders: at 0.1 steps became so long in some runs that the model never recovered.
 //
 // Where a slope has one sign for long, s changes G faster: a loss whose parameters have scales of
 // their own wants steps many times as long as its first moves did. Moves average 19 rounds of N
@@ -42,8 +42,8 @@ import (
 // their signs differ; f likewise. One mean is [Trimmed], so that few devices cannot lengthen or
 // shorten steps. Where devices are unlike it is off to the same side round after round, by which G
 // would wander for as long as the run lasts. The other is the mean of all. Neither has weights, so
-// that one device of many samples cannot choose the step; experiments with weights=samples show no
-// loss by it.
+// that one device with many samples cannot choose the step. Experiments with weights=samples show
+// no loss because of that.
 //
 // G can be read from the last step, so a coordinator that takes over goes on with it; its e and f
 // are 0. Where devices gave up directions of their own it includes the factor of [runlog.Squares].
@@ -60,7 +60,7 @@ const (
 	largestGain = 64
 )
 
-// A Law is what the coordinator knows of a run's step beside its log.
+// A Law is what the coordinator knows about a run's step in addition to its log.
 type Law struct {
 	trimmed, whole trend // of the trimmed mean, and of the mean of all
 	progress       progress
@@ -79,7 +79,7 @@ func (t *trend) follow(h float64) {
 // Reset forgets the trends, and how the loss fell.
 func (l *Law) Reset() { *l = Law{} }
 
-// A Past is the last step of a run's log; 0 if the plan's step was changed since.
+// A Past is the last step of a run's log, or 0 if the plan's step was changed since.
 type Past struct {
 	Step   float32
 	Round  uint64
@@ -105,8 +105,9 @@ func fall(p *plan.Plan, n uint64) float64 {
 	return last / math.Sqrt(1+float64(n)/period)
 }
 
-// Next returns the step of a round. losses are those of its contributions, slopes theirs along m, m
-// normalized, and terms the record's. It moves the trends on, and sorts the slopes.
+// Next returns the step of a round. losses are the losses of its contributions, slopes their slopes
+// along m, m normalized, and terms the terms of the record. It moves the trends on, and sorts the
+// slopes.
 func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, losses []float32,
 	slopes []float64) float32 {
 	l.progress.follow(losses)
@@ -145,7 +146,7 @@ func mean(v []float64) (mean float64) {
 	return mean
 }
 
-// nearer returns that of two trends which is nearer to 0; 0 if their signs differ.
+// nearer returns the one of two trends that is nearer to 0, or 0 if their signs differ.
 func nearer(a, b float64) float64 {
 	if a > 0 {
 		return max(min(a, b), 0)

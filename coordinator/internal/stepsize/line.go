@@ -28,7 +28,7 @@ func lineOf(values [][]float32) *line {
 	return l
 }
 
-// rows returns what people see of the line.
+// rows returns the mean loss at each length, for people.
 func (l *line) rows() (rows []survey.Row) {
 	for i, at := range survey.Lengths() {
 		row := survey.Row{At: at}
@@ -70,8 +70,8 @@ const (
 	plateau = 16
 )
 
-// rests returns the shortest length beyond which the loss only falls by the rest; 0 if its noise s
-// would hide that, or it does not fall.
+// rests returns the shortest length beyond which the loss falls only by the rest. It returns 0 if
+// the noise s would hide that, or if the loss does not fall.
 func (l *line) rests(s float64) float32 {
 	least, _ := l.valley(4 * s)
 	fall := -l.mean[least]
@@ -82,8 +82,8 @@ func (l *line) rests(s float64) float32 {
 	return survey.Lengths()[at]
 }
 
-// A parabola that is lower at a length than at a quarter and at four times of it has its lowest
-// point at 0.625 to 2.5 times the length. middle is the geometric mean of the two.
+// If a parabola is lower at a length than at a quarter and at four times of it, its lowest point is
+// at 0.625 to 2.5 times the length. middle is the geometric mean of the two.
 const middle = 1.25
 
 // nearly is the share of the fall at which a loss begins to rest.
@@ -125,7 +125,7 @@ func (l *line) within() (value float32) {
 }
 
 // top returns the shortest length from which on the loss is finite and rests, or the longest
-// length. A loss that rests at all lengths tells nothing.
+// length. A loss that rests at all lengths shows nothing.
 func (l *line) top() int {
 	last := len(l.mean) - 1
 	end := l.mean[last]
@@ -155,8 +155,8 @@ func (l *line) fallsForSure(s float64) bool {
 }
 
 // straight returns the longest length up to which twice the rest of the loss beside its slope is
-// within what the slope or the doubt makes; 0: it has no slope, or it never bends, so that nothing
-// says how far a step may go.
+// within the change by the slope or the doubt. It returns 0 if the loss has no slope, or never
+// bends, so that no length is known to be too far.
 func (l *line) straight() (value float32) {
 	slope, from := l.slope()
 	for i, at := range survey.Lengths() {
@@ -174,9 +174,10 @@ func (l *line) straight() (value float32) {
 // level is by how much four times a length may miss four times the rise, within a cone.
 const level = 0.002
 
-// cone returns the length up to which the loss rises in proportion to the length; 0 if it does not,
-// or nowhere else. In an edge of the loss, as a hinge of many classes has one at zero, all moves go
-// uphill. How far the edge reaches is then all that the loss tells of the size of steps.
+// cone returns the length up to which the loss rises in proportion to the length. It returns 0 if
+// the loss does not rise so. In an edge of the loss, as a hinge of many classes has one at zero,
+// all moves go uphill. How far the edge reaches is then all that the loss tells of the size of
+// steps.
 func (l *line) cone() float32 {
 	_, from := l.slope()
 	even := 0 // lengths in a row that have four times the rise of the one before
@@ -194,8 +195,8 @@ func (l *line) cone() float32 {
 	return 0
 }
 
-// slope returns the slope of the loss at x, and the first of three lengths that tell it: where the
-// loss rises or falls about four times as much from one to the next, and neither jumps nor is
+// slope returns the slope of the loss at x, and the first of three lengths that show it: from each
+// to the next, the loss rises or falls about four times as much, and it neither jumps nor is
 // rounded. It is 0 where there are none.
 func (l *line) slope() (slope float64, from int) {
 	near := func(i int) bool { q := l.mean[i+1] / l.mean[i]; return q > 3 && q < 6 }
@@ -208,9 +209,9 @@ func (l *line) slope() (slope float64, from int) {
 	return 0, 0
 }
 
-// valley returns the length with the least loss, and the first one beyond it where the loss is
-// above that by most, or how many there are. What is low beyond such a hump is taken for the least
-// only if devices agree that it is.
+// valley returns the length with the least loss, and the first longer one where the loss is above
+// that by most, or the number of lengths if there is none. A low loss beyond such a hump counts as
+// the least only if devices agree on it.
 func (l *line) valley(most float64) (least, end int) {
 	hump := false
 	for i, mean := range l.mean {

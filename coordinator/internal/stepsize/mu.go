@@ -34,9 +34,9 @@ var growth = []float64{2, 10}
 // is longer than where the loss has [rested].
 //
 // An even part falls toward short distances unless it is noise, which is at all distances, and by
-// chance small at one. One device with a large number could make a root mean square anything. Half
-// of the devices can not make a median so. A device whose loss is not finite at a distance counts
-// as one with a = 0 and b infinite there.
+// chance small at one. With a root mean square, one device with a large number could decide
+// everything. Half of the devices can not make a median so. A device whose loss at a distance is
+// not finite counts as one with a = 0 and an infinite b there.
 func mu(values [][]float32) survey.Result {
 	s := survey.Result{}
 	var odds, evens []float64
@@ -131,9 +131,9 @@ func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best 
 
 // steeper returns the largest distance beyond best at which A/mu is twice of that at best or more,
 // the even part below half of A, and A at least twice of that at the distance before; best if there
-// is none, or best is -1. What a loss counts, such as the steps until a controller fails, makes
-// stairs, and on each of them it is nearly level. No convex loss has such a distance: where it gets
-// that much steeper on one side, its even part is half of A or more.
+// is none, or best is -1. A loss that counts something, such as the steps until a controller fails,
+// has stairs, and each stair is nearly level. No convex loss has such a distance: if it gets that
+// much steeper on one side, its even part is half of A or more.
 func steeper(rows []survey.Row, odds, evens []float64, best int) int {
 	far := best
 	for i := best + 1; best >= 0 && i < len(rows); i++ {

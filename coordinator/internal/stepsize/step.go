@@ -48,8 +48,8 @@ const shortest = 4
 // values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
 // chance. A loss that is not finite is infinite.
 //
-// Of two devices none can be left out. It then takes the shorter of what each finds alone: what is
-// too long destroys a model, and what is too short is corrected over the rounds.
+// Of two devices none can be left out. It then takes the shorter step of the two: a step that is
+// too long destroys a model, while one that is too short is corrected over the rounds.
 func step(values [][]float32) survey.Result {
 	if len(values) == 2 {
 		return shorter(step(values[:1]), step(values[1:]))
@@ -86,7 +86,7 @@ func step(values [][]float32) survey.Result {
 	return r
 }
 
-// shorter returns the result with the shorter step, of those that have one.
+// shorter returns the result with the shorter step, among the results that have a step.
 func shorter(a, b survey.Result) survey.Result {
 	if a.Value == b.Value {
 		return a
@@ -106,7 +106,7 @@ func finiteOr(v float64) float64 {
 	return v
 }
 
-// noise returns s. A device that answers with what is not finite counts as one without noise.
+// noise returns s. A device whose answer is not finite counts as a device without noise.
 func noise(values [][]float32) float64 {
 	variances := make([]float64, len(values))
 	for d, v := range values {

@@ -1,4 +1,4 @@
-// Package validate reads the numbers of contributions, and refuses those that no honest device
+// Package validate reads the numbers of contributions, and refuses numbers that no honest device
 // sends.
 package validate
 
@@ -11,15 +11,15 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A Checker reads what the devices of a run send. A fault is the counter of what is wrong with it,
-// nil if nothing is.
+// A Checker reads the messages of the devices of a run. A fault is the counter for the fault that
+// was found, or nil.
 type Checker struct {
 	Plan     *plan.Plan
 	Counters *report.Counters
 	None     bool // contributions have no scalars: they are vectors, or masked
 }
 
-// Scalars reads a contribution of so many blocks of scalars into dst. Where the plan has classes it
+// Scalars reads a contribution of blocks blocks of scalars into dst. Where the plan has classes it
 // has a block for each part.
 func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	slope, good := float32(0), d.Plan.StepAuto == 0

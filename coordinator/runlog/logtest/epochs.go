@@ -11,7 +11,7 @@ func (s *scene) epochs(log runlog.Log) runlog.Epochs {
 	return epochs
 }
 
-// LastEpoch is what the last Begin returned, in this life and the next.
+// LastEpoch is the epoch that the last Begin returned, also after the log is opened again.
 func checkLastEpoch(s *scene) {
 	last := uint64(0)
 	for range 3 {

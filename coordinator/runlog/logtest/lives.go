@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Members have the order in which they were added.
+// Members keep the order in which they were added.
 func checkMembers(s *scene) {
 	log, _ := s.led()
 	for _, batch := range [][]string{{"b", "a"}, {"d"}, {"c", "e", "f"}} {
@@ -51,7 +51,7 @@ func checkRetire(s *scene) {
 	s.retired(log, "b", "a", "d")
 }
 
-// What was stored is there when the log is opened again, and goes on.
+// Everything stored is there when the log is opened again, and the log continues.
 func checkReopen(s *scene) {
 	var records [][]byte
 	var ids []string
@@ -90,7 +90,7 @@ func checkBegin(s *scene) {
 	}
 }
 
-// Begin returns a larger epoch than the records have, whoever wrote them.
+// Begin returns an epoch larger than the epochs of the records, whichever log wrote them.
 func checkBeginAfterRecords(s *scene) {
 	log, epoch := s.led()
 	s.append(log, epoch, 1)

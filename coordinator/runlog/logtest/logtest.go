@@ -23,11 +23,11 @@ import (
 // patience bounds each test.
 const patience = 2 * time.Minute
 
-// An Opener opens the log of a place. What one log has stored there, the logs that are
-// opened later hold, too. The tests close every log that they open.
+// An Opener opens the log of a place. If one log has stored something there, logs that are opened
+// later hold it too. The tests close every log that they open.
 type Opener func(context.Context) (runlog.Log, error)
 
-// A Config says which log is tested, and what it does not do.
+// A Config says which log to test, and which features it lacks.
 type Config struct {
 	// Place makes an empty place for the log of a run of that name.
 	Place func(t testing.TB, run string) Opener

@@ -67,7 +67,7 @@ func checkObjects(s *scene) {
 	}
 }
 
-// The caller may change what it put.
+// The caller may change the bytes after Put.
 func checkObjectOwnership(s *scene) {
 	log, epoch := s.led()
 	objects := s.objects(log)
@@ -79,7 +79,7 @@ func checkObjectOwnership(s *scene) {
 	s.has(objects, v, true)
 }
 
-// KeepObjects deletes what it should, and nothing of later records.
+// KeepObjects deletes the right vectors, and none of later records.
 func checkKeepObjects(s *scene) {
 	log, epoch := s.led()
 	objects := s.objects(log)
@@ -98,7 +98,7 @@ func checkKeepObjects(s *scene) {
 	}
 }
 
-// Vectors are there when the log is opened again, but those that were deleted.
+// Vectors are there when the log is opened again, except deleted ones.
 func checkReopenObjects(s *scene) {
 	log, epoch := s.led()
 	list := vectors(epoch, 3)

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An empty log has nothing, and can be read.
+// An empty log has no records, and can be read.
 func checkEmpty(s *scene) {
 	log := s.log()
 	s.holds(log, nil)
@@ -18,7 +18,7 @@ func checkEmpty(s *scene) {
 	s.members(log)
 }
 
-// A log has what was appended, as it was appended, from wherever it is read.
+// A log returns the appended bytes, from whatever record it is read.
 func checkAppend(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 40)
@@ -29,7 +29,7 @@ func checkAppend(s *scene) {
 	}
 }
 
-// Nothing but the next record is stored.
+// A log stores the next record only.
 func checkOrder(s *scene) {
 	log, epoch := s.led()
 	record := s.next(epoch)

@@ -118,7 +118,7 @@ func (s *scene) append(log runlog.Log, epoch uint64, count int) (records [][]byt
 	return records
 }
 
-// holds checks that a log holds records, and nothing else.
+// holds checks that a log holds the given records and no others.
 func (s *scene) holds(log runlog.Log, want [][]byte) {
 	if got := log.Last(); got != uint64(len(want)) {
 		s.failf("Last() = %d, want %d", got, len(want))
@@ -126,7 +126,7 @@ func (s *scene) holds(log runlog.Log, want [][]byte) {
 	s.reads(log, 1, want)
 }
 
-// reads checks what Read calls f with.
+// reads checks the arguments with which Read calls f.
 func (s *scene) reads(log runlog.Log, from uint64, want [][]byte) {
 	first := max(from, 1)
 	n := first
