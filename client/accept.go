@@ -25,7 +25,7 @@ func (c *Client) begins(ctx context.Context, record []byte) error {
 	return c.follower.Begin(record)
 }
 
-// usable says whether the app needs to judge a plan. The follower refuses all others, with a
+// usable says whether the app needs to judge a plan. The follower refuses all other plans, with a
 // reason.
 func (c *Client) usable(p *plan.Plan) bool {
 	dim := uint64(c.follower.Dim())

@@ -26,7 +26,8 @@ func (c *Client) backsOff(ctx context.Context, n uint64, closes time.Time) bool 
 }
 
 // endBackoff ends the break of a device if the app's policy allows work again while the run is
-// paused. The device then joins again, because the run may have paused for lack of it.
+// paused. The device then joins again, because the run may have paused since too few devices were
+// present.
 func (c *Client) endBackoff(ctx context.Context) {
 	if r := &c.backoff; !r.Policy || !r.Lasts() {
 		return

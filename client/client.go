@@ -27,14 +27,14 @@ var (
 	ErrRunning = errors.New("already running")
 	// ErrPlan: this device does not take part in the run's plan. There are two causes. The plan needs
 	// more memory than [Config].MemoryLimit: the text names the plan's field, its value, the bytes and
-	// the remedy. Or [Config].Accept refused the plan: ErrPlan wraps the error of Accept.
+	// the remedy. Or [Config].Accept refused the plan; then ErrPlan wraps the error of Accept.
 	ErrPlan = errPlan() // "this device does not take part in the plan"
 )
 
 // Run survives these faults. It reports them in [Progress].Err.
 var (
 	// ErrDiverged: the digest of this device's state differs from the reference that the run
-	// announced. The text says after which record, and what the device does about it.
+	// announced. The text says after which record, and how the device reacts.
 	ErrDiverged = errDiverged() // "state differs from the run's"
 	// ErrStore: the [Store] failed to read or write, or an item in it was unusable. The client goes on
 	// in memory, and tries the store again at the next occasion.
@@ -55,7 +55,7 @@ func errStore() error    { return files.ErrStore }
 // methods other goroutines may call.
 //
 // Invariant: the app's callbacks run one at a time, except Config.About. While a callback hangs,
-// the client touches nothing that the callback can reach.
+// the client uses no memory that the callback can reach.
 type Client struct {
 	cfg       Config
 	pauses    *retry.Pauses
@@ -80,7 +80,7 @@ type Client struct {
 	running bool
 }
 
-// New returns a client, which does nothing before Run. Its errors match [ErrConfig].
+// New returns a client. It does nothing before Run. Its errors match [ErrConfig].
 func New(cfg Config) (*Client, error) {
 	cfg, dim, err := cfg.withDefaults()
 	if err != nil {
@@ -146,8 +146,8 @@ func (c *Client) guard() *memlimit.Guard {
 }
 
 // Params copies the model to dst, which has one element per parameter. n is the record after which
-// the model is: with transport=dense, the last record whose vectors arrived. Call it at any time,
-// from any goroutine. Before record 1 there is no model: n is 0, and dst is unchanged. n can
+// the model stands: with transport=dense, the last record whose vectors arrived. Call it at any
+// time, from any goroutine. Before record 1 there is no model: n is 0, and dst is unchanged. n can
 // decrease: when the run rolls back, or when the device finds that it followed another log and
 // starts over.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
@@ -157,8 +157,8 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 	return n, err
 }
 
-// Dim returns the number of parameters of the objective. A passive replica returns that of the
-// plan, or 0 before the plan arrives.
+// Dim returns the number of parameters of the objective. For a passive replica it returns the
+// plan's number, or 0 before the plan arrives.
 func (c *Client) Dim() int { return c.follower.Dim() }
 
 // Digest returns the digest of the replica's state after record n. Devices with the same n have the

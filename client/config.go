@@ -25,7 +25,7 @@ var ErrConfig = errors.New("bad config")
 // runKeyLen is the length of a run key in bytes.
 const runKeyLen = 32
 
-// Config is what a client needs.
+// Config holds what a client needs.
 type Config struct {
 	// Conn is the app's connection; the client never opens or closes it. On a bad network, connect
 	// with [ConnectOptions]. If your connection has an inbox prefix of its own, it must be the prefix
@@ -34,8 +34,8 @@ type Config struct {
 	// The client checks the connection if it hears no announcement for about two of the plan's
 	// Reannounce, or gets no answer to a request. If the check fails too, the client calls
 	// [nats.Conn.ForceReconnect]. The app's handlers then see a disconnect and a reconnect, and other
-	// users of Conn lose the messages on the way. Such resets are at least three Reannounce apart, and
-	// become rarer if they do not help.
+	// users of Conn lose the messages on the way. The client resets it at most once in three
+	// Reannounce, and less often if that does not help.
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. Set either Conn or Bus.
 	Bus bus.Bus
@@ -63,8 +63,8 @@ type Config struct {
 	RunKey []byte
 	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve` and
 	// `zofl status` print it. The client then ignores every announcement and answer that this key has
-	// not signed. While the coordinator changes its key, give both with a comma between them. "": the
-	// client believes whoever may publish on the run's subjects.
+	// not signed. While the coordinator changes its key, give both with a comma between them. With ""
+	// the client believes anyone who may publish on the run's subjects.
 	Coordinator string
 	// Workers is how many goroutines may generate directions and replay records at once; 0:
 	// GOMAXPROCS. Fewer leave cores to the app but take longer. The bits do not depend on the number.
@@ -92,13 +92,13 @@ type Config struct {
 	Accept func(*plan.Plan) error
 	// About returns what the coordinator's operator sees of this device: its program, platform,
 	// battery and network. Nil: the device tells nothing. The client calls it when the device joins,
-	// and at each announcement. It tells the operator what changed, at most once a minute, and a
+	// and at each announcement. It reports changes to the operator at most once a minute, and a
 	// battery's charge when it differs by 5 percent. The answer never changes what the device
 	// computes. It must return at once, and may run beside another callback.
 	About func() deviceinfo.Device
-	// Recorder receives progress; nil: nobody does.
+	// Recorder receives progress; nil means no recorder.
 	Recorder Recorder
-	// Logger receives messages for an operator; nil: nobody does.
+	// Logger receives messages for an operator; nil means no logger.
 	Logger *slog.Logger
 	// RequestTimeout bounds each request to the coordinator; 0 is 5 s.
 	RequestTimeout time.Duration
@@ -115,14 +115,14 @@ type Config struct {
 	// CheckpointInterval is the longest time from one checkpoint to the next; 0 is 5 min. Run writes
 	// another checkpoint when it ends.
 	CheckpointInterval time.Duration
-	// Horizon is the most records that a device replays where it could download a snapshot instead; 0:
-	// as many as cost less than the snapshot, in bytes and measured seconds. In a run without digests
-	// nothing proves a snapshot, so the device still replays the log when the run ends. With
-	// transport=dense records are short, and the device replays them whatever Horizon is.
+	// Horizon is the largest number of records that a device replays if it could download a snapshot
+	// instead. 0 means as many as cost less than the snapshot, in bytes and measured seconds. In a run
+	// without digests nothing proves a snapshot, so the device still replays the log when the run
+	// ends. With transport=dense records are short, and the device replays them whatever Horizon is.
 	Horizon uint64
 }
 
-// withDefaults returns a config in which every field is set, and the number of parameters.
+// withDefaults returns a config with every field set, and the number of parameters.
 func (c Config) withDefaults() (Config, int, error) {
 	if c.Bus == nil && c.Conn != nil {
 		c.Bus = bus.NATS(c.Conn)

@@ -26,14 +26,14 @@ const (
 	reconnectFirst = 6 * time.Second
 )
 
-// ConnectOptions returns options of [nats.Connect] for a device on a bad or mobile network.
-// Put the app's own options, such as credentials, after them:
+// ConnectOptions returns options of [nats.Connect] for a device on a bad or mobile network. Add the
+// app's own options, such as credentials, after these:
 //
 //	nc, err := nats.Connect(url, append(client.ConnectOptions(id), nats.UserCredentials(file))...)
 //
 // NATS retries the connection for ever, also if the first attempt fails or the server refuses the
-// user. It draws each pause between 1 s and a bound that doubles from 6 s to 5 min. It buffers
-// nothing while the connection is down, because a late reply is worthless: the next announcement
+// user. It draws each pause between 1 s and a bound that doubles from 6 s to 5 min. It keeps no
+// messages while the connection is down, because a late reply is worthless: the next announcement
 // asks for it again. NATS gives up a silent connection after 8 to 12 minutes. A running client does
 // so within three of the plan's Reannounce, see [Config].Conn. If your app learns earlier that the
 // network changed or the device woke up, call [nats.Conn.ForceReconnect].
@@ -42,8 +42,8 @@ const (
 // the middle can add a server of his own, if the client trusts every root certificate of the
 // system. To prevent that, list all servers yourself and add [nats.IgnoreDiscoveredServers].
 //
-// Answers to a device come on the subject _INBOX_<id>. Let each device subscribe only to its own
-// inbox and to announcements: then it cannot read the answers to others.
+// Answers to a device come on the subject _INBOX_<id>. Give each device permission for its own
+// inbox and announcements only: then it cannot read the answers to others.
 func ConnectOptions(id string) []nats.Option {
 	b := &redial{random: retry.NewRandom(id)}
 	return []nats.Option{

@@ -21,7 +21,7 @@
 //
 // A callback that fails costs the device one round. The app's callbacks run one at a time, on a
 // goroutine of their own. If one returns an error or NaN, panics or hangs, the device declines the
-// round and tells its [Recorder] why. So nobody waits for the device. While a callback hangs, the
+// round and tells its [Recorder] why. So no round waits for the device. While a callback hangs, the
 // device declines every round.
 //
 // Being offline is no error: Run waits. Run returns only errors that waiting does not cure. On a
@@ -38,13 +38,13 @@
 //     measured with a surrogate.
 //
 // The client sets aside an item that is torn or damaged, or belongs to another run, model or log.
-// It reports such an item, and replays the log instead. If the store fails, the client reports it
-// once and goes on in memory.
+// It reports such an item, and replays the log. If the store fails, the client reports it once and
+// goes on in memory.
 //
 // A device that was away fetches the records that it missed, a batch at a time, and replays them.
-// Or it downloads a snapshot from a passive replica and replays the records after it. It chooses
-// the cheaper way by the bytes and seconds that it measured, or follows [Config].Horizon. The
-// device accepts only a snapshot of the run's log. It trusts the snapshot's numbers only once a
+// Otherwise it downloads a snapshot from a passive replica and replays the records after it. It
+// chooses the cheaper way by the bytes and seconds that it measured, or follows [Config].Horizon.
+// The device accepts only a snapshot of the run's log. It trusts the snapshot's numbers only once a
 // reference digest of a later state agrees. If a digest disagrees, or none came before the run
 // ended, the client replays the log. Digests cover vectors only. They do not prove the plan's
 // current mu, batch size and limits, which the client takes from the snapshot. So let only the
@@ -58,10 +58,10 @@
 //
 // # Methods
 //
-// The plan says what a round is; the app's loss is the same for all plans. A scalar is the
+// The plan defines what a round is; the app's loss is the same for all plans. A scalar is the
 // difference quotient of the loss along one direction. All devices share the direction, or it
 // belongs to the device's slot. The device rounds each scalar to the plan's precision before its
-// own local step, so that it moves by exactly what it sends.
+// own local step, so that it moves by exactly the scalars that it sends.
 //
 // With control=scaffold-1 a round makes two records. Phase 1 asks for P scalars at the current
 // model. Phase 2 asks for K steps. Each is corrected by the fleet's scalars of phase 1 minus the
@@ -93,15 +93,15 @@
 // downloads only the last vector, or the last two where rounds have two phases. Meanwhile
 // [Client.Params] returns the last complete model, and the device reports no digests. A record
 // proves its vector, so a device prefers vectors to snapshots. It downloads a snapshot only if the
-// coordinator no longer has a vector. If it can get neither, it waits for the next record and
+// coordinator no longer has a vector. If it cannot get them, it waits for the next record and
 // reports that in [Progress].Err.
 //
 // # Permissions
 //
 // A device publishes to zo.<run>.j.<id>, zo.<run>.c.<id>, zo.<run>.s.<id> and zo.<run>.p.*.<id>.
 // With transport=dense it also publishes to zo.<run>.u.<id> to send its vectors, and to
-// zo.<run>.d.<id> to fetch those of records. It subscribes to zo.<run>.a.* and to its inbox, where
-// answers come. A missing permission ends Run with [bus.ErrPermission]. Only the subject s is
+// zo.<run>.d.<id> to fetch the vectors of records. It subscribes to zo.<run>.a.* and to its inbox,
+// where answers come. A missing permission ends Run with [bus.ErrPermission]. Only the subject s is
 // optional: a device that may not publish there downloads no snapshots.
 //
 // # Private runs
@@ -133,8 +133,8 @@
 //
 // Checkpoints are written without a copy. Each of [Config].Workers takes a block of 16 KiB. An
 // [objective.Streaming] or [objective.Batched] objective reads into blocks of its own: one block,
-// or one for each of the 2P or 1+P points of a step. After the first round, a round allocates
-// nothing of note.
+// or one for each of the 2P or 1+P points of a step. After the first round, a round allocates next
+// to nothing.
 //
 // # Determinism
 //

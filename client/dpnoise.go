@@ -15,9 +15,8 @@ import (
 // hides. It had answered this record before, or its store does not work.
 var errPrivacy = errors.New("the answer would weaken the device's privacy")
 
-// hidden returns a reply in the form in which it leaves the device. Where the device adds noise,
-// the reply has nothing of the device's data but the clipped scalars, with noise that nobody can
-// draw again.
+// hidden returns a reply in the form that leaves the device. If the device adds noise, the reply
+// holds no data of the device except the clipped scalars, with noise that nobody can draw again.
 func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 	device, _ := plan.Noisy()
 	if !device || r.Kind != wire.Contribution {

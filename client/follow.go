@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// follow handles queued announcements. It applies records up to the head of each, and acts on the
-// last one whose head it reached. done says that the run has ended.
+// follow handles queued announcements. It applies records up to the head of each announcement, and
+// acts on the last one whose head it reached. done says that the run has ended.
 func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err error) {
 	var newest *arrival
 	for i := range queue {
@@ -43,8 +43,8 @@ func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err er
 }
 
 // reach brings the replica to the head of an announcement, and says whether it got there. It
-// returns only errors that end Run. It reports all others, because the next announcement is another
-// chance.
+// returns only errors that end Run. It reports all other errors, because the next announcement is
+// another chance.
 func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	if a.head.Last == 0 {
 		c.inbox.refuse()
@@ -79,7 +79,7 @@ func (c *Client) unreachable(a *arrival, err error) error {
 	return c.report(Progress{State: CatchingUp, Err: err})
 }
 
-// act does what an announcement asks. The replica is at its head.
+// act does the work that an announcement asks for. The replica is at its head.
 func (c *Client) act(ctx context.Context, a *arrival) error {
 	if c.cfg.Passive != nil {
 		return c.watch(ctx, a)

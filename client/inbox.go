@@ -15,7 +15,7 @@ import (
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new announcement displaces the
-// oldest. The device then fetches the displaced one's records.
+// oldest. The device then fetches the records of the displaced announcement.
 const inboxLen = 16
 
 // An arrival is an announcement, the head of the log in it, and the time when its round closes. An

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A membership is what a device knows of its place in the run.
+// A membership is what a device knows about its place in the run.
 type membership struct {
 	slot     uint32
 	joined   bool      // slot is known
@@ -49,9 +49,8 @@ func (c *Client) rejoin() {
 	}
 }
 
-// rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may lack the
-// members that joined in the lost tail of its log. Without this, the device would ask only after a
-// silence.
+// rejoinDue says, once, that it is time to join again. A new coordinator may lack the members that
+// joined in the lost tail of its log. Without this, the device would ask only after a silence.
 func (m *membership) rejoinDue() bool {
 	due := !m.rejoinAt.IsZero() && !time.Now().Before(m.rejoinAt)
 	if due {
@@ -132,8 +131,8 @@ func joining(err error) Progress {
 }
 
 // accept takes the slot and the plan from an answer, or only the plan. A refusal ends Run, and so
-// does a plan that this device cannot run. If the plan differs from the replica's, another log has
-// replaced the one that the replica followed: [follow.ErrNotOurs].
+// does a plan that this device cannot run. If the plan differs from the replica's plan, the replica
+// followed another log: [follow.ErrNotOurs].
 func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	if err := refused(reply); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (c *Client) claim(ctx context.Context, notOurs error) error {
 	return cmp.Or(refused(&reply), notOurs)
 }
 
-// stillEnded asks whether the coordinator has the run whose end is in the checkpoint. It accepts
+// stillEnded asks whether the coordinator has the run whose end the checkpoint holds. It accepts
 // silence, because the coordinator may be gone for good.
 func (c *Client) stillEnded(ctx context.Context) error {
 	err := c.follower.Confirm(ctx)

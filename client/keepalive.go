@@ -21,8 +21,8 @@ const (
 	silenceJitter = 0.4 // drawn anew each time, so that devices do not check in step
 )
 
-// ErrQuiet: this device hears no coordinator. None answers, or none announced anything for a while.
-// [Progress].Err holds it; Run keeps asking.
+// ErrQuiet: this device hears no coordinator. No coordinator answers, or none has announced
+// anything for a while. [Progress].Err holds it; Run keeps asking.
 var ErrQuiet = errQuiet() // "no word of a coordinator"
 
 func errQuiet() error { return link.ErrQuiet } // documentation shows no internal name
@@ -32,8 +32,8 @@ const shortestInterval = time.Second
 
 // A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then
 // asks the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
-// client would notice a dead connection only after minutes. It sends nothing while announcements
-// arrive, so that it does not wake a radio. Between two checks it is only a timer.
+// client would notice a dead connection only after minutes. While announcements arrive it sends
+// nothing, so as not to wake a radio. Between two checks it is only a timer.
 type keepalive struct {
 	link     *link.Link
 	inbox    *inbox

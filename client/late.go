@@ -27,7 +27,7 @@ func (c *Client) lastChance(a *arrival) time.Time {
 }
 
 // supersedes says whether an earlier announcement's contribution no longer counts once a later one
-// arrives. Late contributions count for as many records as the plan's field says, and only with the
+// arrives. Late contributions count for as many records as the plan's late says, and only with the
 // coordinator that closed their record. Records that are no rounds count too, so this is stricter
 // than necessary.
 func supersedes(later, a *arrival, late uint64) bool {

@@ -18,7 +18,7 @@ const (
 )
 
 // deafAt is how many announcements the device drops between two questions before it unsubscribes.
-// Each announcement costs time and traffic, even if nobody reads it.
+// Each announcement costs time and traffic, even if the device does not read it.
 const deafAt = 1000
 
 // How long the device stays unsubscribed: each time twice as long as before.

@@ -22,8 +22,8 @@ import (
 //     away for long.
 //   - Its Params is the model at any time.
 //
-// Let only one of them serve snapshots. If there are several, the first answer counts, even if it
-// says that there is no snapshot.
+// Let only one passive replica serve snapshots. If there are several, the first answer counts, even
+// if it says that there is no snapshot.
 //
 // In a private run it needs the run key, as a device does, and encrypts its snapshots under that
 // key (docs/sealed.md). So the coordinator, which has no key, cannot be a passive replica of a
@@ -33,10 +33,10 @@ import (
 // device with its id. If it serves snapshots, it also subscribes to zo.<run>.s.* and publishes to
 // the inboxes of devices. Like any client it ends with the run.
 type Passive struct {
-	// SnapshotEvery is the number of records from one snapshot to the next; 0: no snapshots. A
-	// snapshot follows each record whose index SnapshotEvery divides. Use a multiple of the plan's
-	// DigestEvery, so that devices can prove a snapshot at once. While a device downloads a snapshot,
-	// the replica skips the next one, but never two in a row.
+	// SnapshotEvery is the number of records from one snapshot to the next; 0: no snapshots. The
+	// replica takes a snapshot after each record whose index is a multiple of SnapshotEvery. Use a
+	// multiple of the plan's DigestEvery, so that devices can prove a snapshot at once. While a device
+	// downloads a snapshot, the replica skips the next one, but never two in a row.
 	SnapshotEvery uint64
 }
 
@@ -68,7 +68,7 @@ func (c *Client) pull(ctx context.Context) (done bool, err error) {
 	return c.follow(ctx, []arrival{{head: head}})
 }
 
-// watch does what an announcement asks of a passive replica. The replica is at its head.
+// watch handles an announcement for a passive replica. The replica is at its head.
 func (c *Client) watch(ctx context.Context, a *arrival) error {
 	if err := c.accepts(ctx, c.follower.Plan()); err != nil {
 		return err

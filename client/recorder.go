@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// State says what a client is doing.
+// State is the present activity of a client.
 type State int
 
 const (
@@ -38,8 +38,8 @@ type Progress struct {
 	Queries     uint64  // loss evaluations since New
 	Gradients   uint64  // gradients or slopes since New, if the objective has them
 	// Refused counts the frames since New that the client ignored: they are not announcements of this
-	// version, or lack the signature of Config.Coordinator. Skipped counts those of them that came in
-	// a flood and were dropped unread.
+	// version, or lack the signature of Config.Coordinator. Skipped counts the refused messages that
+	// came in a flood and were dropped unread.
 	Refused, Skipped uint64
 
 	// Transfers: Received of Size bytes have arrived.

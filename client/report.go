@@ -35,8 +35,8 @@ func contributed(loss float32) Progress {
 	return Progress{State: Waiting, Contributed: true, Loss: float64(loss)}
 }
 
-// later is what follows from an error in the work on a round: the end of Run if the error is final,
-// otherwise the device waits, as the next announcement is another chance.
+// later returns the consequence of an error in the work on a round. If the error is final, Run
+// ends; otherwise the device waits for the next announcement.
 func later(ctx context.Context, err error) (Progress, error) {
 	switch {
 	case ctx.Err() != nil:

@@ -14,7 +14,7 @@ import (
 // Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx ends.
 // Call it again to continue from the last record that was applied.
 //
-// All other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
+// All other errors are ones that waiting does not cure: [ErrRefused], [ErrRunning],
 // [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan],
 // [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a Store with
 // the state of another run or model, and the errors of Recorder. Run survives a store that fails, a
@@ -102,10 +102,10 @@ func (c *Client) goBack(ctx context.Context) error {
 	return nil
 }
 
-// Load loads what an earlier process left in the Store, as Run does when it begins. Afterwards
-// Params returns the model without a connection. An empty store is no error, and neither is a
-// damaged item: Load reports that to the Recorder. The errors are [ErrRunning], [plan.ErrRunKey],
-// [replica.ErrForeign] and those of Recorder.
+// Load loads the state that an earlier process left in the Store, as Run does when it begins.
+// Afterwards Params returns the model without a connection. An empty store is no error. Neither is
+// a damaged item: Load reports it to the Recorder. The errors are [ErrRunning], [plan.ErrRunKey],
+// [replica.ErrForeign] and the errors of Recorder.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -138,9 +138,9 @@ func (c *Client) keepIfDue() error {
 	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
 }
 
-// open loads what an earlier process left in the store. It sets damaged items aside, because the
-// log has everything they held. Its error is the Recorder's, [plan.ErrRunKey] for a checkpoint made
-// with another key, or [replica.ErrForeign] for one of another run or model.
+// open loads the items that an earlier process left in the store. It sets damaged items aside,
+// because the log has everything they held. Its error is the Recorder's, [plan.ErrRunKey] for a
+// checkpoint made with another key, or [replica.ErrForeign] for one of another run or model.
 func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
@@ -157,8 +157,8 @@ func (c *Client) open() error {
 	return nil
 }
 
-// forgetStore drops what this client knows of the store, because another client of this device may
-// have replaced it.
+// forgetStore drops what this client knows about the store, because another client of this device
+// may have changed it.
 func (c *Client) forgetStore() {
 	c.loaded = false
 	c.follower.Forget()
@@ -192,8 +192,8 @@ func (c *Client) stop() {
 	c.mu.Unlock()
 }
 
-// reset drops the log, and what the client reported about its states. It keeps the last reply,
-// which names its own state and so stays valid.
+// reset drops the log, and the client's reports about its states. It keeps the last reply, which
+// names its own state and so stays valid.
 func (c *Client) reset() {
 	c.follower.Reset()
 	c.forgetPlace()

@@ -42,8 +42,8 @@ func (c *Client) sendScalars(ctx context.Context, a *arrival, r *wire.Reply) (Pr
 	return contributed(r.Loss), c.send(ctx, frame)
 }
 
-// promise stores a contribution, and returns it in the form in which it leaves the device. It must
-// not leave if there is a fault.
+// promise stores a contribution, and returns it in the form that leaves the device. It must not
+// leave if there is a fault.
 func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err error) {
 	c.backoff = retry.Backoff{}
 	private := hidden(c.follower.Plan(), r)

@@ -8,15 +8,15 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A Store keeps what a device needs after it was killed, as named items of bytes. [OpenStore] keeps
-// them in a directory. One client uses a Store, from one goroutine at a time. Clients that take
-// turns need a [SharedStore].
+// A Store keeps what a device needs after its process was killed, as named items of bytes.
+// [OpenStore] keeps them in a directory. One client uses a Store, from one goroutine at a time.
+// Clients that take turns need a [SharedStore].
 //
-// A Store need not detect damage: the client checks each item that it reads, and sets aside those
-// that it cannot use.
+// A Store need not detect damage: the client checks each item that it reads, and sets aside
+// unusable ones.
 type Store interface {
-	// Save replaces an item by what write writes. Once it returns nil, the item survives a power cut.
-	// After an error or a crash the item is either old or new, never a mix.
+	// Save replaces an item with the bytes that write writes. Once it returns nil, the item survives a
+	// power cut. After an error or a crash the item is either old or new, never a mix.
 	Save(item string, write func(io.Writer) error) error
 
 	// Load passes the content of an item to read. Its error matches [fs.ErrNotExist] if there is no
@@ -52,7 +52,7 @@ func errStoreLocked() error { return dirstore.ErrLocked } // documentation shows
 // ".bad" added to its name. Saving needs room for the old and the new item.
 //
 // Names of items have 1 to 32 of the characters a-z 0-9 - _. Its errors match [ErrStoreLocked], or
-// are those of the file system.
+// come from the file system.
 func OpenStore(dir string) (Store, error) {
 	s, err := dirstore.Open(disk.OS, dir)
 	if err != nil {

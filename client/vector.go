@@ -42,8 +42,8 @@ func (c *Client) workVector(ctx context.Context, a *arrival) (Progress, error) {
 	return c.deliver(ctx, round)
 }
 
-// taskFromMemory returns the task of an announcement, with what this device found in earlier
-// rounds.
+// taskFromMemory returns the task of an announcement, together with results of this device's
+// earlier rounds.
 func (c *Client) taskFromMemory(ctx context.Context, a *arrival) (t probe.Task, err error) {
 	r := c.follower.Replica()
 	if err := c.memory.prepare(r); err != nil {

@@ -25,7 +25,7 @@ var (
 // errUnusable: an announcement asks for something that the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round that a announces, if a asks this device, and returns what to tell
+// work contributes to the round that a announces, if a asks this device. It returns the report for
 // the Recorder. It computes the answer once, and sends the same bytes whenever the round asks
 // again.
 func (c *Client) work(ctx context.Context, a *arrival) (Progress, error) {
@@ -102,7 +102,7 @@ func (c *Client) compute(
 }
 
 // decline stores and sends the reply of a device that does not contribute because of a fault. After
-// errSuperseded there is nobody to send it to.
+// errSuperseded no coordinator waits for it.
 func (c *Client) decline(
 	ctx context.Context, a *arrival, r *wire.Reply, fault error,
 ) (Progress, error) {
@@ -212,7 +212,7 @@ func (c *Client) working(ctx context.Context, a *arrival, masks *secagg.Session)
 }
 
 // see ends the work if a later round was announced. Any other new announcement ends the steps of
-// secure aggregation. What the device computes serves another attempt, too.
+// secure aggregation. The computed contribution also serves another attempt.
 func (w *working) see(later *arrival) {
 	if w.masks != nil && !w.a.same(later) {
 		w.masks.Supersede()

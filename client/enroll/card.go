@@ -1,4 +1,4 @@
-// Package enroll reads what `zofl device add` gives a device in one line, and trusts the server
+// Package enroll reads the line that `zofl device add` prints for a device, and trusts the server
 // that the line names.
 package enroll
 
@@ -16,7 +16,7 @@ import (
 // Start is the beginning of the line of `zofl device add --qr`.
 const Start = "zofl:?"
 
-// ErrVersion is what the error of a line for later programs matches.
+// ErrVersion is matched by the error for a line that a later program version wrote.
 var ErrVersion = errors.New("enroll: the line is for a later version")
 
 // A Card is a device's place in a run. It is a secret.
@@ -28,8 +28,8 @@ type Card struct {
 	Key       string            // the coordinator's keys, see [signed.ParseKeys]; "": it has none
 }
 
-// Parse reads the line that `zofl device add NAME --qr` prints, with space around it. An error says
-// nothing of the line's secrets.
+// Parse reads the line that `zofl device add NAME --qr` prints, with space around it. No error
+// shows the secrets of the line.
 func Parse(line string) (*Card, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), Start)
 	if !ok {

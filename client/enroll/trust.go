@@ -11,9 +11,9 @@ import (
 // ErrAuthority: another authority than the line's vouches for the server.
 var ErrAuthority = errors.New("the server's certificate is not of the authority of the line")
 
-// TLS returns the settings of a connection to a server of one of these names or addresses, whose
-// certificate the authority of a fingerprint signed. The server sends the authority's certificate
-// after its own.
+// TLS returns the settings of a connection to a server with one of these names or addresses. The
+// authority with the given fingerprint must have signed its certificate. The server sends the
+// authority's certificate after its own.
 func TLS(authority [sha256.Size]byte, hosts ...string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,

@@ -56,7 +56,7 @@ func getFloats(b []byte) []float32 {
 	return x
 }
 
-// copyOf returns a copy of parameters off, off+1, ...: count of them, or as many as there are and
+// copyOf returns a copy of parameters off, off+1, ...: count of them, but no more than exist and
 // MaxBlock allows. It returns nil if there are none or read fails.
 func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 	if off < 0 || off >= dim || count < 1 {

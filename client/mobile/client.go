@@ -129,7 +129,7 @@ func (c *Client) Dim() int {
 // Params writes the model into dst, 4*Dim bytes of little-endian float32. It returns the index of
 // the record after which the model has these parameters. 0 means that there is no model yet, and
 // that dst did not change. Call it at any time, even while offline or after Stop. Before Run,
-// [Client.Load] reads what StateDir has. In Objective-C pass NSMutableData; in Swift call
+// [Client.Load] reads the files in StateDir. In Objective-C pass NSMutableData; in Swift call
 // [Client.Model].
 func (c *Client) Params(dst []byte) (record int64, err error) {
 	defer guard(&err)

@@ -2,9 +2,9 @@ package mobile
 
 import "strings"
 
-// Codes say what an error is about. Each error of this package begins with a code and ": ",
-// and [Listener].OnFault gets the code separately. Codes never change; the text behind them
-// may. [ErrorCode] extracts the code from a message.
+// Codes say what kind of error it is. Each error of this package begins with a code and ": ", and
+// [Listener].OnFault gets the code separately. Codes never change; the text behind them may.
+// [ErrorCode] extracts the code from a message.
 const (
 	CodeConfig      = "config"      // a setting that cannot be used
 	CodeInsecure    = "insecure"    // plaintext to an address other than loopback

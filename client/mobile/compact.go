@@ -13,7 +13,7 @@ import (
 
 const halfBytes = 2
 
-// A form is how parameters are written. It is not a function, so that the compiler knows what it
+// A form is how parameters are written. It is not a function. So the compiler knows which method it
 // calls, and reading a block allocates nothing.
 type form struct {
 	width int     // bytes a parameter
@@ -55,8 +55,9 @@ func int8Of(x float64) int8 {
 	return int8(math.RoundToEven(min(max(x, -mostInt8), mostInt8)))
 }
 
-// read writes parameters off, off+1, ... to dst, as many as fit and exist, and returns how many. It
-// gets them from the function read: floats directly into dst, other forms a block at a time.
+// read writes parameters off, off+1, ... to dst, as many as fit and exist, and returns their
+// number. It gets them from the function read: floats directly into dst, other forms a block at a
+// time.
 //
 //	for i := range min(len(dst)/width, dim-off) {
 //		dst[width*i:width*(i+1)] = x[off+i]

@@ -21,9 +21,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// A Config says what a [Client] is to do. The fields are settings that are not secret: a
-// binding's toString shows them. Secrets and callbacks are set by methods. A Config makes
-// one client.
+// A Config says what a [Client] must do. The fields are settings that are not secret: a binding's
+// toString shows them. Secrets and callbacks are set by methods. A Config makes one client.
 type Config struct {
 	// Run is the name of the run, as in the coordinator's plan.
 	Run string
@@ -50,14 +49,15 @@ type Config struct {
 	// Workers is how many threads may generate directions at once, at most one per core; 0 means one
 	// per core. The number does not change the bits of the model.
 	Workers int
-	// MemoryLimit is how many bytes the client may allocate for the run's plan. A plan or a
-	// change that needs more is refused with [CodePlan] before anything is allocated. 0 means
-	// 512 MiB and 192 bytes a parameter.
+	// MemoryLimit is how many bytes the client may allocate for the run's plan. The client refuses a
+	// plan or a change that needs more with [CodePlan], before it allocates anything. 0 means 512 MiB
+	// and 192 bytes a parameter.
 	MemoryLimit int64
 	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters: the client then
 	// ignores everything that this key has not signed. [Config.SetCredentials] sets it if the text
 	// names a key, and the line of `zofl device add --qr` has it. While the coordinator changes its
-	// key, give both with a comma between them. "" accepts what anybody sends on the run's subjects.
+	// key, give both with a comma between them. With "" the client accepts messages from anybody on
+	// the run's subjects.
 	Coordinator string
 	// Plaintext allows connections without TLS, but only to the loopback addresses of this
 	// machine, such as those that adb reverse makes.
@@ -70,9 +70,9 @@ type Config struct {
 	ChargingOnly  bool
 	MinBattery    int
 
-	// About is what the coordinator's operator sees of this app and its version, such as "pantry 1.4":
-	// at most 48 ASCII characters. With it the operator also sees the platform, and what
-	// [Client.SetPower] and [Client.SetNetwork] report. "" shows nothing of all that.
+	// About is the text about this app and its version that the coordinator's operator sees, such as
+	// "pantry 1.4": at most 48 ASCII characters. With it the operator also sees the platform, and the
+	// reports of [Client.SetPower] and [Client.SetNetwork]. "" shows none of this.
 	About string
 
 	servers     []*url.URL
@@ -87,13 +87,13 @@ type Config struct {
 	callbacks   callbacks
 }
 
-// NewConfig returns a Config in which nothing is set.
+// NewConfig returns a Config without any settings.
 func NewConfig() *Config { return &Config{} }
 
 // AddServer adds a NATS server to try: "tls://host:4222" or "wss://host:443", which are the default
 // ports. Unless Plaintext is set, "nats://" means "tls://". Either all servers of a Config are
-// websockets, or none is. The client connects to no other servers. For a cluster, add all of them,
-// or a name that resolves to all.
+// websockets, or none is. The client connects to no other servers. For a cluster, add all
+// addresses, or a name that resolves to all.
 func (c *Config) AddServer(address string) (err error) {
 	defer guard(&err)
 	u, err := url.Parse(address)
@@ -126,7 +126,7 @@ func (c *Config) AddServer(address string) (err error) {
 // place returns the part of an address that logs may show: path and query may hold a secret.
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// withoutUser returns an address without what precedes an @, which may be a secret.
+// withoutUser returns an address without the part before an @, which may be a secret.
 func withoutUser(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "..." + address[at:]
@@ -142,10 +142,11 @@ func usablePort(port string) bool {
 
 func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
-// SetCA sets the authorities that may sign the server's certificate, as PEM text. It replaces what
-// SetTrust and Enroll set. Without these three, the client trusts the system's authorities as Go
-// finds them. On Android those are in /system/etc/security/cacerts, as the phone was sold. Only the
-// platform knows the authorities that updates and the user added: pass its decision with SetTrust.
+// SetCA sets the authorities that may sign the server's certificate, as PEM text. It replaces the
+// settings of SetTrust and Enroll. Without these three, the client trusts the system's authorities
+// as Go finds them. On Android these are in /system/etc/security/cacerts, as the phone was sold.
+// Only the platform knows the authorities that updates and the user added: pass its decision with
+// SetTrust.
 func (c *Config) SetCA(pem string) (err error) {
 	defer guard(&err)
 	roots := x509.NewCertPool()

@@ -121,8 +121,8 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(), // the dialer resolves names, and stops with ctx
-		// A server's greeting comes before TLS. So an attacker in the middle can add a server for whose
-		// name he has a certificate.
+		// A server's greeting comes before TLS. So an attacker in the middle can add a server whose name
+		// is on a certificate of the attacker.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
@@ -186,7 +186,7 @@ func (c *Client) tellLast() {
 	}
 }
 
-// unreachable reports why there is no connection, or what the server denies.
+// unreachable reports why there is no connection, or which permission the server denies.
 func (c *Client) unreachable(err error) {
 	defer contain()
 	// A connection that this package itself closed is not a fault.

@@ -1,5 +1,5 @@
-// Package mobile is package client for apps in Java, Kotlin, Swift and Objective-C: gobind
-// makes classes of all of it. Go programs use package client.
+// Package mobile is package client for apps in Java, Kotlin, Swift and Objective-C: gobind turns
+// its types into classes. Go programs use package client.
 //
 // A [Config] names the run, the server, a directory and the loss. A [Client] takes part while
 // [Client.Run] blocks on a thread of the app, and returns the model at any time. In Kotlin:

@@ -10,9 +10,10 @@ import (
 
 // Enroll sets the run, the device, the server, the authority of its certificate, the credentials
 // and the coordinator's key, if it has one, from the line that `zofl device add NAME --qr` prints,
-// also as a QR code. Then set only the model, the objective and what the app wants to change. The
-// line is a secret: store it as you would a password, and call Enroll with it at each start. It
-// replaces what AddServer, SetCA, SetTrust and SetCredentials set; if it fails, nothing changes.
+// also as a QR code. Then set only the model, the objective, and the settings that the app wants to
+// change. The line is a secret: store it as you would a password, and call Enroll with it at each
+// start. It replaces the settings of AddServer, SetCA, SetTrust and SetCredentials. If it fails,
+// nothing changes.
 func (c *Config) Enroll(line string) (err error) {
 	defer guard(&err)
 	card, err := enroll.Parse(line)

@@ -7,10 +7,11 @@ import (
 )
 
 // A Listener is told about a client's progress. One thread at a time calls it, never the app's main
-// thread. It receives only the latest event of each kind; each fault code is a kind. What it throws
-// or returns has no effect.
+// thread. It receives only the latest event of each kind; each fault code is a kind. If it throws,
+// or returns a value, that has no effect.
 type Listener interface {
-	// OnState reports a new state ([StateIdle] or another), and the reason if somebody decided it.
+	// OnState reports a new state ([StateIdle] or another), and the reason if the app, the device or
+	// the coordinator decided it.
 	OnState(state int, reason string) error
 
 	// OnProgress reports the model's record, the run's last record, the rounds, this device's
@@ -18,7 +19,7 @@ type Listener interface {
 	// first).
 	OnProgress(record, last, round, contributions int64, loss float64) error
 
-	// OnFault reports a fault that is over, or for whose end the client waits. code is [CodeConfig] or
+	// OnFault reports a fault that is over, or whose end the client awaits. code is [CodeConfig] or
 	// another.
 	OnFault(code, message string) error
 }
@@ -42,8 +43,8 @@ type event struct {
 	tell func(Listener) error
 }
 
-// Kinds of events. Each fault code is its own kind, so that a fault does not hide the one that
-// caused it.
+// Kinds of events. Each fault code counts as its own kind, so that a fault does not hide the fault
+// that caused it.
 const (
 	aState    = "state"
 	aProgress = "progress"
@@ -80,7 +81,7 @@ func (e *events) deliver(done chan struct{}) {
 	}
 }
 
-// next returns the kind that has waited longest, so that no kind starves the others.
+// next returns the kind that has waited longest, so that every kind gets its turn.
 func (e *events) next() (Listener, func(Listener) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -39,8 +39,8 @@ func printable(s string) string {
 
 func (f *fault) Unwrap() error { return f.err }
 
-// message returns the text of an error without the names of the packages that made it, which mean
-// nothing to an app.
+// message returns the text of an error without the names of the packages that made it, because an
+// app does not know these.
 func message(err error) string {
 	parts := strings.Split(err.Error(), ": ")
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool {

@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/client/enroll"
 )
 
-// pinStart is what a pin begins with.
+// pinStart is the beginning of each pin.
 const pinStart = "sha256/"
 
 var errPin = errors.New("no key of the server's certificates has a pin that AddPin named")
 
 // AddPin adds a key. The server must have a certificate with one of the added keys: "sha256/" and,
 // in base64, the SHA-256 of its SubjectPublicKeyInfo, as in Android's network security
-// configuration. The key is the server's or that of an authority above it; name a second one that
+// configuration. The key belongs to the server or to an authority above it; name a second key that
 // you keep in reserve. Pins come in addition to the other checks: the system's authorities, SetCA,
 // SetTrust, Enroll. The pin of a certificate in PEM:
 //
@@ -36,8 +36,9 @@ func (c *Config) AddPin(pin string) (err error) {
 	return nil
 }
 
-// pinned reports an error unless the server has proved a key that is pinned. chains are those that
-// crypto/tls verified, if it did. A certificate that the server merely sent proves nothing.
+// pinned returns an error unless the server has proved that it has a pinned key. chains are the
+// chains that crypto/tls verified, if it did. A certificate that the server merely sent proves
+// nothing.
 func (c *Config) pinned(list []*x509.Certificate, chains [][]*x509.Certificate, host string) error {
 	if len(c.keys) == 0 || c.hasKey(list[0]) ||
 		slices.ContainsFunc(slices.Concat(chains...), c.hasKey) {

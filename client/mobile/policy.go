@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// A policy decides whether the device may work, from the Config's requirements and from
-// what the app last reported about the device.
+// A policy decides whether the device may work, from the requirements of the Config and the app's
+// last reports about the device.
 type policy struct {
 	unmeteredOnly, chargingOnly bool
 	minBattery                  int // percent; 0: any
@@ -19,7 +19,7 @@ type policy struct {
 	power   power
 }
 
-// What the app reported about the device; known is false until it did.
+// The app's reports about the device; known is false until there is one.
 type (
 	network struct{ known, connected, metered bool }
 	power   struct {
@@ -65,7 +65,8 @@ func (p *policy) setPower(charging bool, percent int) {
 	p.power = power{true, charging, percent}
 }
 
-// about returns what the device tells the operator. It leaves out what the app did not report.
+// about returns what the device says about itself to the operator. It leaves out what the app did
+// not report.
 func (p *policy) about(program string) deviceinfo.Device {
 	d := deviceinfo.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	p.mu.Lock()

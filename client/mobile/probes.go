@@ -140,9 +140,9 @@ func (p *Probes) leave(all [][]float32) {
 	p.lists = append(p.lists, all)
 }
 
-// ReadAll writes parameters off, off+1, ... of all probes into dst as little-endian float32: count
-// of each, or as many as exist. It returns how many of each. Each direction is generated once, for
-// all probes. dst has 4*count*Count bytes, count parameters for each probe:
+// ReadAll writes parameters off, off+1, ... of all probes into dst as little-endian float32: for
+// each probe count parameters, or as many as exist. It returns how many of each. Each direction is
+// generated once, for all probes. dst has 4*count*Count bytes, count parameters for each probe:
 //
 //	for i := range p.Count() {
 //		for j := range n {

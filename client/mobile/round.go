@@ -38,9 +38,10 @@ func (r *Round) BatchSize() int { return r.batch.Size }
 // seed and must use the same samples. It is 64 bits, as a signed number.
 func (r *Round) BatchSeed() int64 { return int64(r.batch.Seed) }
 
-// Probe is the number of this loss among those of its local step, from 0. With central differences
-// losses 2p and 2p+1 are those of perturbation p; with forward ones the first is at the model
-// itself. Compute what depends on the minibatch alone for loss 0 only.
+// Probe is the number of this loss among the losses of its local step, from 0. With central
+// differences losses 2p and 2p+1 belong to perturbation p; with forward differences the first loss
+// is at the model itself. Values that depend only on the minibatch need to be computed for loss 0
+// alone.
 func (r *Round) Probe() int {
 	if r == nil || r.x == nil {
 		return 0
@@ -49,8 +50,8 @@ func (r *Round) Probe() int {
 }
 
 // Probes is how many losses the local step takes: 2P with P perturbations and central differences,
-// 1+P with forward ones. With a surrogate it is 1, and then as many as it asks for around that
-// point. While devices look for mu it is 1, and then 2 at a time.
+// 1+P with forward ones. With a surrogate it is first 1, and then the number of losses that the
+// surrogate asks for around that point. While devices look for mu it is 1, and then 2 at a time.
 func (r *Round) Probes() int {
 	if r == nil || r.x == nil {
 		return 0
@@ -74,9 +75,10 @@ func (r *Round) RemainingMilliseconds() int64 {
 }
 
 // ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as many as fit
-// and exist, and returns how many. The length of dst must be a multiple of 4 bytes; dst belongs to
-// the app. Offsets that are multiples of 4096 are the fastest, and large blocks need fewer calls.
-// In Objective-C pass NSMutableData, because Go gets a copy of an NSData; in Swift call Block.
+// and exist, and returns their number. The length of dst must be a multiple of 4 bytes; dst belongs
+// to the app. Offsets that are multiples of 4096 are the fastest, and large blocks need fewer
+// calls. In Objective-C pass NSMutableData, because Go gets a copy of an NSData; in Swift call
+// Block.
 //
 //	for (long off = 0; off < r.dim(); off += n) {
 //		n = r.readParams(off, block);
@@ -87,18 +89,17 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	return r.write(floats, off, dst)
 }
 
-// ReadHalf does what ReadParams does, in IEEE 754 binary16, little-endian, 2 bytes a parameter, for
-// engines that take float16. Each parameter is rounded to the nearest number, to the even one of
-// two; from 65520 on it becomes infinite. The length of dst is a multiple of 2 bytes.
+// ReadHalf is ReadParams in IEEE 754 binary16, little-endian, 2 bytes a parameter, for engines that
+// take float16. Each parameter is rounded to the nearest number, to the even one of two; from 65520
+// on it becomes infinite. The length of dst is a multiple of 2 bytes.
 func (r *Round) ReadHalf(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
 	return r.write(halves, off, dst)
 }
 
-// ReadInt8 does what ReadParams does, in signed bytes, one a parameter, for engines that take int8.
-// Each is x/scale, rounded to the nearest integer, to the even one of two, and limited to
-// -127..127. The scale is a positive finite number; 127*scale is the largest parameter that is not
-// cut.
+// ReadInt8 is ReadParams in signed bytes, one a parameter, for engines that take int8. Each is
+// x/scale, rounded to the nearest integer, to the even one of two, and limited to -127..127. The
+// scale is a positive finite number; 127*scale is the largest parameter that is not cut.
 //
 //	dst[i] = min(max(round(x[off+i]/scale), -127), 127)
 func (r *Round) ReadInt8(off int, scale float64, dst []byte) (n int, err error) {

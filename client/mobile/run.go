@@ -35,10 +35,9 @@ func (c *Client) Run() (err error) {
 	return c.run(context.Background())
 }
 
-// RunFor does what Run does for a number of milliseconds. After that it saves the state in
-// StateDir, closes the connection and returns nil; call it again to continue. Time that the device
-// sleeps counts. Use a few seconds less than the system allows. [Client.Ended] says whether the run
-// is over.
+// RunFor is Run for a number of milliseconds. After that it saves the state in StateDir, closes the
+// connection and returns nil; call it again to continue. Time that the device sleeps counts. Use a
+// few seconds less than the system allows. [Client.Ended] says whether the run is over.
 func (c *Client) RunFor(milliseconds int64) (err error) {
 	defer guard(&err)
 	switch {
@@ -177,8 +176,8 @@ func (c *Client) finishRun() {
 	}
 }
 
-// finish releases the app's objects. A binding holds such an object until its Go value is
-// collected, so collect now.
+// finish releases the app's objects. A binding holds such an object until the garbage collector
+// collects its Go value, so collect now.
 func (c *Client) finish() {
 	c.events.release()
 	c.device.release()
@@ -216,9 +215,9 @@ func (c *Client) close() {
 }
 
 // Load reads the state in StateDir, so that Params has the model without a Run. Call it when the
-// app starts, while it is offline, or after another client of the same device, such as a background
-// worker's, used the directory. Errors have [CodeLocked], [CodeStore], [CodeDim], [CodeInitial],
-// [CodeRunKey] or [CodeRunning].
+// app starts, while it is offline, or after another client of the same device, such as that of a
+// background worker, used the directory. Errors have [CodeLocked], [CodeStore], [CodeDim],
+// [CodeInitial], [CodeRunKey] or [CodeRunning].
 func (c *Client) Load() (err error) {
 	defer guard(&err)
 	if !c.isMade() {

@@ -11,7 +11,7 @@ const throwSign = "\x1f"
 
 var errSilent = errors.New("an exception without a message")
 
-// A thrown is what an app threw.
+// A thrown is an exception that an app threw.
 type thrown struct {
 	error                 // of the binding: text is only in its Error
 	class, message, stack string
@@ -28,7 +28,7 @@ func (t *thrown) Error() string {
 
 func (t *thrown) Unwrap() error { return t.error }
 
-// said makes the error of a callback readable: it says what threw, and where.
+// said makes the error of a callback readable: it says which class threw, and where.
 func said(err error) error {
 	if err == nil {
 		return nil

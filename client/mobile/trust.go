@@ -10,9 +10,9 @@ import (
 )
 
 // A Trust decides, instead of this library, whether the certificates of a server are trusted. With
-// it an app can use Android's own decision: the authorities that updates bring, those that the user
-// added, and the app's network security configuration. In Kotlin, with the X.509 certificates of a
-// chain:
+// it an app can use Android's own decision: the authorities from updates, the authorities that the
+// user added, and the app's network security configuration. In Kotlin, with the X.509 certificates
+// of a chain:
 //
 //	val manager = X509TrustManagerExtensions(...)
 //	config.setTrust { manager.checkServerTrusted(certificates(it), it.authType(), it.host()) }
@@ -41,11 +41,11 @@ func (c *Chain) Certificate(i int) []byte {
 	return c.list[i].Raw
 }
 
-// Host is the name or address of the server to which the first certificate belongs.
+// Host is the name or address of the server that owns the first certificate.
 func (c *Chain) Host() string { return c.host }
 
-// AuthType is what Java's X509TrustManager calls authType: "ECDHE_RSA", "ECDHE_ECDSA", or "UNKNOWN"
-// for other keys.
+// AuthType is the argument authType of Java's X509TrustManager: "ECDHE_RSA", "ECDHE_ECDSA", or
+// "UNKNOWN" for other keys.
 func (c *Chain) AuthType() string {
 	if len(c.list) == 0 {
 		return "UNKNOWN"
@@ -60,7 +60,7 @@ func (c *Chain) AuthType() string {
 }
 
 // SetTrust sets the Trust that decides about the server's certificate; null: the system's
-// authorities, as Go finds them. It replaces what SetCA and Enroll have set.
+// authorities, as Go finds them. It replaces the settings of SetCA and Enroll.
 func (c *Config) SetTrust(trust Trust) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()

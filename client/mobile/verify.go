@@ -48,8 +48,8 @@ func (v *verifier) verify(s tls.ConnectionState) error {
 	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
 }
 
-// host returns the server of the Config to which the first certificate belongs. An IP address is in
-// no TLS greeting: there s.ServerName is empty.
+// host returns the server of the Config that owns the first certificate. An IP address is in no TLS
+// greeting: there s.ServerName is empty.
 func (v *verifier) host(s *tls.ConnectionState) (string, error) {
 	var err error = x509.HostnameError{Certificate: s.PeerCertificates[0], Host: s.ServerName}
 	for _, u := range v.servers {

@@ -14,9 +14,9 @@ type Differentiable interface {
 	Objective
 	// Gradient sets g to the gradient of the mean loss on minibatch b at parameters x, and returns
 	// that loss. Both vectors have Dim elements and belong to the runtime. They are valid until
-	// Gradient returns. The runtime ignores what Gradient writes to x. The runtime fills g with NaN
-	// first, to detect elements that the app does not set, or only adds to. ctx ends when the round
-	// does: then return early, with any error.
+	// Gradient returns. The runtime ignores changes that Gradient makes to x. The runtime fills g with
+	// NaN first, to detect elements that the app does not set, or only adds to. ctx ends when the
+	// round does: then return early, with any error.
 	Gradient(ctx context.Context, x []float32, b Batch, g []float32) (loss float64, err error)
 }
 
@@ -41,7 +41,7 @@ type Directional interface {
 // Differentiable to StreamingDirectional, and StreamingDirectional to Directional.
 type StreamingDirectional interface {
 	Objective
-	// SlopeAt does what Slope of [Directional] does, at the parameters that x reads and along the
-	// vector that z reads. x and z are valid until SlopeAt returns.
+	// SlopeAt is the Slope of [Directional] at the parameters that x reads, along the vector that z
+	// reads. x and z are valid until SlopeAt returns.
 	SlopeAt(ctx context.Context, x, z *Point, b Batch) (loss, slope float64, err error)
 }

@@ -1,5 +1,5 @@
 // Package objective has the interfaces that an app implements: the loss that a device evaluates,
-// and optionally metrics, a sample count and a policy. It knows nothing of runs, networks or logs.
+// and optionally metrics, a sample count and a policy. It knows no runs, networks or logs.
 //
 // An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector; [Func]
 // makes one of a function. A [Streaming] loss reads the parameters block by block, so that the
@@ -11,7 +11,7 @@
 // [StreamingDirectional]. The runtime finds these by type assertion.
 //
 // The runtime calls all methods from one goroutine at a time. A call that fails, panics or hangs
-// costs the device its contribution to that round, and nothing else.
+// costs the device only its contribution to that round.
 package objective
 
 import (
@@ -29,9 +29,9 @@ type Objective interface {
 // Flat is an [Objective] whose loss takes the parameters as one vector.
 type Flat interface {
 	Objective
-	// Loss returns the mean loss on minibatch b at parameters x, of Dim elements. x belongs to the
-	// runtime and is valid until Loss returns; the runtime ignores what Loss writes to it. ctx ends
-	// when the round does: then return early, with any error.
+	// Loss returns the mean loss on minibatch b at parameters x, which have Dim elements. x belongs to
+	// the runtime and is valid until Loss returns; the runtime ignores changes that Loss makes to it.
+	// ctx ends when the round does: then return early, with any error.
 	Loss(ctx context.Context, x []float32, b Batch) (float64, error)
 }
 
@@ -39,7 +39,7 @@ type Flat interface {
 // copy of a perturbed model.
 type Streaming interface {
 	Objective
-	// LossAt does what Loss of [Flat] does, at the parameters that x reads.
+	// LossAt is the Loss of [Flat] at the parameters that x reads.
 	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
 }
 
@@ -87,12 +87,12 @@ type Sampler interface {
 }
 
 // A Policy decides whether the device may work now, for example by battery, charging or a metered
-// network. If it says no, the device declines the round, so that nobody waits for it.
+// network. If it says no, the device declines the round, so that the round does not wait for it.
 type Policy interface {
 	MayWork(Work) bool
 }
 
-// Work is what a round asks of the device.
+// Work describes the work that a round asks of the device.
 type Work struct {
 	N         uint64        // index of the record that the round makes
 	Queries   uint64        // loss evaluations
@@ -102,7 +102,7 @@ type Work struct {
 
 // A Batch names a minibatch. All perturbations of a local step use the same minibatch, on both
 // sides of a difference. To draw the same minibatch each time, draw Size samples with a generator
-// that takes Seed and nothing else.
+// that takes only Seed.
 type Batch struct {
 	N    uint64 // index of the record that the round makes
 	Step int    // local step, from 0

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrRevoked: the loss call to which the runtime gave a [Point] or [Points] is over.
+// ErrRevoked: the call of the loss is over for which the runtime made this [Point] or [Points].
 var ErrRevoked = errors.New("objective: the loss call of this point is over")
 
 // A Source supplies the parameters that points read. The runtime implements it, with a source that
@@ -47,8 +47,8 @@ func (p Point) Numbered(index, count int) Point {
 // itself, not a copy, and is never revoked.
 func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0, 0, 1} }
 
-// Index is the number of the point among those of its local step, from 0, as in the [Points] of a
-// [Batched] objective. The app receives the points of a step in this order.
+// Index is the number of the point among the points of its local step, from 0, as in the [Points]
+// of a [Batched] objective. The app receives the points of a step in this order.
 func (p *Point) Index() int { return int(p.index) }
 
 // Count is the number of points of the step, see [Points.Len].
@@ -58,8 +58,8 @@ func (p *Point) Count() int { return int(p.count) }
 func (p *Point) Dim() int { return p.source.Dim() }
 
 // Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. It is fastest at offsets that are
-// multiples of 4096. Long reads use as many goroutines as Config.Workers of the client says.
-// Several goroutines of the app may read at once.
+// multiples of 4096. Long reads use as many goroutines as the client's Config.Workers says. Several
+// goroutines of the app may read at once.
 //
 //	for i := range dst {
 //		dst[i] = x[off+i] + mu*z[off+i]
@@ -72,9 +72,9 @@ func (p *Point) Read(dst []float32, off int) error {
 }
 
 // Points are the parameter vectors at which a local step takes losses. With central differences
-// these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward ones x, x + mu z_0, x + mu
-// z_1, and so on. With a surrogate they are its local iterate, or the points around it. The runtime
-// generates them during the read, by the rules of a [Point].
+// these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward differences x, x + mu z_0,
+// x + mu z_1, and so on. With a surrogate they are its local iterate, or the points around it. The
+// runtime generates them during the read, by the rules of a [Point].
 type Points struct {
 	source Source
 	call   uint64
@@ -89,7 +89,7 @@ func AllAt(s Source, call uint64, length int) Points { return Points{s, call, le
 func NewPoints(x ...[]float32) *Points { return &Points{fixed(x), 0, len(x)} }
 
 // Len is the number of points: 2P in a round of P perturbations with central differences, 1+P with
-// forward ones. With a surrogate it is 1, and then the number of queries around the iterate.
+// forward differences. With a surrogate it is 1, and then the number of queries around the iterate.
 func (p *Points) Len() int { return p.length }
 
 // Dim is the number of parameters.

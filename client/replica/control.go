@@ -71,7 +71,7 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	return r.plan.Control == plan.ScaffoldMean && scalars%int(r.plan.Steps) == 0
 }
 
-// olderPerturbations returns P of the older record along whose directions scalars are.
+// olderPerturbations returns the P of the older record along whose directions the scalars lie.
 func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 	count := r.plan.Precision.Len(scalars)
 	if r.plan.Control == plan.ScaffoldPoint {

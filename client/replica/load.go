@@ -180,7 +180,7 @@ func (e *foreignError) Error() string { return fmt.Sprintf("%v: %v", ErrForeign,
 // Unwrap makes the error match [ErrState] too: nothing in the file is of use here.
 func (e *foreignError) Unwrap() []error { return []error{ErrForeign, ErrState, e.reason} }
 
-// element takes an element whose bytes came in parts.
+// element takes an element whose bytes came in two parts.
 func (l *Loader) element(part []byte) error {
 	_, err := l.elements(part)
 	return err

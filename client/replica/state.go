@@ -115,7 +115,7 @@ func saveVector(w io.Writer, root hash.Hash, v []float32) error {
 	return nil
 }
 
-// appendPrefix appends what precedes the head, with a length of 0 to be filled in.
+// appendPrefix appends the bytes before the head. It leaves the length 0, to be filled in.
 func appendPrefix(b []byte, registers bool) []byte {
 	magic := stateMagic
 	if registers {

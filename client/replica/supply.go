@@ -61,7 +61,7 @@ func wrongObject(wanted, fits, size int, digest [wire.ObjectLen]byte) error {
 		ErrObject, size, digest[:8])
 }
 
-// checkFinite refuses elements that cannot be the mean of what devices send.
+// checkFinite refuses elements that cannot be the mean of contributions.
 func checkFinite(data []byte) error {
 	const exponent = 0x7f800000
 	for i := 0; i < len(data); i += 4 {

@@ -1,7 +1,7 @@
 // Package directional computes the derivatives of a loss along a round's directions, for a device
-// that has its gradient. They are the limits, for mu to 0, of the differences that a device
-// without a gradient takes. What a device sends need not be repeatable by another, so these
-// sums are in float64, in whatever order is fast.
+// that has its gradient. They are the limits, for mu to 0, of the differences that a device without
+// a gradient takes. Nobody needs to repeat what a device sends, so these sums are in float64, in
+// whatever order is fast.
 package directional
 
 import (
@@ -18,9 +18,9 @@ import (
 // A Projector computes derivatives along directions at one point after another: Begin, then
 // Project or Tangent. Once it has its buffers, it allocates a few bytes a point.
 //
-// With S the factors on mu, mu (x, z) is moved by the direction u = S z. At the end of a box
-// x can only move inside. A forward difference then sees the part of u that leads inside, and
-// a central one, of whose two sides one stays, half of u.
+// With S the factors on mu, mu (x, z) is moved by the direction u = S z. At the end of a box x can
+// only move inside. Then a forward difference sees the part of u that leads inside; a central
+// difference, of which only one side remains, sees half of u.
 type Projector struct {
 	team  *parallel.Team
 	spans []span
@@ -46,7 +46,7 @@ type span struct {
 	low, high float32
 }
 
-// New returns a projector that uses so many goroutines.
+// New returns a projector that uses the given number of goroutines.
 func New(workers int) *Projector {
 	p := &Projector{team: parallel.New(workers)}
 	p.task = p.piece
@@ -95,7 +95,7 @@ func (p *Projector) scale(at int, s *span) error {
 	return nil
 }
 
-// setSpans sets spans to those of the plan.
+// setSpans copies the plan's spans.
 func (p *Projector) setSpans(plan *plan.Plan) {
 	p.spans = p.spans[:0]
 	end := 0
@@ -135,8 +135,8 @@ func (p *Projector) Project(dst []float64, r *replica.Replica, z []replica.Direc
 	p.r, p.z = nil, nil
 }
 
-// piece computes what one piece of the model adds to the derivatives. A block of g stays in
-// the cache for all directions.
+// piece computes the share of one piece of the model in the derivatives. A block of g stays in the
+// cache for all directions.
 func (p *Projector) piece(_, i int) {
 	sums := p.sums[i*len(p.z):][:len(p.z)]
 	for b := i * p.tile; b < (i+1)*p.tile && b*prng.BlockLen < len(p.g); b++ {

@@ -27,7 +27,7 @@ func (p *Projector) edgesIn(at, end int) []int {
 }
 
 // outside returns the part of the inner product of elements [at, end) of one block that a forward
-// difference does not see: what would lead out of a box.
+// difference does not see, because it would lead out of a box.
 func (p *Projector) outside(z prng.Direction, at, end int) (sum float64) {
 	edges := p.edgesIn(at, end)
 	if len(edges) == 0 || p.half {
@@ -57,8 +57,8 @@ func (p *Projector) spanOf(i int) *span {
 	return &p.spans[at]
 }
 
-// Tangent sets u to elements off, off+1, ... of the vector along which the derivative is the one
-// of direction z. Several goroutines may call it at once.
+// Tangent sets u to elements off, off+1, ... of the vector along which to take the derivative for
+// direction z. Several goroutines may call it at once.
 func (p *Projector) Tangent(u []float32, off int, r *replica.Replica, z *replica.Direction) {
 	address, scale, coefs, basis := r.Parts(z)
 	fillFrom(u, off, address)

@@ -14,7 +14,7 @@ import (
 // A file of a client holds a magic, the lengths of run and id in a byte each, run, id, the
 // content, and the SHA-256 of all that.
 
-// Overhead bounds the bytes of a file besides its magic and its content.
+// Overhead bounds the bytes of a file other than its magic and its content.
 const Overhead = 2 + 2*plan.MaxName + sha256.Size
 
 // Head returns the bytes before the content of a file of this client.
@@ -34,9 +34,9 @@ func (s *Keeper) SaveFile(item, magic string, content []byte) error {
 	})
 }
 
-// LoadFile passes take the content of a file, if there is one. It sets aside a file that is
-// longer than most bytes or not this client's, or that take refuses with bad. The error is
-// that of Report.
+// LoadFile passes take the content of a file, if there is one. It sets aside a file that is longer
+// than most bytes or not this client's, or that take refuses with bad. It returns the error of
+// Report.
 func (s *Keeper) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
 	return s.Loaded(item, bad, s.Load(item, func(r *io.SectionReader) error {
 		if r.Size() > int64(most) {
@@ -66,7 +66,7 @@ func (s *Keeper) Loaded(item string, bad, err error) error {
 	return s.Check(item, err)
 }
 
-// content returns the content of a file, or what is wrong with the file.
+// content returns the content of a file, or an error that says what is wrong with the file.
 func (s *Keeper) content(magic string, file []byte) (content []byte, fault string) {
 	head := s.Head(magic)
 	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {

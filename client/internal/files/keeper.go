@@ -1,6 +1,6 @@
-// Package files keeps a client's files in the app's store, and reports once when the store
-// fails. It knows how a file names its device and proves itself complete. It does not know
-// what the files mean.
+// Package files keeps a client's files in the app's store, and reports once when the store fails.
+// It knows how a file names its device and proves itself complete. It does not know the meaning of
+// the files.
 package files
 
 import (
@@ -14,14 +14,14 @@ import (
 // ErrStore: writing or reading the store failed, or an item in it was unusable.
 var ErrStore = errors.New("store")
 
-// A Store keeps named items of bytes; see client.Store, which says what its methods do.
+// A Store keeps named items of bytes; client.Store documents its methods.
 type Store interface {
 	Save(item string, write func(io.Writer) error) error
 	Load(item string, read func(*io.SectionReader) error) error
 	SetAside(item string) error
 }
 
-// Config is what a keeper needs.
+// Config holds what a keeper needs.
 type Config struct {
 	Store   Store // nil: the keeper keeps nothing
 	Run, ID string
@@ -46,15 +46,14 @@ func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, failing: map[string]bool
 // Keeps says whether there is a store.
 func (s *Keeper) Keeps() bool { return s.cfg.Store != nil }
 
-// Use calls f with the store while no other goroutine uses it. Do not use a keeper that keeps
-// nothing.
+// Use calls f with the store while no other goroutine uses it. Do not use a keeper without a store.
 func (s *Keeper) Use(f func(Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return f(s.cfg.Store)
 }
 
-// Save replaces an item with what write writes.
+// Save replaces an item with the bytes that write writes.
 func (s *Keeper) Save(item string, write func(io.Writer) error) error {
 	return s.Use(func(store Store) error { return store.Save(item, write) })
 }
@@ -67,8 +66,8 @@ func (s *Keeper) Load(item string, read func(*io.SectionReader) error) error {
 // Failing says whether the last use of an item failed.
 func (s *Keeper) Failing(item string) bool { return s.failing[item] }
 
-// Check takes the result of a use of an item. It reports the first failure, and no other until
-// the item works again. The error is that of Report.
+// Check takes the result of a use of an item. It reports the first failure, and no other until the
+// item works again. It returns the error of Report.
 func (s *Keeper) Check(item string, err error) error {
 	switch {
 	case err == nil && s.failing[item]:

@@ -31,7 +31,7 @@ func (s *Keeper) SaveStream(item, magic string, plan wire.Hash, write func(io.Wr
 }
 
 // LoadStream passes take the content of a large file, of size bytes, if there is one. It sets aside
-// a file of another client or plan, and one that take refuses with bad. The error is that of
+// a file of another client or plan, and one that take refuses with bad. It returns the error of
 // Report.
 func (s *Keeper) LoadStream(item, magic string, plan wire.Hash, bad error,
 	take func(r io.Reader, size int64) error,

@@ -22,8 +22,8 @@ type batch struct {
 }
 
 // advance moves past record n, the next one of the log. It adds a record of the path to the batch,
-// and passes over others. If the record shows that the path is wrong, because of an unknown
-// rollback, advance only skips records from then on. The catch-up ends at record last.
+// and skips others. If the record shows that the path is wrong, because of an unknown rollback,
+// advance only skips records from then on. The catch-up ends at record last.
 func (f *Follower) advance(n uint64, record []byte, live path, last uint64) error {
 	r := &f.decoded
 	if err := r.Decode(record); err != nil {
@@ -52,8 +52,8 @@ func (f *Follower) advance(n uint64, record []byte, live path, last uint64) erro
 	return nil
 }
 
-// add adds a record to the batch. It applies the batch after a record that is not a round, at a
-// state whose digest is due or that the witness wants, and when the batch is full.
+// add adds a record to the batch. It applies the batch in three cases: after a record that is not a
+// round, at a state whose digest is due or that the witness wants, and when the batch is full.
 func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
 	b, plan, work := &f.batch, f.replica.Plan(), 0.0
 	if r.Kind == wire.KindRound && plan != nil {
@@ -99,6 +99,5 @@ func (f *Follower) witness(last uint64) error {
 	return f.cfg.Witness.See(f, last)
 }
 
-// due says whether something that happens every so many records (0 for never) is due after record
-// n.
+// due says whether a task that is due every so many records (0 for never) is due after record n.
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }

@@ -13,8 +13,8 @@ import (
 // model. An empty item is none.
 const itemBefore = "checkpoint-before"
 
-// KeepBefore saves the state as that of a run which is about to be forgotten, unless one with more
-// records is saved. The error is that of Report.
+// KeepBefore saves the state as the state of a run that is about to be forgotten, unless one with
+// more records is saved. It returns the error of Report.
 func (f *Follower) KeepBefore() error {
 	c, s := &f.checkpoints, f.cfg.Files
 	n := f.replica.N()
@@ -41,7 +41,7 @@ func (f *Follower) KeepBefore() error {
 }
 
 // openBefore notes which state an earlier process kept. It never sets the item aside: an operator
-// may need it, whatever this client thinks of it.
+// may need it, whatever this client finds wrong with it.
 func (f *Follower) openBefore() error {
 	f.checkpoints.before = 0
 	err := f.cfg.Files.Load(itemBefore, func(file *io.SectionReader) error {

@@ -15,9 +15,9 @@ import (
 // errNoRecords: the coordinator's log ends before the record that it announced.
 var errNoRecords = errors.New("catch-up brought no record")
 
-// How often a catch-up asks for the same: fetchTries where nobody answers, goneTries where the
-// answer is that a vector is gone. The latter take about a minute, because a coordinator may answer
-// for some seconds after another one began to lead.
+// How often a catch-up repeats a request: fetchTries if there is no answer, goneTries if the answer
+// says that a vector is gone. The latter take about a minute, because a coordinator may answer for
+// some seconds after another one began to lead.
 const (
 	fetchTries = 4
 	goneTries  = 8
@@ -28,8 +28,8 @@ const (
 const rollbackPasses = 3
 
 // catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. A
-// rollback that it did not know of costs at most two more passes over the log, however many
-// others follow: one pass to find the others, and a replay. It holds one answer at a time.
+// rollback that it did not know costs at most two more passes over the log, however many others
+// follow: one pass to find the others, and a replay. It holds one answer at a time.
 func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 	before, passes, began := f.pace.records, 0, time.Now()
 	defer func() { f.replays.done(began, time.Now()) }()
@@ -108,8 +108,8 @@ func (f *Follower) startOver(checkpoint bool) error {
 	return err
 }
 
-// goBack replaces the replica with that of the checkpoint, or of record 1. fault is what was
-// wrong with the checkpoint. It frees the old state before it allocates the new one.
+// goBack replaces the replica with the replica of the checkpoint, or of record 1. fault says what
+// was wrong with the checkpoint. It frees the old state before it allocates the new one.
 func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,8 +133,8 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	return fault, f.replica.Apply(first)
 }
 
-// read calls look with the records from an index to the head. It fetches those that the head
-// does not carry. It applies the batch before it fetches again, and before it returns.
+// read calls look with the records from an index to the head. catchUp fetches the records that the
+// head does not carry. It applies the batch before it fetches again, and before it returns.
 func (f *Follower) read(
 	ctx context.Context, from uint64, h *Head, look func(n uint64, record []byte) error,
 ) error {
@@ -225,7 +225,7 @@ func (f *Follower) again(ctx context.Context, p Progress, ask func() error) erro
 	}
 }
 
-// fetch requests the records from an index on, about most bytes of them but at least one.
+// fetch requests the records from an index on: about most bytes of them, but at least one.
 func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	began := time.Now()
 	frame := (&wire.CatchUpRequest{From: from, MaxBytes: most}).Append(nil)

@@ -23,7 +23,7 @@ type mark struct {
 	hash wire.Hash
 }
 
-// checkpoints say what the store holds, and when the next checkpoint is due.
+// checkpoints know what the store holds, and when the next checkpoint is due.
 //
 // Invariant: stored, if not 0, is the position of the checkpoint in the store.
 type checkpoints struct {
@@ -46,7 +46,7 @@ func (f *Follower) Start() { f.checkpoints.at = time.Now() }
 // place returns the replica's position in the log.
 func (f *Follower) place() mark { return mark{f.replica.N(), f.replica.Hash()} }
 
-// history is what a state file holds besides the state.
+// history is the part of a state file outside the state.
 func (f *Follower) history() replica.History {
 	return replica.History{Rollbacks: f.course.rollbacks, Snapshot: f.unproven}
 }
@@ -68,13 +68,13 @@ func (f *Follower) keepIfDue(within bool) error {
 	return nil
 }
 
-// Keep writes a checkpoint, unless the store has it. The error is that of Report.
+// Keep writes a checkpoint, unless the store has it. It returns the error of Report.
 func (f *Follower) Keep() error {
 	c, s, here := &f.checkpoints, f.cfg.Files, f.place()
 	c.at = time.Now()
 	c.attempts++
-	// A state that lacks vectors, or is unproven at the run's end, is not worth storing: the follower
-	// still fetches those vectors, or replays that state.
+	// A state is not worth storing if it lacks vectors, or if it is unproven at the run's end: the
+	// follower still fetches those vectors, or replays that state.
 	unproven := f.unproven > 0 && f.replica.Ended() != nil
 	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() ||
 		here.n <= c.spare {
@@ -91,9 +91,9 @@ func (f *Follower) Keep() error {
 	return f.dropBefore()
 }
 
-// Open loads the checkpoint that an earlier process wrote. It sets a damaged one aside, because
-// the log has everything. The error is that of Report, [plan.ErrRunKey] for a checkpoint made with
-// another key, or [replica.ErrForeign] for one of another run or model.
+// Open loads the checkpoint that an earlier process wrote. It sets a damaged one aside, because the
+// log has everything. It returns the error of Report, [plan.ErrRunKey] for a checkpoint made with
+// another key, or [replica.ErrForeign] for a checkpoint of another run or model.
 func (f *Follower) Open() error {
 	if err := f.openBefore(); err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// A course is what this device knows of the log's rollbacks, and how far it has read the log. It
+// A course is what this device knows about the log's rollbacks, and how far it has read the log. It
 // survives a catch-up that fails, so that the next one continues there.
 //
 // The state after a rollback is that after the record it returns to. So the records that make up a
 // state form a path back to record 1, which jumps at each rollback. A device that knows the
 // rollbacks replays the log in one pass: it applies the records of the path and skips the others.
 //
-// Invariant: rollbacks has those among all records that this device applied or passed over.
+// Invariant: rollbacks holds the rollbacks among all records that this device applied or skipped.
 type course struct {
 	rollbacks []replica.Rollback // ascending
 	passed    uint64             // last record passed over, 0: none after the replica's

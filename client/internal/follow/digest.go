@@ -17,8 +17,8 @@ type stateDigest struct {
 	reported bool
 }
 
-// digests are those of this device's last states whose digests were due, and the run's latest
-// reference.
+// digests holds the digests of this device's last states for which one was due, and the run's
+// latest reference.
 type digests struct {
 	states    []stateDigest // ascending, at most statesMost
 	reference wire.Reference

@@ -21,7 +21,7 @@ import (
 )
 
 // A Source answers requests about the run. Each method makes one request and returns the answer
-// undecoded; the frames are those of package wire.
+// undecoded; package wire defines the frames.
 type Source interface {
 	// Records answers a [wire.CatchUpRequest].
 	Records(ctx context.Context, request []byte) ([]byte, error)
@@ -35,8 +35,7 @@ type Source interface {
 type Observer interface {
 	// See takes a record that is about to be applied or passed over.
 	See(r *wire.Record, record []byte)
-	// Doubt says that the state jumped to that of a snapshot, over records that See did not
-	// get.
+	// Doubt says that the state jumped to a snapshot, over records that See did not get.
 	Doubt()
 }
 
@@ -45,7 +44,7 @@ type Observer interface {
 type Witness interface {
 	// Wants says whether See must be called with the state after record n.
 	Wants(n uint64) bool
-	// See takes a follower whose replica reached a state, during a replay up to record last.
+	// See receives a follower whose replica reached a state, during a replay up to record last.
 	See(f *Follower, last uint64) error
 }
 
@@ -59,7 +58,7 @@ type Progress struct {
 	Err      error
 }
 
-// Config is what a follower needs.
+// Config holds what a follower needs.
 type Config struct {
 	Run      string
 	Replica  replica.Config // for every replica that the follower makes
@@ -75,12 +74,12 @@ type Config struct {
 	Horizon            uint64
 	CheckpointEvery    uint64
 	CheckpointInterval time.Duration
-	// Signed says that the Source passes on what the coordinator signed, and nothing else of its.
-	// The follower then takes a snapshot only if the coordinator vouches for its digest.
+	// Signed says that the Source passes on only messages of the coordinator that are signed. The
+	// follower then takes a snapshot only if the coordinator vouches for its digest.
 	Signed bool
 }
 
-// A Follower holds the replica and what this device knows of the log.
+// A Follower holds the replica and what this device knows about the log.
 //
 // The goroutine of Run owns it. Other goroutines may call View, Params, Dim, Digest and Counts.
 //
@@ -191,7 +190,7 @@ func (f *Follower) Heard(last uint64) { f.last = max(f.last, last) }
 // Live says whether record n is part of the state: no rollback undid it.
 func (f *Follower) Live(n uint64) bool { return f.course.path(f.replica.N()).has(n) }
 
-// Final says whether the run has ended, and nothing is left to prove or to fetch.
+// Final says whether the run has ended and nothing remains to prove or to fetch.
 func (f *Follower) Final() bool { return f.replica.Ended() != nil && f.unproven == 0 && f.whole() }
 
 // Unproven is the record of the snapshot that the state began with; 0: none, or a reference
@@ -237,8 +236,8 @@ func (f *Follower) Reset() {
 	f.forgetOthers()
 }
 
-// Forget forgets what another client of this device may have replaced in the store. It keeps the
-// state, which is still one of the log's.
+// Forget drops what the follower knows about the store, which another client of this device may
+// have changed. It keeps the state, which is still one of the log's.
 func (f *Follower) Forget() {
 	f.checkpoints.stored, f.checkpoints.last = mark{}, 0
 	f.forgetOthers()

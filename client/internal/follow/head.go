@@ -30,13 +30,13 @@ type Head struct {
 	Records   wire.Records   // the last ones of the log, up to Last; fewer than Last
 	Reference wire.Reference // N = 0: none
 
-	// packed has record Last in its lean form, in place of Records, until the replica is at
-	// the record before; tip is then that of record Last, otherwise zero.
+	// packed is the short form of record Last, in place of Records, until the replica is at the record
+	// before. Until then tip is the tip of record Last; otherwise it is zero.
 	packed *compact.Announcement
 	tip    wire.Tip
 }
 
-// HeadOf returns the head that an announcement shows. ok is false if no log can have it.
+// HeadOf returns the head in an announcement. ok is false if no log can have it.
 func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 	if a.N < 2 || uint64(a.Records.Len()) >= a.N { // there is no record before the plan
 		return h, false
@@ -83,9 +83,9 @@ func (f *Follower) standing(h *Head) Standing {
 	return s
 }
 
-// To applies the records up to a head. It compares the state with the run's reference, if there
-// is one, and proves the state if the run has ended. It fetches no vectors: see
-// [Follower.Complete]. A head older than what this device knows changes nothing.
+// To applies the records up to a head. It compares the state with the run's reference, if there is
+// one, and proves the state if the run has ended. It fetches no vectors: see [Follower.Complete]. A
+// head older than the known head changes nothing.
 //
 // The error is [ErrNotOurs], or final (see [retry.Final]), or one that the next head may cure.
 func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
@@ -103,10 +103,10 @@ func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 	return f.standing(h), err
 }
 
-// reach brings the replica to the head, unless the head is older than what this device knows or
-// contradicts the log. followed is false if it ignored the head.
+// reach brings the replica to the head. If the head is older than what this device knows, or
+// contradicts the log, it ignores the head, and followed is false.
 func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error) {
-	// During a pass over the log the replica is behind what the course knows.
+	// During a pass over the log the replica lags behind the course.
 	shorter := h.Last < f.course.known()
 	if behind := h.Last < f.replica.N(); behind || shorter || h.Epoch < f.epoch {
 		lost := behind && h.Epoch > f.replica.Epoch()

@@ -25,7 +25,7 @@ type objects struct {
 	spare    []byte               // memory of an earlier vector, to use again
 }
 
-// A part is a vector of which some pieces have arrived. They stay for later tries.
+// A part is a vector of which only some pieces have arrived. They stay for later tries.
 type part struct {
 	replica.Object
 	data []byte
@@ -36,7 +36,7 @@ type part struct {
 func (f *Follower) whole() bool { return len(f.replica.Missing()) == 0 }
 
 // Complete fetches the vectors that the state at the head lacks, and compares the state with the
-// run's reference, if there is one. It skips vectors that later ones replaced. If it fails, it
+// run's reference, if there is one. It skips vectors that later vectors replaced. If it fails, it
 // reports why, and Standing.Whole is false; the next head is another chance.
 func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
 	for !f.whole() {
@@ -72,8 +72,8 @@ func (f *Follower) takeInstead(ctx context.Context, h *Head, gone error) error {
 	return f.catchUp(ctx, h)
 }
 
-// complete fetches the vectors that the state lacks, and does what is due after that. The state may
-// lack vectors again afterwards, because a repair rebuilt it.
+// complete fetches the vectors that the state lacks, and then does the tasks that are due. The
+// state may lack vectors again afterwards, because a repair rebuilt it.
 func (f *Follower) complete(ctx context.Context, h *Head) error {
 	if err := f.fetchObjects(ctx); err != nil {
 		return err
@@ -195,8 +195,9 @@ func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, er
 	return reply, nil
 }
 
-// supply gives the complete vectors to the state. A vector whose digest is wrong is fetched anew
-// the next time. One whose digest is right, but that no state can take, is not.
+// supply gives the complete vectors to the state. If the digest of a vector is wrong, the vector is
+// fetched anew the next time. If the digest is right but no state can take the vector, it is not
+// fetched again.
 func (f *Follower) supply() error {
 	o := &f.objects
 	f.mu.Lock()

@@ -32,15 +32,15 @@ type pace struct {
 	size    float64       // bytes of the answers that brought them
 }
 
-// apply notes that applying rounds, of so many elements in total, took d.
+// apply notes how long it took to apply rounds with the given number of elements in total.
 func (p *pace) apply(d time.Duration, rounds int, elements float64) {
 	p.applied += d
 	p.rounds += float64(rounds)
 	p.work += elements
 }
 
-// replays estimates how long so many elements take to apply. It is the longest duration while
-// nothing is measured yet.
+// replays estimates how long it takes to apply the given number of elements. It is the longest
+// duration until something is measured.
 func (p *pace) replays(elements float64) time.Duration {
 	if p.work == 0 {
 		return math.MaxInt64
@@ -64,8 +64,8 @@ func (p *pace) perByte() float64 {
 	return max(byteSeconds, p.waited.Seconds()/p.bytes)
 }
 
-// replay estimates the seconds for fetching and applying so many records. Each has perRecord bytes,
-// unless some were measured.
+// replay estimates the seconds for fetching and applying the given number of records. Each has
+// perRecord bytes, unless some were measured.
 func (p *pace) replay(records uint64, perRecord float64) float64 {
 	if p.records > 0 {
 		perRecord = p.size / p.records
@@ -88,7 +88,7 @@ func better(snapshot, replay float64) bool {
 }
 
 // elements is the cost of applying a round, in elements: d for each of its scalars. A round that
-// names a vector costs next to nothing.
+// names a vector costs next to no time.
 func elements(plan *plan.Plan, round *wire.Round) float64 {
 	if len(round.Object) > 0 {
 		return 1

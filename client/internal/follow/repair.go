@@ -9,17 +9,17 @@ import (
 )
 
 // ErrDiverged: the digest of this device's state differs from the reference that the run announced.
-// The text says after which record, and what the device does about it. It comes in [Progress].Err.
+// The text says after which record, and how the device reacts. It comes in [Progress].Err.
 var ErrDiverged = errors.New("state differs from the run's")
 
 // A repair is how far a device got in rebuilding a state that differs from the reference. For each
 // reference the device rebuilds once from the checkpoint, if that is of an earlier record, and
-// then, if that did not help, once from record 1. A state that was replayed from record 1 and still
-// differs is what the log says, as far as this device can tell. The device continues with that
-// state, reports the difference for each reference, and does not rebuild again until a reference
-// agrees. Otherwise a wrong reference would make the whole run replay its log again and again. For
-// the same reason it rebuilds for one reference in restDigests: wrong references between right ones
-// would do as much.
+// then, if that did not help, once from record 1. If a state was replayed from record 1 and still
+// differs, it is the state of the log, as far as this device can tell. The device continues with
+// that state, reports the difference for each reference, and does not rebuild again until a
+// reference agrees. Otherwise a wrong reference would make the whole run replay its log again and
+// again. For the same reason it rebuilds for only one reference in restDigests: wrong references
+// between right ones would have the same effect.
 type repair struct {
 	stage     repairStage
 	reference wire.Reference // the last one whose difference was reported
@@ -116,7 +116,7 @@ func (f *Follower) rebuild() (bool, error) {
 	return true, f.startOver(f.repair.stage == fromCheckpoint)
 }
 
-// nextStage enters the next stage of a repair, and says what the state is rebuilt from.
+// nextStage enters the next stage of a repair, and says from what it rebuilds the state.
 func (f *Follower) nextStage() (from string) {
 	stage, checkpoint := &f.repair.stage, f.checkpoints.stored.n
 	usable := f.checkpoints.usable(f.course.path(f.replica.N())) &&

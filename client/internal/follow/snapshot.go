@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// snapshotHead is about what a state file needs besides vectors and registers; usually it needs
-	// less.
+	// snapshotHead is about the size of a state file without vectors and registers; usually that part
+	// is smaller.
 	snapshotHead = 4 << 10
-	// snapshotHeadMost bounds what a state file may take besides vectors and registers.
+	// snapshotHeadMost bounds the size of a state file without vectors and registers.
 	snapshotHeadMost = 3 << 20
 	// snapshotPause is the least time between searches for a snapshot.
 	snapshotPause = time.Minute
@@ -48,7 +48,7 @@ type snapshots struct {
 	download   *download // nil: none
 }
 
-// A download is a snapshot of which some pieces have arrived.
+// A download is a snapshot of which only some pieces have arrived.
 type download struct {
 	n      uint64
 	tip    wire.Tip
@@ -81,8 +81,8 @@ func (f *Follower) mayTake(last uint64) bool {
 	return f.pays(f.snapshotSize(), last-n, 0)
 }
 
-// pays says whether a snapshot of so many bytes is cheaper than replaying the missing records. It
-// leaves some of those to replay.
+// pays says whether a snapshot of the given number of bytes is cheaper than replaying the missing
+// records. It leaves some of those seconds for the replay.
 func (f *Follower) pays(bytes, missing, left uint64) bool {
 	if f.objects.gone || f.must() || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
 		return true

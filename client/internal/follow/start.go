@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// mustPause is the least time between searches for a snapshot where nothing else helps.
+// mustPause is the least time between searches for a snapshot if nothing else helps.
 const mustPause = 2 * time.Second
 
 // errBelow: the log begins with a state, and records from before it are needed.
@@ -29,7 +29,7 @@ func (f *Follower) noteStart(from uint64, reply *wire.CatchUpReply) {
 	}
 }
 
-// below is what follows if the log no longer has a record.
+// below is the consequence if the log no longer has a record.
 func (f *Follower) below(n uint64) error {
 	if f.mayTake(f.last) {
 		return errBehind
@@ -45,7 +45,7 @@ func (f *Follower) ownsBelow() bool {
 	return n < f.start.N || n == f.start.N && f.replica.Hash() == f.start.Hash
 }
 
-// examineStart checks the snapshot with which the log begins.
+// examineStart checks the snapshot at which the log begins.
 func (f *Follower) examineStart(d *download, r *replica.Replica) error {
 	if r.Hash() != f.start.Hash || r.Ended() != nil {
 		return fmt.Errorf("%w: the log begins with another state after record %d", errSnapshot,
@@ -55,8 +55,8 @@ func (f *Follower) examineStart(d *download, r *replica.Replica) error {
 }
 
 // Retreat goes back to the checkpoint in the store, if the log does not hold the replica's last
-// record but holds the checkpoint's. It returns false if that does not help. The error is that of
-// Report.
+// record but holds the checkpoint's. It returns false if that does not help. It returns the error
+// of Report.
 func (f *Follower) Retreat(ctx context.Context) (bool, error) {
 	at := f.checkpoints.stored
 	if at.n < 2 || at.n >= f.replica.N() {

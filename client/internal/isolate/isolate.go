@@ -60,10 +60,10 @@ func (r *runner) isolate(job func() error) {
 	err = job()
 }
 
-// Run runs a job and waits for it until ctx ends. Then it asks abandon (nil says yes) whether to
-// abandon the job: a job that is not in the app's code ends soon by itself. An abandoned job is
-// pending until it ends. Until Idle returns true, Run fails with ErrBusy, and nothing that the
-// job may still use must be touched.
+// Run runs a job and waits for it until ctx ends. Then it asks abandon (nil means yes) whether to
+// abandon the job: a job that does not run the app's code ends soon by itself. An abandoned job is
+// pending until it ends. Until Idle returns true, Run fails with ErrBusy, and other code must not
+// touch what the job may still use.
 func (c *Caller) Run(ctx context.Context, job func() error, abandon func() bool) error {
 	if !c.Idle(ctx, 0) {
 		return ErrBusy
@@ -94,7 +94,7 @@ func (c *Caller) settle(err error) error {
 	return err
 }
 
-// End ends the goroutine. That of an abandoned job ends with the job.
+// End ends the goroutine. The context of an abandoned job ends with the job.
 func (c *Caller) End() {
 	if c.runner != nil {
 		close(c.runner.jobs)

@@ -42,7 +42,7 @@ type Link struct {
 
 var _ follow.Source = (*Link)(nil)
 
-// Config is what a link needs.
+// Config holds what a link needs.
 type Config struct {
 	Bus     bus.Bus
 	Run, ID string
@@ -75,7 +75,8 @@ func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
 // Timeout is how long a request may take.
 func (l *Link) Timeout() time.Duration { return l.timeout }
 
-// Refusals returns how many answers were not the coordinator's, and how many of them unread.
+// Refusals returns how many answers were not from the coordinator, and how many of these were
+// dropped unread.
 func (l *Link) Refusals() (refused, unread uint64) {
 	if l.signed == nil {
 		return 0, 0

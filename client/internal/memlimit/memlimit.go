@@ -23,8 +23,8 @@ const (
 	Witness = 1 << 30
 )
 
-// Default returns the limit in bytes for a device that sets none; dim is that of its model, 0 for a
-// passive replica.
+// Default returns the limit in bytes for a device that sets none. dim is the number of parameters
+// of its model, 0 for a passive replica.
 func Default(dim int) uint64 {
 	if dim == 0 {
 		return Witness

@@ -1,4 +1,4 @@
-// Package notify decides when a device sends its operator what the app says about it.
+// Package notify decides when a device sends its operator the app's description of it.
 package notify
 
 import (
@@ -26,7 +26,7 @@ type Teller struct {
 	mute bool // what the app says cannot be told, which was logged
 }
 
-// Append appends what the app says now to the rest of a join request.
+// Append appends the app's present description to the rest of a join request.
 func (t *Teller) Append(rest []byte) []byte {
 	if t.told, t.at = t.now(), time.Now(); t.told == (deviceinfo.Device{}) {
 		return rest
@@ -45,7 +45,7 @@ func (t *Teller) Due() bool {
 	return before != now || charge >= worth || charge <= -worth
 }
 
-// now asks the app. What it may not tell it leaves out, and logs once.
+// now asks the app. It leaves out parts that a request cannot carry, and logs that once.
 func (t *Teller) now() deviceinfo.Device {
 	d, err := t.ask()
 	if err == nil {

@@ -20,7 +20,7 @@ const (
 	unmaskedFileMax = len(unmaskedMagic) + files.Overhead + 8
 )
 
-// unmasking is what a device remembers of secure aggregation.
+// unmasking is what a device remembers about secure aggregation.
 type unmasking struct {
 	n       uint64 // the highest record that it helped to unmask
 	attempt [secagg.NonceLen]byte
@@ -51,7 +51,7 @@ func (o *Outbox) Unmask(n uint64) error {
 		o.cfg.Files.SaveFile(itemUnmasked, unmaskedMagic, content))
 }
 
-// loadUnmasked loads what an earlier process stored.
+// loadUnmasked loads the record that an earlier process stored.
 func (o *Outbox) loadUnmasked() error {
 	take := func(content []byte) error {
 		if len(content) != 8 {

@@ -1,7 +1,7 @@
-// Package outbox keeps what a device promised: the reply or the vector of its last
-// contribution, so that the device sends the same bytes however often it is asked. It also
-// keeps the device's control variates that records counted. It knows announcements, records
-// and the store. It does not know the model, and does not compute what it sends.
+// Package outbox keeps a device's last contribution, a reply or a vector, so that the device sends
+// the same bytes however often it is asked. It also keeps the device's control variates that
+// records counted. It knows announcements, records and the store. It does not know the model, and
+// does not compute contributions.
 package outbox
 
 import (
@@ -35,7 +35,7 @@ type Log interface {
 	Record(ctx context.Context, n uint64) ([]byte, error)
 }
 
-// Config is what an outbox needs.
+// Config holds what an outbox needs.
 type Config struct {
 	Files  *files.Keeper
 	Log    Log
@@ -67,7 +67,7 @@ type Outbox struct {
 // New returns an outbox.
 func New(cfg Config) *Outbox { return &Outbox{cfg: cfg} }
 
-// A reply is this device's reply to a round, kept so that it is sent again unchanged.
+// A reply is this device's reply to a round. It is kept so that it is sent again unchanged.
 type reply struct {
 	n       uint64
 	tip     wire.Tip
@@ -176,7 +176,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	return frame, nil
 }
 
-// Open loads what an earlier process stored. The error is the Recorder's.
+// Open loads the items that an earlier process stored. The error is the Recorder's.
 func (o *Outbox) Open() error {
 	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates,
 		o.loadUnmasked} {
@@ -187,8 +187,9 @@ func (o *Outbox) Open() error {
 	return nil
 }
 
-// Forget forgets what another client of this device may have replaced in the store. It keeps a
-// contribution that the store failed to save, because only this client knows what it sent.
+// Forget drops what the outbox knows about the store, which another client of this device may have
+// changed. It keeps a contribution that the store failed to save, because only this client knows
+// what it sent.
 func (o *Outbox) Forget() {
 	if !o.cfg.Files.Failing(itemReply) {
 		o.reply = reply{}

@@ -38,8 +38,8 @@ type upload struct {
 }
 
 // An ending is the coordinator's final answer to an upload. It is valid for its attempt. A
-// coordinator that restarted has no vectors. And where two coordinators believe that they lead,
-// the answer may have been the other one's.
+// coordinator that restarted has no vectors. And if two coordinators believe that they lead, the
+// answer may have come from the other one.
 type ending struct {
 	state   wire.UploadState // 0: no final answer
 	epoch   uint64

@@ -92,7 +92,7 @@ func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 }
 
 // parseUploadHead parses what comes before the vector. It returns the upload without its vector,
-// the bytes it read, and what is wrong with them.
+// the bytes it read, and an error that says what is wrong with them.
 func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	own := o.cfg.Files.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {

@@ -62,7 +62,7 @@ func (v *variates) drop(at int) {
 	v.unsaved = true
 }
 
-// put inserts a variate, or replaces that of the same record.
+// put inserts a variate, or replaces the variate of the same record.
 func (v *variates) put(new variate) {
 	at, found := v.find(new.n)
 	if found {
@@ -101,7 +101,7 @@ func (o *Outbox) See(r *wire.Record, record []byte) {
 }
 
 // Doubt follows a jump to another party's state, which may be of another log. The outbox did not
-// see the records in between, and asks for those that it needs.
+// see the records in between, and asks for the ones that it needs.
 func (o *Outbox) Doubt() {
 	o.variates.seen = 0
 	for i := range o.variates.list {
@@ -124,10 +124,9 @@ func (o *Outbox) counted(r *wire.Record, pl *plan.Plan) bool {
 	return counted && r.Round.StepSize == s.step
 }
 
-// Control returns this device's control variate: that of record n, or for n = 0 the newest one
-// whose record is part of the state. N = 0: there is none. It asks the log for a record that
-// this process did not see, because of a restart or a snapshot. The error says that this
-// failed.
+// Control returns this device's control variate: the one of record n, or for n = 0 the newest one
+// whose record is part of the state. N = 0: there is none. It asks the log for a record that this
+// process did not see, because of a restart or a snapshot. The error says that this failed.
 func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, error) {
 	v, s, last := &o.variates, &o.reply, o.cfg.Log.N()
 	if s.final && s.n != v.seen && s.n <= last && (n == 0 || n == s.n) {

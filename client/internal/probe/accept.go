@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An answer is what the app said of a plan.
+// An answer is the app's decision on a plan.
 type answer struct {
 	plan *plan.Plan // nil: it was not asked
 	err  error

@@ -59,7 +59,8 @@ func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
 	return f, e.leave(err)
 }
 
-// askStream calls a streaming objective at point i of those that a batched one would get together.
+// askStream calls a streaming objective at point i of the points that a batched one would get
+// together.
 func (e *estimation) askStream(x *objective.Point, i, p int) (f float64, err error) {
 	*x = x.Numbered(i, e.points)
 	if err := e.enter(e.place.k, p, 1); err != nil {

@@ -13,10 +13,10 @@ import (
 // UntoldBatch bounds the minibatches of an objective that does not say how many samples it has.
 const UntoldBatch = 1 << 16
 
-// batchSize returns the size of a task's minibatches, 0 for all of the device's data, as in the
-// first phase of ZO-SVRG: the plan's, but no more than the samples that the objective tells of, nor
-// than MaxBatch. The plan comes from the coordinator, and what the app allocates for a minibatch is
-// the device's.
+// batchSize returns the size of a task's minibatches, or 0 for all of the device's data, as in the
+// first phase of ZO-SVRG. It is the plan's size, but at most the number of the objective's samples,
+// and at most MaxBatch. The coordinator chooses the plan, but the memory of a minibatch is the
+// device's: so the size is limited.
 func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, error) {
 	most := uint64(p.cfg.MaxBatch)
 	whole := pl.Control == plan.SVRG && t.Phase == 1 && t.Survey == survey.None

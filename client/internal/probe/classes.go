@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Faults of an objective whose losses are asked for by class.
+// Faults of an objective whose losses are wanted by class.
 var (
 	// ErrNoClasses: the plan has classes, and the objective offers no losses by class.
 	ErrNoClasses = errors.New("the plan has classes, and the objective has no losses by class: " +
@@ -57,7 +57,7 @@ func (classes) estimate(e *estimation) error {
 	return nil
 }
 
-// classed says what an objective lacks for the plan's classes.
+// classed says which method an objective lacks for the plan's classes.
 func (e *estimation) classed() error {
 	if e.prober.classed == nil {
 		return ErrNoClasses
@@ -172,8 +172,8 @@ func (e *estimation) countClasses(p int) error {
 	return nil
 }
 
-// choose chooses the classes that are sent: those of [byclass.Least] samples or more, or else those
-// of the most.
+// choose chooses the classes to send: the ones with at least [byclass.Least] samples, or otherwise
+// the ones with the most.
 func (s *classStep) choose() {
 	s.parts, s.all = s.parts[:0], 0
 	least := min(perclass.Least, slices.Max(s.counts))
@@ -184,7 +184,7 @@ func (s *classStep) choose() {
 	}
 }
 
-// classParts encodes what is sent, and sets e.scalars to what others read.
+// classParts encodes the scalars to send, and sets e.scalars to the values that others read.
 func (e *estimation) classParts() error {
 	s, last := &e.prober.class, -1
 	for i, c := range s.parts {

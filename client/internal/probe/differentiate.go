@@ -15,8 +15,8 @@ import (
 // errGradient: the app's gradient has an element that is not a number, or its slope is none.
 var errGradient = errors.New("the gradient is not finite")
 
-// A differentiator is an objective that computes derivatives, and what that needs. It replaces
-// the differences of a local step, and nothing else.
+// A differentiator is an objective that computes derivatives, with its buffers. It replaces the
+// differences of a local step, and changes nothing else.
 type differentiator struct {
 	gradient  objective.Differentiable       // nil: the objective has none
 	streams   objective.StreamingDirectional // nil: it has none, or the above
@@ -41,7 +41,7 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 	}
 }
 
-// serves says whether the objective computes what a plan asks for. A surrogate is fitted to
+// serves says whether the objective can compute what a plan asks for. A surrogate is fitted to
 // losses, and there is no gradient of a class.
 func (d *differentiator) serves(p *plan.Plan) bool {
 	return d.projector != nil && p.Estimator == plan.Differences && p.Classes == 0

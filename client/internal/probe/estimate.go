@@ -50,9 +50,9 @@ type Result struct {
 	Slope   float32             // with step_auto: of the loss along the momentum
 }
 
-// Run does a task on the replica's model, until ctx ends. It reads the replica, and nothing may
-// change the replica before Run returns. The error is one of this package, the cause of ctx, or
-// says what the app's loss did.
+// Run does a task on the replica's model, until ctx ends. It reads the replica. Nothing may change
+// the replica before Run returns. The error is an error of this package, the cause of ctx, or a
+// fault of the app's loss.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
 	size, err := p.batchSize(ctx, r.Plan(), &t)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 	return e
 }
 
-// estimate computes what the device sends. It never changes the replica.
+// estimate computes the scalars that the device sends. It never changes the replica.
 func (e *estimation) estimate() error { return e.transport.estimate(e) }
 
 // scalarsToSend computes the scalars of every local step, and moves the local iterate
@@ -110,9 +110,9 @@ func (e *estimation) scalarsToSend() error {
 	return nil
 }
 
-// correct computes what the device adds to its estimates, c - c_i. With scaffold-1, a device that
-// missed phase 1 now computes the scalars that it would have computed then: neither x nor the
-// minibatch has changed.
+// correct computes the correction that the device adds to its estimates, c - c_i. With scaffold-1,
+// a device that missed phase 1 computes now the scalars of phase 1: neither x nor the minibatch has
+// changed since.
 func (e *estimation) correct() error {
 	if e.Missed.N > 0 {
 		b := &e.prober.buffers
@@ -178,8 +178,8 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 	if err != nil {
 		return err
 	}
-	// The local iterate moves by the scalars that the others will read. They are encoded only once: if
-	// scalars share a scale, decoding and encoding them again gives other bytes.
+	// The local iterate moves by the scalars as the others will read them. They are encoded only once:
+	// if scalars share a scale, decoding and encoding them again gives other bytes.
 	e.block = e.plan.Precision.Append(e.block[:0], g...)
 	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {

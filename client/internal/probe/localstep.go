@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A localStepper holds what local steps with finite differences need with transport=dense, besides
-// the iterate, which is the vector to send.
+// A localStepper holds the buffers of local steps with finite differences for transport=dense. The
+// iterate itself is the vector to send.
 type localStepper struct {
 	rule       localsteps.Rule[float32]
 	sides      []localsteps.Side
@@ -82,11 +82,11 @@ func (e *estimation) firstPoint() error {
 	return nil
 }
 
-// setCorrection computes what the device adds to its estimates, c - c_i: FZooS (91) and (93). With
-// svrg it is c, as the estimates have c_i subtracted already. There is no correction without
-// control variates. There is none for a device without c_i, because nothing would cancel c in the
-// mean, and none after a rollback took c away. With scaffold-1, a device that missed phase 1 now
-// computes the c_i that it would have computed then: neither x nor the minibatch has changed.
+// setCorrection computes the correction that the device adds to its estimates, c - c_i: FZooS (91)
+// and (93). With svrg it is c, as the estimates have c_i subtracted already. There is no correction
+// without control variates. A device without c_i has no correction, because nothing would cancel c
+// in the mean. Neither has a device after a rollback took c away. With scaffold-1, a device that
+// missed phase 1 computes now the c_i of phase 1: neither x nor the minibatch has changed since.
 func (e *estimation) setCorrection() error {
 	s, own := &e.prober.stepper, &e.prober.memory.own
 	s.correction = s.correction[:0]

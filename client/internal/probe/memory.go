@@ -17,7 +17,8 @@ var (
 		"no control variate in a run under way, new or lost: contributing without a correction")
 )
 
-// A Memory is what a device with transport=dense found in earlier rounds and needs in later ones.
+// A Memory holds what a device with transport=dense found in earlier rounds and needs in later
+// ones.
 type Memory struct {
 	plan       wire.Hash   // of record 1: the plan that the memory belongs to; 0: none
 	own        ownVector   // c_i or w_i
@@ -25,7 +26,7 @@ type Memory struct {
 	warned     bool        // Lost was called
 }
 
-// An ownVector is a vector that this device computed, and whose mean over devices is in the log.
+// An ownVector is a vector that this device computed. The log has the mean of it over devices.
 type ownVector struct {
 	n       uint64 // index of the record that it was computed for; 0: there is none
 	v       []float32
@@ -76,7 +77,7 @@ func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 	return true
 }
 
-// Lost says, once, what the device lacks in a run that is under way: [ErrNoTrajectory] or
+// Lost reports, once, what the device lacks in a run that is under way: [ErrNoTrajectory] or
 // [ErrNoVariate].
 func (p *Prober) Lost(r *replica.Replica) error {
 	m, pl := &p.memory, r.Plan()

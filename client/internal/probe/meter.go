@@ -25,7 +25,7 @@ type meter struct {
 	pace    time.Duration // smoothed time of a call
 }
 
-// duration estimates how long calls take; 0 if nothing is known.
+// duration estimates how long calls take, or returns 0 if no call was measured.
 func (m *meter) duration(calls uint64) time.Duration { return m.pace * time.Duration(calls) }
 
 // doubt halves the pace after each round that the device declined because of it, so that a device
@@ -41,7 +41,7 @@ func (m *meter) took(d time.Duration) {
 	m.pace += (d - m.pace) / 8
 }
 
-// lasted adds to the last call what came after it.
+// lasted adds to the last call the time that followed it.
 func (m *meter) lasted(d time.Duration) {
 	if m.queries == 1 {
 		m.pace += d

@@ -1,8 +1,8 @@
 // Package probe evaluates the app's loss: a task and a replica of the model in, scalars or a
 // vector out. It does not know the log, the network or the store.
 //
-// A [Prober] runs one task at a time. The app's code runs on a goroutine of its own. So a loss
-// that hangs, panics or ends its goroutine costs that task and nothing else.
+// A [Prober] runs one task at a time. The app's code runs on a goroutine of its own. So a loss that
+// hangs, panics or ends its goroutine costs only that task.
 package probe
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Config is what a prober needs.
+// Config holds what a prober needs.
 type Config struct {
 	Objective objective.Objective
 	Dim       int
@@ -26,8 +26,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// A Prober calls the app's objective. It keeps what outlives a task: buffers, the memory of
-// earlier rounds, and how long queries take.
+// A Prober calls the app's objective. It keeps buffers, the memory of earlier rounds, and how long
+// queries take, from task to task.
 //
 // The goroutine of Run owns it, except for what a [query] shares with the goroutine that runs the
 // app's code.
@@ -67,7 +67,7 @@ type buffers struct {
 	vector     []float32 // with transport=dense: the vector to send
 }
 
-// New returns a prober. That of a passive replica has no objective and no tasks.
+// New returns a prober. The prober of a passive replica has no objective and no tasks.
 func New(cfg Config) *Prober {
 	p := &Prober{cfg: cfg, dim: cfg.Dim}
 	p.loss, _ = cfg.Objective.(objective.Flat)
@@ -79,8 +79,9 @@ func New(cfg Config) *Prober {
 	return p
 }
 
-// Close ends the goroutine that runs the app's code. That of an abandoned call ends with the call.
-// It forgets what the app said about a plan: the app may have changed its mind before the next Run.
+// Close ends the goroutine that runs the app's code. The context of an abandoned call ends with the
+// call. It forgets the app's decision about a plan, because the app may have changed its mind
+// before the next Run.
 func (p *Prober) Close() {
 	p.calls.End()
 	p.answer = answer{}

@@ -58,7 +58,7 @@ func (q *query) run(ctx context.Context) error {
 	return err
 }
 
-// revoke ends the call of the app: what it reads from now on is an error.
+// revoke ends the app's access to the parameters: later reads give an error.
 func (q *query) revoke() {
 	q.prober.source.revoke()
 	q.prober.slopes.source.revoke()

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Reasons for declining a task, besides an error of the app's loss.
+// Reasons for declining a task, in addition to an error of the app's loss.
 var (
 	// ErrSlow: the loss is too slow for the time left.
 	ErrSlow = errors.New("the loss is too slow for the time left")

@@ -15,7 +15,7 @@ type place struct {
 	source uint32 // prng.Shared, or this device's slot
 }
 
-// A source is what all points of a prober read from; see [objective.Source]. The goroutine of Run,
+// A source is where all points of a prober come from; see [objective.Source]. The goroutine of Run,
 // or the job that it waits for, begins and ends calls. The app reads from any goroutine.
 //
 // Invariants:

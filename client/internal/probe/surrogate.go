@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/internal/surrogate"
 )
 
-// A trajectory is what a device knows of its loss with estimator=surrogate. It fits a Gaussian
-// process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It also
-// holds the buffers of local steps. It is allocated with the first such round. Coordinates are
-// those of the boxes.
+// A trajectory is what a device knows about its loss with estimator=surrogate. It fits a Gaussian
+// process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It also holds
+// the buffers of local steps. It is allocated with the first such round. Coordinates are relative
+// to the boxes.
 //
 // A point is a measured loss, so it stays valid whatever happens to the log. A device that works
 // on a record again adds its points again.

@@ -26,7 +26,7 @@ type pick struct {
 const candidatesAtOnce = 32
 
 // explore measures the loss at the local iterate of step k, and then at the points around it where
-// the gradient is least certain. It adds all of them to the trajectory.
+// the gradient is least certain. It adds all of these to the trajectory.
 func (e *estimation) explore(k, queries int) error {
 	t := e.prober.memory.trajectory
 	e.place = place{n: e.N, k: k}

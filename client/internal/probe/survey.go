@@ -12,8 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// surveys answer with losses in place of what the plan's transport sends. They change no state,
-// and remember nothing.
+// surveys answer with losses instead of a contribution. They change no state and leave no memory.
 type surveys struct{ transport }
 
 func (surveys) prepare(e *estimation) {
@@ -128,8 +127,8 @@ func (e *estimation) surveyMu() error {
 // rounding is the share of a loss that the arithmetic of single precision may make.
 const rounding = 0x1p-20
 
-// bends sets the differences of all distances along direction p. level says whether the loss has
-// no odd part at any of them, but what rounding makes.
+// bends sets the differences of all distances along direction p. level says whether the loss has no
+// odd part at any of them, up to rounding.
 func (e *estimation) bends(base float64, p int) (level bool, err error) {
 	distances := survey.Distances()
 	odd, even := e.scalars[1:], e.scalars[1+len(distances):]

@@ -72,8 +72,8 @@ func (t *Task) Corrects(own wire.ControlVariate) {
 	}
 }
 
-// Task returns what an announcement asks of the device with a slot, whose model is r.
-// [Task.Corrects] adds the control variate.
+// Task returns the work that an announcement asks of the device with a slot. r is the device's
+// replica. [Task.Corrects] adds the control variate.
 func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Task {
 	pl := r.Plan()
 	t := Task{

@@ -5,19 +5,19 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A transport is the part of a task that the plan's transport decides: what the device computes and
-// sends, and what it remembers.
+// A transport is the part of a task that depends on the plan's transport: what the device computes
+// and sends, and what it remembers.
 type transport interface {
 	// prepare readies an estimation, which has its task and replica.
 	prepare(e *estimation)
 	// estimate does the local steps.
 	estimate(e *estimation) error
-	// finish looks at what a task came to.
+	// finish looks at the outcome of a task.
 	finish(e *estimation)
 	// missed returns the first phase that a second one of P perturbations needs, of the
 	// record that [replica.Replica.Pending] names, if this device has to make up for it.
 	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase
-	// keeps says whether rounds of a plan leave anything worth storing.
+	// keeps says whether rounds of a plan leave a memory worth storing.
 	keeps(plan *plan.Plan) bool
 }
 
@@ -60,7 +60,7 @@ func (scalars) missed(_ *Prober, r *replica.Replica, _ int) MissedPhase {
 	return MissedPhase{point, perturbations}
 }
 
-// vectors: the device sends a vector, and remembers what is its own.
+// vectors: the device sends a vector, and remembers its own part.
 type vectors struct{}
 
 func (vectors) prepare(*estimation)          {}

@@ -3,7 +3,7 @@ package retry
 import "time"
 
 // A Backoff is a time in which a device takes no part. A device that declines several rounds in a
-// row goes into backoff and tells the coordinator for how long, so that nobody waits for it. Each
+// row goes into backoff and tells the coordinator for how long, so that no round waits for it. Each
 // backoff is twice as long as the last, and varies, so that devices do not come back in step. None
 // is longer than [Pauses].Max or backoffDeadlines. The zero Backoff is over.
 type Backoff struct {

@@ -1,5 +1,5 @@
-// Package retry says how long a device waits before it asks again, and which errors end Run
-// because waiting does not cure them. It does not know what is asked.
+// Package retry says how long a device waits before it asks again, and which errors end Run because
+// waiting does not cure them. It does not know the content of requests.
 package retry
 
 import (
@@ -63,8 +63,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// NewRandom returns a generator for what devices must not do in step. Its seed is the id and the
-// time, so a simulation, which fakes the clock, repeats.
+// NewRandom returns a generator for delays that must differ between devices. Its seed is the id and
+// the time, so a simulation, which fakes the clock, repeats.
 func NewRandom(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))

@@ -38,7 +38,7 @@ func NewOpener(w io.Writer, runKey []byte, size uint64) (*Opener, error) {
 }
 
 // Bind makes the Opener take files of format 2 that are bound to a run and an index alone. With
-// index 0 it takes those of any index, and also files of format 1.
+// index 0 it takes chunks of any index, and also files of format 1.
 func (u *Opener) Bind(run string, index uint64) { u.run, u.index = run, index }
 
 // Write implements io.Writer.
@@ -114,7 +114,7 @@ func NewReader(sealed io.Reader, runKey []byte, size uint64) *Reader {
 	return r
 }
 
-// Bind is that of an [Opener].
+// Bind works as in an [Opener].
 func (r *Reader) Bind(run string, index uint64) {
 	if r.to != nil {
 		r.to.Bind(run, index)

@@ -89,7 +89,7 @@ func chunkNonce(nonce *[12]byte, number uint64, last bool) []byte {
 	return nonce[:]
 }
 
-// A Writer seals what is written to it. Close seals the last chunk.
+// A Writer seals the bytes written to it. Close seals the last chunk.
 type Writer struct {
 	w      io.Writer
 	cipher cipher.AEAD
@@ -107,8 +107,8 @@ func NewWriter(w io.Writer, runKey []byte) (*Writer, error) {
 	})
 }
 
-// NewBound does what NewWriter does, for format 2: the file is bound to a run, and to the index of
-// the record whose state it holds.
+// NewBound is NewWriter for format 2: the file is bound to a run, and to the index of the record
+// whose state it holds.
 func NewBound(w io.Writer, secret []byte, run string, index uint64) (*Writer, error) {
 	return newWriter(w, magic2, func(salt []byte) (cipher.AEAD, []byte) {
 		binary.LittleEndian.PutUint64(salt, index)

@@ -50,16 +50,16 @@ var errSuperseded = errors.New("another attempt was announced")
 // patience is the pause before a request is repeated that failed at once.
 const patience = 250 * time.Millisecond
 
-// Config is what a session needs.
+// Config holds what a session needs.
 type Config struct {
 	Plan    *plan.Plan
 	Attempt secagg.Attempt
 	Slot    uint32
-	// Secret is what the devices of a private run share; nil: the run is not private.
+	// Secret is the secret that the devices of a private run share; nil if the run is not private.
 	Secret []byte
-	// Ask sends a request and returns the answer, which may take as long as others need for the
-	// step. It has a time limit of its own, and is called again until the context ends. Two
-	// goroutines never call it at once.
+	// Ask sends a request and returns the answer, which may take as long as other devices need for the
+	// step. It has a time limit of its own, and is called again until the context ends. Two goroutines
+	// never call it at once.
 	Ask func(ctx context.Context, frame []byte) ([]byte, error)
 	// Unmasks is called before the device helps to unmask the sum of the attempt's record. Its
 	// error ends the session.
@@ -102,7 +102,7 @@ func Begin(ctx context.Context, cfg Config) (*Session, error) {
 // Supersede ends the session because another announcement came. Any goroutine may call it.
 func (s *Session) Supersede() { s.cancel(errSuperseded) }
 
-// Close ends the session, and waits until nothing asks for it any more.
+// Close ends the session, and waits until no goroutine uses it any more.
 func (s *Session) Close() {
 	s.cancel(nil)
 	<-s.ready
@@ -125,8 +125,8 @@ func (s *Session) prepare() {
 }
 
 // Finish adds scalars and the loss to the round's sum. It returns when the coordinator has all that
-// it needs of this device. scalars are those of a contribution, in the plan's precision. sent says
-// whether the masked scalars left the device.
+// it needs of this device. scalars are the scalars of a contribution, in the plan's precision. sent
+// says whether the masked scalars left the device.
 func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err error) {
 	<-s.ready
 	if s.err != nil {
@@ -188,8 +188,8 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	return append(words, word), err
 }
 
-// step sends this device's part of a step until it gets an answer, and returns what the next step
-// needs.
+// step sends this device's part of a step until it gets an answer, and returns the bytes for the
+// next step.
 func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
 	nonce := s.cfg.Attempt.Nonce()
 	request := secagg.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body}

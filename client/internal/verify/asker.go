@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Checks of answers that bring nothing. Forged answers that come before the coordinator's have to
-// be checked, so more at once than of announcements: a second's work of a Raspberry Pi.
+// Limits on checks of answers that were in vain. Forged answers that come before the coordinator's
+// have to be checked, so more at once than of announcements: a second's work of a Raspberry Pi.
 const (
 	answersPerSecond = 32
 	answersAtOnce    = 1024
@@ -23,8 +23,8 @@ const (
 // request back: each takes its connection and its time.
 const mostUnread = 1000
 
-// An Asker makes requests to the coordinator, whose answers are signed. Any goroutine may call its
-// methods.
+// An Asker makes requests to the coordinator and checks the signatures of the answers. Any
+// goroutine may call its methods.
 type Asker struct {
 	keys signed.Keys
 
@@ -34,15 +34,15 @@ type Asker struct {
 	unread  uint64 // of these, the ones that were dropped unread
 }
 
-// NewAsker returns an asker who takes what one of the keys signs.
+// NewAsker returns an Asker that accepts answers signed by one of the keys.
 func NewAsker(keys signed.Keys) *Asker {
 	return &Asker{keys: keys,
 		checks: allowance{perSecond: answersPerSecond, atOnce: answersAtOnce}}
 }
 
 // Request sends a frame with a nonce, and returns the answer that is signed for this very request.
-// It passes over others. Errors are those of [bus.RequestGood], and [ErrFlood]: too many others
-// came, ask again after a pause.
+// It passes over others. Errors are those of [bus.RequestGood], and [ErrFlood]: too many wrong
+// answers came, so ask again after a pause.
 func (a *Asker) Request(ctx context.Context, b bus.Bus, subject string, frame []byte,
 ) ([]byte, error) {
 	var nonce [signed.NonceLen]byte
@@ -68,7 +68,7 @@ func (a *Asker) Request(ctx context.Context, b bus.Bus, subject string, frame []
 
 // check returns an error unless one of the keys has signed the answer to this very request on a
 // subject: [signed.ErrUnsigned], or [ErrFlood] if the answer was dropped unread. A check that
-// succeeds is free, because a request has one such answer.
+// succeeds costs no allowance, because a request has one such answer.
 func (a *Asker) check(subject string, request, answer []byte) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,8 +89,8 @@ func (a *Asker) check(subject string, request, answer []byte) (err error) {
 	return err
 }
 
-// Refusals returns how many answers were not the coordinator's, and how many of them were dropped
-// unread. A nil Asker has refused none.
+// Refusals returns how many answers were not from the coordinator, and how many of these were
+// dropped unread. A nil Asker has refused none.
 func (a *Asker) Refusals() (all, unread uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

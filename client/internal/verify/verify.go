@@ -1,10 +1,10 @@
-// Package verify reads what the coordinator signed, and limits the cost of other frames.
+// Package verify reads frames that the coordinator signed, and limits the cost of other frames.
 //
-// A check of a signature takes a Raspberry Pi about a millisecond, and whoever may publish sends
+// A Raspberry Pi checks a signature in about a millisecond, but anyone who may publish can send
 // frames much faster. He can choose all of a frame except the signature. So no cheaper check can
-// tell his frames from the coordinator's. So checks that bring nothing are bounded. What comes
-// beyond the bound is dropped, the coordinator's frames too. A device that misses announcements has
-// to ask the coordinator where the run is, and one that misses an answer has to ask again.
+// tell his frames from the coordinator's. So the number of checks in vain is bounded. Frames beyond
+// the bound are dropped, even those of the coordinator. A device that misses announcements has to
+// ask the coordinator where the run is, and one that misses an answer has to ask again.
 package verify
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Checks of announcements that bring nothing new: this many a second, and this many at once. An
-// honest run has a few in an hour.
+// Checks of announcements in vain: this many a second, and this many at once. An honest run has a
+// few in an hour.
 const (
 	perSecond = 32
 	atOnce    = 128
@@ -27,10 +27,10 @@ const (
 // remembered is how many frames of the coordinator a reader knows again.
 const remembered = 16
 
-// ErrFlood: the frame was dropped unread, because too many before it brought nothing.
+// ErrFlood: the frame was dropped unread, because too many frames before it were checked in vain.
 var ErrFlood = errors.New("too many frames that bring nothing")
 
-// An allowance is how many checks may bring nothing.
+// An allowance is how many checks may be in vain.
 type allowance struct {
 	perSecond, atOnce float64
 	used              float64   // of atOnce
@@ -56,7 +56,7 @@ type Reader struct {
 	epoch  uint64
 }
 
-// NewReader returns a reader of what one of the keys signs in a run.
+// NewReader returns a reader of frames that one of the keys signs in a run.
 func NewReader(run string, keys signed.Keys) *Reader {
 	return &Reader{run: run, keys: keys, checks: allowance{perSecond: perSecond, atOnce: atOnce}}
 }
@@ -64,8 +64,8 @@ func NewReader(run string, keys signed.Keys) *Reader {
 // Read reads an announcement. Errors are those of [signed.Keys.Announcement], and [ErrFlood]. The
 // result aliases frame.
 //
-// A check brings nothing new if the frame is not signed, came before, or is older than one that
-// came. The coordinator's own repetitions differ in the time that is left.
+// A check was in vain if the frame is not signed, came before, or is older than one that came. The
+// coordinator's own repetitions differ in the time that is left.
 func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	switch {

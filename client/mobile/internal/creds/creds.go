@@ -54,7 +54,7 @@ func Option(text string) (nats.Option, error) {
 	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
 }
 
-// Refuse returns an error that says why a text is refused, and what to give instead. It never
+// Refuse returns an error that says why a text is refused, and which text to give instead. It never
 // contains the text, which is a secret.
 func Refuse(why string) error {
 	return fmt.Errorf(

@@ -14,8 +14,8 @@ import (
 // A Dir is a Store that is open only while the client needs it, so that a client that
 // does not run holds no lock.
 //
-// Invariant: whoever saves anything in the directory signs first, with a new name each time
-// it opens the directory.
+// Invariant: before a store saves anything in the directory it signs, with a new name each time it
+// opens the directory.
 type Dir struct {
 	dir string
 
@@ -49,7 +49,7 @@ func (s *Dir) Open() error {
 	return nil
 }
 
-// itemUser holds the signature of whoever saved last.
+// itemUser holds the signature of the store that saved last.
 const itemUser = "user"
 
 func (s *Dir) lastUser() (name string, err error) {

@@ -40,7 +40,7 @@ func (n *Running) Count(p *plan.Plan, u float64) float64 {
 	return n.Inverse()
 }
 
-// Inverse returns what the last Count returned.
+// Inverse returns the result of the last Count.
 func (n *Running) Inverse() float64 {
 	if !(n.V > 0) {
 		return 0
