@@ -25,11 +25,13 @@ func errSecond() error { return leader.ErrSecond } // documentation shows no int
 func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	waiting, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	done.Go(func() {
-		p := keepalive.Checker{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
-			Every: func() time.Duration { return plan.DefaultReannounce }}
-		p.Run(waiting)
-	})
+	if _, ok := cfg.Bus.(bus.Reconnector); ok {
+		done.Go(func() {
+			p := keepalive.Checker{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
+				Every: func() time.Duration { return plan.DefaultReannounce }}
+			p.Run(waiting)
+		})
+	}
 	defer done.Wait()
 	defer quit()
 	return cfg.Log.Begin(ctx)
@@ -71,11 +73,13 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 	if c.snapshots != nil {
 		done.Go(func() { c.snapshots.Serve(ctx) })
 	}
-	done.Go(func() {
-		p := keepalive.Checker{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
-			Subject: subjects.Announce(c.run, 0), Every: c.interval}
-		p.Run(ctx)
-	})
+	if _, ok := c.cfg.Bus.(bus.Reconnector); ok {
+		done.Go(func() {
+			p := keepalive.Checker{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
+				Subject: subjects.Announce(c.run, 0), Every: c.interval}
+			p.Run(ctx)
+		})
+	}
 	if c.seniority != nil {
 		done.Go(func() { c.seniority.Watch(ctx, c.interval, stepDown) })
 	}

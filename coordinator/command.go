@@ -127,7 +127,9 @@ func (c *Coordinator) Status() report.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.core.Status()
-	s.Key = c.signer.Key()
+	if c.signer != nil {
+		s.Key = c.signer.Key()
+	}
 	s.Counters.Malformed += c.garbled.Load()
 	s.Counters.Overflow += c.overflow.Load()
 	for _, sub := range c.subs {

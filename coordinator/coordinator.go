@@ -107,14 +107,13 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	serving := catchup.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
-	if c.signer, err = signer.New(c.run, cfg.Key); err != nil {
-		return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)
-	}
-	if c.signer != nil {
-		serving.Sign = c.signer.Answer
+	if cfg.Key != nil {
+		if c.signer, err = signer.New(c.run, cfg.Key); err != nil {
+			return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)
+		}
+		serving.Sign, serving.Vouch = c.signer.Answer, c.signer.Reference
 	}
 	c.catchUps = catchup.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
-	c.catchUps.VouchWith(c.signer.Reference)
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		c.catchUps.BeginWith(catchup.Start{First: base.First,
 			LogStart: wire.LogStart{N: base.N, Hash: base.Hash}})

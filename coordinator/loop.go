@@ -156,7 +156,11 @@ func token(m bus.Message) string {
 
 // token is [token] with what the answer's signature needs of the message.
 func (c *Coordinator) token(m *bus.Message) string {
-	return c.signer.Token(m.Subject, token(*m), m.Data)
+	to := token(*m)
+	if c.signer != nil {
+		to = c.signer.Token(m.Subject, to, m.Data)
+	}
+	return to
 }
 
 // take hands arrivals to the core, at most maxBatch.

@@ -44,7 +44,7 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 		case engine.OutAnnounce:
 			err = c.announce(o.Frame)
 		case engine.OutRespond:
-			err = c.publish(c.signer.Redeem(o.Token, o.Frame))
+			err = c.respond(o.Token, o.Frame)
 		case engine.OutFail:
 			if err = o.Err; errors.Is(err, runlog.ErrDeposed) {
 				return err
@@ -182,13 +182,23 @@ func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, c
 }
 
 func (c *Coordinator) announce(frame []byte) error {
-	frame = c.signer.Announcement(frame)
+	if c.signer != nil {
+		frame = c.signer.Announcement(frame)
+	}
 	for shard := range c.shards {
 		if err := c.publish(subjects.Announce(c.run, shard), frame); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// respond sends the answer to a message to where [Coordinator.token] said.
+func (c *Coordinator) respond(token string, frame []byte) error {
+	if c.signer != nil {
+		token, frame = c.signer.Redeem(token, frame)
+	}
+	return c.publish(token, frame)
 }
 
 // publish sends a frame. If a frame cannot be sent now, it is repeated later. Only a closed bus is

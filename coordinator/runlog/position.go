@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/valid"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -119,7 +120,10 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 func Changed(p *plan.Plan, change *plan.Change) (plan.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
-	return plan, plancheck.ValidateChange(&plan, change)
+	if valid.Plan(&plan) == nil {
+		return plan, nil
+	}
+	return plan, plancheck.ValidateChange(&plan, change) // which says why, and what to do
 }
 
 // Replay reads the records of a log once, up to last, calls each with every record, and returns the

@@ -24,12 +24,12 @@ func RecordBytes(p *plan.Plan) uint64 {
 	case plan.DenseVectors:
 		return recordHead
 	case plan.Relay:
-		if groups := grouping.Count(p); groups > 0 {
+		if p.Sharing == plan.GroupDirections {
 			each := termBytes(p, p.Steps)
 			if p.RelaysWeights() {
 				each += weight
 			}
-			return recordHead + uint64(groups)*each
+			return recordHead + uint64(grouping.Count(p))*each
 		}
 		if p.Late > 0 && p.Async == 0 {
 			target *= 2 // as many late contributions as others

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/ratelimit"
 	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/wire"
 )
 
 const (
@@ -34,6 +35,9 @@ type Config struct {
 	Register *ratelimit.Register
 	// Sign returns an answer as it is sent. Nil: as it is.
 	Sign func(subject string, request, answer []byte) []byte
+	// Vouch returns the reference of the state after record n, if one was announced: for devices that
+	// are about to download a snapshot and want a signed answer. Nil: there are none.
+	Vouch func(n uint64) (wire.Reference, bool)
 }
 
 // An answerer answers requests of one kind, so that devices which missed much do not slow down

@@ -16,8 +16,8 @@ type CatchUps struct {
 	*answerer
 	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
 	cache *segmentCache
-	start *Start // nil: the log begins with record 1
-	vouch func(n uint64) (wire.Reference, bool)
+	start *Start                                // nil: the log begins with record 1
+	vouch func(n uint64) (wire.Reference, bool) // see Config.Vouch
 }
 
 // A Start is where a log begins that begins with a state.
@@ -30,7 +30,7 @@ type Start struct {
 // memory. find returns the segment of record n, and the last record; any goroutine may call it.
 func NewCatchUps(cfg Config, log runlog.Log, cache int,
 	find func(n uint64) (Span, uint64)) *CatchUps {
-	s := &CatchUps{find: find, cache: newSegmentCache(log, cache)}
+	s := &CatchUps{find: find, cache: newSegmentCache(log, cache), vouch: cfg.Vouch}
 	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
 	return s
 }
@@ -38,10 +38,6 @@ func NewCatchUps(cfg Config, log runlog.Log, cache int,
 // BeginWith says where the log begins, if not with record 1. Devices that ask for earlier records
 // are told to take a snapshot. Call it before Serve.
 func (s *CatchUps) BeginWith(start Start) { s.start = &start }
-
-// VouchWith gives the references of states, for devices that are about to download a snapshot and
-// want a signed answer. Call it before Serve.
-func (s *CatchUps) VouchWith(vouch func(n uint64) (wire.Reference, bool)) { s.vouch = vouch }
 
 // reply appends the answer to a request.
 func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error) {

@@ -20,14 +20,15 @@ func (c *Core) Status() report.Status {
 		Present:    c.cohort.crowd.Present(),
 		Waits:      c.waitsText(),
 		Loss:       c.watch.last,
-		Privacy:    dp.Spent(&c.Plan, c.N),
-		Planned:    dp.Planned(&c.Plan),
 		Evaluation: c.evaluation.last,
 		Counters:   c.counters,
 		Uploads:    uint32(c.vectors.uploads.Count()),
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.crowd.Twins(c.cohort.roster.IDs),
 		Unused:     c.cohort.crowd.UnusedOf(c.cohort.roster.IDs),
+	}
+	if c.Plan.DPClip > 0 {
+		s.Privacy, s.Planned = dp.Spent(&c.Plan, c.N), dp.Planned(&c.Plan)
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.vectors.uploads.Evicted, c.chain.Cuts()
 	if c.cohort.roster.Open {

@@ -34,7 +34,7 @@ func (c *Core) reply(id string, frame []byte) {
 	if !c.witness(id) {
 		c.heard(m)
 		c.redeem(m, &r)
-		c.same(m, presence.OfReply(&r), c.timely(r.N, r.Tip))
+		c.same(m, presence.OfReply(&r, c.policy.Groups != nil), c.timely(r.N, r.Tip))
 	}
 	switch r.Kind {
 	case wire.Contribution:

@@ -234,7 +234,7 @@ func (c *Core) commitRound() {
 	}
 	c.observe()
 	body := c.body()
-	c.append(&wire.Record{Kind: wire.KindRound, Round: body}, report.Event{
+	e := report.Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  contributors,
@@ -245,6 +245,9 @@ func (c *Core) commitRound() {
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,
 		Perturbations: r.perturbations,
-		Privacy:       dp.Spent(&c.Plan, c.N+1),
-	})
+	}
+	if c.Plan.DPClip > 0 {
+		e.Privacy = dp.Spent(&c.Plan, c.N+1)
+	}
+	c.append(&wire.Record{Kind: wire.KindRound, Round: body}, e)
 }

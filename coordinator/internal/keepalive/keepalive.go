@@ -40,11 +40,8 @@ func Interval(reannounce uint32) time.Duration {
 	return min(max(time.Duration(reannounce)*time.Millisecond, least), most)
 }
 
-// Run checks until ctx ends. It does nothing if the bus cannot reconnect.
+// Run checks until ctx ends. The bus is a [bus.Reconnector].
 func (c *Checker) Run(ctx context.Context) {
-	if _, ok := c.Bus.(bus.Reconnector); !ok {
-		return
-	}
 	for {
 		t := time.NewTimer(c.Every() / 2)
 		select {

@@ -17,15 +17,20 @@ type Answer struct {
 	Numbers uint32 // a checksum of what it answered
 }
 
-// OfReply returns a contribution as an answer; other replies are none.
-func OfReply(r *wire.Reply) Answer {
+// OfReply returns a contribution as an answer; other replies are none. groups says whether the run
+// has groups, which contributions then name.
+func OfReply(r *wire.Reply, groups bool) Answer {
 	if r.Kind != wire.Contribution {
 		return Answer{}
 	}
 	var kind survey.Kind
 	var group uint32
 	if len(r.Rest) > 0 {
-		kind = survey.Answered(r.Rest)
+		if _, control := r.Control(); !control { // which no answer to a survey has
+			kind = survey.Answered(r.Rest)
+		}
+	}
+	if groups {
 		group, _ = grouping.OfReply(r)
 	}
 	return Answer{Record: r.N,

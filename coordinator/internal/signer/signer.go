@@ -11,8 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// A Signer signs for one run. A nil Signer signs nothing and leaves every frame unchanged. Any
-// goroutine may call its methods.
+// A Signer signs for one run. Any goroutine may call its methods.
 type Signer struct {
 	run    string
 	signer *signed.Signer
@@ -25,12 +24,8 @@ type Signer struct {
 // references of the last 16,384 records. Passive replicas make snapshots more often.
 const mostReferences = 256
 
-// New returns a signer for a run, nil if there is no key. The error says that the key is no Ed25519
-// key.
+// New returns a signer for a run. The error says that the key is no Ed25519 key.
 func New(run string, key ed25519.PrivateKey) (*Signer, error) {
-	if key == nil {
-		return nil, nil
-	}
 	signer, err := signed.NewSigner(key)
 	if err != nil {
 		return nil, err
@@ -38,19 +33,13 @@ func New(run string, key ed25519.PrivateKey) (*Signer, error) {
 	return &Signer{run: run, signer: signer}, nil
 }
 
-// Key returns the text of the public key, "" without one.
+// Key returns the text of the public key.
 func (s *Signer) Key() string {
-	if s == nil {
-		return ""
-	}
 	return s.signer.Key().String()
 }
 
 // Announcement returns an announcement with its signature, and notes the reference that it brings.
 func (s *Signer) Announcement(frame []byte) []byte {
-	if s == nil {
-		return frame
-	}
 	with, a, err := s.signer.Announcement(s.run, frame)
 	if err != nil {
 		panic("signer: internal error: a frame that was encoded does not decode: " + err.Error())
@@ -63,7 +52,7 @@ func (s *Signer) Announcement(frame []byte) []byte {
 
 // Answer returns the answer to a request with its signature, if the request asks for one.
 func (s *Signer) Answer(subject string, request, answer []byte) []byte {
-	if s == nil || !signed.Asks(request) {
+	if !signed.Asks(request) {
 		return answer
 	}
 	return s.signer.Answer(subject, signed.RequestOf(request), answer)
@@ -72,7 +61,7 @@ func (s *Signer) Answer(subject string, request, answer []byte) []byte {
 // Token returns the subject for the answer to a request, and what its signature needs of the
 // request. Only [Signer.Redeem] reads it.
 func (s *Signer) Token(subject, reply string, request []byte) string {
-	if s == nil || reply == "" || !signed.Asks(request) {
+	if reply == "" || !signed.Asks(request) {
 		return reply
 	}
 	asked := signed.RequestOf(request)
@@ -91,9 +80,6 @@ func (s *Signer) Redeem(token string, answer []byte) (reply string, frame []byte
 
 // Reference returns the reference of the state after a record, if one was announced lately.
 func (s *Signer) Reference(record uint64) (wire.Reference, bool) {
-	if s == nil {
-		return wire.Reference{}, false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.references {

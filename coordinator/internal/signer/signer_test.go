@@ -38,30 +38,6 @@ func announcement(reference uint64, digest byte) []byte {
 
 func asking() []byte { return signed.Ask([]byte("request"), [signed.NonceLen]byte{1}) }
 
-// TestNobodySigns: without a key there is no signer, and every frame stays as it is.
-func TestNobodySigns(t *testing.T) {
-	n, err := New(run, nil)
-	if n != nil || err != nil {
-		t.Fatalf("%v, %v", n, err)
-	}
-	frame := announcement(9, 1)
-	if got := n.Announcement(frame); !bytes.Equal(got, frame) {
-		t.Errorf("announcement %x", got)
-	}
-	if got := n.Answer(subject, asking(), frame); !bytes.Equal(got, frame) {
-		t.Errorf("answer %x", got)
-	}
-	if got := n.Token(subject, inbox, asking()); got != inbox {
-		t.Errorf("token %q", got)
-	}
-	if reply, got := n.Redeem(inbox, frame); reply != inbox || !bytes.Equal(got, frame) {
-		t.Errorf("to %q: %x", reply, got)
-	}
-	if r, ok := n.Reference(9); ok || n.Key() != "" {
-		t.Errorf("reference %v, key %q", r, n.Key())
-	}
-}
-
 // TestNoKey: what is no Ed25519 private key is refused, and the error says what one has.
 func TestNoKey(t *testing.T) {
 	for _, size := range []int{0, ed25519.PublicKeySize, ed25519.PrivateKeySize + 1} {

@@ -24,7 +24,9 @@ type Checker struct {
 func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	slope, good := float32(0), d.Plan.StepAuto == 0
 	if len(r.Rest) > 0 {
-		slope, good = d.slopeOf(r.Rest)
+		if _, control := r.Control(); !control { // which no answer to a survey has, and no slope
+			slope, good = d.slopeOf(r.Rest)
+		}
 	}
 	size := steps * d.Plan.Precision.Bytes(perturbations)
 	switch {
