@@ -58,8 +58,8 @@ func (a along) direction() ([]float64, error) {
 	return unit(best), nil
 }
 
-// riseOf returns what a device's gradient or slopes say of its loss around x; nil if it has
-// neither.
+// riseOf returns the rise of the loss around x that a device's gradient or slopes predict, or nil
+// if it has neither.
 func riseOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (along,
 	error) {
 	switch o := o.(type) {

@@ -54,7 +54,7 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// Rounding and initial values are those of AdaptiveStep. It panics if the lengths
+// It rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths
 // differ.
 func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)

@@ -20,11 +20,10 @@ func GramLen(columns int) int { return columns * (columns + 1) / 2 }
 //		}
 //	}
 //
-// A caller that has one block of 4096 elements at a time gets the same bits by adding the
-// blocks' triangles with [AddGram], starting from zero, in ascending order; it can compute
-// the triangles in any order. For finite columns no element overflows. It panics if the
-// lengths of columns differ, that of dst is not GramLen, or there are more columns than
-// MaxColumns.
+// A caller that has one block of 4096 elements at a time gets the same bits by adding the blocks'
+// triangles with [AddGram], starting from zero, in ascending order; it can compute the triangles in
+// any order. For finite columns no element overflows. It panics if columns differ in length, if the
+// length of dst is not GramLen, or if there are more columns than MaxColumns.
 func Gram(dst []float64, columns [][]float32) {
 	checkColumns(dst, columns)
 	clear(dst)

@@ -1,6 +1,7 @@
 package plan
 
-// AggregateFields is section aggregate: what devices send, and how a record combines it.
+// AggregateFields is section aggregate: the content of a contribution, and how a record combines
+// contributions.
 type AggregateFields struct {
 	Transport  Transport
 	Precision  Precision // of scalars in frames
@@ -39,9 +40,9 @@ var aggregateSection = Section{
 			Doc: "records whose vectors are kept"},
 	}}
 
-// TermPrecision returns the precision of the scalars in records. It is that of contributions, with
-// one exception. If groups have scalars of few bits, a record holds means in half precision, which
-// no device sent: few bits would add their error a second time.
+// TermPrecision returns the precision of the scalars in records. It is the transport of
+// contributions, with one exception. If groups have scalars of few bits, a record holds means in
+// half precision, which no device sent: few bits would add their error a second time.
 func (p *Plan) TermPrecision() Precision {
 	if p.Sharing == GroupDirections && p.Precision.Quantized() {
 		return Half

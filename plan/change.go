@@ -2,8 +2,8 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// A Change is the body of a KindChange record: it gives fields of the plan new values. Its encoding
-// is that of a plan, with exactly the fields that it names, zero or not. Build one with
+// A Change is the body of a KindChange record: it gives fields of the plan new values. It is
+// encoded like a plan, with exactly the fields that it names, zero or not. Build one with
 // planfile.SetChange.
 //
 // Invariants:

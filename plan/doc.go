@@ -6,5 +6,6 @@
 // plan/valid whether it can run.
 //
 // A [Plan] has sections, each a struct with its own fields. A function that needs one section takes
-// that, such as a [*RobustFields]. [Fields] lists all fields with their numbers, names and limits.
+// only that section, such as a [*RobustFields]. [Fields] lists all fields with their numbers, names
+// and limits.
 package plan

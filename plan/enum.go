@@ -21,9 +21,9 @@ const (
 	SharedDirections Sharing = 0
 	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
-	// GroupDirections: the devices of a group probe the same directions, those of slot k for group k.
-	// An announcement names the devices of a group, or each device draws its group. A record has a
-	// term for each group.
+	// GroupDirections: the devices of a group probe the same directions. Group k uses the directions
+	// of slot k. An announcement names the devices of a group, or each device draws its group. A
+	// record has a term for each group.
 	GroupDirections Sharing = 3
 )
 
@@ -45,7 +45,7 @@ const (
 	Subspace Distribution = 4
 )
 
-// Elements returns the distribution of the random numbers of which a direction is made.
+// Elements returns the distribution of a direction's elements.
 func (v Distribution) Elements() prng.Distribution {
 	if v == Rademacher {
 		return prng.Rademacher
@@ -72,12 +72,12 @@ const (
 	SGD Rule = 1
 	// Momentum: m = beta m + (1-beta) v, x -= eta m; DeComFL (8)-(9).
 	Momentum Rule = 2
-	// TorchMomentum: m = beta m + v, x -= eta m, as torch.optim.SGD does with
-	// dampening 0. Steps are 1/(1-beta) times those of Momentum.
+	// TorchMomentum: m = beta m + v, x -= eta m, as torch.optim.SGD does with dampening 0. Steps are
+	// 1/(1-beta) times as long as with Momentum.
 	TorchMomentum Rule = 3
 	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2, x -= eta m' / (sqrt(s') + e) with m' =
 	// m/(1-b1^t) and s' = s/(1-b2^t) at step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta,
-	// Beta2 and Epsilon. Only with DenseVectors: the mean of such moves is not a function of mean
+	// Beta2 and Epsilon. It needs DenseVectors: the mean of such moves is not a function of mean
 	// scalars.
 	LocalAdam Rule = 4
 	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which DeComFL
@@ -132,7 +132,7 @@ const (
 	Median Aggregator = 1
 	// TrimmedMean: the mean of each scalar without its largest and smallest values. At either end the
 	// share Plan.Trim of the contributors is cut off, rounded down. So with fewer than 1/Trim
-	// contributors nothing is cut off.
+	// contributors no value is cut off.
 	TrimmedMean Aggregator = 2
 	// ClippedMean: the weighted mean of contributions, each shortened to the length
 	// Plan.Clip as one vector of its scalars. It does not bound weights; Plan.MaxWeight
@@ -141,7 +141,7 @@ const (
 )
 
 // Control is a correction c - c_i that each local step adds to its estimate, so that devices with
-// different data do not drift apart. c_i is an earlier estimate of device i, and c that of the
+// different data do not drift apart. c_i is an earlier estimate of device i, and c the one of the
 // fleet. FZooS (6) and appendix F.
 type Control uint8
 

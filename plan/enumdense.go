@@ -21,7 +21,7 @@ type Correction uint8
 const (
 	// CorrectionInverse: 1/t; FZooS, appendix G.
 	CorrectionInverse Correction = 0
-	// CorrectionOne: 1, as SCAFFOLD has it.
+	// CorrectionOne: 1, as in SCAFFOLD.
 	CorrectionOne Correction = 1
 	// CorrectionZero: none.
 	CorrectionZero Correction = 2

@@ -1,6 +1,7 @@
 package plan
 
-// EvaluationFields is section evaluation: what devices measure on their own data, and how often.
+// EvaluationFields is section evaluation: which metrics devices measure on their own data, and how
+// often.
 type EvaluationFields struct {
 	EvalEvery uint32   // evaluate after records n = 0 mod EvalEvery; 0: never
 	EvalCount uint32   // devices that evaluate

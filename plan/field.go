@@ -43,7 +43,7 @@ type Field struct {
 }
 
 // Fields lists the fields of all sections by ascending number, from 1. A missing number is never
-// used again: test vectors have it as an unknown field.
+// used again: test vectors use it as an unknown field.
 func Fields() []Field { return slices.Clone(planFields) }
 
 // FieldNamed returns the field with a name.

@@ -9,7 +9,7 @@ func (p *Plan) Phases() int {
 }
 
 // Phase returns the [Round.Phase] of the next record. If the last round's record was a first phase
-// whose second is still to come, point is its index; otherwise point is 0.
+// and the second is still to come, point is its index; otherwise point is 0.
 func (p *Plan) Phase(point uint64) uint8 {
 	switch {
 	case p.Phases() == 1:
@@ -21,8 +21,8 @@ func (p *Plan) Phase(point uint64) uint8 {
 }
 
 // Queries returns the loss evaluations of one device for K local steps with P perturbations: K(P+1)
-// with Forward, 2KP with Central, K(1+Active) with [Surrogate]. [Plan.PhaseQueries] returns those
-// of each phase.
+// with Forward, 2KP with Central, K(1+Active) with [Surrogate]. [Plan.PhaseQueries] returns the
+// queries of each phase.
 func (p *Plan) Queries(perturbations uint32) uint64 {
 	return uint64(p.Steps) * p.stepQueries(perturbations)
 }
@@ -54,8 +54,8 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	return 2 * uint64(perturbations)
 }
 
-// StateVectors returns the number of vectors of d elements that every replica has: x, and those
-// that the rules need. With [DenseVectors] the vectors of the local rule belong to the device and
+// StateVectors returns the number of vectors of d elements that every replica has: x, and the
+// vectors of the rules. With [DenseVectors] the vectors of the local rule belong to the device and
 // do not count.
 func (p *Plan) StateVectors() int {
 	n, dense := 1+p.ServerRule.Moments()+2*int(p.SubspaceMoves), p.SendsVectors()

@@ -1,7 +1,7 @@
 package plan
 
 // A Plan is everything that the parties of a run agree on before it starts; it is record
-// 1. A method is a combination of values; package preset has those of the papers. Missing
+// 1. A method is a combination of values; package preset has the methods of the papers. Missing
 // fields are zero; each field says what zero means.
 //
 // The sections are embedded. So a field is p.Quorum, and a function that needs one section takes

@@ -57,7 +57,7 @@ func (v Precision) Values(s []byte, blocks, n int) []float32 {
 	return values
 }
 
-// Read does what Values does for scalars that share scales; of others it returns as many as s has.
+// Read is Values for scalars that share scales; for others it returns as many as s has.
 func (v Precision) Read(s []byte, blocks, n int) []float32 {
 	if !v.Quantized() {
 		blocks, n = 1, v.Len(s)

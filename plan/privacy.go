@@ -1,6 +1,6 @@
 package plan
 
-// PrivacyFields is section privacy: what others learn about a device. Packages dp and dpnoise
+// PrivacyFields is section privacy: how much others learn about a device. Packages dp and dpnoise
 // compute the noise of differential privacy, and package secagg secure aggregation; a record holds
 // the result.
 type PrivacyFields struct {

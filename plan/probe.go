@@ -2,8 +2,8 @@ package plan
 
 import "math"
 
-// ProbeFields is section probe: at which points devices evaluate the loss, and what they compute
-// from the losses.
+// ProbeFields is section probe: at which points devices evaluate the loss, and how they use the
+// losses.
 type ProbeFields struct {
 	Sharing       Sharing
 	Distribution  Distribution

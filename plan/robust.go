@@ -7,8 +7,8 @@ type RobustFields struct {
 	ClaimBound float32 // claimed samples are cut to this many medians; 0: they are not
 	Trust      uint32  // rounds over which devices must agree with the others; 0: no need
 
-	// Roots are ids of devices that the operator trusts: with Trust the others must agree with them.
-	// Empty: none.
+	// Roots are ids of devices that the operator trusts: with Trust, other devices must agree with
+	// them. Empty: none.
 	Roots []string
 }
 

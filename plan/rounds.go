@@ -2,7 +2,7 @@ package plan
 
 import "math"
 
-// RoundsFields is section rounds: who takes part in a round, and when it closes.
+// RoundsFields is section rounds: which devices take part in a round, and when it closes.
 type RoundsFields struct {
 	Roster      Roster
 	Cohort      uint8   // 1: the second phase of a round asks the devices of its first, see Draw
@@ -55,7 +55,8 @@ var roundsSection = Section{
 	}}
 
 // Sampled returns how many of the members the first attempt at a record asks: Target times
-// OverSample, which is rounded to thousandths, rounded up. Each later attempt asks twice as many.
+// OverSample, which is rounded to thousandths, rounded up. Each later attempt asks twice as many
+// devices.
 func (p *Plan) Sampled(members uint32) uint32 {
 	return uint32(min(p.Asked(), uint64(members)))
 }

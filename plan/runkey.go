@@ -9,7 +9,7 @@ import (
 )
 
 // ErrRunKey: the run's directions derive from a secret of the app, and the given key is another
-// one. Give every device the key with which the plan was made.
+// one. Give every device the key that was used to make the plan.
 var ErrRunKey = errors.New("wrong run key")
 
 // KeyCheck returns Plan.KeyCheck for plans whose run key is the secret itself: HMAC-SHA256(key,
@@ -28,8 +28,8 @@ const (
 	keyIsSecret = iota
 	// keyIsDerived: all keys are HKDF-SHA256(secret, info), of 32 bytes, without a salt. The info is
 	// "zofl/2 ", the purpose, a zero byte and the run's name. The purpose of the run key is
-	// "directions", that of KeyCheck "key check". Sealed files have format 2. Two runs with one secret
-	// have no key in common.
+	// "directions"; the purpose of KeyCheck is "key check". Sealed files have format 2. Two runs with
+	// one secret have no key in common.
 	keyIsDerived
 )
 
@@ -57,8 +57,8 @@ func (p *Plan) DerivesKeys() bool { return p.KeyScheme == keyIsDerived }
 // Private says whether the run key is a secret of the app.
 func (p *Plan) Private() bool { return len(p.KeyCheck) > 0 }
 
-// Key returns the key from which directions derive: the plan's, or in a private run that of secret.
-// The error is [ErrRunKey] if the plan was made with another secret.
+// Key returns the key from which directions derive: the plan's key, or in a private run the key of
+// secret. The error is [ErrRunKey] if the plan was made with another secret.
 func (p *Plan) Key(secret []byte) ([]byte, error) {
 	switch {
 	case !p.Private():

@@ -69,9 +69,9 @@ func BatchSeed(run, id string, n uint64, step uint32) uint64 {
 }
 
 // Draw returns the record whose number draws the cohorts of record n. That is n itself, with one
-// exception: if record n is the second phase of a round whose first phase is record point, and
-// Cohort is 1, it is point. So attempt a of the second phase asks the same devices as attempt a of
-// the first, unless the number of members, or of devices to sample, has changed.
+// exception: the draw record is point if record n is the second phase of a round, record point its
+// first phase, and Cohort is 1. So attempt a of the second phase asks the same devices as attempt a
+// of the first, unless the number of members, or of devices to sample, has changed.
 func (p *Plan) Draw(n, point uint64) uint64 {
 	if p.Cohort > 0 && point > 0 {
 		return point

@@ -15,8 +15,8 @@ type Section struct {
 	fields []Field
 }
 
-// Sections lists the sections of a plan. The fields of the first one, run, stand beside the other
-// sections.
+// Sections lists the sections of a plan. The fields of the first section, run, stand beside the
+// other sections.
 func Sections() []Section {
 	list := make([]Section, len(planSections))
 	for i, s := range planSections {

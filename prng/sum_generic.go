@@ -50,7 +50,7 @@ func transpose(w0, w1, w2, w3, w4, w5, w6, w7 uint) (_, _, _, _, _, _, _, _ uint
 	return w0, w1, w2, w3, w4, w5, w6, w7
 }
 
-// swap exchanges the bits of hi under mask with those of lo under mask<<shift.
+// swap exchanges the bits of hi under mask with the bits of lo under mask<<shift.
 func swap(lo, hi uint, shift int, mask uint) (uint, uint) {
 	t := (lo>>shift ^ hi) & mask
 	return lo ^ t<<shift, hi ^ t

@@ -8,7 +8,7 @@ const (
 	RecordVersion = 1
 )
 
-// Limits. Whatever the plan says, a decoder refuses what exceeds these limits.
+// Limits. Whatever the plan says, a decoder refuses values beyond these limits.
 const (
 	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
 	MaxFrame = 64 << 10

@@ -8,8 +8,8 @@ import (
 )
 
 // A Proxy is a TCP proxy in front of a server. It can cut connections, hold bytes back, and swallow
-// what passes: the connections stay open, and neither side hears the other again, as when a NAT
-// router forgets them or the network of a phone changes. Its methods may be called from any
+// bytes that pass. Swallowed connections stay open, and neither side hears the other again, as when
+// a NAT router forgets them or the network of a phone changes. Its methods may be called from any
 // goroutine.
 type Proxy struct {
 	listener net.Listener
@@ -66,8 +66,8 @@ func (p *Proxy) Close() {
 // Address is where the proxy listens, host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Swallow makes all present connections half-open. With forever, later ones are swallowed
-// as well, until Heal.
+// Swallow makes all present connections half-open. With forever, bytes on later connections are
+// swallowed too, until Heal.
 func (p *Proxy) Swallow(forever bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

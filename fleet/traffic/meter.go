@@ -1,4 +1,5 @@
-// Package traffic counts what the devices of a run in one process would send and receive.
+// Package traffic counts the bytes that the devices of a run in one process would send and receive
+// over a network.
 package traffic
 
 import (

@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// scalars counts those of a contribution or a term, of precision p. Where scalars share a scale,
-// their number does not follow from their bytes, but from the P that they were made with: a first
-// phase has one block of P, anything else one for each local step.
+// scalars counts the scalars of a contribution or a term, of precision p. If scalars share a scale,
+// their number does not follow from their bytes alone, but from the P with which they were made: a
+// first phase has one block of P, any other phase one block for each local step.
 func (m *Meter) scalars(p plan.Precision, s wire.Scalars, perturbations uint32) uint64 {
 	if !p.Quantized() {
 		return uint64(max(p.Len(s), 0))

@@ -18,7 +18,7 @@ type attempt struct {
 	failed error     // why it ended early; nil: it did not fail
 }
 
-// cost returns the most evaluations of an attempt, with those that judge it.
+// cost returns the largest number of evaluations of an attempt, with the evaluations that judge it.
 func (t *tuning) cost(p *plan.Plan, rounds uint64) uint64 {
 	sum := t.budget.judge
 	for round := range rounds {
@@ -74,7 +74,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uin
 	return a, nil
 }
 
-// rehearse does what [fleet.Run] does, but its errors have no prefix: [Run] adds its own.
+// rehearse is [fleet.Run] without the prefix of its errors, because [Run] adds its own.
 func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o fleet.Options) (*fleet.Result, error) {
 	result, err := fleet.Run(ctx, p, devices, o)

@@ -1,7 +1,7 @@
 // Package tune finds the settings of a plan that its method leaves open: mu, the step, P and the
 // batch. It tries them on devices of this process (see package fleet), within a budget of loss
-// evaluations that it never exceeds. [Run] does this. It returns the plan, what it tried and why it
-// chose.
+// evaluations that it never exceeds. [Run] does this. It returns the plan, the attempts that it
+// made, and why it chose.
 //
 // # How
 //

@@ -19,10 +19,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Fields are what Run can tune, in its order.
+// Fields are the fields that Run can tune, in the order in which it tunes them.
 func Fields() []string { return []string{"mu", "step", "perturbations", "batch"} }
 
-// Config says what to tune, and on what.
+// Config says which plan to tune, and on which devices.
 type Config struct {
 	Plan *plan.Plan // Run does not change it
 	// Devices are the losses of the run's devices, or of similar ones. A loss must depend only on its
@@ -40,8 +40,8 @@ type Config struct {
 	// Initial are the first parameters, for a plan with initial=given.
 	Initial []float32
 	// Checked says that the caller compared the devices' gradients with their losses. Otherwise Run
-	// calls [fleet.CheckGradient], whose losses do not count for Queries, and reports the result among
-	// the reasons.
+	// calls [fleet.CheckGradient] and reports the result among the reasons. The losses of that check
+	// do not count for Queries.
 	Checked bool
 	// Progress, unless nil, is called after each trial.
 	Progress func(Trial)

@@ -22,7 +22,7 @@ type Chart struct {
 // A Point is a place of a chart, in the units of its axes.
 type Point struct{ X, Y float64 }
 
-// A Line has a name in the legend, a curve, and marks beside it.
+// A Line has a name in the legend, a curve, and marks next to the curve.
 type Line struct {
 	Name   string
 	Points []Point
@@ -63,7 +63,7 @@ var (
 	inPage = frame{640, 320, 70, 628, 16, 268}
 )
 
-// mostNames are those of a legend.
+// mostNames bounds the names in a legend.
 const mostNames = 60
 
 // A drawnLine is a line in pixels.
@@ -93,8 +93,8 @@ func (c *Chart) WriteFile(name string) error {
 	return os.WriteFile(name, picture, 0o644)
 }
 
-// Inline returns the picture of a chart for a page, whose style has [Style]. Its title and the
-// names of its lines are the page's to show.
+// Inline returns the picture of a chart for a page that includes [Style]. Its title and the names
+// of its lines are the page's to show.
 func (c *Chart) Inline() (template.HTML, error) {
 	b, err := c.draw(inPage, "")
 	return template.HTML(b), err

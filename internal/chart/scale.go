@@ -31,7 +31,8 @@ func newScale(values []float64, log bool, from, to float64) scale {
 	return s
 }
 
-// has reports whether a value has a place: that of a run that diverged may have none.
+// has reports whether the chart can show a value: a run that diverged may have values that it
+// cannot.
 func (s scale) has(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!s.log || v > 0)
 }
@@ -58,7 +59,8 @@ func (s scale) place(marks []Mark) (placed []Mark) {
 	return placed
 }
 
-// ticks returns values within the scale: round ones, or six that divide a logarithmic one.
+// ticks returns values within the scale: round values, or six values that divide a logarithmic
+// scale.
 func (s scale) ticks() (values []float64) {
 	if s.log {
 		for i := range 6 {
@@ -80,7 +82,7 @@ func (s scale) ticks() (values []float64) {
 }
 
 // Spread returns how many times the largest value is the smallest, 0 if one is not positive. It
-// passes over what is not finite.
+// skips values that are not finite.
 func Spread(values []float64) float64 {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
@@ -97,7 +99,7 @@ func Spread(values []float64) float64 {
 // Number writes a value for people.
 func Number(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// short writes a value below or beside an axis: 35k for 35,000.
+// short formats a value for an axis: 35k for 35,000.
 func short(v float64) string {
 	switch size := math.Abs(v); {
 	case size < 1e4 || size >= 1e12:

@@ -2,7 +2,8 @@ package codec
 
 import "fmt"
 
-// Name returns the name of a choice, of which names has all by number; "" is that of an unused one.
+// Name returns the name of a choice. names lists all names by number; "" stands for an unused
+// number.
 func Name(names []string, v int) string {
 	if v < len(names) && names[v] != "" {
 		return names[v]

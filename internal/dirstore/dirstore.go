@@ -28,8 +28,8 @@ type Store struct {
 	lock io.Closer
 }
 
-// Open opens the store in a folder of a file system, and makes the folder if there is
-// none. Errors match [ErrLocked], or are those of the file system.
+// Open opens the store in a folder of a file system, and makes the folder if there is none. Errors
+// match [ErrLocked], or come from the file system.
 func Open(fsys disk.FS, dir string) (*Store, error) {
 	s := &Store{fs: fsys, dir: dir}
 	if err := s.open(); err != nil {
@@ -130,8 +130,8 @@ func (s *Store) unlock() error {
 	return s.lock.Close()
 }
 
-// storeError adds to err what was being done to which item. Errors of the file system
-// already give the path.
+// storeError adds to err the operation that failed and the item. Errors of the file system already
+// give the path.
 func storeError(did, item string, err error) error {
 	if err == nil {
 		return nil

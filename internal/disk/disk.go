@@ -1,10 +1,9 @@
 // Package disk defines the file system that the file log of a coordinator and the
 // store of a device use, so that their tests can cut the power (package disktest).
 //
-// They rely on this: bytes written before a Sync that returned nil survive a power
-// cut, and so do names of a folder whose SyncDir returned nil; a sector of 512
-// bytes has either its old or its new content. They rely on nothing that was not
-// synced.
+// They rely on three things. Bytes written before a Sync that returned nil survive a power cut. So
+// do the names in a folder whose SyncDir returned nil. A sector of 512 bytes has either its old or
+// its new content. They rely on no bytes that were not synced.
 package disk
 
 import (
@@ -22,7 +21,7 @@ const Sector = 512
 type FS interface {
 	// Mkdir makes a folder in an existing folder.
 	Mkdir(path string) error
-	// Open opens a file; flag is that of [os.OpenFile].
+	// Open opens a file; flag has the meaning that it has for [os.OpenFile].
 	Open(path string, flag int) (File, error)
 	// Rename renames a file within its folder, and replaces a file that has the new
 	// name.

@@ -27,9 +27,9 @@ func lock(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// ShareLock says that nobody holds the lock of a path, and keeps others from taking it until the
-// closer is closed. It creates no file and writes nothing. Many can share a lock. The error matches
-// [ErrLocked] if somebody holds it. Where there is no such file, nobody does.
+// ShareLock checks that no process holds the lock of a path, and keeps others from taking it until
+// the closer is closed. It creates no file and writes nothing. Many can share a lock. The error
+// matches [ErrLocked] if a process holds it. If there is no such file, no process does.
 func ShareLock(path string) (io.Closer, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,7 @@ func ShareLock(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// syncDir ignores EINVAL and ENOTSUP, with which a file system says that it cannot sync
+// syncDir ignores EINVAL and ENOTSUP, the errors with which a file system says that it cannot sync
 // folders.
 func syncDir(path string) error {
 	dir, err := os.Open(path)

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// lock makes a file that must not exist yet. A crash leaves it behind; then somebody has
-// to make sure that no process uses the folder, and remove it.
+// lock makes a file that must not exist yet. A crash leaves it behind. Then a person must make sure
+// that no process uses the folder, and remove it.
 func lock(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -23,8 +23,8 @@ func lock(path string) (io.Closer, error) {
 	return lockFile{file}, nil
 }
 
-// ShareLock says that nobody holds the lock of a path. It creates no file and writes nothing. The
-// error matches [ErrLocked] if somebody holds it.
+// ShareLock checks that no process holds the lock of a path. It creates no file and writes nothing.
+// The error matches [ErrLocked] if a process holds it.
 func ShareLock(path string) (io.Closer, error) {
 	_, err := os.Stat(path)
 	switch {

@@ -16,10 +16,9 @@ const unfinished = ".zofl-new"
 // writeSize is the number of bytes of a new file that are written at once.
 const writeSize = 64 << 10
 
-// Replace replaces the content of a file with what write writes. When it returns nil, the
-// new content survives a power cut. After an error or a crash the content is either the
-// old or the new one, and complete; it is the old one unless the error came after
-// everything was written.
+// Replace replaces the content of a file with the bytes that write writes. When it returns nil, the
+// new content survives a power cut. After an error or a crash the content is either the old or the
+// new one, and complete; it is the old one unless the error came after everything was written.
 //
 // The file system needs room for both.
 func Replace(fsys FS, path string, write func(io.Writer) error) error {

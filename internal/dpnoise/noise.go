@@ -2,7 +2,7 @@
 // puts them on a grid, and adds discrete Gaussian noise from the system's random source.
 //
 // Noise of floating-point numbers leaks by its last bits (Mironov 2012). So both the scalars and
-// the noise are whole multiples of a power of two, and whoever adds them adds whole numbers. The
+// the noise are whole multiples of a power of two, and their sum is a sum of whole numbers. The
 // noise is drawn exactly, without logarithms (Canonne, Kamath and Steinke 2020). Later steps on the
 // sum, such as a division by the number of devices or rounding to half precision, reveal nothing
 // more.
@@ -27,10 +27,10 @@ const (
 
 // Values of Plan.DPOf.
 const (
-	// OfDevice: sigma is that of the noise that a device adds.
+	// OfDevice: sigma describes the noise that a device adds.
 	OfDevice uint8 = 0
-	// OfSum: sigma is that of the sum over a quorum, with secure aggregation. Each device adds its
-	// share.
+	// OfSum: sigma describes the noise in the sum over a quorum, with secure aggregation. Each device
+	// adds its share.
 	OfSum uint8 = 1
 )
 
@@ -49,7 +49,8 @@ type Mechanism struct {
 // from 0 to MostNoise.
 func New(clip, sigma float32) Mechanism {
 	// The larger of C and sigma*C takes 2^18 to 2^19 steps. So a scalar with its noise is below 2^24
-	// steps, which a float32 holds exactly, up to 32 standard deviations: nobody will see one.
+	// steps, which a float32 holds exactly, up to 32 standard deviations: no larger noise will ever
+	// occur.
 	_, exponent := math.Frexp(float64(clip) * max(1, float64(sigma)))
 	m := Mechanism{grid: math.Ldexp(1, exponent-19), clip: float64(clip)}
 	length := m.clip / m.grid // exact: at most 24 bits
@@ -59,19 +60,19 @@ func New(clip, sigma float32) Mechanism {
 	return m
 }
 
-// Share returns the mechanism of each of this many devices whose sum has at least the noise of m: a
-// variance of (sigma*C)^2 / devices each. A sum of discrete Gaussians is not a discrete Gaussian,
-// but nobody can tell. With a share of s >= 20 steps of the grid, which a sum of 4096 devices has
-// if sigma is at least 0.01, the two differ by less than 10 * 4096 * exp(-pi^2 s^2) (Kairouz, Liu
-// and Steinke 2021, Theorem 1).
+// Share returns the mechanism for each of this many devices, such that their sum has at least the
+// noise of m: a variance of (sigma*C)^2 / devices each. A sum of discrete Gaussians is not a
+// discrete Gaussian, but the difference is far too small to notice. With a share of s >= 20 steps
+// of the grid, which a sum of 4096 devices has if sigma is at least 0.01, the two differ by less
+// than 10 * 4096 * exp(-pi^2 s^2) (Kairouz, Liu and Steinke 2021, Theorem 1).
 func (m Mechanism) Share(devices uint32) Mechanism {
 	n := uint64(max(devices, 1))
 	m.variance = (m.variance + n - 1) / n
 	return m
 }
 
-// Multiplier returns the standard deviation of the noise that a device adds, in units of C: sigma,
-// or with OfSum its share where at least so many devices are summed.
+// Multiplier returns the standard deviation of the noise that a device adds, in units of C. It is
+// sigma, or with OfSum its share if at least this many devices are summed.
 func Multiplier(sigma float32, of uint8, devices uint32) float64 {
 	if of == OfSum {
 		return float64(sigma) / math.Sqrt(float64(max(devices, 1)))
@@ -123,7 +124,7 @@ func (m Mechanism) Noise(dst []float32, random io.Reader) {
 	}
 }
 
-// Add clips values and adds noise, in whole steps of the grid: what a device sends.
+// Add returns what a device sends: it clips values and adds noise, in whole steps of the grid.
 func (m Mechanism) Add(values []float32, random io.Reader) {
 	m.Clip(values)
 	added := make([]float32, len(values))

@@ -1,5 +1,5 @@
 // Package footprint says how much memory a plan asks of a device. A device checks it before it
-// allocates anything; package cost, which devices do not link, adds the rest of the bill.
+// allocates anything. Package cost, which devices do not link, adds the other costs.
 package footprint
 
 import (
@@ -7,20 +7,20 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Device says what a device's memory depends on beside the plan.
+// A Device holds the facts, other than the plan, on which a device's memory depends.
 type Device struct {
 	// Flat: the loss takes a flat vector, which is one more vector of d float32.
 	Flat bool
-	// Passive: it replays the log and evaluates nothing.
+	// Passive: the device replays the log and evaluates no losses.
 	Passive bool
 	// Workers that generate directions, each with its own blocks; 0 is 1.
 	Workers int
 }
 
-// Bytes returns the most memory in bytes that a valid plan makes a device allocate: the vectors of
-// the replica and of local steps, the coefficients of a pool, the blocks of each worker, a vector
-// in transit, and the data of a surrogate. The app's own memory is not counted, nor are the few
-// bytes of each scalar.
+// Bytes returns the largest number of bytes that a valid plan makes a device allocate: the vectors
+// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
+// vector in transit, and the data of a surrogate. It counts neither the app's own memory nor the
+// few bytes of each scalar.
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
 	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)
@@ -33,7 +33,7 @@ func Bytes(p *plan.Plan, d Device) uint64 {
 	return n + 4*Local(p)*p.Dim + surrogateBytes(p)
 }
 
-// Cause returns the field of a valid plan whose half would save a device most memory, and the
+// Cause returns the field of a valid plan that, halved, would save a device most memory, and the
 // field's value. It is dim, which is as the app's model wants it, only where no other field would
 // save an eighth.
 func Cause(p *plan.Plan, d Device) (field string, value uint64) {
@@ -68,8 +68,8 @@ func Vectors(p *plan.Plan) uint64 {
 	return n
 }
 
-// Local returns the number of vectors of d float32 that a device has while it works, beside
-// those of every replica. A vector of float64 counts twice.
+// Local returns the number of vectors of d float32 that a working device needs in addition to the
+// vectors of every replica. A vector of float64 counts twice.
 func Local(p *plan.Plan) uint64 {
 	if p.SendsVectors() {
 		return localDense(p)

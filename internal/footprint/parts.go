@@ -43,9 +43,9 @@ func scratchScalars(p *plan.Plan) uint64 {
 	return n
 }
 
-// poolBytes returns the bytes of a pool: for each of its directions and for the initial
-// parameters a float64 coefficient of x, of the step and of the momentum, with prox of
-// the round's first point; with Sphere also the norm of each direction.
+// poolBytes returns the bytes of a pool. For each of its directions and for the initial parameters
+// it has a float64 coefficient of x, of the step and of the momentum, and with prox of the round's
+// first point. With Sphere it also has the norm of each direction.
 func poolBytes(p *plan.Plan) uint64 {
 	if p.Pool == 0 {
 		return 0

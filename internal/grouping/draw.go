@@ -8,8 +8,8 @@ import (
 )
 
 // Draws says whether each device draws its group, and announcements name none. That is so with
-// [Random] groups of an open roster, whose devices have no slots, and of more than [MaxDevices]
-// devices.
+// [Random] groups if the roster is open, because its devices have no slots, or if there are more
+// than [MaxDevices] devices.
 func Draws(p *plan.Plan) bool {
 	return p.Sharing == plan.GroupDirections && p.Groups == Random &&
 		(p.Roster == plan.OpenRoster || p.Sampled(plan.MaxMembers) > MaxDevices)

@@ -19,16 +19,17 @@ const (
 	None uint8 = 0
 	// Random: groups are drawn at random, by the coordinator or by devices: see [Draws].
 	Random uint8 = 1
-	// Sketch: devices whose gradients differ from the mean in opposite ways form a group, by slopes
-	// that each device measures along common directions in a survey. Weights cancel the rest.
+	// Sketch: devices whose gradients differ from the mean in opposite ways form a group. Each device
+	// measures slopes along common directions in a survey, and these show the difference. Weights
+	// cancel the rest.
 	Sketch uint8 = 2
 	// Auto: all devices of a round form one group, or each device forms its own. The first rounds have
 	// one group, and their scalars show which choice has less noise. The plan's group size is 0.
 	Auto uint8 = 3
 )
 
-// Choice is the [survey.Result.Kind] that reports what [Auto] chose. It asks no device for
-// anything.
+// Choice is the [survey.Result.Kind] that reports the choice of [Auto]. It asks devices for
+// nothing.
 const Choice = "groups"
 
 // MaxDevices bounds the devices that the groups of a round have together, where an announcement
@@ -39,10 +40,10 @@ const MaxDevices = 128
 // length of each group.
 const maxBytes = 640
 
-// Tail returns what follows an announcement of groups: first what [wire.Tail] returns, with the
-// empty array for each part that it leaves out, and then the array [groups]. groups has, for each
-// group, its number of devices and their ascending slots, as the differences from one to the next
-// less 1, the first from 0: unsigned LEB128 numbers.
+// Tail returns the bytes that follow an announcement of groups: first the result of [wire.Tail],
+// with an empty array for each part that it leaves out, and then the array [groups]. groups has,
+// for each group, its number of devices and their ascending slots, as the differences from one to
+// the next less 1, the first from 0: unsigned LEB128 numbers.
 func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint32) []byte {
 	b := wire.Tail(reference, m, named)
 	if len(b) == 0 {
@@ -132,8 +133,8 @@ func namesOf(rest []byte) (names []byte, ok bool) {
 	return names, d.OK()
 }
 
-// AppendReply appends what follows a contribution to a round of groups, after the tail of
-// [survey.Slope] where the plan has one: the array [group], the group along whose directions the
+// AppendReply appends the bytes that follow a contribution to a round of groups, after the tail of
+// [survey.Slope] if the plan has one: the array [group], the group along whose directions the
 // device probed.
 func AppendReply(b []byte, group uint32) []byte {
 	return codec.AppendUint(codec.AppendArray(b, 1), uint64(group))

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// A Level is an instruction set. Those of amd64 are ordered: each includes those before
-// it.
+// A Level is an instruction set. The instruction sets of amd64 are ordered: each includes the sets
+// before it.
 type Level int32
 
 const (
@@ -21,7 +21,7 @@ const (
 	AVX2
 	// AVX512 is amd64 with AVX-512 F, DQ, BW and VL.
 	AVX512
-	// NEON is arm64, which always has it.
+	// NEON is the set of arm64, which always has it.
 	NEON
 )
 
@@ -62,8 +62,8 @@ func Best() Level { return levels[len(levels)-1] }
 // Current returns the level in use: Best, unless [Use] selected another.
 func Current() Level { return Level(current.Load()) }
 
-// Use selects the level of all kernels from now on, and returns the previous one. It
-// panics if the machine does not have it.
+// Use selects the level of all kernels from now on, and returns the previous one. It panics if the
+// machine does not have the set.
 func Use(l Level) (before Level) {
 	if !slices.Contains(levels, l) {
 		panic(fmt.Sprintf("isa: this machine has no %v, only %v", l, levels))

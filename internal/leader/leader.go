@@ -1,4 +1,4 @@
-// Package leader has the frame by which coordinators of one run find each other.
+// Package leader defines the frame with which coordinators of one run find each other.
 package leader
 
 import (

@@ -11,7 +11,7 @@ import (
 // A Store has items by name. It forgets them when the process ends.
 type Store map[string][]byte
 
-// Save replaces an item by what write writes.
+// Save replaces an item with the bytes that write writes.
 func (s Store) Save(item string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {

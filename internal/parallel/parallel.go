@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// A Team runs pieces of work on up to Workers goroutines, one of which is the caller's. It
-// does not promise which piece runs where or when, so pieces must not depend on each
-// other. Only one goroutine may call its methods at a time, and no piece of work may. A nil
-// Team has one worker.
+// A Team runs pieces of work on up to Workers goroutines. One of them is the goroutine of the
+// caller. It does not promise which piece runs where or when, so pieces must not depend on each
+// other. Only one goroutine may call its methods at a time, and no piece of work may. A nil Team
+// has one worker.
 //
 // Invariants:
 //  1. No goroutine outlives the call that it was started for.
@@ -52,17 +52,17 @@ func (t *Team) Workers() int {
 	return 1 + len(t.helpers)
 }
 
-// Do calls body(worker, i) once for each i in [0, n) and returns when all calls have
-// returned. Concurrent calls have different workers in [0, Workers()); the caller is
-// worker 0. A free worker takes the next i. Do keeps body until it returns; a body that
-// captures nothing of the call does not allocate.
+// Do calls body(worker, i) once for each i in [0, n) and returns when all calls have returned.
+// Concurrent calls have different workers in [0, Workers()); the caller is worker 0. A free worker
+// takes the next i. Do keeps body until it returns; a body that captures no variable of the call
+// does not allocate.
 //
 //	for i := range n {
 //		body(worker, i)
 //	}
 //
-// If calls panic, Do panics with the value of one of them, when no other call runs any
-// more; pieces that no worker had taken by then are omitted.
+// If calls panic, Do waits for all running calls and panics with the value of one of them. Pieces
+// that no worker had taken by then are omitted.
 func (t *Team) Do(n int, body func(worker, i int)) {
 	helpers := min(t.Workers(), n) - 1
 	if helpers < 1 {
@@ -78,9 +78,9 @@ func (t *Team) Do(n int, body func(worker, i int)) {
 	for _, help := range t.helpers[:helpers] {
 		go help()
 	}
-	// The scheduler reserves the goroutine started last for this thread; other threads
-	// take it only after a sleep (runtime.runqgrab), which was measured as 30 us. So let
-	// the last goroutine be one that does nothing.
+	// The scheduler reserves the goroutine started last for this thread; other threads take it only
+	// after a sleep (runtime.runqgrab), which was measured as 30 us. So let the last goroutine be one
+	// that returns at once.
 	go t.idler()
 	t.work(0)
 }

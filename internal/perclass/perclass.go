@@ -12,25 +12,26 @@ import (
 )
 
 // Least is how many samples of a class a minibatch must have for the class's scalars to be sent.
-// The noise of fewer would outweigh what they tell. If no class has so many, those with the most
-// are sent.
+// With fewer samples, the noise would outweigh the information. If no class has so many, the
+// classes with the most are sent.
 const Least = 5
 
-// A Part is what a device sends of a class.
+// A Part is what a device sends about one class.
 type Part struct {
 	Class   uint32
 	Count   uint32       // samples of the minibatch, 1 or more
 	Scalars wire.Scalars // a block of P scalars
 }
 
-// MaxCount bounds the samples that a part says it has. A device with more says so many.
+// MaxCount bounds the samples that a part says it has. A device with more samples sends this
+// number.
 const MaxCount = 1<<24 - 1
 
 // head is the bytes of a part before its scalars. Frames hold scalars in even numbers of bytes,
 // which a number of varying length would break.
 const head = 4
 
-// Append appends a part to a contribution, whose last part has the class last, or -1 if it has
+// Append appends a part to a contribution. last is the class of its last part, or -1 if it has
 // none. It writes class-last-1 in a byte and count in three, little-endian, then the scalars.
 func Append(dst wire.Scalars, last int, p Part) wire.Scalars {
 	skipped := uint32(int(p.Class) - last - 1)

@@ -1,5 +1,5 @@
-// Package seam opens on a simulated disk what apps can only open on a real one. So no exported
-// function of the SDK takes a [disk.FS], which nobody outside this module can name.
+// Package seam opens, on a simulated disk, the parts that apps can open only on a real one. So no
+// exported function of the SDK takes a [disk.FS], a type that code outside this module cannot name.
 package seam
 
 import (

@@ -71,15 +71,15 @@ func Log(run string) string { return "zo." + run + ".h" }
 // Only that log's stream subscribes there, and it may refuse a message.
 func Members(run string) string { return "zo." + run + ".m" }
 
-// History is where coordinators publish losses and metrics of rounds, beside a log that they share.
-// Only that history's stream subscribes there.
+// History is where coordinators publish losses and metrics of rounds, in addition to the log that
+// they share. Only that history's stream subscribes there.
 func History(run string) string { return "zo." + run + ".t" }
 
-// Lead is where coordinators whose logs are not shared learn of each other.
+// Lead is where coordinators with separate logs learn of each other.
 func Lead(run string) string { return "zo." + run + ".l" }
 
-// Operator is where an operator's program sends commands to a coordinator;
-// nobody else may publish there.
+// Operator is where an operator's program sends commands to a coordinator; only that program may
+// publish there.
 func Operator(run, verb string) string { return "zo." + run + ".o." + verb }
 
 // AllSnapshots is the wildcard that a passive replica with snapshots subscribes to.
@@ -110,9 +110,9 @@ func Answerable(subject string) bool {
 	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
 }
 
-// AnswersTo reports whether an answer to a device's request may be published to the subject that
-// it names: below the device's own inbox, _INBOX_<id>, or NATS's default one, _INBOX. All
-// else belongs to somebody who did not ask.
+// AnswersTo reports whether an answer to a device's request may be published to the subject that it
+// names: below the device's own inbox, _INBOX_<id>, or NATS's default one, _INBOX. Every other part
+// belongs to a sender without an id.
 func AnswersTo(id, subject string) bool {
 	prefix, name, below := strings.Cut(subject, ".")
 	return below && name != "" && (prefix == "_INBOX" || prefix == "_INBOX_"+id)

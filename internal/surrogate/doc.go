@@ -25,11 +25,11 @@
 //
 // # Random features
 //
-// [Features] maps x to phi(x) = sqrt(2/M) cos(V x + b), so that phi(x)^T phi(x')
-// approximates k(x, x'). A [Fit] computes equation (3),
-// w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m), and [Features.Gradient] the gradient of the
-// surrogate from any w: that of a client, or the mean of all. Appendix D of the paper
-// prints 2/sqrt(M), with which the kernel would be 2 at distance 0.
+// [Features] maps x to phi(x) = sqrt(2/M) cos(V x + b), so that phi(x)^T phi(x') approximates k(x,
+// x'). A [Fit] computes equation (3), w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m).
+// [Features.Gradient] computes the gradient of the surrogate from any w: the w of a client, or the
+// mean of all. Appendix D of the paper prints 2/sqrt(M), with which the kernel would be 2 at
+// distance 0.
 //
 // # Costs
 //

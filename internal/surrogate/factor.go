@@ -47,7 +47,7 @@ func (f *factor) solveLower(z, b []float64) {
 	}
 }
 
-// solveUpper sets the first n elements of z, those of L, to L^-T z.
+// solveUpper sets the first n elements of z to L^-T z, where L is the factor.
 func (f *factor) solveUpper(z []float64, n int) {
 	for i := n - 1; i >= 0; i-- {
 		row := f.l.row(i)

@@ -1,7 +1,7 @@
 package surrogate
 
-// stripe is the number of features of all points that are multiplied at a time: those of
-// two points fit the first-level cache.
+// stripe is the number of features of all points that are multiplied at a time: the features of two
+// points fit the first-level cache.
 const stripe = 1024
 
 // A Fit has the matrices of (3) for the points of a window: Phi, Phi^T Phi and the factor

@@ -91,8 +91,8 @@ func (v *inverse) append(s *system) {
 	v.a.set(slot, slot, 1/pivot)
 }
 
-// drop removes the point of a slot from A^-1 of the others: b - w w^T/a, where (a, w) is
-// its row. append then fills that row.
+// drop removes the point of a slot from A^-1 of the other points: b - w w^T/a, where (a, w) is its
+// row. append then fills that row.
 func (v *inverse) drop(slot, n int) {
 	for j := range n {
 		v.w[j] = v.a.at(slot, j)

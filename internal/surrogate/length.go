@@ -2,7 +2,7 @@ package surrogate
 
 import "math"
 
-// A likelihood has what it takes to compare length scales, of the points of a window.
+// A likelihood holds the numbers with which to compare length scales, for the points of a window.
 type likelihood struct {
 	squared triangle // squared distances, by slot
 	l       factor   // of A for the length scale that is tried

@@ -4,9 +4,9 @@ package surrogate
 // its gradient: (2) and (8) of FZooS. Only one goroutine may use it at a time. In the
 // steady state no method allocates.
 //
-// Coordinates, values and squared distances must be finite; callers refuse others. Then no
-// answer is NaN. A point or value that is not finite makes answers NaN while it is in the
-// window, but no method panics or hangs.
+// Coordinates, values and squared distances must be finite; callers refuse other values. Then no
+// answer is NaN. A point or value that is not finite makes answers NaN while it is in the window,
+// but no method panics or hangs.
 type Process struct {
 	cfg    Config
 	kernel kernel
@@ -20,8 +20,8 @@ type Process struct {
 	columns []float64 // scratch of Covariance
 }
 
-// New returns a process without points. It panics if cfg makes no sense, which is a bug of
-// the caller, who must check settings before.
+// New returns a process without points. It panics if cfg is invalid: that is a bug of the caller,
+// who must check settings before.
 func New(cfg Config) *Process {
 	cfg = cfg.withDefaults()
 	return &Process{

@@ -1,6 +1,6 @@
 package wiretest
 
-// autoPlans adds plans whose devices find a value, and their faults.
+// autoPlans adds plans in which devices find a value, and their faults.
 func autoPlans(s *set) {
 	add := func(name, expect, comment string, fields ...field) {
 		s.add("plan-"+name, expect, comment,

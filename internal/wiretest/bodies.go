@@ -8,7 +8,7 @@ import (
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// bodies has the records that are neither plans nor rounds.
+// bodies returns the records that are neither plans nor rounds.
 func bodies() []Vector {
 	s := &set{frame: "record"}
 	add := func(name, expect, comment string, kind uint64, body Value) {

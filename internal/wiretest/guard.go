@@ -2,7 +2,7 @@ package wiretest
 
 import "slices"
 
-// guardPlans adds plans that limit what one device can do, and their faults.
+// guardPlans adds plans that limit the influence of one device, and their faults.
 func guardPlans(s *set) {
 	add := func(name, expect, comment string, fields ...field) {
 		s.add("plan-"+name, expect, comment,
@@ -34,7 +34,7 @@ func guardPlans(s *set) {
 	add("trust-over", "limit", "2^32 rounds", field{104, Uint(1 << 32)})
 }
 
-// plan105 has every field up to 105 but those of noise.
+// plan105 has every field up to 105 except the fields of noise.
 func plan105() []field {
 	return merge(merge(all95(), guard()), []field{{105, Uint(1)}})
 }

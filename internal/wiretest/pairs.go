@@ -121,7 +121,7 @@ var needs = map[string][]string{
 	"groups=auto":    {"sharing=groups", "transport=relay", "group_size=0", "regroup=2"},
 }
 
-// groups has the settings of two groups of five, or of as many devices as there are.
+// groups holds the settings of two groups of five, or of as many devices as there are.
 var groups = []string{"sharing=groups", "transport=relay", "groups=random", "group_size=5",
 	"regroup=2"}
 
@@ -132,7 +132,7 @@ var noisy = []string{"dp_clip=1", "dp_noise=1", "dp_delta=1e-5", "max_scalar=100
 // boxed keeps all parameters in one box.
 const boxed = `boxes=[{"low":-2,"high":2}]`
 
-// fewBits has what scalars of few bits need.
+// fewBits holds the settings that scalars of few bits need.
 var fewBits = []string{"max_scalar=1000", "sharing=per-client", "transport=relay"}
 
 var dense = []string{"transport=dense", "dense_keep=2"}

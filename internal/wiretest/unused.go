@@ -20,7 +20,7 @@ var unusedChoices = []field{
 	{19, Uint(3)}, // step_decay=linear
 }
 
-// unusedFields adds a plan for each of them.
+// unusedFields adds a plan for each unused field.
 func unusedFields(fault func(name, expect, comment string, number uint64, v Value)) {
 	for _, f := range unused {
 		fault(fmt.Sprintf("unused-%d", f.number), "upgrade", "a field that is not used any more",

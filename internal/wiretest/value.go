@@ -24,8 +24,8 @@ func Uint(v uint64) Value {
 	return Wide(0xcf, v)
 }
 
-// Wide is a head byte and a number in as many bytes as that head calls for: an integer
-// or a length that may fit a shorter form.
+// Wide is a head byte and a number in as many bytes as that head calls for: an integer or a length,
+// which may also fit a shorter form.
 func Wide(head byte, v uint64) Value {
 	b := binary.BigEndian.AppendUint64(nil, v)
 	return append(Value{head}, b[8-width(head):]...)

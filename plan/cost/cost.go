@@ -1,5 +1,5 @@
-// Package cost says what a plan costs: bytes on the wire and in the log, queries, and
-// the memory of a device and of the coordinator. A device does not link it.
+// Package cost computes the costs of a plan: bytes on the wire and in the log, queries, and the
+// memory of a device and of the coordinator. A device does not link it.
 package cost
 
 import (
@@ -33,8 +33,8 @@ type Round struct {
 	Perturbations uint32 // P of the round
 	Queries       uint64 // loss evaluations of a device
 
-	// Scalars is the number of scalars that a device sends: K*P, and those of control
-	// variates; with DenseVectors the number of elements.
+	// Scalars is the number of scalars that a device sends: K*P, and the scalars of control variates.
+	// With DenseVectors it is the number of elements.
 	Scalars uint64
 
 	Records int // of a round, 1 or 2
@@ -53,18 +53,17 @@ type Round struct {
 	// device which was away fetches.
 	Record int
 
-	// Vectors counts the vectors of d float32 that every replica has: x, and those
-	// of the plan's rules. Local counts those that a device with a streaming loss needs
-	// on top while it works, where a vector of float64 counts twice; a flat loss
-	// needs one more, except with [plan.Surrogate].
+	// Vectors counts the vectors of d float32 that every replica has: x, and the vectors of the plan's
+	// rules. Local counts the vectors that a working device with a streaming loss needs in addition. A
+	// vector of float64 counts twice. A flat loss needs one vector more, except with [plan.Surrogate].
 	Vectors, Local uint64
 
 	// Flat and Streaming are the memory of a device in bytes: these vectors, the coefficients of a
-	// seed pool, and the scratch blocks of one worker, of which each further one
-	// (client.Config.Workers) needs its own; with DenseVectors also a vector in transit, and with
-	// [plan.Surrogate] the surrogate's data. Not counted are 4 bytes a scalar, and the app's own
-	// memory: its model, and the blocks into which it reads. There is one block, or with a batched
-	// objective one for each point of a step (2P, or 1+P with forward differences).
+	// seed pool, and the scratch blocks of one worker; each further worker (client.Config.Workers)
+	// needs its own. With DenseVectors they include a vector in transit, and with [plan.Surrogate] the
+	// surrogate's data. Not counted are 4 bytes a scalar, and the app's own memory: its model, and the
+	// blocks into which it reads. There is one block, or with a batched objective one for each point
+	// of a step (2P, or 1+P with forward differences).
 	Flat      uint64 // the loss takes a flat vector
 	Streaming uint64 // the loss reads block by block, one point or all points of a step
 
@@ -77,10 +76,10 @@ type Round struct {
 	Coordinator uint64
 }
 
-// Of returns the cost of a round for a device that keeps up, if the first attempt
-// succeeds. It builds frames and measures them. Numbers that only the run knows, such
-// as weights and the time left, are as long as the plan allows, and control variates
-// lie along directions of as many records as possible.
+// Of returns the cost of a round for a device that keeps up, if the first attempt succeeds. It
+// builds frames and measures them. Numbers that only the run knows, such as weights and the time
+// left, count with the greatest length that the plan allows. Control variates lie along directions
+// of as many records as possible.
 func Of(p *plan.Plan, in Input) Round {
 	length := in.IDLen
 	if length == 0 {

@@ -10,8 +10,8 @@ import (
 // This package does not import the coordinator.
 const uploadMemory = 4 * plan.MaxDense
 
-// vectorBytes returns the coordinator's bytes for contributed vectors of so many
-// elements, at most MaxDense: their sum, and the partly uploaded ones.
+// vectorBytes returns the coordinator's bytes for contributed vectors of n elements, at most
+// MaxDense: their sum, and the partly uploaded ones.
 func vectorBytes(p *plan.Plan, elements uint64) uint64 {
 	return exactSumBytes*elements + min(uint64(p.Target)*4*elements, uploadMemory)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Late returns what a device receives to catch up so many rounds as the one that in says, in
-// replies as long as frames may be. Their records are those of the log, also where announcements
-// have the lean form. A snapshot takes fewer bytes where there are many rounds, and with
-// DenseVectors the last round's vectors come on top.
+// Late returns what a device receives to catch up the number of rounds in in, in replies as long as
+// frames may be. Their records have the form of the log, even if announcements have the short form.
+// A snapshot takes fewer bytes where there are many rounds, and with DenseVectors the last round's
+// vectors come on top.
 func Late(p *plan.Plan, in Input, rounds uint64) (t Traffic) {
 	const head, most = 3, wire.MaxFrame - 64 // of a record's length; what a reply has room for
 	s := sampleOf(p, max(in.Round, 1))

@@ -29,7 +29,7 @@ func (p Parts) Sum() int {
 	return p.Values + p.Who + p.Weights + p.Steps + p.Chain + p.Fields + p.Record + p.Framing
 }
 
-// An Account says what the bytes of a round are for.
+// An Account divides the bytes of a round by purpose.
 type Account struct {
 	Up   Parts `json:"up"`   // the sum is the Socket of [Round.Up]
 	Down Parts `json:"down"` // the sum is the Socket of [Round.Down]

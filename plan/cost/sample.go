@@ -57,7 +57,7 @@ func (s *sample) variate(phase uint8) uint64 {
 	return 0
 }
 
-// blob returns so many blocks of P scalars of a record.
+// blob returns the given number of blocks of P scalars of a record.
 func (s *sample) blob(blocks uint64) wire.Scalars {
 	return s.blobOf(s.plan.TermPrecision(), blocks)
 }

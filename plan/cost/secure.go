@@ -6,15 +6,15 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Secure returns what the steps of a round of secure aggregation cost, without their frames and
-// the lines of NATS, which [Of] adds. It is of a plan with secure=sum.
+// Secure returns the cost of the steps of a round of secure aggregation, without their frames and
+// the protocol lines of NATS, which [Of] adds. It is of a plan with secure=sum.
 func Secure(p *plan.Plan, in Input) secagg.Cost {
 	words := int(p.Steps)*int(p.PerturbationsAt(max(in.Round, 1))) + 1
 	return secagg.Price(int(p.Sampled(plan.MaxMembers)), words, p.SecureLists > 0)
 }
 
 // addMasked adds the steps of secure aggregation, which a device performs instead of sending a
-// contribution. The answer to each has what the next one needs.
+// contribution. The answer to each step holds the bytes for the next step.
 func (s *sample) addMasked(c *Round, i int, id string) {
 	price, subject := Secure(s.plan, Input{Round: s.round}), subjects.Step(s.plan.Run, id)
 	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask, secagg.StepAgree,

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is what the plan's transport decides about the cost of a round.
+// A transport is the part of a round's cost that depends on the plan's transport.
 type transport interface {
 	// fill completes the round's record of a phase.
 	fill(s *sample, r *wire.Round)
@@ -65,7 +65,7 @@ func (relayTransport) fill(s *sample, r *wire.Round) {
 	}
 }
 
-// relay adds a term for each contributor, along the record so many back.
+// relay adds a term for each contributor, along the record that is back records earlier.
 func (s *sample) relay(r *wire.Round, back uint64) {
 	for _, slot := range s.slots() {
 		s.relayOf(r, back, slot+1)

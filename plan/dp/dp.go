@@ -1,20 +1,22 @@
 // Package dp says how much the releases of a run tell about one device: it is an accountant of
-// differential privacy. It knows a plan's numbers and nothing of the wire.
+// differential privacy. It knows the numbers of a plan, but not the wire.
 //
-// For most uses, [Epsilon] says what a run has spent, and [Noise] which multiplier fits a budget.
+// Most programs need [Epsilon], which says how much a run has spent, and [Noise], which says which
+// multiplier fits a budget.
 //
 // # What is counted
 //
-// A release is a list of numbers whose L2 norm without noise differs by at most C between two
-// neighboring runs, plus Gaussian noise of the standard deviation sigma*C on each. Two runs are
-// neighbors if they differ in one device: one has its scalars, the other has zeros in their place.
-// Who takes part is public. For a device whose data are replaced by other data the numbers differ
-// by up to 2C: take Epsilon of half the multiplier.
+// A release is a list of numbers, with Gaussian noise of standard deviation sigma*C on each.
+// Between two neighboring runs, the L2 norm of the difference without noise is at most C. Two runs
+// are neighbors if they differ in one device: one has its scalars, the other has zeros in their
+// place. Who takes part is public. If a device's data are replaced by other data, the numbers
+// differ by up to 2C: take Epsilon of half the multiplier.
 //
 // A release has Renyi differential privacy (a, a/(2 sigma^2)) for each a > 1 (Mironov 2017,
-// Proposition 7), and that of releases adds up (Proposition 1), also if each depends on the ones
-// before. The discrete Gaussian of package noise has the same bound (Canonne, Kamath and Steinke
-// 2020, Theorem 4). No amplification by sampling is counted: Zofl announces who is asked.
+// Proposition 7). The privacy of several releases adds up (Proposition 1), even if each depends on
+// the releases before. The discrete Gaussian of package noise has the same bound (Canonne, Kamath
+// and Steinke 2020, Theorem 4). It counts no amplification by sampling, because Zofl announces
+// which devices are asked.
 package dp
 
 import "math"

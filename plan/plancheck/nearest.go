@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// sized are the sections whose numbers limit each other, so that the value that helps is none that
-// is usual.
+// sized are the sections whose numbers limit each other, so that the value that helps may be an
+// unusual one.
 var sized = []string{"probe", "groups", "rounds", "late"}
 
 // nearest returns the tries that cure a fault by the nearest other value of one number: of the
@@ -53,7 +53,7 @@ func (t *try) measured() try {
 	return q
 }
 
-// oneByOne is how far whole numbers are tried one by one: beyond, a limit is searched for.
+// oneByOne is how far whole numbers are tried one by one; beyond it, a search finds the limit.
 const oneByOne = 128
 
 // nearestWhole sets v to the nearest number that removes the fault, and returns it as text; "":

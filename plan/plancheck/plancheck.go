@@ -1,10 +1,9 @@
 // Package plancheck explains to the author of a plan why it cannot run.
 //
-// [valid.Plan] decides, on every device, whether a plan can run, and
-// says in a few words which of its fields do not go together. This package
-// adds why, and what to do, which it finds by trying: the rules themselves say which
-// settings let the plan run. It accepts and refuses exactly the same plans. A
-// device does not link it.
+// [valid.Plan] decides, on every device, whether a plan can run, and says in a few words which of
+// its fields do not go together. This package adds the reason and the remedy. It finds remedies by
+// trying: the rules themselves say with which settings the plan runs. It accepts and refuses
+// exactly the same plans. A device does not link it.
 package plancheck
 
 import (
@@ -15,9 +14,9 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// Validate does what [valid.Plan] does, but its error also gives the reason and the remedy: other
-// settings with which the plan runs, or presets that accept its author's fields. The author's
-// fields are those that differ from the plan's preset.
+// Validate is [valid.Plan] with an error that also gives the reason and the remedy: other settings
+// with which the plan runs, or presets that accept its author's fields. The author's fields are the
+// fields that differ from the plan's preset.
 func Validate(p *plan.Plan) error {
 	err := valid.Plan(p)
 	if err == nil {
@@ -36,7 +35,7 @@ func ValidateChange(p *plan.Plan, c *plan.Change) error {
 	return explain(err, p, changer(c))
 }
 
-// explain adds to the [*plan.Error] of a plan that cannot run why, and what to do.
+// explain adds the reason and the remedy to the [*plan.Error] of a plan that cannot run.
 func explain(err error, p *plan.Plan, a *author) error {
 	fault, ok := err.(*plan.Error)
 	if !ok {
@@ -56,7 +55,7 @@ func explain(err error, p *plan.Plan, a *author) error {
 	return &plan.Error{Field: fault.Field, Value: fault.Value, Remedy: text}
 }
 
-// of returns what a list says of a fault; "" where the fault says it all.
+// of returns the entry of a list for a fault, or "" if the fault needs none.
 func of(fault *plan.Error, list []reason) string {
 	at := slices.IndexFunc(list, func(r reason) bool {
 		return r.field == fault.Field && r.what == fault.Remedy
@@ -67,8 +66,8 @@ func of(fault *plan.Error, list []reason) string {
 	return list[at].why
 }
 
-// A reason belongs to the rule of package valid that has its field and what. The reasons of a
-// section have a file of its own, as its rules.
+// A reason belongs to the rule of package valid with the same field and fault text. The reasons of
+// a section have a file of its own, as its rules.
 type reason struct {
 	field string
 	what  string // what is refused, in the words of package valid
@@ -79,7 +78,7 @@ var reasons = slices.Concat(modelReasons, probeReasons, localReasons, serverReas
 	aggregateReasons, surrogateReasons, lateReasons, groupsReasons, robustReasons, privacyReasons,
 	roundsReasons)
 
-// byHand says what to do where no setting helps.
+// byHand says what to do if no setting helps.
 var byHand = []reason{
 	{"initial_digest", "give the 32-byte digest of the parameters; replica.InitialDigest computes it",
 		"begin with --initial FILE, which writes it"},

@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// remedy returns what lets a refused plan run, as the end of a message: the fewest settings of
-// fields that its author has not set; or else the presets that take all that the author has set. It
-// returns "" if it finds none, or if the author has set a field beyond its own limits, because the
-// fault says that already.
+// remedy returns, as the end of a message, what makes a refused plan run: the fewest settings of
+// fields that its author has not set, or otherwise the presets that accept all fields that the
+// author has set. It returns "" if it finds none, or if the author has set a field beyond its own
+// limits, because the fault says that already.
 func (a *author) remedy(p *plan.Plan) string {
 	if beyondLimits(p, a.has) {
 		return ""
@@ -54,8 +54,7 @@ func beyondLimits(p *plan.Plan, of func(name string) bool) bool {
 	return false
 }
 
-// changer returns the author of a change: of other fields it may offer those that can change in a
-// run.
+// changer returns the author of a change: remedies may set only fields that can change in a run.
 func changer(c *plan.Change) *author {
 	a := &author{}
 	for _, f := range plan.Fields() {
@@ -77,14 +76,14 @@ func joined(list []setting) string {
 	return b.String()
 }
 
-// An author has set fields of a plan over those of its preset.
+// An author has set some fields of a plan, and the preset the rest.
 type author struct {
 	base *plan.Plan // the plan of the preset; nil: there is none
 	set  []string
 }
 
-// authorOf returns who made a plan: the fields that are not the preset's, nor the bounds of
-// [preset.Guard].
+// authorOf returns the author of a plan: the author has set the fields that differ from the preset
+// and from the bounds of [preset.Guard].
 func authorOf(p *plan.Plan) *author {
 	base, err := preset.Unbound(p.Preset, p.Run, p.Dim)
 	if err != nil {
@@ -109,18 +108,18 @@ func authorOf(p *plan.Plan) *author {
 
 func (a *author) has(name string) bool { return slices.Contains(a.set, name) }
 
-// keeps reports whether a remedy may not change a field: the author has set it, or it is what the
-// preset's method is.
+// keeps reports whether a remedy may not change a field, because the author has set it or because
+// it defines the preset's method.
 func (a *author) keeps(name string) bool { return a.has(name) || a.keepsMethod(name) }
 
-// keepsChoices is keeps but for numbers and lists that the author has set.
+// keepsChoices is keeps without numbers and lists that the author has set.
 func (a *author) keepsChoices(name string) bool {
 	f, _ := plan.FieldNamed(name)
 	return a.keepsMethod(name) || a.has(name) && f.Form() == "choice"
 }
 
-// keepsMethod reports whether a field is what the preset's method is, so that with another value it
-// would be another method.
+// keepsMethod reports whether a field defines the preset's method, so that another value would make
+// another method.
 func (a *author) keepsMethod(name string) bool {
 	if a.base == nil || a.has(name) {
 		return false
@@ -174,7 +173,7 @@ func (a *author) presets(p *plan.Plan) string {
 	return strings.Join(can, "")
 }
 
-// others returns the plans of all presets but the author's, the most similar first.
+// others returns the plans of all presets except the author's, the most similar first.
 func (a *author) others(p *plan.Plan) (list []plan.Plan) {
 	differ := map[string]int{}
 	for _, name := range preset.Names() {

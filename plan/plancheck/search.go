@@ -56,7 +56,7 @@ func cure(p *plan.Plan, most int, kept func(name string) bool) ([]setting, bool)
 	return nil, false
 }
 
-// next returns the tries that cure one of the faults of t: the one that the fewest settings cure.
+// next returns the tries that cure one of the faults of t: the fault that the fewest settings cure.
 func (t *try) next(faults []valid.Fault, kept func(name string) bool) []try {
 	cures := make([][]try, len(faults))
 	list := candidates()
@@ -87,7 +87,7 @@ func (t *try) has(name string) bool {
 	return slices.ContainsFunc(t.settings, func(s setting) bool { return s.name == name })
 }
 
-// with returns t with one more setting; nil: the plan has it already, or cannot have it.
+// with returns t with one more setting, or nil if the plan has it already or cannot have it.
 func (t *try) with(c *candidate) *try {
 	q := &try{plan: t.plan}
 	if c.change.Apply(&q.plan); same(c.field, &t.plan, &q.plan) || c.field.Check(&q.plan) != nil {
@@ -97,7 +97,7 @@ func (t *try) with(c *candidate) *try {
 	return q
 }
 
-// after makes q the try that comes of t by one more setting.
+// after makes q the try that follows t by one more setting.
 func (q *try) after(t *try, s setting) {
 	q.settings = append(slices.Clip(t.settings), s)
 	q.cost = t.cost + costOf(s.name)
@@ -121,8 +121,9 @@ type candidate struct {
 	change plan.Change
 }
 
-// candidates returns each choice of each field that is a choice; of the others the usual value and
-// the one that switches the field off. A number for mu or step switches mu_auto or step_auto off.
+// candidates returns each choice of each field that is a choice. For other fields it returns the
+// usual value and the value that switches the field off. A number for mu or step switches mu_auto
+// or step_auto off.
 var candidates = sync.OnceValue(func() (list []candidate) {
 	for _, f := range plan.Fields() {
 		if f.Section == "run" || f.Name == "mu_auto" || f.Name == "step_auto" {

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Warnings returns what a plan that can run may lack or tell, a paragraph each: that all its
-// parameters start at zero, that its deadline is short, that its rounds end before a step moves the
-// model, what classes or sketches tell, and that its noise hides next to nothing.
+// Warnings returns what a plan that can run may lack or reveal, one paragraph each: all its
+// parameters start at zero, its deadline is short, its rounds end before a step moves the model,
+// classes or sketches reveal something, or its noise hides next to nothing.
 func Warnings(p *plan.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
@@ -34,11 +34,12 @@ func Warnings(p *plan.Plan) (list []string) {
 	return append(list, noiseWarnings(p)...)
 }
 
-// shortestDeadline is one that somebody may mean, in milliseconds: below are rather seconds.
+// shortestDeadline is the shortest deadline that a person may mean, in milliseconds: a smaller
+// number was rather meant in seconds.
 const shortestDeadline = 100
 
-// mostEpsilon is from where on epsilon promises next to nothing: whoever sees the run may be e^20,
-// or 500 million, times as sure of what a device's data are as without it.
+// mostEpsilon is the epsilon from which on the promise is next to nothing: whoever sees the run may
+// be e^20, or 500 million, times as sure of what a device's data are as without it.
 const mostEpsilon = 20
 
 // noiseWarnings returns why a plan's noise hides little.
@@ -60,8 +61,8 @@ func noiseWarnings(p *plan.Plan) (list []string) {
 	return list
 }
 
-// ZeroStart is said of a plan whose parameters all start at zero. That is right for most models
-// that it may be of, and nothing in the plan tells which it is.
+// ZeroStart is the warning for a plan whose parameters all start at zero. That is right for most
+// models, but the plan does not tell which model it is for.
 const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
 	"that is right: leave it so. Two kinds of model hardly learn from there, or not at all: those " +
 	"whose parameters multiply each other, as in hidden layers and matrix factors, and those with a " +

@@ -11,9 +11,9 @@ import (
 )
 
 // Layers returns the segments of a network of dense layers, written as the layers' inputs and
-// outputs: "relu:784x64,64x10". The name before a colon says what the layer's outputs go
-// through, and holds for the layers after it until another name. It sets the width of the
-// uniform fill of the weights, by Glorot and by He:
+// outputs: "relu:784x64,64x10". The name before a colon is the activation of the layer's outputs,
+// and holds for later layers until another name. It sets the width of the uniform fill of the
+// weights, by Glorot and by He:
 //
 //	relu                   +-sqrt(6/in)         a variance of 2/in
 //	tanh, sigmoid, linear  +-sqrt(6/(in+out))   a variance of 2/(in+out)
@@ -22,8 +22,8 @@ import (
 // the weights as out rows of in elements, so that element o*in + i joins input i to output o,
 // then out biases. Layer 1 is segments weight1 and bias1.
 //
-// The inputs of a layer are a multiple of the outputs of the one before. So convolutions fit
-// too: in is the number of a filter's weights, out that of the filters.
+// The inputs of a layer are a multiple of the outputs of the layer before. So convolutions fit too:
+// in is the number of a filter's weights, out the number of filters.
 //
 // The error is a [*plan.Error] of the field segments.
 func Layers(text string) ([]plan.Segment, error) {

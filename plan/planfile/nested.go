@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// methodKey names the preset with whose plan a file begins.
+// methodKey names the preset with which a plan file begins.
 const methodKey = "method"
 
 // An entry is a key of a plan file and its value.
@@ -21,10 +21,10 @@ type entry struct {
 	value json.RawMessage
 }
 
-// UnmarshalJSON sets the fields that b names and leaves the others as they are, unless b names a
-// method: then they are those of that preset, which [preset.Few], [preset.Fit] and [preset.Guard]
-// fit to the fields that are named. An unknown or repeated name, one in another section's object,
-// or a value in the wrong form, is a [*plan.Error].
+// UnmarshalJSON sets the fields that b names and leaves the others as they are. If b names a
+// method, the others come from that preset, which [preset.Few], [preset.Fit] and [preset.Guard] fit
+// to the named fields. An unknown or repeated name, one in another section's object, or a value in
+// the wrong form, is a [*plan.Error].
 func (p *Plan) UnmarshalJSON(b []byte) error {
 	list, err := entries(b, "")
 	if err != nil {
@@ -57,8 +57,9 @@ func (p *Plan) setAll(list []entry) error {
 	return nil
 }
 
-// begin makes p the plan of the method among the entries, with the other ones. Without a run key,
-// the plan gets one that follows from the run's name, so that a file always gives the same plan.
+// begin makes p the plan of the method among the entries, with the other entries. Without a run
+// key, the plan gets one that follows from the run's name, so that a file always gives the same
+// plan.
 func (p *Plan) begin(list []entry) error {
 	at := slices.IndexFunc(list, func(e entry) bool { return e.name == methodKey })
 	var method string
@@ -93,8 +94,8 @@ func (p *Plan) begin(list []entry) error {
 	return nil
 }
 
-// entries returns the fields of a JSON object: of a plan, in which an object under the name of a
-// section has fields of that section, or of a section.
+// entries returns the fields of a JSON object. In the object of a plan, an object under the name of
+// a section holds fields of that section.
 func entries(b []byte, section string) (list []entry, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -160,7 +161,7 @@ func Nested(p *plan.Plan) ([]byte, error) {
 }
 
 // differing returns the file of a plan that begins with its preset's. Fields that the author has
-// set may change others of a preset's plan, so that fields are named until all are right.
+// set may change other fields of a preset's plan, so it adds names until all fields are right.
 func differing(p *plan.Plan) ([]byte, error) {
 	var named []uint64
 	for _, name := range []string{"run", "dim", "key_check"} { // from which presets' plans are made
@@ -201,7 +202,7 @@ func textIn(f plan.Field, p *plan.Plan) string {
 	return string(one.Append(nil))
 }
 
-// reads reports whether a file is that of a plan.
+// reads reports whether a file is a plan file.
 func reads(file []byte, p *plan.Plan) bool {
 	q, err := Parse(file)
 	return err == nil && bytes.Equal(q.Append(nil), p.Append(nil))

@@ -18,17 +18,17 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// A Plan is a [plan.Plan] whose JSON is that of a plan file: convert a pointer to a plan,
-// for [json.Marshal] and [json.Unmarshal].
+// A Plan is a [plan.Plan] whose JSON is a plan file: convert a pointer to a plan, for
+// [json.Marshal] and [json.Unmarshal].
 type Plan plan.Plan
 
 // A Change is a [plan.Change] whose JSON has the fields that it names, in the form of a
 // plan file. Convert a pointer to a change.
 type Change plan.Change
 
-// Read reads a plan file and validates it. The file is a JSON object keyed by the field
-// names of [plan.Fields]. Whoever wants the way out of a plan that cannot run calls [Parse] and
-// plancheck.Validate in its place.
+// Read reads a plan file and validates it. The file is a JSON object keyed by the field names of
+// [plan.Fields]. If you want the remedy for a plan that cannot run, call [Parse] and
+// plancheck.Validate instead.
 func Read(r io.Reader) (*plan.Plan, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile))
 	if err != nil {

@@ -96,7 +96,7 @@ Memory: x, m and v, 3 d in every replica. Work: P directions a record.`,
 	},
 }}
 
-// normalized sets what zofl and zofl-shared have in common.
+// normalized sets the fields that zofl and zofl-shared share.
 func normalized(p *plan.Plan) {
 	p.Distribution, p.Difference = plan.Rademacher, plan.Forward
 	p.Mu, p.MuAuto, p.Steps, p.Perturbations, p.Batch = 0, 1, 1, 10, 200

@@ -54,7 +54,7 @@ const (
 )
 
 // mannersFor returns the manners that a plan may have. Random groups are for open rosters: a listed
-// roster has better ones. A median of few devices would outvote fewer liars.
+// roster has better kinds of groups. A median of few devices would outvote fewer liars.
 func mannersFor(p *plan.Plan) (list []plan.Plan) {
 	asked := p.Sampled(plan.MaxMembers)
 	draws := p.Roster == plan.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
@@ -71,18 +71,19 @@ func mannersFor(p *plan.Plan) (list []plan.Plan) {
 }
 
 // Fit lets a plan of the preset zofl run although its author set fields that exclude the preset's
-// way of sharing directions. set names the fields that the author has set. Fit changes those fields
+// way of sharing directions. set names the fields that the author has set. Fit changes only fields
 // of sharing, transport, groups, group_size, regroup and precision that come from the preset and
-// are not in set. They change together, to the first of these ways with which the plan can run:
+// are not in set. They change together, to the first of these combinations with which the plan can
+// run:
 //
 //   - own directions of each device, with scalars of 4 bits;
 //   - the same with scalars of 16 bits;
 //   - groups that devices of an open roster draw;
 //   - directions that all devices share.
 //
-// Fit returns one sentence that says what changed, and why. If nothing has to change, or no such
-// change helps, Fit changes nothing and returns "". Package plancheck reports what a plan still
-// lacks, such as a number for mu with secure=sum.
+// Fit returns one sentence that says what changed, and why. If no change is needed, or none helps,
+// Fit changes nothing and returns "". Package plancheck reports what a plan still lacks, such as a
+// number for mu with secure=sum.
 //
 // Call it after [New] and your own fields:
 //
@@ -119,8 +120,8 @@ func Fit(p *plan.Plan, set ...string) (note string) {
 		"plan has %s.", cause, strings.Join(changed, " "))
 }
 
-// firstManner returns p with the free fields of the first manner that leaves nothing to refuse;
-// nil: there is none.
+// firstManner returns p with the free fields of the first manner with which the plan can run, or
+// nil if there is none.
 func firstManner(p *plan.Plan, free []uint64, do func(left error) bool) *plan.Plan {
 	for _, m := range mannersFor(p) {
 		q := *p

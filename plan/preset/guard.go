@@ -7,20 +7,20 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Guard bounds what one device can do to a run: contributions count up to 8 times the usual length,
-// and claimed samples up to 8 median claims, see [plan.Plan].Bound and ClaimBound. Honest devices
-// are hardly ever cut. No paper has these bounds, so [Unbound] leaves them out; the plans of [New],
-// zofl plan and zofl demo have them. Noise has its own bound, and secure aggregation hides lengths
-// and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual length, so a
-// plan with transport=dense gets no Bound.
+// Guard bounds the influence of one device on a run: contributions count up to 8 times the usual
+// length, and claimed samples up to 8 median claims, see [plan.Plan].Bound and ClaimBound. Honest
+// devices are hardly ever cut. No paper has these bounds, so [Unbound] leaves them out; the plans
+// of [New], zofl plan and zofl demo have them. Noise has its own bound, and secure aggregation
+// hides lengths and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual
+// length, so a plan with transport=dense gets no Bound.
 //
 // With secure=sum a lying coordinator can learn the sum of very few devices, see
 // [secagg.SmallestSum]. To prevent that, Guard makes devices agree on lists, in private runs of up
 // to 100 devices a round. In other runs it raises Quorum to three quarters of the devices that a
 // round asks, if these are few enough for it to matter.
 //
-// Call it after your own fields. Guard keeps a bound that a plan already has, and a field whose
-// name is in set: an author may want none.
+// Call it after your own fields. Guard leaves alone a bound that a plan already has, and a field
+// whose name is in set: an author may want no bound.
 func Guard(p *plan.Plan, set ...string) {
 	if p.Secure > 0 {
 		guardSum(p, set)

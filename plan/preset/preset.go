@@ -51,15 +51,15 @@ func names(list []Info) (names []string) {
 }
 
 // New returns a plan of the named method for a run over dim parameters, with a fresh random run
-// key, and with the bounds of [Guard] on what one device can do. You can change every other field
-// before the run starts. Then [Fit] adapts how devices of zofl share directions. A round asks 10
-// devices, closes at 10 contributors or after 30 seconds, and needs at least 5; mezo has one
+// key, and with the bounds of [Guard] on the influence of one device. You can change every other
+// field before the run starts. Then [Fit] adapts how devices of zofl share directions. A round asks
+// 10 devices, closes at 10 contributors or after 30 seconds, and needs at least 5; mezo has one
 // device. [Few] adapts the plan to fewer members. An unknown name is a [*plan.Error].
 //
 // DPClip, Secure and transport=dense exclude bounds: for these, begin with [Unbound] and call Guard
 // after your own fields.
 //
-// Only zofl and zofl-shared find their step. All others have a step that was chosen for other
+// Only zofl and zofl-shared find their step. The step of every other preset was chosen for other
 // models, and may not train yours: [Warnings] says so.
 func New(name, run string, dim uint64) (*plan.Plan, error) {
 	p, err := Unbound(name, run, dim)
@@ -70,14 +70,14 @@ func New(name, run string, dim uint64) (*plan.Plan, error) {
 	return p, nil
 }
 
-// Unbound returns what [New] does, without bounds: the method as its paper has it. With Bound 0 one
-// lying device can ruin a run. So use it with devices that you trust, or to compare methods.
+// Unbound is [New] without bounds: the method as in its paper. With Bound 0 one lying device can
+// ruin a run. So use it with devices that you trust, or to compare methods.
 func Unbound(name, run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(all(), name, run, dim)
 }
 
-// UnboundDecomflAdam does what [Unbound] does, for the preset decomfl-adam. A program that uses no
-// other preset does not link their notes.
+// UnboundDecomflAdam is [Unbound] for the preset decomfl-adam. A program that uses no other preset
+// does not link their notes.
 func UnboundDecomflAdam(run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(beyondPresets, "decomfl-adam", run, dim)
 }

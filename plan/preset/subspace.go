@@ -2,7 +2,7 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// subspacePresets are ZOFedHT and the methods with which its paper compares it.
+// subspacePresets are ZOFedHT and the methods to which its paper compares it.
 var subspacePresets = []Info{
 	{Name: "zofedht", Source: "ZOFedHT, Algorithm 1 and equation (9)",
 		Notes: subspaceNotes + relayedNotes, apply: zofedht},

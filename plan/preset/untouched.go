@@ -21,8 +21,8 @@ type trial struct {
 	why    string  // the reason why its own step misses; empty: it hardly does
 }
 
-// trials are those of the presets that the experiment ran. A preset that finds its step has none.
-// For presets that compute most, only the smallest tasks were run, or none.
+// trials are the trials of the presets that the experiment ran. A preset that finds its step has
+// none. For presets that compute most, only the smallest tasks were run, or none.
 var trials = map[string]trial{
 	"decomfl": {tasks: 8, near: 1, behind: 52.8, from: "1", to: "256 or more",
 		why: whySlope + "1e-3 was published beside torch momentum 0.9, which makes steps 10 times " +
@@ -114,7 +114,8 @@ func (t trial) only() string {
 // untried is the text for presets without a trial.
 const untried = "Its step was not tried on other models: zofl tune finds one on yours."
 
-// told returns a preset whose notes end with the result of its trial, or say that there is none.
+// told returns a preset whose notes end with the result of its trial, or say that there is no
+// trial.
 func (i Info) told() Info {
 	var own plan.Plan
 	i.apply(&own)
@@ -126,9 +127,9 @@ func (i Info) told() Info {
 	return i
 }
 
-// Warnings returns what an author should know before the run begins, a paragraph each. It warns of
-// a step that is still the preset's, because that was chosen for other models, and says how to find
-// another. A plan with another step, or whose devices find the step, gets no warning.
+// Warnings returns what an author should know before the run begins, one paragraph each. It warns
+// of a step that is still the preset's, because that was chosen for other models, and says how to
+// find another. A plan with another step, or whose devices find the step, gets no warning.
 func Warnings(p *plan.Plan) []string {
 	list := List()
 	at := slices.IndexFunc(list, func(i Info) bool { return i.Name == p.Preset })

@@ -172,7 +172,7 @@ func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip
 	return w.record(a, r)
 }
 
-// head writes what precedes the record.
+// head writes the bytes before the record.
 func (w *writer) head(a *wire.Announcement, tip wire.Tip) {
 	flags := byte(0)
 	if a.Attempt > 0 {
@@ -204,7 +204,7 @@ func (w *writer) head(a *wire.Announcement, tip wire.Tip) {
 	w.is(&w.parts.Fields)
 }
 
-// announcement reads what precedes the record.
+// announcement reads the bytes before the record.
 func (r *reader) announcement(a *Announcement) {
 	flags := r.byte("flags")
 	if flags >= flagsEnd {

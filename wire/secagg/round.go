@@ -40,9 +40,9 @@ func (s Step) String() string {
 	return "none"
 }
 
-// A Round says who adds what. All devices and the server know it before the first step, and every
-// key depends on all of it. So devices that were given different rounds cannot read each other's
-// messages.
+// A Round names the members of a sum and its parameters. All devices and the server know it before
+// the first step, and every key depends on all of it. So devices that were given different rounds
+// cannot read each other's messages.
 type Round struct {
 	// Context names the round: the run, the record, the attempt and the hash of the log so far. No
 	// two rounds of a run have the same. At most MostContext bytes.

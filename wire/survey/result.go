@@ -1,6 +1,6 @@
 package survey
 
-// A Result is what devices answered to a survey, and what followed.
+// A Result is what devices answered to a survey, and the consequence.
 type Result struct {
 	Kind    string  // what was asked
 	Answers uint32  // devices that answered

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// A Kind says what a survey asks for.
+// A Kind says which losses a survey asks for.
 type Kind uint8
 
 const (

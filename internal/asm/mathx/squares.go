@@ -90,7 +90,7 @@ func unpack(a, b reg.VecVirtual) (even, odd reg.VecVirtual) {
 	return even, odd
 }
 
-// halves joins the low halves of a and b, or with selection 0x31 the high ones.
+// halves joins the low halves of a and b, or the high ones with selection 0x31.
 func halves(selection uint64, a, b reg.VecVirtual) reg.VecVirtual {
 	v := YMM()
 	VPERM2F128(Imm(selection), b, a, v)

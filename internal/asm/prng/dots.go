@@ -47,7 +47,7 @@ func (s *sums) halves(z reg.VecVirtual) [2]reg.VecVirtual {
 	return [2]reg.VecVirtual{low, high}
 }
 
-// add adds the products of vector i of elements, z, and those at x.
+// add adds the products of vector i of elements, z, and the elements at x.
 func (s *sums) add(i int, z reg.VecVirtual, x reg.Register) {
 	for half, v := range s.halves(z) {
 		w := s.m.vector()

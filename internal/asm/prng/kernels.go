@@ -74,7 +74,7 @@ func begin(name, params, doc string) {
 	Doc(name + " " + doc)
 }
 
-// eachRow is the loop over the rows of a kernel. What follows the loop comes last.
+// eachRow is the loop over the rows of a kernel. The code after the loop comes last.
 func eachRow(m machine, body func(w []reg.VecVirtual, table reg.Register), last ...func()) {
 	rows, l, table := Load(Param("rows"), GP64()), Load(Param("l"), GP64()),
 		Load(Param("table"), GP64())

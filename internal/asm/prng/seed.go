@@ -59,8 +59,8 @@ func (p *philox) rounds(m machine) {
 	}
 }
 
-// newPhilox sets the registers of a generator; the first words of the counters are those
-// of the lanes.
+// newPhilox sets the registers of a generator. The first words of the counters are the first words
+// of the lanes' counters.
 func newPhilox(m machine, xor func(ops ...Op)) *philox {
 	p := &philox{xor: xor}
 	p.m0, p.m1 = constant(m, philoxM0), constant(m, philoxM1)

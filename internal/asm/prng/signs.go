@@ -121,7 +121,7 @@ func perturbPairSigns(m machine) {
 	})
 }
 
-// eachWord is the loop over words of 32 signs. What follows the loop comes last.
+// eachWord is the loop over words of 32 signs. The code after the loop comes last.
 func eachWord(m machine, body func(a signer), last ...func()) {
 	words, s := Load(Param("words"), GP64()), Load(Param("s"), GP64())
 	a := m.signer()

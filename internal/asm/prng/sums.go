@@ -79,7 +79,7 @@ func transpose(s reg.Register) (w [8]reg.VecVirtual) {
 	return w
 }
 
-// swap exchanges the bits of hi under mask with those of lo under mask<<shift.
+// swap exchanges the bits of hi under mask with the bits of lo under mask<<shift.
 func swap(lo, hi, mask reg.VecVirtual, shift uint64) {
 	t := YMM()
 	VPSRLQ(Imm(shift), lo, t)

@@ -1,5 +1,5 @@
-// Package disktest simulates a disk in memory whose power can be cut, for tests of
-// programs that must survive that, and for simulations.
+// Package disktest simulates, in memory, a disk whose power can be cut. It serves tests of programs
+// that must survive that, and simulations.
 //
 // A [Disk] is a [disk.FS] that knows which of its content is durable.
 // [Disk.States] enumerates the states that a power cut could leave, [Disk.Crash]

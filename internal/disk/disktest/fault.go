@@ -65,7 +65,7 @@ func (d *Disk) FailReads(err error) {
 	d.faults.read = err
 }
 
-// Limit limits the bytes of all files together. A WriteAt beyond it writes the part that
+// Limit limits the bytes of all files together. A WriteAt beyond that size writes the part that
 // fits and returns ENOSPC.
 func (d *Disk) Limit(bytes int64) {
 	d.mu.Lock()

@@ -48,7 +48,7 @@ func resize(b []byte, size int64) []byte {
 	return b
 }
 
-// A file has the bytes that programs read and those that the disk has.
+// A file has two contents: the bytes that programs read, and the bytes that the disk has.
 //
 // Invariant: data is durable with all changes applied.
 type file struct {
@@ -107,7 +107,7 @@ func (f *file) forget() {
 	f.changes = kept
 }
 
-// settle decides what a power cut leaves of the file. The numbers of decisions and of their
+// settle decides which bytes of the file survive a power cut. The numbers of decisions and of their
 // options do not depend on earlier decisions; option 0 keeps everything.
 func (f *file) settle(pick func(options int) int) {
 	if len(f.changes) == 0 {
@@ -147,7 +147,7 @@ func (f *file) ends() (floor, top int64) {
 	return floor, top
 }
 
-// settleWrite applies those sectors of a write that are kept.
+// settleWrite applies the surviving sectors of a write.
 func settleWrite(b []byte, c change, floor int64, pick func(int) int) []byte {
 	for off := c.off; off < c.end(); {
 		next := min(off-off%disk.Sector+disk.Sector, c.end())
@@ -169,8 +169,8 @@ func settleWrite(b []byte, c change, floor int64, pick func(int) int) []byte {
 	return b
 }
 
-// allCuts is the number of undurable bytes up to which a file may end at any of them. With
-// more, it ends near either end, or at most a byte from the border of a sector.
+// allCuts is the number of undurable bytes up to which a file may end after any of them. With more,
+// it ends near either end, or at most a byte from the border of a sector.
 const allCuts = 256
 
 // cutsBetween returns the possible ends of a file with floor durable bytes, the shortest

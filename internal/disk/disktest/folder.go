@@ -24,7 +24,7 @@ func (r *rename) apply(names map[string]*node) {
 	}
 }
 
-// A folder has the names that programs see and those that the disk has.
+// A folder has two lists of names: the names that programs see, and the names that the disk has.
 //
 // Invariant: names is durable with all changes applied.
 type folder struct {
@@ -46,7 +46,7 @@ func (f *folder) sync() {
 	f.durable, f.changes = maps.Clone(f.names), nil
 }
 
-// settle decides what a power cut leaves of the names.
+// settle decides which names survive a power cut.
 func (f *folder) settle(pick func(options int) int) {
 	if len(f.changes) == 0 {
 		return

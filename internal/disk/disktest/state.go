@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// settle decides what a power cut leaves of everything below n, in an order that does not
+// settle decides which of the contents below n survive a power cut, in an order that does not
 // depend on the decisions.
 func settle(n *node, pick func(options int) int) {
 	seen := map[*node]bool{}
@@ -48,7 +48,7 @@ func (f *folder) children() []*node {
 
 // Limits of [Disk.States].
 const (
-	// Exhaustive is the number of combinations of decisions up to which all are tried.
+	// Exhaustive is the number of combinations of decisions up to which all combinations are tried.
 	Exhaustive = 2048
 	// Sampled is the number of combinations drawn if there are more.
 	Sampled = 512
@@ -185,8 +185,8 @@ func (d *Disk) Crash(r *rand.Rand) {
 	d.restart()
 }
 
-// Kill ends the process: what it wrote remains, and a power cut can still lose it; its
-// locks and open files are gone, and there are no faults.
+// Kill ends the process. Bytes that it wrote remain, but a power cut can still lose them; its locks
+// and open files are gone, and there are no faults.
 func (d *Disk) Kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,9 +2,9 @@ package disktest
 
 import "iter"
 
-// Crashes calls run repeatedly with an empty disk, whose power goes off after no change,
-// after one, and so on until run makes no more changes. Each time it yields every state
-// that this may leave. Run must do the same each time, as far as the disk allows.
+// Crashes calls run repeatedly with an empty disk. The power goes off after no change, after one
+// change, and so on, until run makes no more changes. Each time it yields every state that this may
+// leave. Run must do the same each time, as far as the disk allows.
 func Crashes(run func(*Disk)) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		for n := 0; ; n++ {

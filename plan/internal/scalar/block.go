@@ -15,16 +15,16 @@ import (
 // Every c is exact in float32: r has 11 bits of significand, and step (q+1/2) at most 10.
 //
 // A block is r, 2 bytes, and then 16-bit words, all little-endian. Codes are two's complement; the
-// first is in the lowest bits of the first word. What is left of the last word is zero.
+// first is in the lowest bits of the first word. The unused bits of the last word are zero.
 type Quantizer struct {
 	bits int
 	step float64
 }
 
-// The step of [Int2] is that of the smallest mean square error for normal scalars as a fraction of
-// few bits. With 1 instead, scalars of one absolute value would lie on an edge between codes, where
-// 1 becomes 1.5 and -1 becomes -0.5. [Int4] reaches to 2.5 r, with an error 4 % above the smallest,
-// and [Int8] to 4 r.
+// The step of [Int2] is the one with the smallest mean square error for normal scalars, as a
+// fraction of few bits. With 1 instead, scalars of one absolute value would lie on an edge between
+// codes, where 1 becomes 1.5 and -1 becomes -0.5. [Int4] reaches to 2.5 r, with an error 4 % above
+// the smallest, and [Int8] to 4 r.
 var (
 	Int8 = Quantizer{8, 1.0 / 32}
 	Int4 = Quantizer{4, 0.3125}

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/internal/half"
 )
 
-// A Code is how scalars are encoded: plan.Precision, which documents it. Its methods are those of
+// A Code is how scalars are encoded: plan.Precision, which documents it. It has the methods of
 // Precision.
 type Code uint8
 
@@ -96,7 +96,7 @@ func (v Code) Append(dst []byte, block []float32) []byte {
 	return dst
 }
 
-// Round sets a block to what its receiver reads.
+// Round sets a block to the values that its receiver reads.
 func (v Code) Round(block []float32) {
 	if v == single {
 		return
