@@ -71,6 +71,7 @@ type Client struct {
 	memory   memory
 
 	member    membership
+	session   session
 	backoff   retry.Backoff
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last one reported

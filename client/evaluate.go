@@ -17,21 +17,26 @@ const evaluateWithin = 5 * time.Minute
 // errAsked: a round asked this device during an evaluation.
 var errAsked = errors.New("a round asks this device")
 
-// reportState sends the digest and metrics that the plan asks for. The state is that after record
-// a.N-1. It follows the contribution, so it never delays the round.
-func (c *Client) reportState(ctx context.Context, a *arrival) error {
-	if err := c.reportDigest(ctx, a); err != nil {
-		return err
+// reportState sends the digest and metrics that the plan asks for. It follows the contribution, so
+// it never delays the round.
+func (c *Client) reportState(ctx context.Context) (next, error) {
+	if err := c.reportDigest(ctx, c.session.newest); err != nil {
+		return next{}, err
 	}
-	return c.reportMetrics(ctx, a)
+	if every := uint64(c.follower.Plan().EvalEvery); every > 0 {
+		return c.reportMetrics(ctx, c.session.newest, every)
+	}
+	return goOn((*Client).acted)
 }
 
 // reportDigest sends the digest of the present state, if a round asks this device.
 func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
-	if a.State != wire.Open || !c.asks(a, c.follower.Plan()) {
+	p, n := c.follower.Plan(), c.follower.N()
+	if every := uint64(p.DigestEvery); every == 0 || n%every != 0 ||
+		a.State != wire.Open || !c.asks(a, p) {
 		return nil
 	}
-	frame, reported := c.follower.Unreported(c.follower.N())
+	frame, reported := c.follower.Unreported(n)
 	if frame == nil {
 		return nil
 	}
@@ -40,15 +45,18 @@ func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 }
 
 // reportDigests sends all digests that a passive replica has not reported yet.
-func (c *Client) reportDigests(ctx context.Context) error {
+func (c *Client) reportDigests(ctx context.Context) (next, error) {
 	for {
 		frame, reported := c.follower.Unreported(0)
 		if frame == nil {
-			return nil
+			return goOn((*Client).acted)
 		}
 		sent, err := c.link.Publish(ctx, c.follower.Plan().Shards, frame)
-		if err != nil || !sent {
-			return err // offline: try again at the next announcement
+		switch {
+		case err != nil:
+			return next{}, err
+		case !sent: // offline: try again at the next announcement
+			return goOn((*Client).acted)
 		}
 		reported()
 	}
@@ -56,29 +64,27 @@ func (c *Client) reportDigests(ctx context.Context) error {
 
 // reportMetrics has the app measure the model and sends the metrics, if the round drew this device
 // for that. It also does so after the run's last record.
-func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
+func (c *Client) reportMetrics(ctx context.Context, a *arrival, every uint64) (next, error) {
 	r := c.follower.Replica()
 	plan, n := r.Plan(), r.N()
-	if every := uint64(plan.EvalEvery); every == 0 || n%every != 0 && r.Ended() == nil {
-		return nil
-	}
-	if !c.prober.Evaluates() || c.evaluated == n ||
+	if n%every != 0 && r.Ended() == nil || !c.prober.Evaluates() || c.evaluated == n ||
 		!a.Cohort.Evaluates(plan.Run, n, a.Cohort.EvalShare(plan), c.member.slot, c.cfg.ID) {
-		return nil
+		return goOn((*Client).acted)
 	}
 	if c.prober.Accepts(ctx, plan) != nil {
-		return nil // the next round that asks this device says so
+		return goOn((*Client).acted) // the next round that asks this device says so
 	}
 	c.evaluated = n
 	reply, err := c.measure(ctx, plan)
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return next{}, context.Cause(ctx)
 	case err != nil:
 		c.cfg.Logger.Warn("evaluation failed", "record", n, "err", err)
-		return c.report(Progress{State: Waiting, Err: fmt.Errorf("evaluation: %w", err)})
+		p := waiting(fmt.Errorf("evaluation: %w", err))
+		return telling(p, (*Client).acted)
 	}
-	return c.send(ctx, reply.Append(nil))
+	return next{then: (*Client).acted}, c.send(ctx, reply.Append(nil))
 }
 
 // evaluationContext returns a context that ends with ctx or after evaluateWithin. It also ends when

@@ -6,54 +6,27 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/follow"
-	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
-// follow handles queued announcements. It applies records up to the head of each announcement, and
-// acts on the last one whose head it reached. done says that the run has ended.
-func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err error) {
-	var newest *arrival
-	for i := range queue {
-		a := &queue[i]
-		at, err := c.reach(ctx, a)
-		if err != nil {
-			return false, err
-		}
-		if at {
-			newest = a
-		}
+// hear brings the replica to the head of the next announcement in the queue. After the last of them
+// it acts on the newest one whose head it reached. It reports why it did not reach a head, because
+// the next announcement is another chance.
+func (c *Client) hear(ctx context.Context) (next, error) {
+	if len(c.session.queue) == 0 {
+		return goOn((*Client).complete)
 	}
-	if newest == nil || c.follower.N() != newest.head.Last || c.inbox.prolongs(newest) {
-		return false, nil
-	}
-	standing, err := c.follower.Complete(ctx, &newest.head)
-	if err == nil && standing.Whole {
-		err = c.act(ctx, newest)
-	}
-	switch {
-	case err != nil:
-		return false, err
-	case standing.Ended:
-		return true, c.report(Progress{State: Ended})
-	case !standing.Whole:
-		return false, nil
-	}
-	return false, c.keepIfDue()
-}
-
-// reach brings the replica to the head of an announcement, and says whether it got there. It
-// returns only errors that end Run. It reports all other errors, because the next announcement is
-// another chance.
-func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
+	a := &c.session.queue[0]
+	c.session.queue = c.session.queue[1:]
 	if a.head.Last == 0 {
 		c.inbox.refuse()
 		err := fmt.Errorf("%w: %d records before record %d", errUnusable, a.Records.Len(), a.N)
-		return false, c.unreachable(a, err)
+		return c.unreachable(a, err)
 	}
 	if a.State == wire.Paused && a.head.Last < c.follower.N() {
 		// The log may have lost records of which this device has the last copy: wait for a person.
-		return false, c.report(Progress{State: Paused, Reason: a.Reason})
+		p := Progress{State: Paused, Reason: a.Reason}
+		return telling(p, (*Client).hear)
 	}
 	epoch := c.follower.Epoch()
 	standing, err := c.follower.To(ctx, &a.head)
@@ -61,43 +34,77 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 		c.rejoin()
 	}
 	switch {
-	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
-	case errors.Is(err, follow.ErrNotOurs):
-		return false, c.claim(ctx, err)
-	case retry.Final(err):
-		return false, err
+	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
+		return c.claim(ctx, err)
 	case err != nil:
-		return false, c.unreachable(a, err)
+		if err := ends(ctx, err); err != nil {
+			return next{}, err
+		}
+		return c.unreachable(a, err)
 	}
-	return standing.At, nil
+	if standing.At {
+		c.session.newest = a
+	}
+	return goOn((*Client).hear)
 }
 
 // unreachable reports why the replica did not reach a head.
-func (c *Client) unreachable(a *arrival, err error) error {
+func (c *Client) unreachable(a *arrival, err error) (next, error) {
 	c.cfg.Logger.Warn("cannot follow the log", "record", a.N, "err", err)
-	return c.report(Progress{State: CatchingUp, Err: err})
+	p := Progress{State: CatchingUp, Err: err}
+	return telling(p, (*Client).hear)
+}
+
+// complete completes the state at the head that the replica reached, and acts on its announcement.
+func (c *Client) complete(ctx context.Context) (next, error) {
+	a := c.session.newest
+	if a == nil || c.follower.N() != a.head.Last || c.inbox.prolongs(a) {
+		return goOn((*Client).heard)
+	}
+	standing, err := c.follower.Complete(ctx, &a.head)
+	switch {
+	case err != nil:
+		return next{}, err
+	case standing.Whole:
+		return c.act(ctx, a)
+	case standing.Ended:
+		return telling(Progress{State: Ended}, nil)
+	}
+	return goOn((*Client).heard)
 }
 
 // act does the work that an announcement asks for. The replica is at its head.
-func (c *Client) act(ctx context.Context, a *arrival) error {
-	if c.cfg.Passive != nil {
-		return c.watch(ctx, a)
-	}
+func (c *Client) act(ctx context.Context, a *arrival) (next, error) {
 	switch {
+	case c.cfg.Passive != nil:
+		return c.watch(ctx, a)
 	case a.State == wire.Paused:
-		if err := c.report(Progress{State: Paused, Reason: a.Reason}); err != nil {
-			return err
-		}
 		c.endBackoff(ctx)
+		p := Progress{State: Paused, Reason: a.Reason}
+		return telling(p, (*Client).reportState)
 	case a.State == wire.Open && c.follower.Replica().Ended() == nil:
-		p, err := c.work(ctx, a)
-		if err == nil {
-			err = c.report(p)
-		}
-		if err != nil {
-			return err
-		}
+		return c.work(ctx, a)
 	}
-	return c.reportState(ctx, a)
+	return goOn((*Client).reportState)
+}
+
+// acted ends what the device does at a head: the run has ended there, or goes on.
+func (c *Client) acted(ctx context.Context) (next, error) {
+	if c.follower.Replica().Ended() != nil {
+		return telling(Progress{State: Ended}, nil)
+	}
+	if err := c.keepIfDue(); err != nil {
+		return next{}, err
+	}
+	return goOn((*Client).heard)
+}
+
+// heard goes on once the announcements that came are followed.
+func (c *Client) heard(ctx context.Context) (next, error) {
+	c.session.newest = nil
+	c.keepalive.set(c.follower.Plan().Reannounce)
+	if c.member.rejoinDue() || c.link.News() {
+		return goOn((*Client).look)
+	}
+	return goOn((*Client).listen)
 }

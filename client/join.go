@@ -10,7 +10,6 @@ import (
 
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/link"
-	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -59,19 +58,22 @@ func (m *membership) rejoinDue() bool {
 	return due
 }
 
-// join asks for a slot until the coordinator answers, unless an earlier Run got one. A device
-// without a plan gets the plan first, and asks for a slot only if it can run that plan.
-func (c *Client) join(ctx context.Context) error {
-	for !c.member.joined {
-		reply, err := insist(ctx, c, c.askToJoin)
-		if err == nil {
-			err = c.accept(ctx, &reply)
-		}
-		if err != nil {
-			return err
-		}
+// enter gets what a client needs before it subscribes: the plan and, for a device, its slot. A
+// device without a plan gets the plan first, and asks for a slot only if it can run that plan.
+func (c *Client) enter(ctx context.Context) (next, error) {
+	switch {
+	case c.follower.Replica().Ended() != nil && !c.member.joined:
+		return goOn((*Client).stillEnded)
+	case c.cfg.Passive != nil:
+		return goOn((*Client).begin)
+	case c.member.joined: // by an earlier Run
+		return next{}, nil
 	}
-	return nil
+	reply, err := c.askToJoin(ctx)
+	if err != nil {
+		return c.unanswered(ctx, err, (*Client).enter)
+	}
+	return next{then: (*Client).enter}, c.accept(ctx, &reply)
 }
 
 // askToJoin tells the coordinator this device's state, and asks for its slot.
@@ -86,39 +88,17 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	return c.link.Join(ctx, &known)
 }
 
-// insist asks until a coordinator answers. Its error is the cause of ctx, or ends Run.
-func insist[T any](
-	ctx context.Context, c *Client, ask func(context.Context) (T, error),
-) (T, error) {
-	pause := c.pauses.First()
-	for {
-		answer, err := ask(ctx)
-		if err == nil {
-			return answer, nil
-		}
-		c.cfg.Logger.Info("not joined yet", "err", err, "retry", pause)
-		if err := c.unanswered(ctx, err); err != nil {
-			return answer, err
-		}
-		// The pause is drawn from the whole range, so that devices that lost their coordinator do not
-		// return together.
-		if err := retry.Sleep(ctx, c.pauses.Jitter(pause)); err != nil {
-			return answer, err
-		}
-		pause = c.pauses.Next(pause)
+// unanswered asks again after a pause, since no coordinator answered.
+func (c *Client) unanswered(ctx context.Context, err error, again step) (next, error) {
+	if err := ends(ctx, err); err != nil {
+		return next{}, err
 	}
-}
-
-// unanswered reports that a question brought no answer, unless that ends Run: then it returns the
-// cause of ctx, or the error.
-func (c *Client) unanswered(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case retry.Final(err):
-		return err
-	}
-	return c.report(joining(err))
+	// The pause is drawn from the whole range, so that devices that lost their coordinator do not
+	// return together.
+	c.cfg.Logger.Info("not joined yet", "err", err, "retry", c.session.pause)
+	wait := c.pauses.Jitter(c.session.pause)
+	c.session.pause = c.pauses.Next(c.session.pause)
+	return next{Progress: joining(err), tells: true, wait: wait, then: again}, nil
 }
 
 // joining returns the progress of a device that has not joined yet.
@@ -170,52 +150,67 @@ func refused(reply *wire.JoinReply) error {
 // claim tells the run which record this device holds and the log does not. It returns notOurs once
 // the coordinator lets the device go back. Until then the device keeps its state, which may be the
 // last copy of the lost records: the claim pauses the run until a person decides.
-func (c *Client) claim(ctx context.Context, notOurs error) error {
+func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 	if c.cfg.Passive != nil {
-		return notOurs
+		return next{}, notOurs
 	}
 	reply, err := c.askToJoin(ctx)
 	if err != nil { // the next announcement brings another chance
-		return c.unanswered(ctx, err)
+		return next{Progress: joining(err), tells: true, then: (*Client).hear}, ends(ctx, err)
 	}
-	return cmp.Or(refused(&reply), notOurs)
+	return next{}, cmp.Or(refused(&reply), notOurs)
 }
 
 // stillEnded asks whether the coordinator has the run whose end the checkpoint holds. It accepts
 // silence, because the coordinator may be gone for good.
-func (c *Client) stillEnded(ctx context.Context) error {
+func (c *Client) stillEnded(ctx context.Context) (next, error) {
 	err := c.follower.Confirm(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return next{}, context.Cause(ctx)
 	case errors.Is(err, follow.ErrNotOurs):
-		reply, final := insist(ctx, c, c.askToJoin) // a claim: the device keeps its model meanwhile
-		return cmp.Or(final, refused(&reply), err)
+		return goOn((*Client).claimEnd)
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator confirmed the run's end, keeping it", "err", err)
 	}
-	return nil
+	return next{}, nil
 }
 
-// askWhatIsOpen joins again after the device has subscribed. The answer carries the current
-// announcement, which would otherwise reach the device only when the coordinator repeats it. There
-// are two more reasons: the slot may have changed since an earlier Run, and a coordinator that lost
-// its log announces nothing until enough devices have joined. Silence is harmless.
-func (c *Client) askWhatIsOpen(ctx context.Context) error {
+// claimEnd claims the end of the run, which the log does not hold, until the coordinator answers.
+// The device keeps its model meanwhile.
+func (c *Client) claimEnd(ctx context.Context) (next, error) {
+	reply, err := c.askToJoin(ctx)
+	if err != nil {
+		return c.unanswered(ctx, err, (*Client).claimEnd)
+	}
+	return next{}, cmp.Or(refused(&reply), follow.ErrNotOurs)
+}
+
+// look asks where the run is. An announcement made before this client subscribed would otherwise
+// reach it only when the coordinator repeats it.
+//
+// A device joins again. There are two more reasons: the slot may have changed since an earlier Run,
+// and a coordinator that lost its log announces nothing until enough devices have joined. Silence
+// is harmless.
+func (c *Client) look(ctx context.Context) (next, error) {
+	if c.cfg.Passive != nil {
+		return goOn((*Client).pull)
+	}
 	reply, err := c.askToJoin(ctx)
 	switch {
-	case ctx.Err() != nil, retry.Final(err), errors.As(err, new(link.LaterError)):
-		return c.unanswered(ctx, err)
-	case err != nil:
+	case err == nil:
+	case errors.As(err, new(link.LaterError)):
+		return next{Progress: joining(err), tells: true, then: (*Client).listen}, ends(ctx, err)
+	default:
 		c.cfg.Logger.Info("no coordinator", "err", err)
 		c.rejoin() // the coordinator may be back, and count this device as absent
-		return nil
+		return next{then: (*Client).listen}, ends(ctx, err)
 	}
 	if err := c.accept(ctx, &reply); err != nil {
-		return err
+		return next{}, err
 	}
 	if len(reply.Announcement) > 0 {
 		c.inbox.put(reply.Announcement, true)
 	}
-	return nil
+	return goOn((*Client).listen)
 }

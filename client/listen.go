@@ -27,8 +27,8 @@ const (
 	longestRest  = time.Minute
 )
 
-// An ear subscribes to the announcements of a subject, and unsubscribes while there are too many.
-// The goroutine of Run owns it.
+// A listener subscribes to the announcements of a subject, and unsubscribes while there are too
+// many. The goroutine of Run owns it.
 type listener struct {
 	*Client
 	subject string
@@ -68,19 +68,19 @@ func (l *listener) due() <-chan struct{} {
 }
 
 // ask asks where the run is, if the device dropped announcements since the last question or is
-// unsubscribed. done says that the run has ended.
-func (l *listener) ask(ctx context.Context) (done bool, err error) {
+// unsubscribed.
+func (l *listener) ask(ctx context.Context) (next, error) {
 	_, now := l.inbox.refusals()
 	dropped := now - l.skipped
 	l.skipped = now
 	switch {
 	case l.sub == nil:
 		if err := l.reopen(ctx); err != nil {
-			return false, err
+			return next{}, err
 		}
 	case dropped == 0:
 		l.next, l.rest = nil, shortestRest
-		return false, nil
+		return goOn((*Client).listen)
 	case dropped >= deafAt:
 		l.cfg.Logger.Warn("flooded with announcements that bring nothing", "dropped", dropped,
 			"pause", l.rest)
@@ -89,7 +89,7 @@ func (l *listener) ask(ctx context.Context) (done bool, err error) {
 		l.rest = min(2*l.rest, longestRest)
 	}
 	l.wait()
-	return l.look(ctx)
+	return goOn((*Client).look)
 }
 
 // reopen subscribes again once the pause is over. Being offline is no error.
@@ -110,4 +110,42 @@ func (l *listener) wait() {
 	next := make(chan struct{}, 1)
 	time.AfterFunc(often/2+l.pauses.Jitter(often), func() { next <- struct{}{} })
 	l.next = next
+}
+
+// listen waits for what comes next: announcements, or a reason to ask where the run is.
+func (c *Client) listen(ctx context.Context) (next, error) {
+	idle := time.Now()
+	select {
+	case <-c.inbox.arrived: // first, where more than one is ready
+		c.session.queue = c.inbox.take()
+		return goOn((*Client).hear)
+	default:
+	}
+	select {
+	case <-ctx.Done():
+		return next{}, context.Cause(ctx)
+	case <-c.inbox.arrived:
+		c.session.queue = c.inbox.take()
+		return goOn((*Client).hear)
+	case <-c.session.listener.due():
+		return c.session.listener.ask(ctx)
+	case quiet := <-c.keepalive.quiet:
+		if retry.Final(quiet.err) {
+			return next{}, quiet.err
+		}
+		if c.inbox.lastHeard().After(quiet.noticed) ||
+			quiet.alive && quiet.noticed.Before(idle) {
+			// It is over, or was in a time when this device was busy and its connection good.
+			return goOn((*Client).listen)
+		}
+		return telling(waiting(quiet.err), (*Client).search)
+	}
+}
+
+// search asks where a silent run is.
+func (c *Client) search(ctx context.Context) (next, error) {
+	if err := c.keepIfDue(); err != nil {
+		return next{}, err
+	}
+	return goOn((*Client).look)
 }

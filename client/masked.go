@@ -15,29 +15,50 @@ import (
 
 // workMasked takes part in the attempt that a announces, once. Each attempt has its own keys. A
 // device that lost its keys waits for the next attempt.
-func (c *Client) workMasked(ctx context.Context, a *arrival) (Progress, error) {
+func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	r := c.follower.Replica()
-	p, tip := r.Plan(), r.Hash().Tip()
-	attempt := secagg.AttemptOf(p, &a.Announcement, tip)
-	if !c.outbox.BeginAttempt(attempt.Nonce()) {
-		return waiting(nil), nil
+	tip := r.Hash().Tip()
+	cfg := secagg.Config{Plan: r.Plan(), Attempt: secagg.AttemptOf(r.Plan(), &a.Announcement, tip),
+		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
+		Unmasks: func() error { return c.outbox.Unmask(a.N) }}
+	if !c.outbox.BeginAttempt(cfg.Attempt.Nonce()) {
+		return idle(nil)
 	}
 	if c.outbox.Unmasked(a.N) {
 		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: secagg.DeclineSpent}
 		err := c.send(ctx, reply.Append(nil))
-		return Progress{State: Waiting, Declined: reply.Reason}, err
+		return worked(Progress{State: Waiting, Declined: reply.Reason}, err)
 	}
-	frame := c.outbox.Frame(&a.Announcement, tip)
-	if frame == nil {
-		if why, abstains := c.abstains(ctx, a); abstains {
-			return waiting(why), nil
-		}
+	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
+		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
+			fault, err := c.unkept()
+			if fault != nil || err != nil {
+				return waiting(fault), err
+			}
+			return c.add(ctx, round.masks, frame)
+		}))
 	}
+	if why, abstains := c.abstains(ctx, a); abstains {
+		return idle(why)
+	}
+	t, err := c.task(ctx, a)
+	if err != nil {
+		return fails(ctx, err)
+	}
+	return telling(Progress{State: Working}, func(c *Client, ctx context.Context) (next, error) {
+		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
+			return c.compute(ctx, round, &t, c.sendMasked)
+		}))
+	})
+}
+
+// takePartMasked takes the steps of an attempt while answer computes and adds this device's part.
+func (c *Client) takePartMasked(ctx context.Context, a *arrival, cfg secagg.Config,
+	answer func(*working) (Progress, error),
+) (Progress, error) {
 	limited, cancel := context.WithDeadlineCause(ctx, a.closes, errDeadline)
 	defer cancel()
-	masks, err := secagg.Begin(limited, secagg.Config{Plan: p, Attempt: attempt,
-		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
-		Unmasks: func() error { return c.outbox.Unmask(a.N) }})
+	masks, err := secagg.Begin(limited, cfg)
 	if errors.Is(err, secagg.ErrOut) { // nothing that this device sends would show that it is back
 		c.rejoin()
 	}
@@ -47,36 +68,20 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (Progress, error) {
 	defer masks.Close()
 	round := c.working(ctx, a, masks)
 	defer round.end()
-	if frame != nil {
-		fault, err := c.unkept()
-		if fault != nil || err != nil {
-			return waiting(fault), err
-		}
-		return c.add(ctx, masks, frame)
-	}
-	return c.answerMasked(ctx, round)
+	return answer(round)
 }
 
-// answerMasked computes the scalars of an attempt, and adds them to the sum.
-func (c *Client) answerMasked(ctx context.Context, round *working) (Progress, error) {
-	t, err := c.task(ctx, round.a)
-	if err != nil {
-		return later(ctx, err)
-	}
-	reply, _, fault, err := c.compute(ctx, round, &t)
-	switch {
-	case err != nil:
-		return Progress{}, err
-	case fault != nil:
-		return c.decline(ctx, round.a, &reply, fault)
-	}
-	frame, fault, err := c.promise(round.a, &reply)
+// sendMasked stores a contribution, and adds it to the sum.
+func (c *Client) sendMasked(
+	ctx context.Context, round *working, r *wire.Reply, _ []float32,
+) (Progress, error) {
+	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
 		return waiting(fault), err
 	}
 	told, err := c.add(ctx, round.masks, frame)
 	if told.Contributed {
-		told.Loss = float64(reply.Loss) // frame may lack it
+		told.Loss = float64(r.Loss) // frame may lack it
 	}
 	return told, err
 }
@@ -93,7 +98,7 @@ func (c *Client) add(ctx context.Context, s *secagg.Session, frame []byte) (Prog
 		return Progress{}, context.Cause(ctx)
 	case err != nil:
 		c.cfg.Logger.Warn("scalars not summed", "record", r.N, "sent", sent, "err", err)
-		return later(ctx, err)
+		return waiting(err), ends(ctx, err)
 	case !sent:
 		return waiting(nil), nil
 	}

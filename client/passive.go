@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/client/internal/follow"
-	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -41,46 +40,41 @@ type Passive struct {
 }
 
 // begin asks for record 1 until a coordinator answers. A device gets record 1 when it joins.
-func (c *Client) begin(ctx context.Context) error {
+func (c *Client) begin(ctx context.Context) (next, error) {
 	if c.follower.N() > 0 {
-		return nil
+		return next{}, nil
 	}
-	record, err := insist(ctx, c, c.follower.FetchPlan)
+	record, err := c.follower.FetchPlan(ctx)
 	if err != nil {
-		return err
+		return c.unanswered(ctx, err, (*Client).begin)
 	}
-	return c.begins(ctx, record)
+	return next{}, c.begins(ctx, record)
 }
 
-// pull fetches the log up to its head, without waiting for an announcement. done says that the run
-// has ended. Silence is harmless.
-func (c *Client) pull(ctx context.Context) (done bool, err error) {
+// pull fetches the log up to its head, without waiting for an announcement. Silence is harmless.
+func (c *Client) pull(ctx context.Context) (next, error) {
 	head, err := c.follower.FetchHead(ctx)
 	switch {
-	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
-	case retry.Final(err), errors.Is(err, follow.ErrNotOurs):
-		return false, err
-	case err != nil:
-		c.cfg.Logger.Info("no coordinator", "err", err)
-		return false, nil
+	case err == nil:
+		c.session.queue = []arrival{{head: head}}
+		return goOn((*Client).hear)
+	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
+		return next{}, err
 	}
-	return c.follow(ctx, []arrival{{head: head}})
+	c.cfg.Logger.Info("no coordinator", "err", err)
+	return next{then: (*Client).listen}, ends(ctx, err)
 }
 
 // watch handles an announcement for a passive replica. The replica is at its head.
-func (c *Client) watch(ctx context.Context, a *arrival) error {
+func (c *Client) watch(ctx context.Context, a *arrival) (next, error) {
 	if err := c.accepts(ctx, c.follower.Plan()); err != nil {
-		return err
+		return next{}, err
 	}
-	p := Progress{State: Waiting}
+	p := waiting(nil)
 	if a.State == wire.Paused {
 		p = Progress{State: Paused, Reason: a.Reason}
 	}
-	if err := c.report(p); err != nil {
-		return err
-	}
-	return c.reportDigests(ctx)
+	return telling(p, (*Client).reportDigests)
 }
 
 // serves says whether this is a passive replica that serves snapshots.

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// report tells the Recorder the client's progress. Its error ends Run.
-func (c *Client) report(p Progress) error {
+// tell tells the Recorder the client's progress. Its error ends Run.
+func (c *Client) tell(p Progress) error {
 	c.state = p.State
 	r := c.follower.Replica()
 	p.N, p.Last, p.Round, p.Phase = r.N(), c.follower.Last(), r.Rounds(), r.Phase()
@@ -35,21 +35,21 @@ func contributed(loss float32) Progress {
 	return Progress{State: Waiting, Contributed: true, Loss: float64(loss)}
 }
 
-// later returns the consequence of an error in the work on a round. If the error is final, Run
-// ends; otherwise the device waits for the next announcement.
-func later(ctx context.Context, err error) (Progress, error) {
+// ends returns the error that ends a session where something failed with err: the cause of ctx, or
+// err itself if waiting does not cure it; nil: the next announcement is another chance.
+func ends(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return Progress{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	case retry.Final(err):
-		return Progress{}, err
+		return err
 	}
-	return waiting(err), nil
+	return nil
 }
 
 // reportAside reports a fault that does not change the client's state.
 func (c *Client) reportAside(err error) error {
-	return c.report(Progress{State: c.state, Err: err})
+	return c.tell(Progress{State: c.state, Err: err})
 }
 
 // reportFollowing passes a report of the follower on.
@@ -57,7 +57,7 @@ func (c *Client) reportFollowing(p follow.Progress) error {
 	if p.Aside {
 		return c.reportAside(p.Err)
 	}
-	return c.report(Progress{
+	return c.tell(Progress{
 		State: CatchingUp, Snapshot: p.Snapshot, Vector: p.Vector,
 		Received: p.Received, Size: p.Size, Err: p.Err,
 	})
@@ -65,5 +65,5 @@ func (c *Client) reportFollowing(p follow.Progress) error {
 
 // reportUpload passes a report of the outbox on.
 func (c *Client) reportUpload(n, received, size uint64) error {
-	return c.report(Progress{State: Working, Vector: n, Received: received, Size: size})
+	return c.tell(Progress{State: Working, Vector: n, Received: received, Size: size})
 }

@@ -55,7 +55,7 @@ func (c *Client) Run(ctx context.Context) error {
 // hold the replica's last record.
 func (c *Client) takePart(ctx context.Context) error {
 	for {
-		err := c.session(ctx)
+		err := c.follow(ctx)
 		switch {
 		case err == nil, ctx.Err() != nil && err == context.Cause(ctx):
 			return err
@@ -77,7 +77,7 @@ func (c *Client) takePart(ctx context.Context) error {
 		if err := c.goBack(ctx); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
-		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
+		if err := c.tell(Progress{State: Joining, Err: err}); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
 	}
@@ -205,17 +205,59 @@ func (c *Client) forgetPlace() {
 	c.server.withdraw()
 }
 
-// session joins, subscribes and follows, on one log.
-func (c *Client) session(ctx context.Context) error {
-	if err := c.enter(ctx); err != nil {
+// A step is a part of what a session does. Its error ends the session.
+type step func(*Client, context.Context) (next, error)
+
+// next is what follows a step.
+type next struct {
+	Progress               // for the Recorder, if tells
+	tells    bool          // whether there is something to tell
+	wait     time.Duration // before the next step
+	then     step          // nil: there is no more to do
+}
+
+// goOn returns the next step of a step that has nothing to tell.
+func goOn(then step) (next, error) { return next{then: then}, nil }
+
+// telling returns the next step of a step that has something to tell.
+func telling(p Progress, then step) (next, error) {
+	return next{Progress: p, tells: true, then: then}, nil
+}
+
+// take takes steps until there is no more to do, and tells the Recorder what each returns.
+func (c *Client) take(ctx context.Context, first step) (err error) {
+	for at := (next{then: first}); at.then != nil && err == nil; {
+		if at, err = at.then(c, ctx); err == nil && at.tells {
+			err = c.tell(at.Progress)
+		}
+		if err == nil && at.wait > 0 {
+			err = retry.Sleep(ctx, at.wait)
+		}
+	}
+	return err
+}
+
+// A session is the time that a client follows one log without a break.
+type session struct {
+	pause    time.Duration // the longest before the next question to a silent coordinator
+	listener *listener
+	queue    []arrival // announcements that wait until the client follows them
+	newest   *arrival  // the last of them whose head the replica reached
+}
+
+// follow joins, subscribes and follows, for one session.
+func (c *Client) follow(ctx context.Context) error {
+	c.session = session{pause: c.pauses.First()}
+	if err := c.take(ctx, (*Client).enter); err != nil {
 		return err
 	}
 	if c.follower.Final() {
-		return c.report(Progress{State: Ended})
+		return c.tell(Progress{State: Ended})
 	}
 	c.inbox.take() // earlier announcements are outdated
 	subject := subjects.Announce(c.cfg.Run, subjects.Shard(c.cfg.ID, c.follower.Plan().Shards))
 	l := c.newListener(subject)
+	c.session.listener = l
 	if err := l.open(ctx); err != nil {
 		return err
 	}
@@ -231,87 +273,10 @@ func (c *Client) session(ctx context.Context) error {
 		}
 		defer sub.Unsubscribe()
 	}
-	if done, err := c.look(ctx); done || err != nil {
-		return err
-	}
-	if err := c.report(Progress{State: Waiting}); err != nil {
-		return err
-	}
-	return c.listen(ctx, l)
+	return c.take(ctx, (*Client).arrive)
 }
 
-// enter gets what a client needs before it subscribes: the plan and, for a device, its slot.
-func (c *Client) enter(ctx context.Context) error {
-	switch {
-	case c.follower.Replica().Ended() != nil && !c.member.joined:
-		return c.stillEnded(ctx)
-	case c.cfg.Passive != nil:
-		return c.begin(ctx)
-	}
-	return c.join(ctx)
-}
-
-// look asks where the run is. An announcement made before this client subscribed would otherwise
-// reach it only when the coordinator repeats it.
-func (c *Client) look(ctx context.Context) (done bool, err error) {
-	if c.cfg.Passive != nil {
-		return c.pull(ctx)
-	}
-	return false, c.askWhatIsOpen(ctx)
-}
-
-// listen follows announcements until the run ends.
-func (c *Client) listen(ctx context.Context, l *listener) error {
-	for {
-		idle := time.Now()
-		select {
-		case <-c.inbox.arrived: // first, where both are ready
-			if done, err := c.hear(ctx); done || err != nil {
-				return err
-			}
-			continue
-		default:
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-c.inbox.arrived:
-			if done, err := c.hear(ctx); done || err != nil {
-				return err
-			}
-		case <-l.due():
-			if done, err := l.ask(ctx); done || err != nil {
-				return err
-			}
-		case quiet := <-c.keepalive.quiet:
-			if retry.Final(quiet.err) {
-				return quiet.err
-			}
-			if c.inbox.lastHeard().After(quiet.noticed) ||
-				quiet.alive && quiet.noticed.Before(idle) {
-				continue // over, or in a time when this device was busy and its connection good
-			}
-			if err := c.report(Progress{State: Waiting, Err: quiet.err}); err != nil {
-				return err
-			}
-			if done, err := c.look(ctx); done || err != nil {
-				return err
-			}
-			if err := c.keepIfDue(); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// hear handles the announcements that wait.
-func (c *Client) hear(ctx context.Context) (done bool, err error) {
-	if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
-		return done, err
-	}
-	c.keepalive.set(c.follower.Plan().Reannounce)
-	if c.member.rejoinDue() || c.link.News() {
-		return c.look(ctx)
-	}
-	return false, nil
+// arrive is the first step of a client that has subscribed.
+func (c *Client) arrive(context.Context) (next, error) {
+	return telling(waiting(nil), (*Client).look)
 }

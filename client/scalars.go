@@ -10,32 +10,25 @@ import (
 )
 
 // workScalars answers a round with scalars.
-func (c *Client) workScalars(ctx context.Context, a *arrival) (Progress, error) {
-	if p, kept, err := c.sendAgain(ctx, a); kept {
-		return p, err
+func (c *Client) workScalars(ctx context.Context, a *arrival) (next, error) {
+	if fault, kept, err := c.sendAgain(ctx, a); kept {
+		return worked(waiting(fault), err)
 	}
 	if why, abstains := c.abstains(ctx, a); abstains {
-		return waiting(why), nil
+		return idle(why)
 	}
-	round := c.working(ctx, a, nil)
-	defer round.end()
 	t, err := c.task(ctx, a)
 	if err != nil {
-		return later(ctx, err)
+		return fails(ctx, err)
 	}
-	reply, _, fault, err := c.compute(ctx, round, &t)
-	switch {
-	case err != nil:
-		return Progress{}, err
-	case fault != nil:
-		return c.decline(ctx, a, &reply, fault)
-	}
-	return c.sendScalars(ctx, a, &reply)
+	return computing(a, t, nil, c.sendScalars)
 }
 
 // sendScalars stores and sends a contribution.
-func (c *Client) sendScalars(ctx context.Context, a *arrival, r *wire.Reply) (Progress, error) {
-	frame, fault, err := c.promise(a, r)
+func (c *Client) sendScalars(
+	ctx context.Context, round *working, r *wire.Reply, _ []float32,
+) (Progress, error) {
+	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
 		return waiting(fault), err
 	}

@@ -7,59 +7,62 @@ import (
 
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire"
 )
 
 // workVector answers a round with a vector, of which it sends only the pieces that the coordinator
 // lacks. It answers surveys with scalars.
-func (c *Client) workVector(ctx context.Context, a *arrival) (Progress, error) {
-	if p, kept, err := c.sendAgain(ctx, a); kept {
-		return p, err
+func (c *Client) workVector(ctx context.Context, a *arrival) (next, error) {
+	if fault, kept, err := c.sendAgain(ctx, a); kept {
+		return worked(waiting(fault), err)
 	}
 	if why, abstains := c.abstains(ctx, a); abstains {
-		return waiting(why), nil
+		return idle(why)
 	}
-	round := c.working(ctx, a, nil)
-	defer round.end()
 	if c.outbox.Uploads(&a.Announcement, c.follower.Replica().Hash().Tip()) {
-		return c.deliver(ctx, round)
+		round := c.working(ctx, a, nil)
+		defer round.end()
+		return worked(c.deliver(ctx, round))
 	}
-	t, err := c.taskFromMemory(ctx, a)
+	t, lost, err := c.taskFromMemory(ctx, a)
 	if err != nil {
-		return later(ctx, err)
+		return fails(ctx, err)
 	}
-	reply, vector, fault, err := c.compute(ctx, round, &t)
-	switch {
-	case err != nil:
-		return Progress{}, err
-	case fault != nil:
-		return c.decline(ctx, a, &reply, fault)
-	case vector == nil:
-		return c.sendScalars(ctx, a, &reply)
+	return computing(a, t, lost, c.sendVector)
+}
+
+// sendVector stores a contribution and sends its vector. A survey has none.
+func (c *Client) sendVector(
+	ctx context.Context, round *working, r *wire.Reply, vector []float32,
+) (Progress, error) {
+	if vector == nil {
+		return c.sendScalars(ctx, round, r, nil)
 	}
-	if err := c.outbox.PromiseVector(&a.Announcement, &reply, vector); err != nil {
+	if err := c.outbox.PromiseVector(&round.a.Announcement, r, vector); err != nil {
 		return Progress{}, err
 	}
 	return c.deliver(ctx, round)
 }
 
 // taskFromMemory returns the task of an announcement, together with results of this device's
-// earlier rounds.
-func (c *Client) taskFromMemory(ctx context.Context, a *arrival) (t probe.Task, err error) {
+// earlier rounds. lost names the results that the device no longer has.
+func (c *Client) taskFromMemory(
+	ctx context.Context, a *arrival,
+) (t probe.Task, lost, err error) {
 	r := c.follower.Replica()
 	if err := c.memory.prepare(r); err != nil {
-		return t, err
+		return t, nil, err
 	}
 	if err := c.memory.recall(ctx, r, c.outbox); err != nil {
-		return t, err
+		return t, nil, err
 	}
 	if t, err = c.task(ctx, a); err != nil {
-		return t, err
+		return t, nil, err
 	}
-	if lost := c.prober.Lost(r); lost != nil {
+	if lost = c.prober.Lost(r); lost != nil {
 		c.cfg.Logger.Warn(lost.Error(), "record", a.N)
-		err = c.reportAside(lost)
 	}
-	return t, err
+	return t, lost, nil
 }
 
 // deliver sends the stored vector before the round closes.
@@ -73,7 +76,7 @@ func (c *Client) deliver(ctx context.Context, round *working) (Progress, error) 
 		return Progress{}, context.Cause(ctx)
 	case err != nil: // the transfer resumes at the next announcement
 		c.cfg.Logger.Warn("vector not sent", "record", round.a.N, "err", err)
-		return later(ctx, err)
+		return waiting(err), ends(ctx, err)
 	case !sent:
 		return waiting(nil), nil
 	}

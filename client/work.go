@@ -25,17 +25,16 @@ var (
 // errUnusable: an announcement asks for something that the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round that a announces, if a asks this device. It returns the report for
-// the Recorder. It computes the answer once, and sends the same bytes whenever the round asks
-// again.
-func (c *Client) work(ctx context.Context, a *arrival) (Progress, error) {
+// work contributes to the round that a announces, if a asks this device. It computes the answer
+// once, and sends the same bytes whenever the round asks again.
+func (c *Client) work(ctx context.Context, a *arrival) (next, error) {
 	p := c.follower.Plan()
 	if !c.asks(a, p) {
-		return waiting(nil), nil
+		return idle(nil)
 	}
 	if err := possible(a, p); err != nil {
 		c.inbox.refuse()
-		return waiting(err), nil
+		return idle(err)
 	}
 	switch {
 	case p.Summed():
@@ -44,6 +43,19 @@ func (c *Client) work(ctx context.Context, a *arrival) (Progress, error) {
 		return c.workVector(ctx, a)
 	}
 	return c.workScalars(ctx, a)
+}
+
+// worked tells what became of the work on a round, before the device reports its state.
+func worked(p Progress, err error) (next, error) {
+	return next{Progress: p, tells: true, then: (*Client).reportState}, err
+}
+
+// idle is what follows where there is no more to do for a round. fault is the reason; nil: none.
+func idle(fault error) (next, error) { return worked(waiting(fault), nil) }
+
+// fails is what follows from an error in the work on a round.
+func fails(ctx context.Context, err error) (next, error) {
+	return worked(waiting(err), ends(ctx, err))
 }
 
 // asks says whether an announcement asks this device.
@@ -57,21 +69,21 @@ func (c *Client) asks(a *arrival, p *plan.Plan) bool {
 
 // sendAgain sends the reply that this device promised, if the coordinator lacks it. kept is false
 // if there is none.
-func (c *Client) sendAgain(ctx context.Context, a *arrival) (p Progress, kept bool, err error) {
+func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept bool, err error) {
 	repeats := c.member.repeats(a)
 	frame := c.outbox.Frame(&a.Announcement, c.follower.Replica().Hash().Tip())
 	if frame == nil {
-		return Progress{}, false, nil
+		return nil, false, nil
 	}
 	missing, ok := a.Missing()
 	if ok && !missing.Has(c.member.slot) || !ok && !repeats {
-		return waiting(nil), true, nil // the reply arrived, or is on its way
+		return nil, true, nil // the reply arrived, or is on its way
 	}
-	fault, err := c.unkept()
+	fault, err = c.unkept()
 	if fault == nil && err == nil {
 		err = c.send(ctx, frame)
 	}
-	return waiting(fault), true, err
+	return fault, true, err
 }
 
 // abstains says whether this device computes no answer to a round now, and why if that is worth
@@ -83,32 +95,40 @@ func (c *Client) abstains(ctx context.Context, a *arrival) (why error, abstains 
 	return nil, c.backsOff(ctx, a.N, c.lastChance(a))
 }
 
-// compute has the app evaluate a task. fault is why this device declines, or errSuperseded.
-func (c *Client) compute(
-	ctx context.Context, round *working, t *probe.Task,
-) (r wire.Reply, vector []float32, fault, err error) {
-	if err := c.report(Progress{State: Working}); err != nil {
-		return r, nil, nil, err
-	}
-	r, vector, fault = c.contribute(round, round.a, t)
-	switch {
-	case ctx.Err() != nil:
-		return r, nil, nil, context.Cause(ctx)
-	case round.superseded.Load():
-		return r, nil, errSuperseded, nil
-	}
-	r.N, r.Tip = round.a.N, c.follower.Replica().Hash().Tip()
-	return r, vector, fault, nil
+// A sender stores and sends the reply to a round, with the vector if there is one.
+type sender func(context.Context, *working, *wire.Reply, []float32) (Progress, error)
+
+// computing tells that the device works, and then computes a task. fault is what it tells, too.
+func computing(a *arrival, t probe.Task, fault error, send sender) (next, error) {
+	p := Progress{State: Working, Err: fault}
+	return telling(p, func(c *Client, ctx context.Context) (next, error) {
+		round := c.working(ctx, a, nil)
+		defer round.end()
+		return worked(c.compute(ctx, round, &t, send))
+	})
 }
 
-// decline stores and sends the reply of a device that does not contribute because of a fault. After
-// errSuperseded no coordinator waits for it.
+// compute has the app evaluate a task and sends the reply. It declines if the evaluation fails.
+func (c *Client) compute(
+	ctx context.Context, round *working, t *probe.Task, send sender,
+) (Progress, error) {
+	r, vector, fault := c.contribute(round, round.a, t)
+	r.N, r.Tip = round.a.N, c.follower.Replica().Hash().Tip()
+	switch {
+	case ctx.Err() != nil:
+		return Progress{}, context.Cause(ctx)
+	case round.superseded.Load(): // no coordinator waits for a reply
+		return waiting(errSuperseded), nil
+	case fault != nil:
+		return c.decline(ctx, round.a, &r, fault)
+	}
+	return send(ctx, round, &r, vector)
+}
+
+// decline stores and sends the reply of a device that does not contribute because of a fault.
 func (c *Client) decline(
 	ctx context.Context, a *arrival, r *wire.Reply, fault error,
 ) (Progress, error) {
-	if fault == errSuperseded {
-		return waiting(fault), nil
-	}
 	pause := time.Duration(0)
 	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
