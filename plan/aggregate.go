@@ -40,7 +40,7 @@ var aggregateSection = Section{
 			Doc: "records whose vectors are kept"},
 	}}
 
-// TermPrecision returns the precision of the scalars in records. It is the transport of
+// TermPrecision returns the precision of the scalars in records. It is the precision of
 // contributions, with one exception. If groups have scalars of few bits, a record holds means in
 // half precision, which no device sent: few bits would add their error a second time.
 func (p *Plan) TermPrecision() Precision {

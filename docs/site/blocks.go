@@ -40,7 +40,7 @@ func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 // formatter writes classes: the policy of the pages allows no styles within elements.
 var formatter = chtml.New(chtml.WithClasses(true))
 
-// lexer returns the lexer of a kind of block. What has none has no colors.
+// lexer returns the lexer of a kind of block. A block without such a language has no colors.
 func lexer(kind string) chroma.Lexer {
 	switch kind {
 	case "sh":

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// faults returns what is wrong with the pages of a site: links that lead nowhere, and content that
-// their policy forbids.
+// faults returns the faults in the pages of a site: links that lead nowhere, and content that their
+// policy forbids.
 func (s site) faults() (faults []string) {
 	names := map[string]map[string]bool{}
 	trees := map[string]*html.Node{}
@@ -43,7 +43,7 @@ func (s site) faults() (faults []string) {
 	return faults
 }
 
-// element returns what is wrong with an element of a page.
+// element returns the fault of an element of a page.
 func (s site) element(page string, n *html.Node,
 	names map[string]map[string]bool) (faults []string) {
 	if n.Type != html.ElementNode {
@@ -70,7 +70,7 @@ func (s site) element(page string, n *html.Node,
 	return faults
 }
 
-// lead returns what is wrong with a link to a place of the site.
+// lead returns the fault of a link to a place of the site.
 func (s site) lead(page, to string, names map[string]map[string]bool) []string {
 	name, anchor, anchored := strings.Cut(to, "#")
 	if name == "" {

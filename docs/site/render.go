@@ -115,7 +115,7 @@ func (p *page) head(n *ast.Heading, source []byte) {
 	}
 }
 
-// read adds text to what the search finds below the last heading.
+// read adds text to the section below the last heading, for the search.
 func (p *page) read(words string) {
 	if len(p.Headings) > 0 {
 		p.Headings[len(p.Headings)-1].words += words

@@ -86,7 +86,7 @@ func (s site) lay(all []section, pages []*page, i int) error {
 	return err
 }
 
-// dress adds what all pages share.
+// dress adds the parts that all pages share.
 func (s site) dress(pages []*page) error {
 	for _, name := range []string{"search.js", "icon.svg"} {
 		b, err := theme.ReadFile("theme/" + name)
@@ -108,8 +108,9 @@ func (s site) dress(pages []*page) error {
 	return err
 }
 
-// words returns what the search looks in: a script, because pages on a disk may load nothing
-// else. An item has a page, its title, a heading's name and text, and the words below it.
+// words returns the text in which the search looks. It is a script, because pages on a disk may
+// load nothing else. An item has a page, its title, a heading's name and text, and the words below
+// it.
 func words(pages []*page) ([]byte, error) {
 	var items [][5]string
 	for _, p := range pages {
