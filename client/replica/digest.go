@@ -8,7 +8,6 @@ import (
 	"hash"
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
-	"github.com/zofl/zofl/client/replica/internal/packed"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -27,7 +26,7 @@ func (r *Replica) Digest() [32]byte {
 // returns HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
 func (r *Replica) seal(root hash.Hash) [32]byte {
 	if hasRegisters(&r.plan) {
-		root.Write(packed.AppendWords(nil, r.registers()))
+		root.Write(digest.AppendWords(nil, r.registers()))
 	}
 	sum := root.Sum(nil)
 	if r.plan.Private() {

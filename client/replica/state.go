@@ -146,7 +146,7 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 		b = le.AppendUint64(le.AppendUint64(b, back.N), back.To)
 	}
 	if hasRegisters(&r.plan) {
-		b = packed.AppendWords(b, r.registers())
+		b = digest.AppendWords(b, r.registers())
 	}
 	return b
 }

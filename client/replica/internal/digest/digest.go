@@ -51,6 +51,15 @@ func PutBlock(block []byte, v []float32) int {
 	return n
 }
 
+// AppendWords appends LE32 of the number of words, and LE64 of each.
+func AppendWords(b []byte, list []uint64) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
+
 // Vectors returns the root hash after the blocks of all vectors, which have equal lengths.
 func Vectors(workers int, vectors ...[]float32) hash.Hash {
 	dim, block := len(vectors[0]), 0

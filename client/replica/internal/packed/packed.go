@@ -50,7 +50,7 @@ func (r *Reader) Count(most, size int) int {
 // Bytes reads a byte string: LE32 of its length, at most most, and its bytes, which alias Left.
 func (r *Reader) Bytes(most int) []byte { return r.Take(r.Count(most, 1)) }
 
-// Words reads what [AppendWords] wrote. It returns nil if there are none.
+// Words reads the words that digest.AppendWords wrote. It returns nil if there are none.
 func (r *Reader) Words() []uint64 {
 	n := r.Count(len(r.Left), 8)
 	if n == 0 {
@@ -66,13 +66,4 @@ func (r *Reader) Words() []uint64 {
 // AppendBytes appends LE32 of the length of p, and p.
 func AppendBytes(b, p []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
-}
-
-// AppendWords appends LE32 of the number of words, and LE64 of each.
-func AppendWords(b []byte, list []uint64) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
-	for _, v := range list {
-		b = binary.LittleEndian.AppendUint64(b, v)
-	}
-	return b
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
+
+	"github.com/zofl/zofl/client/replica/internal/digest"
 )
 
 // What was appended is read again, and no prefix of it reads as all.
@@ -12,8 +14,8 @@ func TestRoundTrip(t *testing.T) {
 	words := []uint64{1, 1 << 63, 7}
 	b := AppendBytes(nil, []byte("model"))
 	b = AppendBytes(b, nil)
-	b = AppendWords(b, words)
-	b = AppendWords(b, nil)
+	b = digest.AppendWords(b, words)
+	b = digest.AppendWords(b, nil)
 	b = binary.LittleEndian.AppendUint64(b, 1<<40)
 	for n := range len(b) + 1 {
 		r := Reader{Left: b[:n]}
