@@ -66,7 +66,7 @@ type Client struct {
 	follower *follow.Follower
 	prober   *probe.Prober
 	outbox   *outbox.Outbox
-	files    *files.Keeper
+	files    *files.Keeper // nil: this device has no store
 	server   *snapshotServer
 	memory   memory
 
@@ -96,9 +96,11 @@ func New(cfg Config) (*Client, error) {
 		}),
 	}
 	c.keepalive = newKeepalive(&cfg, c.link, c.inbox)
-	c.files = files.New(files.Config{
-		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
-	})
+	if cfg.Store != nil {
+		c.files = files.New(files.Config{
+			Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
+		})
+	}
 	c.prober = probe.New(probe.Config{
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
 		Accept: cfg.Accept, MaxBatch: cfg.MaxBatch,

@@ -39,7 +39,7 @@ func (c *Client) withheld(a *arrival) error {
 	switch {
 	case !device:
 		return nil
-	case !c.files.Keeps():
+	case c.files == nil:
 		return fmt.Errorf("%w: set Config.Store, which keeps it", errPrivacy)
 	case c.outbox.Contributed(a.N):
 		return fmt.Errorf("%w: record %d was answered under another announcement", errPrivacy, a.N)

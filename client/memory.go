@@ -49,7 +49,7 @@ func (m *memory) prepare(r *replica.Replica) error {
 		return nil
 	}
 	item, magic := memoryItem(plan)
-	if m.stored = item != "" && m.files.Keeps(); !m.stored {
+	if m.stored = item != "" && m.files != nil; !m.stored {
 		return nil
 	}
 	load := func(from io.Reader, size int64) error { return numbers.Load(from, size, plan) }
@@ -71,10 +71,10 @@ func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbo
 	return err
 }
 
-// save stores the memory if it changed. Its error is the Recorder's.
+// save stores the memory if it changed. There is a store. Its error is the Recorder's.
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
-	if !m.files.Keeps() || plan == nil || !numbers.Unsaved() ||
+	if plan == nil || !numbers.Unsaved() ||
 		numbers.Plan() != wire.HashRecord(r.PlanRecord()) {
 		return nil
 	}

@@ -121,6 +121,9 @@ func (c *Client) Load() error {
 // has its result already.
 func (c *Client) keepAtEnd() {
 	c.follower.FreeDownload()
+	if c.files == nil {
+		return
+	}
 	err := c.memory.save(c.follower.Replica())
 	if err == nil {
 		err = c.follower.Keep()
@@ -132,6 +135,9 @@ func (c *Client) keepAtEnd() {
 
 // keepIfDue saves a checkpoint and the memory when a checkpoint is due.
 func (c *Client) keepIfDue() error {
+	if c.files == nil {
+		return nil
+	}
 	if err := c.follower.KeepIfDue(); err != nil {
 		return err
 	}
@@ -145,7 +151,7 @@ func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
 	}
-	if !c.files.Keeps() || c.loaded {
+	if c.files == nil || c.loaded {
 		return nil
 	}
 	for _, load := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {
@@ -171,7 +177,7 @@ func (c *Client) forgetStore() {
 // state nor goes on from it.
 func (c *Client) forgetAll() {
 	c.reset()
-	if c.files.Keeps() { // else only the memory holds this device's contribution
+	if c.files != nil { // else only the memory holds this device's contribution
 		c.forgetStore()
 	}
 }

@@ -23,14 +23,14 @@ type Store interface {
 
 // Config holds what a keeper needs.
 type Config struct {
-	Store   Store // nil: the keeper keeps nothing
+	Store   Store
 	Run, ID string
 	Logger  *slog.Logger
 	// Report reports a fault to the app; its error ends Run.
 	Report func(error) error
 }
 
-// A Keeper is a client's side of its store.
+// A Keeper is a client's side of its store. A client without a store has none: nil.
 //
 // The goroutine of Run owns it. Another goroutine may only call Use.
 type Keeper struct {
@@ -43,10 +43,7 @@ type Keeper struct {
 // New returns a keeper.
 func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, failing: map[string]bool{}} }
 
-// Keeps says whether there is a store.
-func (s *Keeper) Keeps() bool { return s.cfg.Store != nil }
-
-// Use calls f with the store while no other goroutine uses it. Do not use a keeper without a store.
+// Use calls f with the store while no other goroutine uses it.
 func (s *Keeper) Use(f func(Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
@@ -111,7 +110,6 @@ func follower(t *testing.T, p *plan.Plan, first []byte) *Follower {
 	logger := slog.New(slog.DiscardHandler)
 	f := New(Config{
 		Run: p.Run, Replica: replica.Config{Run: p.Run, Dim: p.Dim, Workers: 1}, Logger: logger,
-		Files: files.New(files.Config{Logger: logger}),
 	})
 	if err := f.Begin(first); err != nil {
 		t.Fatal(err)

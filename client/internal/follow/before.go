@@ -18,7 +18,7 @@ const itemBefore = "checkpoint-before"
 func (f *Follower) KeepBefore() error {
 	c, s := &f.checkpoints, f.cfg.Files
 	n := f.replica.N()
-	if !s.Keeps() || n < 2 || n <= c.before {
+	if s == nil || n < 2 || n <= c.before {
 		return nil
 	}
 	r, h := f.replica, f.history()

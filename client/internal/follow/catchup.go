@@ -55,7 +55,7 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 			if err == nil {
 				f.snapshots.download = nil // it takes the memory of a model
 			}
-			if err == nil && f.pace.records > before {
+			if err == nil && f.cfg.Files != nil && f.pace.records > before {
 				err = f.KeepIfDue()
 			}
 			return err

@@ -76,7 +76,7 @@ func (f *Follower) Keep() error {
 	// A state is not worth storing if it lacks vectors, or if it is unproven at the run's end: the
 	// follower still fetches those vectors, or replays that state.
 	unproven := f.unproven > 0 && f.replica.Ended() != nil
-	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() ||
+	if s == nil || here.n == 0 || c.stored == here || unproven || !f.whole() ||
 		here.n <= c.spare {
 		return nil
 	}

@@ -63,7 +63,7 @@ type Config struct {
 	Run      string
 	Replica  replica.Config // for every replica that the follower makes
 	Source   Source
-	Files    *files.Keeper
+	Files    *files.Keeper // nil: this device has no store
 	Pauses   *retry.Pauses
 	Logger   *slog.Logger
 	Observer Observer // nil: none

@@ -43,7 +43,7 @@ func (o *Outbox) Unmasked(n uint64) bool { return n <= o.unmasking.n }
 // Unmask notes, in the store if there is one, that this device is about to help unmasking record n.
 // The error is the Recorder's.
 func (o *Outbox) Unmask(n uint64) error {
-	if o.unmasking.n = max(o.unmasking.n, n); !o.cfg.Files.Keeps() {
+	if o.unmasking.n = max(o.unmasking.n, n); o.cfg.Files == nil {
 		return nil
 	}
 	content := binary.LittleEndian.AppendUint64(nil, o.unmasking.n)

@@ -37,7 +37,7 @@ type Log interface {
 
 // Config holds what an outbox needs.
 type Config struct {
-	Files  *files.Keeper
+	Files  *files.Keeper // nil: this device has no store
 	Log    Log
 	Pauses *retry.Pauses
 	Logger *slog.Logger
@@ -113,12 +113,15 @@ func (o *Outbox) Contributed(n uint64) bool { return o.reply.n == n && o.reply.f
 // The error is the Recorder's.
 func (o *Outbox) Kept() (bool, error) {
 	s := o.cfg.Files
+	if s == nil {
+		return false, nil
+	}
 	if s.Failing(itemReply) {
 		if err := o.saveReply(); err != nil {
 			return false, err
 		}
 	}
-	return s.Keeps() && !s.Failing(itemReply), nil
+	return !s.Failing(itemReply), nil
 }
 
 // inGroup says whether a contribution is along the directions that an announcement asks for. Where
@@ -151,7 +154,8 @@ const replyRoom = 40
 // the frame to send.
 func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	contributes := r.Kind == wire.Contribution
-	if contributes {
+	keeps := contributes && o.cfg.Files != nil
+	if keeps {
 		// Save the control variate that the last contribution became, before r replaces it.
 		if err := o.saveVariates(); err != nil {
 			return nil, err
@@ -170,7 +174,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 		epoch: a.Epoch, attempt: a.Attempt, step: a.StepSize, p: a.Perturbations,
 		survey: survey.Asked(a.Rest),
 	}
-	if contributes {
+	if keeps {
 		return frame, o.saveReply()
 	}
 	return frame, nil

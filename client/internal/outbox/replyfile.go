@@ -28,9 +28,6 @@ const (
 // only.
 func (o *Outbox) saveReply() error {
 	s, r := o.cfg.Files, &o.reply
-	if !s.Keeps() {
-		return nil
-	}
 	content := binary.LittleEndian.AppendUint32(nil, math.Float32bits(r.step))
 	content = binary.LittleEndian.AppendUint32(content, r.p)
 	content = append(content, r.frame...)

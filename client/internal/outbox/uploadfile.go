@@ -32,7 +32,7 @@ const (
 // could mix.
 func (o *Outbox) saveUpload() error {
 	s, u := o.cfg.Files, &o.upload
-	if !s.Keeps() {
+	if s == nil {
 		return nil
 	}
 	head := s.Head(uploadMagic)

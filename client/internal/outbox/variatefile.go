@@ -27,7 +27,7 @@ const (
 // came.
 func (o *Outbox) saveVariates() error {
 	v, s := &o.variates, o.cfg.Files
-	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != plan.ScaffoldMean {
+	if !v.unsaved || o.cfg.Log.Plan().Control != plan.ScaffoldMean {
 		return nil
 	}
 	err := s.SaveFile(itemVariates, variatesMagic, appendVariates(nil, v.list))
