@@ -32,7 +32,7 @@ func (e *entry) read() ([]byte, error) {
 	return os.ReadFile(e.file)
 }
 
-// archive packs a program with what a reader needs: .zip for Windows, .tar.gz for others.
+// archive packs a program with the files that a user needs: .zip for Windows, .tar.gz for others.
 func (b *build) archive(p *program) error {
 	name := "zofl_" + b.version + "_" + p.target.file()
 	entries := []entry{
@@ -63,7 +63,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// writeTar writes files. They belong to root, but for those with an owner.
+// writeTar writes files. They belong to root, except files with an owner.
 func writeTar(w io.Writer, entries []entry, at time.Time) error {
 	tw := tar.NewWriter(w)
 	for _, e := range entries {

@@ -8,7 +8,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill writes the software bill of materials of a program: what Go says that is in it.
+// bill writes the software bill of materials of a program: the modules that Go reports.
 func (b *build) bill(p *program) error {
 	sum, err := sumOf(p.file)
 	if err != nil {

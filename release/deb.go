@@ -34,7 +34,7 @@ func (b *build) pack(p *program) error {
 	return writeFile(name, func(w io.Writer) error { return deb.Default.Package(info, w) })
 }
 
-// describe says what a package is, and which files it has of its own.
+// describe describes a package, and lists the files of its own.
 func (b *build) describe(p *program) *nfpm.Info {
 	info := &nfpm.Info{
 		Name:       p.name,

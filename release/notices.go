@@ -18,7 +18,7 @@ import (
 // legal are the files of a module that must go with its code.
 var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)(\.(md|txt))?$`)
 
-// collect returns the license of Zofl, and those of Go and of all modules that a program has, which
+// collect returns the license of Zofl, and the licenses of Go and of all modules of a program that
 // is built in a directory.
 func (b *build) collect(ctx context.Context, dir string, p *program) ([]byte, error) {
 	var text bytes.Buffer

@@ -8,7 +8,7 @@ type recipe struct {
 	dir   string   // of its module
 	stamp string   // the variable that keeps its version
 	lean  []string // more flags, which make it smaller
-	// embedded are folders with licenses of what is no module, by name.
+	// embedded are folders, by name, with licenses of code that is not a module.
 	embedded map[string]string
 }
 
@@ -38,7 +38,7 @@ func (r *recipe) file(t target) string {
 	return r.name
 }
 
-// flags are those of go build for a target and a version.
+// flags are the flags of go build for a target and a version.
 func (r *recipe) flags(t target, version string) []string {
 	linker := "-ldflags=-s -w -X " + r.stamp + "=" + version
 	if r.lean != nil && t.arch == "arm" {

@@ -95,7 +95,7 @@ func (b *build) make(ctx context.Context) ([]byte, error) {
 	return b.sums()
 }
 
-// program builds the program for a target, and what has it alone.
+// program builds the program for a target, and the files that it alone has.
 func (b *build) program(ctx context.Context, t target) (*program, error) {
 	p, err := b.compile(ctx, zofl, t)
 	if err != nil {

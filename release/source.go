@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/version"
 )
 
-// A source is what is built: the files that git knows or would take.
+// A source is the code to build: the files that git knows or would add.
 type source struct {
 	dir      string
 	files    []string // relative to dir
@@ -23,8 +23,8 @@ type source struct {
 	noWheels bool
 }
 
-// inspect looks at a repository. The version is that of a tag v1.2.3 at its commit, if no file
-// differs from the commit's.
+// inspect looks at a repository. The version is the one of a tag v1.2.3 at its commit, if no file
+// differs from the commit.
 func inspect(ctx context.Context, dir string) (*source, error) {
 	s := &source{dir: dir}
 	var stamp, tags, changes, list string
@@ -68,8 +68,8 @@ func versionOf(at time.Time, revision string, tags []string, modified bool) (str
 	return version.Next, nil
 }
 
-// copyTo copies the files to an empty directory. Those that were deleted and not committed are
-// left out.
+// copyTo copies the files to an empty directory. Files that were deleted but not committed are left
+// out.
 func (s *source) copyTo(dir string) error {
 	for _, name := range s.files {
 		from, to := filepath.Join(s.dir, name), filepath.Join(dir, name)

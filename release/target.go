@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A target is what a program is built for.
+// A target is the platform of a program.
 type target struct {
 	os, arch string
 	arm      string // GOARM

@@ -157,7 +157,7 @@ func (l *lead) start(do func(context.Context) error) {
 	})
 }
 
-// errClosed is why a lead ends that nothing is wrong with.
+// errClosed is the reason for the end of a lead that has no fault.
 var errClosed = errors.New("closed")
 
 // wait returns why the lead has ended, when it has.

@@ -15,7 +15,7 @@ import (
 //go:embed page
 var files embed.FS
 
-// A config is what the page asks for: where the broker is, and which run.
+// A config tells the page where the broker is, and which run to join.
 type config struct {
 	Address string `json:"address"` // ws://host:port or wss://host:port
 	Run     string `json:"run"`
@@ -47,7 +47,7 @@ func pages(host string, p *program, c config) (http.Handler, error) {
 	return guarded(host, c.Address, mux), nil
 }
 
-// send answers with some content, unless the browser has it already.
+// send answers with the content, unless the browser has it already.
 func send(kind string, content []byte) http.HandlerFunc {
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(content))
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A site is the page's server and, unless somebody else leads it, the run.
+// A site is the page's server. It also leads the run, unless another process does.
 type site struct {
 	host, nats, run string
 	server          *http.Server

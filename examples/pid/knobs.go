@@ -16,8 +16,8 @@ type knob struct {
 	high float64
 }
 
-// Knobs are the parameters in their order. The boxes are what is safe to try on a plate: up
-// to 4 times SIMC's value, for the gains that SIMC sets.
+// Knobs are the parameters in their order. The boxes are the range that is safe to try on a plate:
+// up to 4 times SIMC's value, for the gains that SIMC sets.
 var knobs = []knob{
 	{"kp", func(g *Gains) *float64 { return &g.Kp }, true, 0.25, 4},
 	{"ti", func(g *Gains) *float64 { return &g.Ti }, true, 0.25, 4},
@@ -41,8 +41,8 @@ func Vector(g Gains) []float32 {
 	return x
 }
 
-// GainsOf returns the gains for parameters. It returns an error if one is outside its box:
-// a device never tries what it was not built for, whoever asks.
+// GainsOf returns the gains for parameters. It returns an error if a gain is outside its box: a
+// device never tries gains that it was not built for, whoever asks.
 func GainsOf(x []float32) (g Gains, err error) {
 	for i, box := range Boxes() {
 		if !(x[i] >= box.Low && x[i] <= box.High) {

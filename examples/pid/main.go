@@ -6,7 +6,7 @@
 // minutes for each answer. FZooS and FedZO tune the gains over NATS, starting from the
 // textbook rules for the data sheet's plate. The program compares the two.
 //
-// Everything except the plates is what a fleet in the field would run; see README.md.
+// Everything except the plates would be the same for a fleet in the field; see README.md.
 package main
 
 import (

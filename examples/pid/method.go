@@ -37,8 +37,8 @@ var methods = []Method{
 	}},
 }
 
-// Plan returns the plan of a run of n devices, which ends with the round in which each
-// device has made this many experiments.
+// Plan returns the plan of a run of n devices that ends with the round in which each device has
+// made this many experiments.
 func (m Method) Plan(n int, experiments uint64, seed uint64) (*plan.Plan, error) {
 	start := Vector(SIMC(Nominal))
 	p, err := preset.Unbound(m.preset, m.preset, uint64(len(start)))

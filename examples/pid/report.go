@@ -33,7 +33,7 @@ func (r *Report) add(name string, o *Outcome) error {
 	return nil
 }
 
-// Print writes the losses against the experiments, what they cost, and the gains.
+// Print writes the losses against the experiments, the costs, and the gains.
 func (r *Report) Print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, run := range r.Runs {

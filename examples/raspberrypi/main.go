@@ -22,7 +22,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// dim is the number of parameters: the next change of the sensor is forecast from so many before.
+// dim is the number of parameters: the next change of the sensor is forecast from that many earlier
+// changes.
 const dim = 4
 
 func main() {
@@ -59,8 +60,9 @@ func check(err error) {
 // changes are the differences between one reading and the next.
 type changes []float64
 
-// loss returns the squared error of all forecasts made with parameters x, divided by that of
-// forecasting no change. It takes all readings, as they are few, whatever the minibatch.
+// loss returns the squared error of all forecasts made with parameters x, divided by the squared
+// error of the forecast of no change. It takes all readings, as they are few, whatever the
+// minibatch.
 func (c changes) loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	var with, without float64
 	for i := dim; i < len(c); i++ {

@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// usualMemory is what the agent tries to stay below, in bytes. GOMEMLIMIT sets it otherwise.
+// usualMemory is the memory in bytes below which the agent tries to stay. GOMEMLIMIT sets it
+// otherwise.
 const usualMemory = 32 << 20
 
 // An agent is a device: a source of readings, the station that stores them, the client that

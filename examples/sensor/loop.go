@@ -91,10 +91,9 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// ends decides whether an error of the client ends the agent. Most errors concern the run's
-// plan or the broker's permissions. These can be cured elsewhere, and nobody should have to
-// visit the devices for that, so the agent continues. A replay has somebody who is
-// watching.
+// ends decides whether an error of the client ends the agent. Most errors concern the run's plan or
+// the broker's permissions. These can be cured elsewhere, and nobody should have to visit the
+// devices for that, so the agent continues. During a replay, a person is watching.
 func (l *loop) ends(err error) bool {
 	return l.cfg.Source.Kind == "replay" || l.sourceDone == nil || errors.Is(err, bus.ErrClosed)
 }

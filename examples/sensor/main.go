@@ -48,7 +48,7 @@ func main() {
 }
 
 // ends returns the signals that end the agent, after which it saves its window. Closing the
-// terminal is one of them, except under nohup.
+// terminal is such a signal, except under nohup.
 func ends() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -60,7 +60,7 @@ var errUsage = errors.New("usage: zofl-sensor FILE [field=value...], zofl-sensor
 	"[field=value...], zofl-sensor enroll LINE|CREDS|- [FILE], zofl-sensor fields or " +
 	"zofl-sensor version")
 
-// exitCode distinguishes what a person has to fix from what may pass by itself.
+// exitCode distinguishes errors that a person must fix from errors that may pass.
 func exitCode(err error) int {
 	if errors.Is(err, errUsage) || errors.As(err, new(*config.FieldError)) ||
 		errors.As(err, new(*plan.Error)) ||

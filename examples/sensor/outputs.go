@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/page"
 )
 
-// Outputs are where forecasts go, besides the journal.
+// Outputs are the receivers of forecasts other than the journal.
 type outputs struct {
 	sinks notice.Sinks
 	close []func() error
@@ -91,7 +91,7 @@ func (o *outputs) household(cfg *config.Config, log *slog.Logger,
 // stamp is the version that the package's build sets.
 var stamp string
 
-// version returns that of the program, "" if it has none.
+// version returns the version of the program, "" if it has none.
 func version() string {
 	if stamp != "" {
 		return stamp

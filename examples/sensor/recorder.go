@@ -12,7 +12,7 @@ import (
 // logEvery is the number of rounds between two lines about rounds.
 const logEvery = 500
 
-// A recorder logs what an operator wants to know about a client, each event once.
+// A recorder logs the events of a client that an operator wants to know, each once.
 type recorder struct {
 	log   *slog.Logger
 	state client.State
@@ -67,8 +67,8 @@ func (r *recorder) news(p client.Progress, text string) bool {
 // warnEvery is how long a warning of the client is not repeated.
 const warnEvery = 10 * time.Minute
 
-// warnings is a handler for the client's warnings. It passes each message on only now and
-// then; the recorder logs the rest of what an operator needs.
+// warnings is a handler for the client's warnings. It passes each message on only now and then; the
+// recorder logs the other events that an operator needs.
 type warnings struct {
 	slog.Handler
 	history *history

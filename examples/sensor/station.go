@@ -61,10 +61,9 @@ func (s *station) behind(t time.Time) time.Duration {
 	return s.window.time(newest).Sub(t)
 }
 
-// cover reports whether readings from slot first to slot last are all that the window
-// needs: either they continue what it has, or they fill it. If they fill it without
-// reaching back to what it has, that is dropped. Both require a day, or what a clock is
-// waited for, to spare.
+// cover reports whether readings from slot first to slot last are all that the window needs: either
+// they continue its readings, or they fill it. If they fill it without reaching back to its
+// readings, these are dropped. Both require a day, or what a clock is waited for, to spare.
 func (s *station) cover(first, last int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +89,7 @@ func (s *station) rewind(t time.Time) {
 	s.window.rewind(slot)
 }
 
-// An example is what the network sees at a slot, and the changes within the following ahead
+// An example is the input of the network at a slot, and the changes within the following ahead
 // slots, in units of Channel.Change; missing if unknown.
 type example struct {
 	inputs, changes []float32
@@ -100,8 +99,8 @@ func (s *station) newExample() example {
 	return example{make([]float32, s.inputs()), make([]float32, s.channels)}
 }
 
-// see sets inputs to what the network sees at a slot, and reports whether there is any
-// reading. A missing earlier reading counts as equal to the last one. mu is held.
+// see sets inputs to the network's input at a slot, and reports whether there is any reading. A
+// missing earlier reading counts as equal to the last one. mu is held.
 func (s *station) see(slot int64, inputs []float32) bool {
 	now, any := s.window.at(slot), false
 	for c := range s.channels {

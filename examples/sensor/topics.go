@@ -11,13 +11,13 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/mqtt"
 )
 
-// freshFor is how long a value of a topic stands for what is now: many sensors send a value only
-// when it has changed, and at least every hour.
+// freshFor is how long a value of a topic counts as the present value: many sensors send a value
+// only when it has changed, and at least every hour.
 const freshFor = 65 * time.Minute
 
 // Topics are MQTT topics as a source. Channel.From is TOPIC, whose messages are numbers, or
-// TOPIC#FIELD, whose messages are JSON. A sample is the mean of what came since the last one, or
-// else what came last.
+// TOPIC#FIELD, whose messages are JSON. A sample is the mean of the values since the last sample,
+// or otherwise the last value.
 type topics struct {
 	*sampler
 	cfg *config.Config
@@ -27,7 +27,7 @@ type topics struct {
 	values []heard // by channel
 }
 
-// A heard is what came of a channel.
+// A heard holds the values received for a channel.
 type heard struct {
 	sum   float64 // since the last sample
 	n     int
@@ -43,7 +43,7 @@ func newTopics(cfg *config.Config, log *slog.Logger, s *station) *topics {
 	return t
 }
 
-// subscriptions returns what to do with the messages of each topic.
+// subscriptions returns a handler for the messages of each topic.
 func (t *topics) subscriptions() map[string]func([]byte) {
 	all := map[string]func([]byte){}
 	for i := range t.cfg.Channels {

@@ -116,8 +116,8 @@ func (w *watch) forecast(slot int64, x []float32, now []float32) *forecast {
 	return f
 }
 
-// tellForecasts tells a forecast of record n, made of a slot that began at a time, but for channels
-// without a reading.
+// tellForecasts reports a forecast of record n, made for a slot that began at a time, except for
+// channels without a reading.
 func (w *watch) tellForecasts(f *forecast, at time.Time, n uint64) {
 	for c := range f.values {
 		if math.IsNaN(f.values[c]) || math.IsInf(f.values[c], 0) {
@@ -184,8 +184,8 @@ func deviation(sizes []float64) float64 {
 	return 1.4826 * sorted[len(sorted)/2]
 }
 
-// reportIfDue reports the errors of forecasts since the last report, beside those of the
-// forecast that nothing changes.
+// reportIfDue reports the errors of forecasts since the last report, next to the errors of
+// forecasting no change.
 func (w *watch) reportIfDue(slot int64, at time.Time, n uint64) {
 	every := max(1, int64(w.station.cfg.Report/w.station.cfg.Period))
 	if w.reported == 0 {

@@ -11,9 +11,9 @@ var missing = float32(math.NaN())
 
 func isMissing(v float32) bool { return v != v }
 
-// A window holds the readings of the last slots, up to a fixed number. A slot is a period
-// of the clock; its reading of a channel is the mean of those taken in it. The window is
-// what the device knows, and it never leaves the device.
+// A window holds the readings of the last slots, up to a fixed number. A slot is a period of the
+// clock. Its reading of a channel is the mean of the readings taken in it. The window is the data
+// of the device. It never leaves the device.
 //
 // Slots without readings in between are stored as missing, so that the distance between two
 // slots is also their distance in time.
@@ -87,7 +87,7 @@ func (w *window) put(slot int64, values []float32) bool {
 // clear drops all readings.
 func (w *window) clear() { w.held = 0 }
 
-// rewind drops a slot and those after it.
+// rewind drops a slot and all later slots.
 func (w *window) rewind(slot int64) {
 	if w.held == 0 || slot > w.last {
 		return

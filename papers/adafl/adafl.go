@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// The settings of ZO-AdaFL's section 5.2, and those of FedZO's published code where the
-// section says nothing: mu, balance and the minibatch, see the preset zo-adafl. The
-// balance, relative to the scale of the classifier's logits, decides where an attack ends:
-// with a tenth of it most images of Fashion-MNIST are misclassified, and distorted several
-// times as much. So compare these figures with each other rather than with the paper's.
+// The settings of ZO-AdaFL's section 5.2, and where the section says nothing, of FedZO's published
+// code: mu, balance and the minibatch, see the preset zo-adafl. The balance, relative to the scale
+// of the classifier's logits, decides where an attack ends: with a tenth of it most images of
+// Fashion-MNIST are misclassified, and distorted several times as much. So compare these figures
+// with each other rather than with the paper's.
 const (
 	id         = "zo-adafl-attack"
 	class      = 4
@@ -189,8 +189,8 @@ func (x *trial) sweep(s *set) error {
 // add adds the curves of runs to the report.
 func (x *trial) add(results lab.Results) { x.report.AddCurves(loss, results) }
 
-// Metrics of a perturbation after a round. The first three are over the images that the
-// clients share, the last over those of the test set.
+// Metrics of a perturbation after a round. The first three are over the images that the clients
+// share, the last over the images of the test set.
 const (
 	loss        = "attack_loss"
 	distortion  = "distortion"

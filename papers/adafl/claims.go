@@ -88,7 +88,7 @@ func (s *set) text(metric string, round uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// below reports whether ZO-AdaFL's attack loss is less than that of the others.
+// below reports whether ZO-AdaFL's attack loss is less than the others'.
 func (s *set) below(round uint64, others ...method) bool {
 	for _, m := range others {
 		if !(s.curves[ada].at(loss, round) < s.curves[m].at(loss, round)) {

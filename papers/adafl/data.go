@@ -18,8 +18,8 @@ import (
 type set struct {
 	name, tag string
 	accuracy  float64 // of the classifier, on the test set
-	// target is the images that the clients share, held those of the test set. The
-	// classifier is right on all of them.
+	// target holds the images that the clients share, held the images of the test set. The classifier
+	// is right on all of them.
 	target, held *attack.Target
 	curves       map[method]*curve
 }

@@ -69,7 +69,7 @@ type state struct {
 	Vectors [][]float32
 }
 
-// simulate runs a baseline with one seed, continuing from what an earlier run saved.
+// simulate runs a baseline with one seed, and continues from the state that an earlier run saved.
 func (x *trial) simulate(s *set, c *curve, seed uint64) (*run.Result, error) {
 	f := attack.Fleet{
 		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: batch,
@@ -123,7 +123,7 @@ func (x *trial) baseline(m method, f attack.Fleet) attack.Baseline {
 	return attack.NewDZOPA(f)
 }
 
-// restore sets curve and b to what keep saved, if it did.
+// restore sets curve and b to the saved values, if there are any.
 func restore(file string, curve *run.Curve, b attack.Baseline) error {
 	if file == "" {
 		return nil

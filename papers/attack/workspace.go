@@ -23,7 +23,7 @@ type workspace struct {
 	column          []float64 // logits of one image
 }
 
-// take returns a workspace for n images that nobody else uses.
+// take returns a workspace for n images that no other call uses.
 func (m *Net) take(n int) *workspace {
 	ws := m.spaces.Take(func() *workspace { return &workspace{} })
 	if ws.n == n {

@@ -13,8 +13,8 @@ func softmaxRecipes() []contest.Method { return recipes(2) }
 // official code.
 func cnnRecipes() []contest.Method { return recipes(1) }
 
-// recipes returns plain DeComFL twice, then what is tried beyond it, and last the preset.
-// Steps are those for the CNN times scale.
+// recipes returns plain DeComFL twice, then the tried combinations, and last the preset. Steps are
+// those for the CNN times scale.
 func recipes(scale float32) []contest.Method {
 	plain := contest.Method{Name: "p10", Title: "DeComFL, P=10", Set: []string{
 		"difference=central", "perturbations=10", "mu=1e-3", "rule=torch-momentum", "beta=0.9",

@@ -20,7 +20,7 @@ type trainer struct {
 	logf func(format string, args ...any)
 }
 
-// train returns the parameters of m trained by cfg, or those that an earlier call with the
+// train returns the parameters of m trained by cfg, or the parameters that an earlier call with the
 // same name saved. The name must identify everything that the training depends on.
 func (t trainer) train(ctx context.Context, name string, m models.Differentiable,
 	cfg train.Config) ([]float32, error) {

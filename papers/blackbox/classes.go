@@ -19,7 +19,7 @@ func (s classSet) list() (classes []int) {
 	return classes
 }
 
-// portion returns the number of classes that P stands for, rounded down.
+// portion returns p times the number of classes, rounded down.
 func portion(p float64, classes int) (int, error) {
 	// 0.7*10 may be a little less than 7.
 	n := int(p*float64(classes) + 1e-9)

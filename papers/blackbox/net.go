@@ -31,7 +31,7 @@ type net struct {
 	fixed1, fixed2 []float32 // biases
 }
 
-// newNet takes parameters in the order of the model, and keeps none of them.
+// newNet reads parameters in the order of the model. It keeps none of them.
 func newNet(params []float32) *net {
 	params = append([]float32(nil), params...)
 	next := func(n int) (part []float32) {

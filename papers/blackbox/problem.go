@@ -54,7 +54,7 @@ func checkClient(p Problem, i int) {
 	}
 }
 
-// clamp returns what of v is within the box. NaN comes through.
+// clamp returns v moved into the box. NaN comes through.
 func clamp(v, low, high float32) float32 { return min(max(v, low), high) }
 
 // stream returns a generator for one purpose, independent of the generators for other

@@ -50,7 +50,7 @@ func moments(t *tables.Table) (mean, deviation []float64) {
 	return mean, deviation
 }
 
-// floatBytes returns what a fingerprint is taken of.
+// floatBytes returns the bytes of which a fingerprint is taken.
 func floatBytes(values []float32) []byte {
 	b := make([]byte, 0, 4*len(values))
 	for _, v := range values {

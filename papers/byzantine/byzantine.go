@@ -36,13 +36,13 @@ const (
 	liars   = 4
 )
 
-// A shield is what bounds liars: settings of a plan, and a root where these name one.
+// A shield is the protection against liars: settings of a plan, and a root if these name one.
 type shield struct{ name, settings string }
 
 // root is the id of the root: of the device after the clients.
 const root = "c20"
 
-// rootSamples is how many samples it has. It takes all of them at each point.
+// rootSamples is how many samples it has. It takes all samples at each point.
 const rootSamples = 300
 
 func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
@@ -141,8 +141,8 @@ func (s shield) title() string {
 	return s.settings
 }
 
-// claims compares the recommended shield with the run in which nobody lies and nothing is bounded,
-// or with the honest devices alone where that was not run.
+// claims compares the recommended shield with the run without liars and bounds, or if that was not
+// run, with the honest devices alone.
 func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
 	best, known := accuracy["alone"+lies[0].name]
 	if mean, also := accuracy["mean"+lies[0].name]; also {

@@ -35,7 +35,7 @@ type guardedFleet struct {
 	with    []shield
 }
 
-// costly is the loss of accuracy from which a guard has a cost.
+// costly is the loss of accuracy above which a guard counts as costly.
 const costly = 0.005
 
 // guardedFleets have the guards that zofl plan sets, and those that docs/security.md recommends,
@@ -57,7 +57,7 @@ var guardedFleets = func() []guardedFleet {
 	}
 }()
 
-// The first richDevices of a rich split have all that they are dealt, the others a twentieth.
+// In a rich split the first richDevices devices keep all their samples, the others a twentieth.
 const (
 	richDevices = 2
 	poorShare   = 20
@@ -104,7 +104,7 @@ func (x *trial) costs() error {
 	return nil
 }
 
-// honest trains fleets in which nobody lies.
+// honest trains fleets without liars.
 func (x *trial) honest(sp lab.Split, s shield) (lab.Results, error) {
 	results, err := x.train(sp, s, lies[0])
 	x.report.AddRows(results)

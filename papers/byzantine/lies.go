@@ -7,12 +7,12 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// A lie is what the first devices of a fleet say of their loss. It is a loss of its own, so that a
-// liar answers by losses or by gradients like any device.
+// A lie is what the first devices of a fleet report as their loss. It is a loss of its own, so that
+// a liar answers by losses or by gradients like any device.
 type lie struct {
 	name string
-	// lie returns what a loss, or a gradient, of the liar's own samples and one of the honest
-	// devices' are multiplied by; nil: nobody lies.
+	// lie returns two factors: for a loss, or a gradient, of the liar's own samples, and for one of
+	// the honest devices' samples. It returns nil if nobody lies.
 	lie func() (own, honest float64)
 	// random replaces the gradient by one in any direction.
 	random bool
@@ -46,7 +46,7 @@ var lies = []lie{
 	{name: "turns", lie: func() (own, honest float64) { return 0, -10 }, turns: true},
 }
 
-// leagueBatch is how many samples of honest devices those in league take.
+// leagueBatch is how many samples of honest devices the liars in league take.
 const leagueBatch = 128
 
 // task returns a task in which the clients of the first shares lie. wrong has other labels.

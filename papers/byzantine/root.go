@@ -34,7 +34,7 @@ func withRoot(deal func(seed uint64) ([][]int, error)) func(seed uint64) ([][]in
 	}
 }
 
-// wholly returns a task in which the client of a share takes all its samples at each point.
+// wholly returns a task in which one client takes all its samples at each point.
 func wholly(t run.Task, share []int) run.Task {
 	own := map[int]bool{}
 	for _, i := range share {

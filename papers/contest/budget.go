@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// A Cost returns what a training has spent at a point.
+// A Cost returns the cost of a training up to a point.
 type Cost func(*run.Point) uint64
 
-// QueriesOf and BytesOf are what is spent by all clients together.
+// QueriesOf and BytesOf are the costs of all clients together.
 func QueriesOf(p *run.Point) uint64 { return p.AsBlackBoxes() }
 func BytesOf(p *run.Point) uint64   { return p.Bytes }
 
@@ -60,7 +60,7 @@ func (e *Entry) Reached(metric string, of Cost, budget uint64) []float64 {
 	return values
 }
 
-// Accuracy returns the mean accuracy over the seeds, as [Reached] has it.
+// Accuracy returns the mean accuracy over the seeds, as [Reached] defines it.
 func (e *Entry) Accuracy(of Cost, budget uint64) float64 {
 	return lab.Mean(e.Reached(run.Accuracy, of, budget))
 }
@@ -145,7 +145,7 @@ func BestOf(entries []*Entry) *Entry {
 	return BestBy(entries, QueriesOf, Budget(QueriesOf, entries...))
 }
 
-// Arrivals returns what the runs that reach an accuracy have spent by then.
+// Arrivals returns the costs at which the runs that reach an accuracy first have it.
 func (e *Entry) Arrivals(accuracy float64, of Cost) (values []float64) {
 	for _, r := range e.Results {
 		if p := arrival(r.Curve, accuracy); p != nil {

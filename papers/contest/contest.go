@@ -24,7 +24,7 @@ type Method struct {
 	Set    []string  // field=value, as in files
 	Steps  []float32 // values of the field that Step names; 0 leaves it as it is
 	Step   string    // empty: step
-	// Queries of a client that takes part in every round; 0: those of the rules.
+	// Queries of a client that takes part in every round; 0 means the queries of the rules.
 	Queries uint64
 }
 
@@ -63,7 +63,7 @@ func (c *Method) Fields(p *plan.Plan, step float32) {
 	preset.Fit(p, names...)
 }
 
-// Rules are what methods compete on: data, fleet, and budget.
+// Rules are the conditions for all methods: data, fleet, and budget.
 type Rules struct {
 	Name     string // short, for names of runs
 	Training lab.Training
@@ -145,10 +145,9 @@ type Entry struct {
 	Results lab.Results
 }
 
-// Tune trains a method with each of its steps on the first seed, then with the best
-// step on the other seeds. The best step has the most accuracy after the queries; a step
-// whose run diverged is chosen only if all did. After an error tune returns the results so
-// far.
+// Tune trains a method with each of its steps on the first seed, then with the best step on the
+// other seeds. The best step has the highest accuracy after the queries; a step whose run diverged
+// is chosen only if all runs did. After an error tune returns the results so far.
 func (t *Rules) Tune(ctx context.Context, e *lab.Env, id string, c Method,
 	seeds int) (*Entry, error) {
 	best, most := &Entry{Method: c}, math.Inf(-1)

@@ -36,8 +36,8 @@ type setting struct {
 	measure uint64 // rounds between measurements
 }
 
-// official sets what all official runs have in common: central differences with mu 1e-3,
-// and torch's momentum of 0.9 on gradients with weight decay 1e-5.
+// official sets the values that all official runs share: central differences with mu 1e-3, and
+// torch's momentum of 0.9 on gradients with weight decay 1e-5.
 func (d *setting) official(p *plan.Plan, segments []plan.Segment) {
 	p.Segments = segments
 	p.Difference, p.Mu = plan.Central, 1e-3

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/papers/models"
 )
 
-// fedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's
-// comparison with DeComFL by what travels.
+// fedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's comparison of
+// the traffic with DeComFL.
 func fedAvg() lab.Experiment {
 	const id = "decomfl-fedavg"
 	return lab.Experiment{

@@ -21,9 +21,8 @@ type gradientArm struct {
 	method firstorder.Method
 }
 
-// A duel trains DeComFL and methods by gradients on the same shares of one data set, from
-// their own starts. What travels is counted in numbers of four bytes, of a client that takes
-// part in every round.
+// A duel trains DeComFL and methods by gradients on the same shares of one data set, from their own
+// starts. Traffic is counted in numbers of four bytes, for a client that takes part in every round.
 type duel struct {
 	train, test models.Differentiable
 	rounds      int // of methods by gradients
@@ -36,7 +35,7 @@ func (d *duel) shares(seed uint64) ([][]int, error) {
 	return data.IID(d.train.Len(), clients, seed)
 }
 
-// A duelPoint is a model after a round, and what it took.
+// A duelPoint is a model after a round, and the cost until then.
 type duelPoint struct {
 	round, gradients, queries uint64
 	numbers                   float64
@@ -151,7 +150,7 @@ func (d *duel) fewerNumbers(r *lab.Report, ours *duelCurve, others []*duelCurve)
 		d.target), "%.0f numbers of a client, of the others %.0f at least", point.numbers, least)
 }
 
-// slower claims that DeComFL is behind a method by gradients after as many rounds.
+// slower claims that DeComFL is behind a method with gradients after the same number of rounds.
 func (d *duel) slower(r *lab.Report, ours, other *duelCurve) {
 	round := min(ours.last().round, other.last().round)
 	r.Claim(ours.after(round).accuracy < other.after(round).accuracy,

@@ -36,7 +36,7 @@ func projection() lab.Experiment {
 	}
 }
 
-// errScreenProjection: what is compared would be the same.
+// errScreenProjection: both sides of the comparison would be the same.
 var errScreenProjection = errors.New(
 	"screen: decomfl-projection compares gradients with losses: leave out --screen")
 

@@ -50,8 +50,8 @@ func variantSetting(k, p uint32) setting {
 // shortImages is the number of images that a short experiment may train on.
 const shortImages = 250_000
 
-// variant trains a setting and claims the published curve. A short experiment is a few
-// rounds with small minibatches, with which nothing published can be compared.
+// variant trains a setting and claims the published curve. A short experiment is a few rounds with
+// small minibatches. No published result can be compared with it.
 func (x *trial) variant(d setting) error {
 	official := publishedCNN[[2]uint32{d.k, d.p}]
 	if x.env.Short {

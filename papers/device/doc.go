@@ -1,3 +1,3 @@
-// Package device measures what a run of DeComFL costs its devices besides their queries: what an
-// absent device fetches, and how much memory a device needs.
+// Package device measures the costs of DeComFL for devices other than queries: what an absent
+// device fetches, and how much memory a device needs.
 package device

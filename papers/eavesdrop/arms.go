@@ -15,7 +15,7 @@ type arm struct {
 	views       []view
 }
 
-// A view is what somebody sees of a run.
+// A view is the part of a run that an observer sees.
 type view struct {
 	title string
 	of    sight
@@ -38,7 +38,7 @@ var (
 	noView          = view{"not attacked", nobody}
 )
 
-// Directions of a run's devices: own ones, and ones that all share.
+// Directions of a run's devices: own directions, or directions that all share.
 const (
 	ownDirections    = "sharing=per-client transport=relay precision=half step=0.03"
 	sharedDirections = "sharing=shared transport=mean precision=half"
@@ -67,7 +67,7 @@ var arms = completed(
 		settings: ownDirections, views: []view{coordinatorView}},
 )
 
-// completed completes arms, and adds those with noise.
+// completed completes arms, and adds arms with noise.
 func completed(arms ...arm) []arm {
 	for i := range arms {
 		arms[i].devices, arms[i].seeds = 20, 3

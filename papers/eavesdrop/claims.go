@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// claims judges what was found, of the arms that ran.
+// claims judges the findings of the arms that ran.
 func (x *trial) claims(found map[string][]score) {
 	c := claims{x.report, found}
 	c.told("who knows the run key learns single devices' labels from their scalars",
@@ -32,7 +32,7 @@ type claims struct {
 	found  map[string][]score
 }
 
-// Limits of a correlation: what reveals a device's labels, and what does not.
+// Limits of a correlation: above which it reveals a device's labels, and below which it does not.
 const (
 	tells  = 0.9
 	silent = 0.3
@@ -77,7 +77,7 @@ func (c *claims) sum(claim, arm string) {
 		fleet)
 }
 
-// alike judges what can be told without the run key.
+// alike judges what an observer learns without the run key.
 func (c *claims) alike(claim, arm string) {
 	if c.found[arm] == nil {
 		return

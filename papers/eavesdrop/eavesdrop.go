@@ -98,7 +98,7 @@ func (x *trial) all() error {
 	return nil
 }
 
-// cell formats the mean of the seeds; nothing where there is nothing to attack.
+// cell formats the mean of the seeds, or "" if there is nothing to attack.
 func cell(scores []score, value func(*score) float64) string {
 	sum := 0.0
 	for i := range scores {

@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A score is what a run reached, and what it told.
+// A score is the result of a run, and what it revealed.
 type score struct {
 	Accuracy float64   `json:"accuracy"`
 	Fleet    float64   `json:"fleet"` // correlation where each device gets the fleet's histogram
 	Views    []finding `json:"views"`
 }
 
-// A finding is what a view found: untold where it cannot be asked.
+// A finding is what a view found: untold if the question makes no sense.
 type finding struct {
 	First   float64 `json:"first"`   // correlation of labels' parts after the first rounds
 	All     float64 `json:"all"`     // after all
@@ -35,7 +35,7 @@ func (f *finding) cells() []float64 {
 	return []float64{f.First, f.All, f.Error, f.Labels, f.Scalars, f.Losses}
 }
 
-// score trains an arm and attacks it, or returns what an earlier run saved.
+// score trains an arm and attacks it, or returns the score that an earlier run saved.
 func (x *trial) score(a arm, seed uint64) (*score, error) {
 	task, _ := x.set.Task(false)
 	p, secret, err := x.plan(a, seed, task)
@@ -71,7 +71,7 @@ func (x *trial) train(a arm, p *plan.Plan, secret []byte, seed uint64, task run.
 	return s, x.attack(s, a, spy, r, shares)
 }
 
-// attack adds what each view finds.
+// attack adds the findings of each view.
 func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int) error {
 	truth := histograms(x.set.Train.Labels, shares)
 	s.Fleet = leak.Correlation(slices.Concat(truth...), slices.Concat(fleets(truth)...))
@@ -92,7 +92,7 @@ func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int)
 	return nil
 }
 
-// found attacks what one view has.
+// found attacks the data of one view.
 func found(v view, spy *spy, seen [][]leak.Observation, truth [][]float64) finding {
 	f := finding{untold, untold, untold, untold, untold, untold}
 	near := leak.Near(truth)

@@ -16,14 +16,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A spy keeps what the coordinator hears.
+// A spy keeps the messages that the coordinator receives.
 type spy struct {
 	plan *plan.Plan
 	mu   sync.Mutex
 	sent map[uint64]map[int]sentScalars // by record and slot
 }
 
-// sentScalars are what a device sent for a record.
+// sentScalars are the scalars that a device sent for a record.
 type sentScalars struct {
 	values []float32
 	loss   float32
@@ -56,7 +56,7 @@ func decoded(p *plan.Plan, scalars wire.Scalars) []float32 {
 	return values
 }
 
-// source returns whose directions a device's scalars are along.
+// source returns the owner of the directions along which a device's scalars lie.
 func (s *spy) source(slot int, one *sentScalars) uint32 {
 	switch s.plan.Sharing {
 	case plan.SharedDirections:
@@ -145,7 +145,7 @@ func (r *reader) slopesOf(n uint64, source uint32) [][]float64 {
 	return list
 }
 
-// observed returns what a view has of a round.
+// observed returns the part of a round that a view sees.
 func (r *reader) observed(of sight, n uint64, round *wire.Round) (list []leak.Observation) {
 	sent, everyone := r.spy.sent[n], []int(nil)
 	for slot := range sent {
@@ -185,7 +185,7 @@ func (r *reader) observed(of sight, n uint64, round *wire.Round) (list []leak.Ob
 	return list
 }
 
-// members returns the devices whose scalars a term of a record is the mean of. Announcements name
+// members returns the devices over which a term of a record takes the mean. Announcements name
 // them.
 func (r *reader) members(sent map[int]sentScalars, everyone []int, source uint32) (list []int) {
 	for _, slot := range everyone {

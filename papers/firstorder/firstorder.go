@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Problem is what clients minimize.
+// A Problem is the function that clients minimize.
 type Problem struct {
 	Dim int
 	// Gradient returns the mean loss at x over samples, and adds its gradient to grad, which
@@ -28,10 +28,11 @@ type Method struct {
 	// Scaffold: control variates, by option II of Algorithm 1 of SCAFFOLD (Karimireddy et al.
 	// 2020) with a server step of 1. Each gradient has c - c_i added.
 	Scaffold bool
-	// Groups: clients form so many groups, which take turns: CyCP (Cho et al. 2023). 0: one.
+	// Groups: clients form this many groups, which take turns: CyCP (Cho et al. 2023). 0 means one
+	// group.
 	Groups int
-	// Compress replaces a client's move by what arrives of it, and returns the number of
-	// floats that travel in its place; nil: the move travels as it is.
+	// Compress replaces a client's move by the move that arrives, and returns the number of floats
+	// that travel for it; nil means that the move travels unchanged.
 	Compress func(move []float32) (floats float64)
 }
 
@@ -55,7 +56,8 @@ type Run struct {
 	batch         []int
 }
 
-// New returns a run from x, which it copies. The seed decides who takes part, and minibatches.
+// New returns a run from x, which it copies. The seed decides which clients take part, and
+// minibatches.
 func New(p *Problem, m Method, x []float32, seed uint64) *Run {
 	r := &Run{X: slices.Clone(x), problem: p, method: m,
 		random: rand.New(rand.NewPCG(seed, 0x6669727374))}
@@ -108,7 +110,7 @@ func (r *Run) received() float64 {
 	return float64(r.problem.Dim)
 }
 
-// clients draws who takes part in the next round, without replacement.
+// clients draws the clients of the next round, without replacement.
 func (r *Run) clients() []int {
 	var available []int
 	groups := max(r.method.Groups, 1)

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/tasks"
 )
 
-// Finish asks what the last third of a run costs the recipe: each other end alone, against the
-// recipe at equal queries.
+// Finish asks how much the last third of a run costs the recipe. It compares each other end alone
+// with the recipe, at equal queries.
 func Finish() lab.Experiment {
 	const id = "finish"
 	return lab.Experiment{

@@ -40,7 +40,7 @@ type task struct {
 	cnn bool
 }
 
-// key is what names of saved runs have a digest of.
+// key holds the parts of which names of saved runs have a digest.
 func (t *task) key() string {
 	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.Task.Key(), t.cnn)
 }
@@ -85,7 +85,7 @@ type arm struct {
 	costs       string // beside queries and bytes
 }
 
-// spent returns what an arm is measured by.
+// spent returns the cost by which an arm is measured.
 func (a *arm) spent(s ideas.Spent) float64 {
 	switch a.equal {
 	case "bytes":
@@ -159,7 +159,7 @@ func arms() []arm {
 	return list
 }
 
-// A study is what an experiment of ideas compares.
+// A study is the comparison that an experiment of ideas makes.
 type study struct {
 	tasks  []task
 	usual  int // tasks, from the first on, that run unless others are asked for
@@ -256,7 +256,7 @@ func (x *trial) config(train, test models.Differentiable, a *arm, step float64,
 	return c, cmp.Or(err, failed)
 }
 
-// points trains an arm, or returns what an earlier run saved.
+// points trains an arm, or returns the points that an earlier run saved.
 func (x *trial) points(t *task, train, test models.Differentiable, a *arm,
 	step float64, seed uint64) ([]ideas.Point, error) {
 	c, err := x.config(train, test, a, step, seed)

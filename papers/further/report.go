@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/papers/models"
 )
 
-// A result is what an arm reached on a task with its best step.
+// A result is an arm's result on a task with its best step.
 type result struct {
 	arm   *arm
 	step  float64
@@ -44,7 +44,7 @@ func (x *trial) all() error {
 	return nil
 }
 
-// tune returns what an arm reaches with its best step. The first seed chooses it: from the middle
+// tune returns the result of an arm with its best step. The first seed chooses it: from the middle
 // of the grid up, or else down, as long as the last accuracy grows.
 func (x *trial) tune(t *task, train, test models.Differentiable,
 	a *arm) (best result, err error) {

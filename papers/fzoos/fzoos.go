@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// The settings of FZooS's appendix G, and those of its code where the appendix says
-// nothing: N, rounds and local steps of each problem, and Q = 20 directions 0.01 apart in a
-// box of side 1. Only the code says how many queries are made around a round's x: 50 of
-// 200, in a cube of another size. Here they are 5, and 20 in another comparison.
+// The settings of FZooS's appendix G, and where the appendix says nothing, of its code: N, rounds
+// and local steps of each problem, and Q = 20 directions 0.01 apart in a box of side 1. Only the
+// code says how many queries are made around a round's x: 50 of 200, in a cube of another size.
+// Here they are 5, and 20 in another comparison.
 const (
 	clients = 5
 	dim     = 300
@@ -19,7 +19,7 @@ const (
 	steps   = 10
 )
 
-// Experiments returns those of FZooS's section 5 and appendix H.
+// Experiments returns the experiments of FZooS's section 5 and appendix H.
 func Experiments() []lab.Experiment {
 	const paper = "FZooS, "
 	list := []lab.Experiment{

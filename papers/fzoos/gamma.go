@@ -52,7 +52,7 @@ type gammaArm struct {
 	of          func(*gammaFleet) func(reference.Step) float64
 }
 
-// gammaArms: the two ends of what theorem 1 allows rho are 1 and nearly 0.
+// gammaArms: 1 and nearly 0 are the two ends of the range that theorem 1 allows for rho.
 var gammaArms = []gammaArm{
 	{"1/t", "1/t", func(*gammaFleet) func(reference.Step) float64 { return reference.Inverse }},
 	{"0", "0", func(*gammaFleet) func(reference.Step) float64 { return never }},

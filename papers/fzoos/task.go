@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A boxTask is a problem for each seed, and a metric of it to be minimized.
+// A boxTask is a problem for each seed, and a metric of it to minimize.
 type boxTask struct {
 	name   string // short, for names of runs
 	draws  string // names the random draws: tasks with the same name begin alike
@@ -21,8 +21,8 @@ type boxTask struct {
 	steps  uint32 // T
 	seeds  int
 	random bool // x begins anywhere in the box; otherwise at 0
-	// at returns the problem of a seed and its measurement of x: the metric, then the
-	// others.
+	// at returns the problem of a seed and its measurement of x: the metric to minimize, then the
+	// other metrics.
 	at      func(seed uint64) (blackbox.Problem, func(x []float32) []float64, error)
 	metrics []string // names of the others
 }
@@ -55,7 +55,7 @@ func (t *boxTask) training(c *contest.Method, step float32, seed uint64) (*lab.T
 	}, nil
 }
 
-// boxed turns a problem into a task whose sample i is client i.
+// boxed turns a problem into a task in which sample i is client i.
 func boxed(p blackbox.Problem, metrics []string, measure func([]float32) []float64) run.Task {
 	var local []func([]float32) float64
 	for i := range p.Clients() {

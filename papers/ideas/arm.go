@@ -17,9 +17,9 @@ type Arm struct {
 	Finish     Finish
 }
 
-// Shape says what the directions' elements are multiplied by: the square root of D, which has the
-// mean 1, so that the estimate is of D times the gradient. v is a running mean of squares of
-// the gradient's elements, h the diagonal of the Hessian.
+// Shape says by what the directions' elements are multiplied: the square root of D, which has the
+// mean 1, so that the estimate is of D times the gradient. v is a running mean of squares of the
+// gradient's elements, h the diagonal of the Hessian.
 type Shape struct {
 	Of    Source
 	Power float64 // D is what the source has, to this power

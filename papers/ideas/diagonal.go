@@ -162,7 +162,7 @@ func (t *trial) hessian(rng *rand.Rand, rows []int) []float64 {
 	return h
 }
 
-// most is the farthest that a layer's factor may be from another's.
+// most is the largest ratio between the factors of two layers.
 const most = 16
 
 // layersOf returns factors of elements, of mean 1: (|g|^2 / trace h) of their layer to a power.

@@ -36,7 +36,7 @@ func (f Fall) share(used float64, n int) float64 {
 	return floor + (1-floor)*cosine
 }
 
-// beta returns the momentum's share of what it was.
+// beta returns the share that the momentum keeps.
 func (t *trial) beta() float64 {
 	if t.Finish.Late > 0 && 3*t.used >= 2*t.Budget {
 		return t.Finish.Late
@@ -44,7 +44,7 @@ func (t *trial) beta() float64 {
 	return beta1
 }
 
-// decay returns what a step of length 1 takes from x, as a part of it.
+// decay returns the share of x that a step of length 1 removes.
 func (t *trial) decay() float64 {
 	if t.Finish.Decay > 0 {
 		return t.Finish.Decay

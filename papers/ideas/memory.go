@@ -1,6 +1,6 @@
 package ideas
 
-// A memory is what the estimates of earlier rounds leave beside the momentum.
+// A memory holds what the estimates of earlier rounds leave, other than the momentum.
 type memory struct {
 	long     []float32 // longer momentum
 	products float64   // running sums of <scalar, prediction> and of squared predictions

@@ -20,14 +20,14 @@ type Config struct {
 	Asked       int     // devices a round
 	Seed        uint64
 	Step        float64 // of the first round
-	// Budget ends the run; Price is what a round costs of it.
+	// Budget ends the run; Price is how much of it a round costs.
 	Budget float64
 	Price  func(Spent) float64
 	Bytes  func(scalars int) float64 // of a device a round, on average
 	Times  int                       // measurements, equally far apart in the budget
 }
 
-// Spent is what one device that takes part in every round did.
+// Spent is the cost of one device that takes part in every round.
 type Spent struct {
 	Queries, Samples int     // losses of a minibatch, and of one sample
 	Bytes            float64 // on the wire
@@ -47,7 +47,7 @@ const (
 	floor = 0.05 // of the cosine
 )
 
-// Train returns the measurements of a run, the last at its end. One whose numbers overflow ends
+// Train returns the measurements of a run, the last at its end. A run whose numbers overflow ends
 // early.
 func Train(ctx context.Context, cfg Config) ([]Point, error) {
 	t := newTrial(&cfg)

@@ -28,22 +28,23 @@ func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
 	return r, err
 }
 
-// An Env is what an experiment runs in.
+// An Env is the environment of an experiment.
 type Env struct {
 	Data  string // directory of the data sets, see [Env.MNIST]
 	Dir   string // where logs are kept, to continue after a stop; empty: nowhere
 	Short bool   // at most five minutes on two cores
 	Seeds int    // runs of each curve; 0: the experiment's default
-	// Presets and Tasks are the names of those to run; none: all, or the few of a short one.
+	// Presets and Tasks are the names of the presets and tasks to run; none means all, or the few of a
+	// short experiment.
 	Presets, Tasks []string
 	Rounds         uint64 // most of a run; 0: the experiment's default
-	// Arms are the methods to compare: names, or "NAME BASE FIELD=VALUE ..." for a new one with
-	// the fields of the arm or preset BASE and others; none: all.
+	// Arms are the methods to compare: names, or "NAME BASE FIELD=VALUE ..." for a new one with the
+	// fields of the arm or preset BASE and others. None means all.
 	Arms []string
 	// Screen lets all clients give gradients instead of losses, which takes a small part of
 	// the time: for a first look at many plans. See [Report].Screened.
 	Screen bool
-	// Logf is called with lines of progress; nil: nobody is told.
+	// Logf is called with lines of progress, unless it is nil.
 	Logf func(format string, args ...any)
 	// Generated replaces the images of every data set by this many drawn digits, for tests;
 	// 0: not.
@@ -81,8 +82,8 @@ func (e *Env) RoundsOr(usual, short uint64) uint64 {
 	return usual
 }
 
-// Few returns the names that a short experiment has unless others are asked for; nil, which means
-// all, for one that is not short.
+// Few returns the names that a short experiment uses by default. It returns nil, which means all,
+// for an experiment that is not short.
 func (e *Env) Few(names ...string) []string {
 	if e.Short {
 		return names
@@ -117,8 +118,8 @@ func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
 		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
 }
 
-// Pick returns those of all whose names are asked for, in their order. If none is, it returns those
-// with the usual names, or all if there are none of these. Errors are those of [Chosen].
+// Pick returns the requested items of all, in their order. If none is requested, it returns the
+// items with the usual names, or all if there are none of these. Errors are those of [Chosen].
 func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []string) (kept []T,
 	err error) {
 	var names []string

@@ -29,7 +29,7 @@ func (s *Set) Task(cnn bool) (run.Task, []plan.Segment) {
 		softmax.New(s.Test, s.Mean, s.Std), 2), nil
 }
 
-// ModelName returns what reports call the model of such a task.
+// ModelName returns the name of the task's model in reports.
 func ModelName(cnn bool) string {
 	if cnn {
 		return "CNN"

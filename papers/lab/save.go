@@ -24,8 +24,8 @@ func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) 
 	return filepath.Join(e.Dir, dir, fmt.Sprintf("%s-%x.json", name, sum[:6])), err
 }
 
-// Kept returns what an earlier run saved in file. If there is none, it calls run and saves the
-// result. An empty file keeps nothing.
+// Kept returns the result that an earlier run saved in file. If there is none, it calls run and
+// saves the result. An empty file keeps nothing.
 func Kept[T any](file string, run func() (*T, error)) (*T, error) {
 	if s, err := Saved[T](file); s != nil || err != nil {
 		return s, err
@@ -37,7 +37,8 @@ func Kept[T any](file string, run func() (*T, error)) (*T, error) {
 	return s, Save(file, s)
 }
 
-// Saved reads what a run saved, as JSON; nil if there is nothing, or file is empty.
+// Saved reads the saved result of a run, as JSON. It returns nil if there is none, or file is
+// empty.
 func Saved[T any](file string) (*T, error) {
 	if file == "" {
 		return nil, nil
@@ -56,7 +57,7 @@ func Saved[T any](file string) (*T, error) {
 	return s, nil
 }
 
-// Save writes what a run reached as JSON, whole or not at all, and makes its directory.
+// Save writes the result of a run as JSON, whole or not at all, and creates its directory.
 func Save[T any](file string, s *T) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

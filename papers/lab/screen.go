@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// ScreenRun makes all clients of a run differentiate if the environment says so. Such a run is
-// kept apart from one of black boxes.
+// ScreenRun makes all clients of a run differentiate if the environment says so. The files of such
+// a run are kept apart from those of a run of black boxes.
 func (e *Env) ScreenRun(cfg *run.Config) {
 	if !e.Screen {
 		return
@@ -20,7 +20,7 @@ func (e *Env) ScreenRun(cfg *run.Config) {
 	}
 }
 
-// Apart returns what keeps the files of a screened run apart.
+// Apart returns the part of a file name that keeps a screened run apart.
 func (e *Env) Apart() string {
 	if e.Screen {
 		return "-screened"
@@ -57,7 +57,7 @@ func screened(f *chart.Chart) {
 	f.X = strings.ReplaceAll(f.X, "queries", "spared queries")
 }
 
-// addGradients adds to the last rows of a table, which are those of a curve's points, what
+// addGradients adds to the last rows of a table, one for each point of a curve, the gradients that
 // clients computed instead of queries. A table without any such curve has no such columns.
 func (t *Table) addGradients(points []run.Point) {
 	const gradients, spared = "gradients", "spared_queries"

@@ -90,7 +90,7 @@ func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 	return r, err
 }
 
-// Once trains a fleet with a plan of its own, whose model is measured at the end. Its log is not
+// Once trains a fleet with a plan of its own, and measures the model at the end. Its log is not
 // kept. The run may have more than its name, seed, task, plan and shares.
 func (e *Env) Once(ctx context.Context, cfg run.Config) (*run.Result, error) {
 	last := cfg.Plan.Rounds
@@ -121,7 +121,7 @@ func (e *Env) Progress(t *Training) func(*run.Curve) {
 	}
 }
 
-// At returns a metric after a round, for every seed whose run got there.
+// At returns a metric after a round, for every seed whose run got that far.
 func (r Results) At(metric string, round uint64) []float64 {
 	var values []float64
 	for _, one := range r {

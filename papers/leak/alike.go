@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Correlation returns that of two lists of numbers, 0 if one is constant.
+// Correlation returns the correlation of two lists of numbers, 0 if one is constant.
 func Correlation(a, b []float64) float64 {
 	meanA, meanB := mean(a), mean(b)
 	var aa, bb, ab float64
@@ -69,7 +69,7 @@ func Alike(sent []map[uint64][]float64) []float64 {
 	})
 }
 
-// Near says which pairs are among the tenth whose histograms are nearest to each other.
+// Near says which pairs are among the tenth with the nearest histograms.
 func Near(histograms [][]float64) []bool {
 	distances := Pairs(len(histograms), func(i, j int) float64 {
 		return L1(histograms[i:i+1], histograms[j:j+1])
@@ -83,8 +83,8 @@ func Near(histograms [][]float64) []bool {
 	return near
 }
 
-// AUC returns how probable it is that a value for which truth holds is above one for which it does
-// not, where equal values count half: 1 tells them apart, 0.5 tells nothing.
+// AUC returns how probable it is that a value for which truth holds is above a value for which it
+// does not; equal values count half. 1 separates them, 0.5 tells nothing.
 func AUC(values []float64, truth []bool) float64 {
 	order := make([]int, len(values))
 	for i := range order {

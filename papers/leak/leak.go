@@ -8,14 +8,14 @@
 //
 //	scalar = sum over c of h[c] * slope[c]
 //
-// where slope[c] is that of the samples with label c. Who knows the model and the directions can
-// compute slope[c] from any samples of that label, such as images of his own. Then h is the
-// solution of linear equations, one for each scalar: [Histograms].
+// Here slope[c] is the slope of the samples with label c. An attacker who knows the model and the
+// directions can compute slope[c] from any samples of that label, such as images of his own. Then h
+// is the solution of linear equations, one for each scalar: [Histograms].
 //
 // # Whose data are alike
 //
-// Who knows neither can still compare: where two devices answer along the same directions, and
-// their data are alike, so are their scalars: [Alike].
+// Without this knowledge an attacker can still compare: if two devices answer along the same
+// directions and have similar data, their scalars are similar: [Alike].
 package leak
 
 import (
@@ -29,7 +29,8 @@ type Observation struct {
 	// Slopes are, for each scalar and each label, what a device with only this label would send.
 	Slopes  [][]float64
 	Scalars []float64
-	// Clip is the L2 norm to which each device's scalars were cut before the mean; 0: none.
+	// Clip is the L2 norm to which each device's scalars were cut before the mean; 0 means that they
+	// were not cut.
 	Clip float64
 }
 
@@ -41,8 +42,8 @@ const refits = 20
 const steps = 4000
 
 // Histograms returns an estimate of each device's histogram of labels: numbers of 0 and more with
-// the sum 1, that have the least squares of differences from the scalars. What the scalars do not
-// tell stays near a uniform histogram.
+// the sum 1, that have the least squares of differences from the scalars. If the scalars reveal
+// nothing about a label, its share stays near uniform.
 func Histograms(devices, labels int, seen []Observation) [][]float64 {
 	h := make([][]float64, devices)
 	for i := range h {

@@ -31,14 +31,14 @@ type variant struct {
 	scores []*score
 }
 
-// A score is what a run reached.
+// A score is the result of a run.
 type score struct {
 	Start float64 `json:"start"` // the loss of all samples before round 1
 	Loss  float64 `json:"loss"`  // and after the last round
 	Ended string  `json:"ended"`
 }
 
-// loss returns the mean over the seeds; that of a run that ended early is infinite.
+// loss returns the mean loss over the seeds; a run that ended early has an infinite loss.
 func (a *variant) loss() float64 {
 	var values []float64
 	for _, s := range a.scores {
@@ -131,7 +131,7 @@ func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*pla
 	return p, err
 }
 
-// score trains a task with a seed, or returns what an earlier run saved.
+// score trains a task with a seed, or returns the score that an earlier run saved.
 func (t *trial) score(task *task, preset string, step float32, seed uint64) (*score, error) {
 	p, err := t.plan(task, preset, step, seed)
 	if err != nil {

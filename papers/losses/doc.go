@@ -2,5 +2,5 @@
 // nothing set but the model and the fleet, against the best of nine fixed steps: regressions,
 // classifiers, controllers and small networks on drawn data.
 //
-// It tells what a change of the law of the step wins and loses. For most uses, run [Experiment].
+// It shows how much a change of the step law wins and loses. For most uses, run [Experiment].
 package losses

@@ -27,8 +27,8 @@ func digitsOf(seed uint64, n int) *digits {
 	return d
 }
 
-// A net has dense layers in the order of a plan's layers. widths are those of the inputs, of the
-// hidden layers and of the outputs.
+// A net has dense layers in the order of a plan's layers. widths are the widths of the inputs, of
+// the hidden layers and of the outputs.
 type net struct {
 	widths []int
 	bend   func(float32) float32 // what the outputs of hidden layers go through

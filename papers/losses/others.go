@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// others have parameters that do not form layers.
+// others lists tasks whose parameters do not form layers.
 func others() []task { return []task{recurrence(), adapter(), factors(), mixture()} }
 
 // recurrence is a network of eight units that reads ten steps of a number and a mark, and tells
@@ -148,5 +148,5 @@ func mixture() task {
 		})}
 }
 
-// total returns the logarithm of the sum of what these are the logarithms of.
+// total returns the logarithm of a sum, given the logarithms of its terms.
 func total(v []float64) float64 { return entropy(v, 0) + v[0] }

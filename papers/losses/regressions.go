@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// A regression has rows of features and what is to be told from them. x has a weight for each
-// feature, and then a bias.
+// A regression has rows of features and a target for each. x has a weight for each feature, and
+// then a bias.
 type regression struct {
 	rows  [][]float64
 	truth []float64
@@ -30,7 +30,7 @@ func regressionOf(seed uint64, rows int, scales []float64,
 	return r
 }
 
-// value returns what a model says of row i.
+// value returns the output of a model for row i.
 func (r *regression) value(x []float32, i int) float64 {
 	value := float64(x[len(x)-1])
 	for j, v := range r.rows[i] {

@@ -40,7 +40,7 @@ func allTasks() []task {
 		others())
 }
 
-// ready fills in what layers and segments say.
+// ready fills in the values that layers and segments determine.
 func (t *task) ready() error {
 	if t.layers != "" {
 		segments, err := planfile.Layers(t.layers)
@@ -69,8 +69,8 @@ func (t *task) deal(seed uint64) ([][]int, error) {
 // everything names the loss of all samples.
 const everything = "loss of all samples"
 
-// task returns what the devices are given. All samples measure the model: the question is how far
-// the loss falls.
+// task returns the task as the devices get it. All samples measure the model: the question is how
+// far the loss falls.
 func (t *task) task() run.Task {
 	all := make([]int, t.samples)
 	for i := range all {

@@ -117,8 +117,8 @@ func (t *task) training(s *lab.Set, fleet int) *lab.Training {
 	}
 }
 
-// near is the difference of accuracies below which two fleets do equally well. They differ
-// by what mu makes of a difference, and by rounding.
+// near is the difference of accuracies below which two fleets do equally well. They differ by the
+// effect of mu on a difference, and by rounding.
 const near = 0.005
 
 // claims compares the fleets after the same rounds. Each curve's run checked that all of its
@@ -149,6 +149,7 @@ func lastPoint(r lab.Results) run.Point {
 	return points[len(points)-1]
 }
 
-// errScreen: an experiment is about who differentiates.
+// errScreen: the experiment compares devices with and without gradients, so a screen makes no
+// sense.
 var errScreen = errors.New("screen: this experiment compares gradients with losses: " +
 	"leave out --screen")

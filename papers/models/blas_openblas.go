@@ -38,7 +38,7 @@ func sgemm(ta, tb blas.Transpose, m, n, k int, a []float32, lda int, b []float32
 	if m == 0 || n == 0 {
 		return
 	}
-	// C reads and writes what it is told to: Go checks the last elements first.
+	// C reads and writes wherever it is told to, so Go checks the last elements first.
 	_, _, _ = a[last(ta, m, k, lda)], b[last(tb, k, n, ldb)], c[(m-1)*ldc+n-1]
 	C.cblas_sgemm(C.rows, order(ta), order(tb), C.int(m), C.int(n), C.int(k),
 		1, (*C.float)(&a[0]), C.int(lda), (*C.float)(&b[0]), C.int(ldb),

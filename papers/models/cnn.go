@@ -81,8 +81,7 @@ func NewCNNSmall(im *data.Images, mean, std float64) *CNN {
 	return newCNN(im, mean, std, one, two, im.Classes)
 }
 
-// newCNN places the layers in the parameters; outputs are those of the dense
-// ones.
+// newCNN places the layers in the parameters; outputs are the widths of the dense layers.
 func newCNN(im *data.Images, mean, std float64, one, two convolution, outputs ...int) *CNN {
 	m := &CNN{images: im, ink: softmax.Ink(mean, std), one: one, two: two}
 	m.one.rows, m.one.cols = im.Rows, im.Cols

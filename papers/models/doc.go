@@ -25,7 +25,7 @@
 //
 // # Determinism
 //
-// A loss depends on its arguments only, not on what ran before or beside it.
-// Its last bits may differ between architectures, by math.Exp and math.Log, and
-// between matrix multiplications: losses are local to a device and need not agree.
+// A loss depends on its arguments only, not on other calls before or at the same time. Its last
+// bits may differ between architectures, by math.Exp and math.Log, and between matrix
+// multiplications: losses are local to a device and need not agree.
 package models

@@ -32,7 +32,7 @@ func (m *CNN) canFuse(gradients bool) bool {
 		one.kernel == two.kernel && one.pad == two.pad && one.kernel == 2*one.pad+1
 }
 
-// A fused holds what the fused convolutions compute on their way. Padding is 0 and never written.
+// A fused holds the intermediate results of the fused convolutions. Padding is 0 and never written.
 type fused struct {
 	short    bool      // by AVX2, although there may be AVX-512
 	scratch  []float32 // an image, framed
@@ -48,7 +48,7 @@ type fused struct {
 	dFrame, dWeights1 []float32
 }
 
-// newFused returns what a pass takes, or nil if it cannot be fused.
+// newFused returns the memory of a pass, or nil if the pass cannot be fused.
 func (m *CNN) newFused(gradients bool) *fused {
 	if !m.canFuse(gradients) {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// A backward holds the gradients of the loss by what a [workspace] of the same
-// call holds.
+// A backward holds the gradients of the loss with respect to the content of a [workspace] of the
+// same call.
 type backward struct {
 	dense   [][]float32 // by the input of each dense layer and by the logits
 	wide2   []float32   // [image of a group][position][channel]
@@ -32,10 +32,9 @@ func (m *CNN) newGradient() *workspace {
 	return ws
 }
 
-// Gradient returns the mean cross-entropy over the images named by batch, and
-// adds its gradient to grad, which is Dim long. The mean is that of Loss to a
-// ten-millionth. Like Loss it allocates nothing once it is warm, and panics
-// where Loss does.
+// Gradient returns the mean cross-entropy over the images named by batch, and adds its gradient to
+// grad, which is Dim long. The mean equals that of Loss up to a ten-millionth. Like Loss it
+// allocates nothing once it is warm, and panics where Loss does.
 func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)

@@ -25,14 +25,14 @@ type MLP struct {
 	shelf  Shelf[mlpWorkspace]
 }
 
-// An mlpWorkspace holds what one pass computes for a chunk of samples.
+// An mlpWorkspace holds the intermediate results of one pass for a chunk of samples.
 type mlpWorkspace struct {
 	rows   []float32 // [sample][feature], dense samples only
 	hidden []float32 // [sample][unit]
 }
 
-// NewMLP returns an MLP on s with so many hidden units; the paper has 50. It
-// panics if there is none.
+// NewMLP returns an MLP on s with the given number of hidden units; the paper has 50. It panics if
+// there is none.
 func NewMLP(s *Samples, hidden int) *MLP {
 	if hidden < 1 {
 		panic("models: NewMLP without hidden units")

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// A netBackward holds the gradients of the loss by what a [netWorkspace] of the same call
-// holds.
+// A netBackward holds the gradients of the loss with respect to the content of a [netWorkspace] of
+// the same call.
 type netBackward struct {
 	netWorkspace
 	back [][]float32 // of each layer's outputs, for a chunk

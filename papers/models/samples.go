@@ -8,9 +8,8 @@ import (
 	"github.com/zofl/zofl/papers/tables"
 )
 
-// Samples are what the models of two classes are made of: rows of numbers, dense
-// or sparse, each of class +1 or -1. They are read-only, so models and goroutines
-// may share them.
+// Samples are the data of the models with two classes: rows of numbers, dense or sparse, each of
+// class +1 or -1. They are read-only, so models and goroutines may share them.
 type Samples struct {
 	features int
 	dense    []float32      // row after row; nil if sparse

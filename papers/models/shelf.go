@@ -2,15 +2,15 @@ package models
 
 import "sync"
 
-// A Shelf keeps what a call needs besides its arguments for the next call. It holds as many as
-// there were calls at a time. Unlike those of a sync.Pool they survive garbage collections, so that
-// calls allocate nothing after the first.
+// A Shelf keeps the working memory of a call for the next call. It holds as many as there were
+// calls at a time. Unlike the items of a sync.Pool, they survive garbage collections, so that calls
+// allocate nothing after the first.
 type Shelf[T any] struct {
 	mu   sync.Mutex // guards free
 	free []*T
 }
 
-// Take returns one that nobody else has, from the shelf or made.
+// Take returns an item that no other call uses, from the shelf or a new one.
 func (s *Shelf[T]) Take(make func() *T) *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	group = 4
 )
 
-// A workspace holds what one pass of a [CNN] computes on its way. The padding of
-// columns and frames is 0 from when it is made, and never written.
+// A workspace holds the intermediate results of one pass of a [CNN]. The padding of columns and
+// frames is 0 from when it is made, and never written.
 type workspace struct {
 	images  []float32 // chunk of them
 	columns []float32 // of one image

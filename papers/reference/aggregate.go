@@ -34,7 +34,7 @@ func (f *Fleet) aggregate(r *Round, scalars [][][]float64) [][]float64 {
 	return out
 }
 
-// travel rounds scalars to what recipients get.
+// travel rounds scalars to the values that recipients get.
 func (f *Fleet) travel(g []float64) {
 	for p := range g {
 		if f.Travel != nil {

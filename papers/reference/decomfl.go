@@ -12,7 +12,7 @@ type DeComFL struct {
 	Beta  float64
 	Torch bool
 	Decay float64 // weight decay, added to the gradient estimate
-	// Gradient, unless nil, is that of Loss, and makes this Algorithm 5: scalars are the inner
+	// Gradient, unless nil, is the gradient of Loss, and makes this Algorithm 5: scalars are the inner
 	// products (11) of a client's gradient with the directions.
 	Gradient func(client int, at At, x []float64) []float64
 }

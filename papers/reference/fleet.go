@@ -13,7 +13,7 @@ type Fleet struct {
 	K       int
 	Mu      float64
 	Central bool
-	// Gradient, unless nil, is that of Loss: clients send its inner products with the
+	// Gradient, unless nil, is the gradient of Loss: clients send its inner products with the
 	// directions (DeComFL, Algorithm 5), the limits of differences for Mu to 0.
 	Gradient func(client int, at At, x []float64) []float64
 	// Gain is the factor between scalars and estimates: Dim for directions on the unit
@@ -34,8 +34,8 @@ type Fleet struct {
 
 	// Travel rounds a scalar that travels; nil: no rounding.
 	Travel func(g float64) float64
-	// Block rounds what one client sends of a step, if its scalars depend on each other; nil: no
-	// rounding.
+	// Block rounds the scalars of a client's step, if their rounding depends on each other; nil means
+	// no rounding.
 	Block func(g []float64)
 	// Clip is the largest length of a client's scalars; 0: no limit.
 	Clip float64
@@ -309,7 +309,7 @@ func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations 
 	return g
 }
 
-// rounded rounds what a client sends of a step.
+// rounded rounds the scalars of a client's step.
 func (f *Fleet) rounded(g []float64) {
 	f.travel(g)
 	if f.Block != nil {

@@ -2,7 +2,7 @@ package reference
 
 import "math"
 
-// A Step is what a correction length of FZooS (5) may depend on.
+// A Step holds the values on which a correction length of FZooS (5) may depend.
 type Step struct {
 	T          int       // local step, from 1
 	X          []float64 // where the vectors are

@@ -16,7 +16,7 @@ type Update struct {
 //
 //	x += sum_i s(age_i) w_i Delta_i / sum_i w_i        s(age) = 1/sqrt(1+age)
 //
-// where the paper has K updates of weight 1. Delta_i is what the K local steps changed.
+// where the paper has K updates of weight 1. Delta_i is the change by the K local steps.
 func (f *Fleet) Buffered(x []float64, updates []Update) []float64 {
 	move, total := make([]float64, f.Dim), 0.0
 	for i := range updates {

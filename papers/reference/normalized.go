@@ -32,8 +32,8 @@ func (r *Normalized) Step(x, g []float64, u, a float64, scale []float64) []float
 	return along(x, -1, scaled(move, scale))
 }
 
-// normalized makes a round of the rule. What counts are the scalars that travel: each client's if
-// they are relayed, otherwise the aggregate.
+// normalized makes a round of the rule. The scalars that travel count: each client's if they are
+// relayed, otherwise the aggregate.
 func (f *Fleet) normalized(s *State, r *Round) []float64 {
 	at, v, u := At{r.N, 0}, make([]float64, f.Dim), 0.0
 	count := func(client int, g []float64, weight float64) {

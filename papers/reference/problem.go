@@ -16,7 +16,7 @@ type At struct {
 	K int
 }
 
-// A Problem is what an algorithm runs on.
+// A Problem is the input of an algorithm.
 type Problem struct {
 	Dim int
 	// Loss is f_i(x; xi) of a client. Its minibatch xi of a step is the same for all

@@ -120,7 +120,7 @@ func (p *Posterior) logLikelihood() (score float64) {
 	return score
 }
 
-// centered returns y minus what is believed of it before.
+// centered returns y minus the prior mean.
 func (p *Posterior) centered(y []float64) []float64 {
 	if !p.Mean {
 		return y

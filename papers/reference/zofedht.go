@@ -23,8 +23,8 @@ type Trajectory struct {
 	Q     [][]float64 // columns; nil: C = I
 }
 
-// Round is lines 3-21 for round r, from 0, whose record is n. The step size is eta_r = Eta
-// / sqrt(r+1), as in the paper's experiments.
+// Round executes lines 3-21 for round r, from 0, whose record is n. The step size is eta_r = Eta /
+// sqrt(r+1), as in the paper's experiments.
 func (h *ZOFedHT) Round(s *Trajectory, r int, n uint64, sampled []int) {
 	if h.Alpha > 0 && r >= h.Tau && r%h.Tau == 0 {
 		s.Q = QR(s.Moves) // lines 5-6

@@ -30,7 +30,7 @@ type Point struct {
 }
 
 // AsBlackBoxes returns the queries that the clients would have made so far if all had been black
-// boxes. It stands for gradients, and counts no queries.
+// boxes. Such a loss takes the place of gradients and counts no queries.
 func (p *Point) AsBlackBoxes() uint64 { return p.Queries + p.Spared }
 
 // Last returns the last round, 0 before the first.

@@ -69,7 +69,7 @@ func (d countedDevice) Samples() int { return len(d.share) }
 // Samples implements [objective.Sampler].
 func (d countedGradientDevice) Samples() int { return len(d.share) }
 
-// objective returns the objective of a client that has taken so many minibatches.
+// objective returns the objective of a client that has taken this many minibatches.
 func (c *Config) objective(slot int, taken uint64) objective.Objective {
 	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken), c.Shares[slot]}
 	gradients := c.Differentiates != nil && c.Differentiates(slot)
@@ -102,7 +102,7 @@ type fleet struct {
 	clients []*client.Client
 }
 
-// An ear is the coordinator's bus, which also reports what the coordinator receives.
+// An ear is a wrapper of the coordinator's bus that reports received messages.
 type ear struct {
 	bus.Bus
 	heard func(slot int, frame []byte)

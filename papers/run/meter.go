@@ -2,7 +2,7 @@ package run
 
 import "github.com/zofl/zofl/fleet/traffic"
 
-// Traffic is the traffic in one direction, and Totals is that of all clients.
+// Traffic counts one direction; Totals counts all clients.
 type (
 	Traffic = traffic.Sum
 	Totals  = traffic.Totals

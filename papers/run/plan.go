@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// Plan returns a preset's plan for a number of clients, of which asked take part in a
-// round. Run name and run key depend on name and seed. Every round waits for all devices
-// that it asks, as in the papers' simulations: no round closes early, and the deadline is
-// an hour. Only the harness evaluates.
+// Plan returns a preset's plan for a number of clients. Each round asks asked of them. Run name and
+// run key depend on name and seed. Every round waits for all devices that it asks, as in the
+// papers' simulations: no round closes early, and the deadline is an hour. Only the harness
+// evaluates.
 //
 // The caller may change the rest of the preset: estimator, update, schedules.
 func Plan(method, name string, seed uint64, dim, clients, asked int) (*plan.Plan, error) {

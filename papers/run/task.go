@@ -5,7 +5,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// A Task is what a fleet trains. Several goroutines call its functions at the same time.
+// A Task is the training problem of a fleet. Several goroutines call its functions at the same
+// time.
 type Task struct {
 	// Dim is d, the number of parameters.
 	Dim int
@@ -14,7 +15,8 @@ type Task struct {
 	// Gradient, unless nil, returns Loss, and adds its gradient to grad, which is Dim long.
 	// Only clients of [Config].Differentiates call it.
 	Gradient func(grad, params []float32, samples []int) (loss float64)
-	// Classes and Class, unless 0 and nil, say of which of so many classes a training sample is.
+	// Classes and Class, unless 0 and nil, give the number of classes and the class of a training
+	// sample.
 	Classes int
 	Class   func(sample int) int
 	// Asked, unless nil, is called with the arguments of each Loss or Gradient and its step,

@@ -53,11 +53,11 @@ type Result struct {
 	Log *runlog.Memory
 }
 
-// errNoGradient: clients are to differentiate what they cannot.
+// errNoGradient: the clients need gradients that their loss does not have.
 var errNoGradient = errors.New("the task has no gradient: give Task.Gradient, or let no client " +
 	"differentiate")
 
-// errPaused: nothing resumes a run in a simulation.
+// errPaused: a paused run stays paused, because nobody resumes it in a simulation.
 var errPaused = errors.New("paused")
 
 // Train trains until the plan is done, the run has diverged or paused, or ctx ends.

@@ -61,7 +61,7 @@ func (t *training) close() {
 	}
 }
 
-// train goes through what the log has and then runs a fleet, unless the run has ended.
+// train replays the log and then runs a fleet, unless the run has ended.
 func (t *training) train(ctx context.Context) error {
 	if err := t.watch.catchUp(ctx); err != nil || t.ended() {
 		return err

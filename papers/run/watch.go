@@ -38,8 +38,8 @@ func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch 
 	}
 }
 
-// catchUp goes through what the log has already. Rounds that an earlier process did not
-// save get points without the values that only it knew.
+// catchUp replays the records that the log has already. Rounds that an earlier process did not save
+// get points without the values that only it knew.
 func (w *watch) catchUp(ctx context.Context) error {
 	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
 		if r.Kind != wire.KindRound || r.Round.Phase == 1 {
@@ -80,7 +80,7 @@ func (w *watch) due(round uint64) bool {
 	return w.cfg.Task.Measure != nil && w.cfg.Measure != nil && w.cfg.Measure(round)
 }
 
-// read applies records up to that of a round, and calls f after each.
+// read applies records up to the record of a round, and calls f after each.
 func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) error) error {
 	if w.replica.Rounds() >= round {
 		return nil

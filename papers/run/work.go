@@ -41,7 +41,7 @@ func newWork(cfg *Config) work {
 	return w
 }
 
-// count sets the counts of a point to those of the records so far.
+// count sets the counts of a point to the counts of the records so far.
 func (w *work) count(p *Point) {
 	p.Queries, p.Gradients, p.Spared = w.queries, w.gradients, w.spared
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// a9aFeatures is what a9a's features are numbered up to, from 1 on.
+// a9aFeatures is the largest feature number of a9a, which counts from 1.
 const a9aFeatures = 123
 
 // Sparse is a set of labeled samples of two classes, in which most features of
@@ -40,8 +40,7 @@ func (s *Sparse) At(i int) (index []int32, value []float32) {
 	return s.Index[from:to:to], s.Value[from:to:to]
 }
 
-// Split returns the first n samples and the others. It panics if there are not
-// n.
+// Split returns the first n samples and the rest. It panics if there are not n.
 func (s *Sparse) Split(n int) (first, others *Sparse) {
 	at := s.Start[n]
 	a := &Sparse{s.Features, s.Start[: n+1 : n+1], s.Index[:at:at], s.Value[:at:at], s.Labels[:n:n]}

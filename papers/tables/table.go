@@ -52,8 +52,8 @@ func (t *Table) Relabel(class []uint8) *Table {
 	return &out
 }
 
-// Split returns the first n samples and the others. The parts share memory with
-// t. It panics if there are not n.
+// Split returns the first n samples and the rest. The parts share memory with t. It panics if there
+// are not n.
 func (t *Table) Split(n int) (first, others *Table) {
 	a, b := *t, *t
 	a.Labels, b.Labels = t.Labels[:n:n], t.Labels[n:]

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/papers/tables"
 )
 
-// A Scale says what a task's features are like.
+// A Scale describes the features of a task.
 type Scale string
 
 // Features are from 0 to 1 until they are scaled.

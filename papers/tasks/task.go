@@ -14,7 +14,7 @@ type Task struct {
 	Train, Test int     // most rows of each kind
 }
 
-// Model returns what reports call the model.
+// Model returns the name of the model in reports.
 func (t *Task) Model() string {
 	if t.Hidden == nil {
 		return "softmax"
@@ -22,7 +22,7 @@ func (t *Task) Model() string {
 	return "MLP"
 }
 
-// Split returns what reports call the way in which rows are dealt.
+// Split returns the name, in reports, of the way in which rows are dealt.
 func (t *Task) Split() string {
 	if t.Dirichlet > 0 {
 		return fmt.Sprint("Dirichlet ", t.Dirichlet)
@@ -30,8 +30,8 @@ func (t *Task) Split() string {
 	return "IID"
 }
 
-// Key is what names of saved runs have a digest of. It never changes, so that runs of older
-// versions are found.
+// Key holds the parts of which names of saved runs have a digest. It never changes, so that runs of
+// older versions are found.
 func (t *Task) Key() string {
 	return fmt.Sprintf("{name:%s data:%s shrink:%d scale:%s hidden:%v dirichlet:%v devices:%d "+
 		"train:%d test:%d}", t.Name, t.Data, t.Shrink, t.Scale, t.Hidden, t.Dirichlet, t.Devices,

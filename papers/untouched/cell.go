@@ -225,7 +225,7 @@ func (t *variant) set(p *plan.Plan) error {
 	return err
 }
 
-// A score is what a run reached.
+// A score is the result of a run.
 type score struct {
 	Rounds   uint64  `json:"rounds"`
 	Queries  uint64  `json:"queries"` // of all devices
@@ -239,7 +239,7 @@ func (s *score) whole() bool { return s.Ended == "rounds" }
 
 var errUnmeasured = errors.New("the model was not measured after the last round")
 
-// scoreOf returns what a run reached.
+// scoreOf returns the result of a run.
 func scoreOf(c *run.Curve) (*score, error) {
 	s := &score{Ended: c.Ended, Rounds: c.Last()}
 	if len(c.Points) > 0 {

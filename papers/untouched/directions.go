@@ -22,8 +22,8 @@ var arms = []arm{
 	{name: "own", preset: "zofl", with: []string{"sharing=per-client", "groups=none", "regroup=0"}},
 }
 
-// Directions asks what groups=auto is worth, beside directions that are shared in all rounds, and
-// own ones in all rounds: on the eight tasks, and with their rows dealt less and more unlike.
+// Directions compares groups=auto with shared directions in all rounds and with own directions in
+// all rounds: on the eight tasks, and with their rows dealt more and less evenly.
 func Directions() lab.Experiment {
 	const id = "directions"
 	return lab.Experiment{

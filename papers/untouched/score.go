@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// score trains a trial with a seed, or returns what an earlier run saved.
+// score trains a trial with a seed, or returns the score that an earlier run saved.
 func (x *trial) score(b *bench, name string, t *variant,
 	seed uint64) (*score, error) {
 	p, devices, err := x.plan(b, name, seed)

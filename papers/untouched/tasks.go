@@ -12,7 +12,7 @@ import (
 )
 
 // eightTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
-// here: nothing else depends on which there are.
+// here: no other code depends on the list.
 func eightTasks() []tasks.Task {
 	list := []tasks.Task{
 		{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit, Devices: 10},
@@ -57,7 +57,7 @@ func newBench(e *lab.Env, t tasks.Task) (*bench, error) {
 	return b, nil
 }
 
-// deal deals the rows to devices, whose number a preset may fix.
+// deal deals the rows to devices. A preset may fix the number of devices.
 func (b *bench) deal(devices int, seed uint64) ([][]int, error) {
 	if b.Dirichlet > 0 && devices > 1 {
 		return data.Dirichlet(b.labels, devices, b.Dirichlet, seed)

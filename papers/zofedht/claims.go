@@ -36,7 +36,7 @@ func (x *trial) wins(s *set, by func(*tuned, uint64) float64) bool {
 	return ht < by(s.of(sgd, false), last) && ht < by(s.of(gd, false), last)
 }
 
-// batch and tau are those of the presets.
+// batch and tau are the values of the presets.
 const (
 	batch = 64
 	tau   = 5

@@ -19,7 +19,7 @@ func (x *trial) tabulate(s *set, z *setting, c *run.Curve) {
 	}
 }
 
-// directions returns whose directions a setting has.
+// directions returns the kind of directions that a setting has.
 func (z *setting) directions() string {
 	if z.shared {
 		return "shared"

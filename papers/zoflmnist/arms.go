@@ -75,7 +75,7 @@ var (
 	}()
 	// decay is the recipe with less decay, which won in long runs of the experiment finish.
 	decay = recipe.With("decay", "the recipe, decay 0.01", "server_decay=0.01")
-	// others are not run unless asked for.
+	// others are arms that run only on request.
 	others = []contest.Method{adam, twice, auto, full, decay}
 )
 

@@ -46,7 +46,7 @@ func (x *trial) claims(l *league, entries []*contest.Entry) {
 	}
 }
 
-// target claims a target of an arm, with DeComFL beside it unless that is nil.
+// target makes the claim about a target of an arm, with DeComFL for comparison unless that is nil.
 func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
 	at := t.queries * uint64(l.asked)
 	figures := arm.Text(contest.QueriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
@@ -69,7 +69,7 @@ func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
 			t.bytes/1000), "%s", figures)
 }
 
-// got formats what the runs spent until they had an accuracy.
+// got formats the cost at which the runs reached an accuracy.
 func got(e *contest.Entry, accuracy float64, of contest.Cost, unit string) string {
 	values := e.Arrivals(accuracy, of)
 	if len(values) == 0 {
@@ -158,7 +158,7 @@ func (x *trial) draw(l *league, entries []*contest.Entry) {
 	x.report.More = append(x.report.More, bytes)
 }
 
-// line returns the mean accuracy by what was spent, after the rounds that every run measured.
+// line returns the mean accuracy against the cost, after the rounds that every run measured.
 func line(e *contest.Entry, of contest.Cost, unit float64) chart.Line {
 	s := chart.Line{Name: e.Title}
 	for _, p := range e.Results[0].Curve.Measured() {

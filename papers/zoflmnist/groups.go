@@ -59,9 +59,9 @@ func sketchQueries(clients, asked int) uint64 {
 	return sketch * uint64(clients) / uint64(asked)
 }
 
-// tableArms returns what has directions shared by all: the recipe, Adam, which can have control
-// variates, and Adam with those of SCAFFOLD. Those of type II are stale tables at K = 1: what each
-// device sent last stands for it until it contributes again.
+// tableArms returns the methods with directions shared by all: the recipe, Adam, which can have
+// control variates, and Adam with the control variates of SCAFFOLD. Those of type II are stale
+// tables at K = 1: what each device sent last stands for it until it contributes again.
 func tableArms() []contest.Method {
 	shared := recipe.With("shared", "directions shared by all", "sharing=shared",
 		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)

@@ -32,8 +32,8 @@ func Experiment() lab.Experiment {
 	}
 }
 
-// A target is an accuracy, and what may be spent until a run has it: queries of a client
-// that takes part in every round, and bytes of a device, everything on its connection.
+// A target is an accuracy, and the allowed cost until a run reaches it: queries of a client that
+// takes part in every round, and bytes of a device, everything on its connection.
 type target struct {
 	accuracy float64
 	queries  uint64

@@ -78,7 +78,7 @@ func Start(ctx context.Context, zofl, dir string, plan *plan.Plan, more ...strin
 	return s, nil
 }
 
-// await waits for a line of the log, and returns what its parentheses have.
+// await waits for a line of the log, and returns the groups of its match.
 func (s *Serve) await(ctx context.Context, line *regexp.Regexp) (string, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -106,10 +106,10 @@ func (s *Serve) Stop() error {
 	return err
 }
 
-// Log is what the process has written to standard error.
+// Log is the process's standard error so far.
 func (s *Serve) Log() string { return s.log.String() }
 
-// An output collects what a process writes.
+// An output collects the output of a process.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

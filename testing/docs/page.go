@@ -1,4 +1,4 @@
-// Package docs reads the project's pages, so that checks can run what they show.
+// Package docs reads the project's pages, so that checks can run the commands that they show.
 package docs
 
 import (
@@ -51,7 +51,7 @@ func Read(name string) (*Page, error) {
 	return p, nil
 }
 
-// Only returns the one block of a kind.
+// Only returns the only block of a kind.
 func (p *Page) Only(kind string) (Block, error) {
 	var found []Block
 	for _, b := range p.Blocks {
@@ -72,7 +72,7 @@ const notRun = "# Not run by the checks"
 // pythonPage is the page whose blocks of Python python/tests runs.
 const pythonPage = "python/README.md"
 
-// Faults returns what is wrong with the form of a page, a line each.
+// Faults returns the faults in the form of a page, one a line.
 func (p *Page) Faults() (faults []string) {
 	fault := func(line int, text string) {
 		faults = append(faults, fmt.Sprintf("%s:%d: %s", p.Name, line, text))
@@ -120,7 +120,7 @@ var (
 	code = regexp.MustCompile("`[^`]*`")
 )
 
-// dead returns the links to what is not there.
+// dead returns the links whose target does not exist.
 func (p *Page) dead() (faults []string) {
 	for _, i := range p.prose {
 		line := code.ReplaceAllString(p.Lines[i], "`code`")

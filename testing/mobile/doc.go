@@ -1,8 +1,7 @@
 // Package mobile tests package client/mobile against a real broker: from Go, and as apps
 // use it, bound for Java by gobind, compiled, and run on this machine's JVM.
 //
-// The tests from Java need what android/hostjvm.sh makes, and are skipped without
-// it:
+// The tests from Java need the output of android/hostjvm.sh, and are skipped without it:
 //
 //	android/hostjvm.sh
 //	ZOFL_JVM=$PWD/android/_hostjvm go -C testing test ./mobile

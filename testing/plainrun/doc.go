@@ -1,7 +1,7 @@
-// Package plainrun has the runs that the gates look at: by each preset three devices train in
-// memory, nothing fails, and a cover profile tells which statements that took.
+// Package plainrun has the runs that the gates examine: for each preset three devices train in
+// memory without faults, and a cover profile shows which statements that took.
 //
-// What a run does not use costs it no statement:
+// A feature that a run does not use costs it no statement:
 //
 //   - testdata/foreign.txt has for each preset the packages of features that its plan lacks. None
 //     of their statements may run, except the functions in testdata/known.txt, which only shrinks.
@@ -9,6 +9,6 @@
 //     way of an announcement, a reply, a record and its replay. It only shrinks.
 //   - testdata/size.txt counts the statements and files of that run, by part. They only fall.
 //
-// go test -run Gates -update writes the files. Read the difference: what a file gains is what
-// everybody pays from now on.
+// go test -run Gates -update writes the files. Read the difference: every run pays from now on for
+// what a file gains.
 package plainrun

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A device is a client of the library with the digits of its page. Nothing of the library is
-// special to browsers; the connection and the store are those of socket.go and store.go.
+// A device is a client of the library with the digits of its page. No part of the library is
+// special to browsers, except the connection of socket.go and the store of store.go.
 type device struct {
 	model  *digits.Model
 	store  *store
@@ -82,7 +82,7 @@ func (d *device) accept(p *plan.Plan) error {
 	return nil
 }
 
-// record tells the page what the client does, and sometimes how good the model is.
+// record reports the client's progress to the page, and sometimes how good the model is.
 func (d *device) record(p client.Progress) error {
 	m := map[string]any{"kind": "progress", "state": p.State.String(), "reason": p.Reason,
 		"n": p.N, "last": p.Last, "round": p.Round, "rounds": d.rounds, "queries": p.Queries}
@@ -110,7 +110,7 @@ func (d *device) params() ([]float32, bool) {
 	return x, n > 0 && err == nil
 }
 
-// do does what the page asks.
+// do carries out a request of the page.
 func (d *device) do(m message) {
 	switch m.kind {
 	case "leave":
@@ -128,8 +128,8 @@ func (d *device) do(m message) {
 	}
 }
 
-// draw adds a drawing to what the device learns from. The page counts it once it is stored, so that
-// a reload loses none that was counted.
+// draw adds a drawing to the samples of the device. The page counts it once it is stored, so that a
+// reload loses none that was counted.
 func (d *device) draw(image []uint8, label int) error {
 	if err := d.model.Draw(image, label); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (d *device) tellDrawn() {
 	tell(map[string]any{"kind": "drawn", "count": d.model.Drawn()})
 }
 
-// guess says what the model takes an image for.
+// guess returns the digit that the model sees in an image.
 func (d *device) guess(image []uint8) {
 	m := map[string]any{"kind": "guess", "text": "I have no model yet."}
 	if x, ok := d.params(); ok {

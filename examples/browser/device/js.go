@@ -21,7 +21,7 @@ func arrayOf(b []byte) js.Value {
 	return array
 }
 
-// caught makes an error of what JavaScript threw.
+// caught turns a value that JavaScript threw into an error.
 func caught(err *error) {
 	switch r := recover().(type) {
 	case nil:

@@ -23,7 +23,7 @@ func tell(message map[string]any) {
 // failed tells the page of an error.
 func failed(err error) { tell(map[string]any{"kind": "failed", "error": err.Error()}) }
 
-// A message is what the page says.
+// A message is a request of the page.
 type message struct {
 	kind           string
 	address        string // start: of the broker, ws://host:port or wss://host:port

@@ -19,8 +19,8 @@ const (
 	mostWaiting = 10_000
 )
 
-// A dialer opens WebSockets for nats.go, whose own need TCP, which a page has not. The broker
-// speaks NATS's protocol in them as it does over TCP, cut into messages anywhere.
+// A dialer opens WebSockets for nats.go, whose own dialer needs TCP, which a page does not have.
+// The broker speaks NATS's protocol in them as it does over TCP, cut into messages anywhere.
 type dialer struct{ scheme string } // ws or wss
 
 // Dial implements [nats.CustomDialer].
@@ -56,7 +56,7 @@ func (d dialer) Dial(_, address string) (c net.Conn, err error) {
 // SkipTLSHandshake tells nats.go that TLS is the browser's.
 func (d dialer) SkipTLSHandshake() bool { return true }
 
-// A socket is a WebSocket and what came from it.
+// A socket is a WebSocket and the bytes that came from it.
 type socket struct {
 	ws    js.Value
 	in    *queue.Queue[[]byte]
@@ -102,7 +102,7 @@ func (s *socket) became(err error) {
 
 func (s *socket) close() { s.ws.Call("close") }
 
-// send sends what nats.go writes, until it closes the pipe.
+// send sends the bytes that nats.go writes, until it closes the pipe.
 func (s *socket) send(from net.Conn) {
 	defer s.close()
 	buffer := make([]byte, 32<<10)
@@ -120,7 +120,7 @@ func (s *socket) write(b []byte) (err error) {
 	return nil
 }
 
-// receive gives nats.go what came, until the WebSocket is closed.
+// receive gives nats.go the received bytes, until the WebSocket is closed.
 func (s *socket) receive(to net.Conn) {
 	defer to.Close()
 	for {

@@ -26,7 +26,7 @@ type store struct {
 
 var _ client.Store = (*store)(nil)
 
-// openStore opens a database, and forgets runs in it but for one.
+// openStore opens a database, and deletes all runs in it except one.
 func openStore(name, run string) (s *store, err error) {
 	defer caught(&err)
 	open := js.Global().Get("indexedDB").Call("open", name, 1)
@@ -94,7 +94,7 @@ func (s *store) keys() (keys []string, err error) {
 	return keys, nil
 }
 
-// forget deletes what other runs left.
+// forget deletes the data of other runs.
 func (s *store) forget() error {
 	keys, err := s.keys()
 	if err != nil {

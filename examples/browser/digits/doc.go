@@ -1,3 +1,3 @@
-// Package digits is what a device of the example learns from: digits that somebody drew in the
-// page, beside some that the program draws. It is the same in browsers and on other machines.
+// Package digits holds the samples of a device: digits that a person drew in the page, and some
+// that the program draws. It is the same in browsers and on other machines.
 package digits

@@ -45,8 +45,8 @@ type drawing struct {
 	label uint8
 }
 
-// A set is what a round learns from. It does not change within one: all evaluations of a round
-// have to see the same minibatch.
+// A set is the samples of a round. It does not change within one: all evaluations of a round have
+// to see the same minibatch.
 type set struct {
 	model   *softmax.Classifier
 	batcher *data.Batcher
@@ -137,8 +137,8 @@ func (m *Model) Evaluate(_ context.Context, x []float32) ([]float64, int, error)
 	return []float64{loss, accuracy}, m.test.Len(), nil
 }
 
-// Score returns the fraction of n digits that no device learns from which the parameters x
-// classify right.
+// Score returns the fraction of n digits that the parameters x classify right. No device learns
+// from these digits.
 func (m *Model) Score(x []float32, n int) float64 {
 	batch := make([]int, min(n, m.test.Len()))
 	for i := range batch {

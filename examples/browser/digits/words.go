@@ -2,7 +2,7 @@ package digits
 
 import "fmt"
 
-// Words says what a model takes a drawing for.
+// Words says in words which digit a model sees in a drawing.
 func Words(odds [Classes]float64) string {
 	first, second := best(odds)
 	p, q := percent(odds[first]), percent(odds[second])

@@ -50,7 +50,7 @@ type Trace struct {
 	Opened [][2]int  // from and to which minute the window was open
 }
 
-// A Reading is what a thermometer shows at a minute, in degrees C.
+// A Reading is the value of a thermometer at a minute, in degrees C.
 type Reading struct {
 	Minute int
 	Value  float64
@@ -92,7 +92,7 @@ func (r Room) Live(w Weather, random *rand.Rand) Trace {
 	return t
 }
 
-// opens decides whether somebody opens the window: once in two days on average, by day.
+// opens decides whether a person opens the window: once in two days on average, by day.
 func (r Room) opens(i int, random *rand.Rand) bool {
 	hour := i / 60 % 24
 	const chance = 1 / (2.0 * 15 * 60) // per minute

@@ -1,5 +1,5 @@
-// Backprop trains the CNN of docs/methods.md by its gradients. It prints after how many steps the
-// CNN reaches the accuracies by which runs without gradients are measured.
+// Backprop trains the CNN of docs/methods.md by its gradients. It prints the number of steps after
+// which the CNN reaches the accuracies by which runs without gradients are measured.
 //
 //	go -C papers run -tags openblas ./cmd/backprop --data DIR
 package main

@@ -1,4 +1,4 @@
-// Package contesttest makes up runs, to test what is claimed of them.
+// Package contesttest makes up runs, to test claims about them.
 package contesttest
 
 import (
@@ -26,7 +26,7 @@ func Spent(ended string, accuracies ...float64) *run.Curve {
 	return c
 }
 
-// Entry returns an entry with such curves.
+// Entry returns an entry with the given curves.
 func Entry(name string, curves ...*run.Curve) *contest.Entry {
 	e := &contest.Entry{Method: contest.Method{Name: name, Title: name}, Chosen: 1}
 	for _, c := range curves {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// Run runs an experiment, whose progress the test logs. The report has its ID and a table with
+// Run runs an experiment and logs its progress in the test. The report has its ID and a table with
 // rows.
 func Run(t *testing.T, x lab.Experiment, e *lab.Env) *lab.Report {
 	t.Helper()
@@ -34,7 +34,7 @@ func Run(t *testing.T, x lab.Experiment, e *lab.Env) *lab.Report {
 	return r
 }
 
-// AllHold checks that a report has so many claims, and that all hold.
+// AllHold checks that a report has the given number of claims, and that all hold.
 func AllHold(t *testing.T, r *lab.Report, claims int) {
 	t.Helper()
 	if len(r.Claims) != claims {
@@ -47,8 +47,8 @@ func AllHold(t *testing.T, r *lab.Report, claims int) {
 	}
 }
 
-// Stopped cancels the short form of an experiment on so many digits at its first line of
-// progress. It returns the report of what was done by then.
+// Stopped runs the short form of an experiment on n digits, and cancels it at its first line of
+// progress. It returns the report of the work done by then.
 func Stopped(t *testing.T, x lab.Experiment, generated int) *lab.Report {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

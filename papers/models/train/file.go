@@ -43,8 +43,8 @@ func Save(path string, params []float32) error {
 	return nil
 }
 
-// Load reads the parameters of a model with dim of them that [Save] wrote. The
-// error of a missing file matches fs.ErrNotExist.
+// Load reads dim parameters of a model that [Save] wrote. The error of a missing file matches
+// fs.ErrNotExist.
 func Load(path string, dim int) ([]float32, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

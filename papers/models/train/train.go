@@ -120,7 +120,7 @@ func (c *Config) check(m models.Differentiable) error {
 	return nil
 }
 
-// or returns v, or what stands for its zero.
+// or returns v, or the given default if v is zero.
 func or[T comparable](v, zero T) T {
 	var none T
 	if v == none {

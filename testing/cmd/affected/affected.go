@@ -60,7 +60,7 @@ func (t tree) changed(file string, all map[string]*effect) []string {
 	e.code = true
 	named := []string{p.path, dir}
 	if gone := path.Dir(file); gone != dir && strings.HasSuffix(file, ".go") {
-		// The package is deleted, and who forgot that still imports it.
+		// The package is deleted, and the question is which code still imports it.
 		named = append(named, path.Join(p.path, inside(dir, gone)), gone)
 	}
 	return named

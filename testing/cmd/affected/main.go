@@ -1,6 +1,6 @@
-// Affected says whose tests a change can break, in all modules of the repository. It
-// reads the changed files on stdin, one a line, by their path in the repository, and is
-// what check.sh quick asks:
+// Affected lists the tests that a change can break, in all modules of the repository. It reads the
+// changed files on stdin, one a line, by their path in the repository, and is what check.sh quick
+// asks:
 //
 //	git diff --name-only --no-renames HEAD | go -C testing run ./cmd/affected
 //

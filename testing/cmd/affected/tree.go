@@ -16,20 +16,20 @@ import (
 // A tree is the Go code of a repository: its packages by their directory.
 type tree map[string]*pkg
 
-// A pkg is a directory of Go files, with those of all build tags.
+// A pkg is a directory of Go files, for all build tags.
 type pkg struct {
 	module string // the directory of its module
 	path   string // the import path
 	tests  bool   // it has tests
 	embeds bool   // it embeds files
-	// What strings of its code, and of its tests, could name: import paths, and
-	// directories and files of the repository.
+	// The imports, directories and files of the repository that strings of its code, or of its tests,
+	// could name.
 	code, test names
 }
 
 type names map[string]bool
 
-// read reads all modules under root. What the go command ignores it ignores too.
+// read reads all modules under root. Files that the go command ignores are ignored here too.
 func read(root fs.FS) (tree, error) {
 	t := tree{}
 	modules := map[string]string{}
@@ -117,7 +117,7 @@ func (n names) add(s, dir, module string) {
 	}
 }
 
-// extension says that s is that of a file.
+// extension says whether s is the extension of a file.
 func extension(s string) bool {
 	return len(s) > 1 && s[0] == '.' && !strings.ContainsAny(s[1:], "./")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A tally counts what devices hand to the bus for the coordinator.
+// A tally counts the messages that devices give to the bus for the coordinator.
 type tally struct {
 	replies, requests atomic.Uint64
 }

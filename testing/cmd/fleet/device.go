@@ -23,7 +23,7 @@ type fleet struct {
 	errs    list[error]
 }
 
-// nothing is a loss that costs nothing.
+// nothing is a loss without cost.
 func nothing(context.Context, []float32, objective.Batch) (float64, error) { return 0, nil }
 
 // startFleet connects devices and then runs them all.
@@ -78,7 +78,7 @@ func (f *fleet) open(o *options, n network, run string, i int) error {
 	return err
 }
 
-// bytes returns what passed the sockets of all devices.
+// bytes returns the bytes on the sockets of all devices.
 func (f *fleet) bytes() (up, down int64) {
 	for _, t := range f.traffic {
 		if t != nil {

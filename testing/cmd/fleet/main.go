@@ -1,6 +1,6 @@
-// Fleet runs a whole fleet in one process: the production coordinator, production devices
-// whose loss costs nothing, and a broker between them. It says what a round costs and which
-// part costs it, and that no message was lost.
+// Fleet runs a whole fleet in one process: the production coordinator, production devices whose
+// loss costs nothing, and a broker between them. It measures the cost of a round and of each part,
+// and checks that no message was lost.
 //
 //	go -C testing run ./cmd/fleet --devices 1000 --rounds 200
 //	    [--broker memory|embedded|URL] [--dim 16] [--perturbations 10] [--target N]
@@ -9,11 +9,11 @@
 // Brokers are memory (bus.Memory), embedded (a nats-server in this process, connections are
 // pipes) or the URL of a server elsewhere.
 //
-// Every message of a device to the coordinator is counted where the device hands it to the
-// bus. A message is lost if no counter of the coordinator has it. The program fails if any
-// message was lost or came twice, or if a device does not end with the state of the log. Where
-// a round takes longer than the plan's reannounce, the coordinator asks again: what it gets
-// twice then is counted, and no fault.
+// Every message of a device to the coordinator is counted where the device hands it to the bus. A
+// message is lost if no counter of the coordinator has it. The program fails if any message was
+// lost or came twice, or if a device does not end with the state of the log. If a round takes
+// longer than the plan's reannounce, the coordinator asks again. Duplicates then are counted, and
+// are no fault.
 //
 //	go -C testing run ./cmd/fleet --soak 1h --chaos SEED [--devices 100] [--stall 1m]
 //

@@ -107,8 +107,8 @@ func heapOf() (parted map[string]int64, stacks int64, err error) {
 	return parted, int64(m.StackInuse), nil
 }
 
-// allocator returns the part whose code allocated a sample of the heap. What nats.go's own
-// goroutines allocate counts as devices': the coordinator has one connection.
+// allocator returns the part whose code allocated a sample of the heap. Allocations by nats.go's
+// own goroutines count as the devices': the coordinator has one connection.
 func allocator(s *profile.Sample) string {
 	part := runtimePart
 	for name := range functions(s) {

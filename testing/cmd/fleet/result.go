@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A result is what one run showed. Times are in milliseconds, of one round.
+// A result holds the measurements of one run. Times are in milliseconds, of one round.
 type result struct {
 	Devices int    `json:"devices"`
 	Rounds  int    `json:"rounds"`
@@ -107,7 +107,7 @@ func (r *result) print(out io.Writer) {
 
 func mib(n int64) float64 { return float64(n) / (1 << 20) }
 
-// fault says what must not happen in a run that nobody disturbed.
+// fault returns the event that must not happen in an undisturbed run.
 func (r *result) fault() error {
 	switch {
 	case r.Lost != 0:

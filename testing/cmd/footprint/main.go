@@ -1,7 +1,6 @@
-// Footprint measures what a device costs: the size of its program, its memory, the
-// allocations of a round, and the time until it contributes. Every device is a process that
-// has the client and nothing else. The broker, with TLS, and the coordinator run in this
-// process.
+// Footprint measures what a device costs: the size of its program, its memory, the allocations of a
+// round, and the time until it contributes. Every device is a process with the client and nothing
+// else. The broker, with TLS, and the coordinator run in this process.
 //
 //	go -C testing run ./cmd/footprint [--json] [--only size,memory,alloc,start]
 //	    [--runs 3] [--rounds 200]
@@ -45,7 +44,7 @@ func main() {
 	}
 }
 
-// parts are what can be measured.
+// parts are the measurements that can be made.
 var parts = map[string]func(*lab, *options) ([]figure, error){
 	"size": sizes, "memory": memories, "alloc": allocations, "start": starts, "sites": sites,
 }

@@ -23,7 +23,7 @@ func (m *moments) add(z float64) {
 	m[3] += z2 * z2 * z2
 }
 
-// climb is the number of upward steps of the map, which should fall, and the largest of them.
+// climb is the number and the largest size of upward steps of the map, which should fall.
 type climb struct {
 	steps   int
 	largest float64

@@ -31,7 +31,7 @@ func placeOf(i uint64) place {
 	}
 }
 
-// moves are the ways to go from a place to a neighbor of it.
+// moves are the steps from a place to its neighbors.
 var moves = []struct {
 	name string
 	move func(p *place)

@@ -15,7 +15,7 @@ const (
 	bins        = 2 * reach * binsPerUnit
 )
 
-// sample is what one worker gathers.
+// sample is the statistics that one worker gathers.
 type sample struct {
 	histogram []uint32
 	powers    [5]float64 // sums of z^1, z^2, z^3, z^4, z^6

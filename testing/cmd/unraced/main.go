@@ -1,7 +1,7 @@
-// Unraced names the tests that do more without the race detector than with it and -short: those
-// that come to testing.Short, and those of which a part is in a file that is built for one of the
-// two alone. check.sh runs these tests both ways, and others only with the detector. It reads
-// packages and their directories from stdin, and prints a line for each such test:
+// Unraced names the tests that do more without the race detector than with it and -short: tests
+// that reach testing.Short, and tests with a part in a file that is built for one of the two alone.
+// check.sh runs these tests both ways, and others only with the detector. It reads packages and
+// their directories from stdin, and prints a line for each such test:
 //
 //	go -C testing list -f '{{.ImportPath}} {{.Dir}}' ./... | go -C testing run ./cmd/unraced
 //

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A pkg is what the files of a directory declare outside of functions. Methods count as a part of
+// A pkg is the declarations of a directory's files outside of functions. Methods count as a part of
 // their type, as no test calls one without naming, somewhere, the type.
 type pkg struct {
 	uses  map[string][]string // by a declaration's name
@@ -63,7 +63,7 @@ func read(dir string) (*pkg, error) {
 	return p, nil
 }
 
-// file adds what a file declares.
+// file adds the declarations of a file.
 func (p *pkg) file(name string, plain, other bool) error {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {
@@ -140,8 +140,8 @@ func names(n ast.Node, file *ast.Scope) []string {
 	return all
 }
 
-// unraced returns the tests that come to testing.Short, or to what is declared for one of the two
-// builds alone. What TestMain prepares for them they come to themselves.
+// unraced returns the tests that reach testing.Short, or a declaration that is built for one of the
+// two alone. It does not look at TestMain.
 func (p *pkg) unraced() []string {
 	seen := map[string]bool{}
 	var differs func(name string) bool

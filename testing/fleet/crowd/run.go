@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Config says how large a crowd is, and what it does.
+// A Config gives the size of a crowd, and its work.
 type Config struct {
 	Devices int     // 0: 1,000,000
 	Target  int     // contributions of a round; 0: 1,000
@@ -30,13 +30,13 @@ type Config struct {
 	Marks []uint64
 }
 
-// A Result is what a crowd did. Durations are wall time.
+// A Result is the work of a crowd. Durations are wall time.
 type Result struct {
 	Devices int
 	Rounds  uint64
 	Joining time.Duration // until all had joined
 
-	// Select is how long the crowd takes to compute who is asked: work that real devices
+	// Select is how long the crowd takes to compute which devices are asked: work that real devices
 	// share. Round is the time from a round's first reply to its record in the log.
 	SelectP50, RoundP50, RoundP99 time.Duration
 
@@ -182,7 +182,7 @@ func (c *crowd) ask(ctx context.Context, id string) error {
 	}
 }
 
-// await waits until the coordinator has counted what was sent; a lost reply ends the wait.
+// await waits until the coordinator has counted all sent replies; a lost reply ends the wait.
 func (c *crowd) await(ctx context.Context, lead *coordinator.Coordinator) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

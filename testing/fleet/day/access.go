@@ -64,8 +64,8 @@ func frameSize(verb string, m *bus.Message, sid string) uint64 {
 	return uint64(size)
 }
 
-// An access is one process's way to the network. After the process was killed or has ended,
-// nothing that it does has an effect.
+// An access is one process's way to the network. After the process was killed or has ended, its
+// calls have no effect.
 type access struct {
 	net     *network
 	station *station
@@ -96,8 +96,8 @@ func (a *access) end() {
 	}
 }
 
-// reach returns an error unless the process can send. vanish says that what it sends is lost.
-// The caller holds the network's lock.
+// reach returns an error unless the process can send. vanish says that the message is lost. The
+// caller holds the network's lock.
 func (a *access) reach() (vanish bool, err error) {
 	switch {
 	case a.over:
@@ -157,7 +157,7 @@ func (s *subscription) Unsubscribe() error {
 	return nil
 }
 
-// Dropped implements [bus.Subscription]: nobody is too slow here.
+// Dropped implements [bus.Subscription]: no subscriber is too slow here.
 func (s *subscription) Dropped() int { return 0 }
 
 // An inbox is where a process waits for the answer to a request.

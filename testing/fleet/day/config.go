@@ -118,12 +118,12 @@ func (c Config) withDefaults() (Config, error) {
 // draw returns the value of one phone.
 func (s Spread) draw(rng *rand.Rand) time.Duration { return s.at(rng.NormFloat64()) }
 
-// at returns the value that lies so many Sigma above the median.
+// at returns the value that lies so many deviations above the median.
 func (s Spread) at(deviations float64) time.Duration {
 	return time.Duration(float64(s.Median) * math.Exp(s.Sigma*deviations))
 }
 
-// vary returns what a phone's own value is this time.
+// vary returns the value of a phone this time.
 func vary(d time.Duration, rng *rand.Rand) time.Duration {
 	return time.Duration(float64(d) * (0.75 + 0.75*rng.Float64()))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A History is what happened in a day.
+// A History is the events of a day.
 type History struct {
 	Seed    uint64
 	Devices int
@@ -33,7 +33,7 @@ type History struct {
 	Digest string   // of the final model, in hexadecimal
 }
 
-// An Hour is what happened in a part of the day. Counts are of that part.
+// An Hour is the events in a part of the day. Counts are of that part.
 type Hour struct {
 	End     time.Duration // virtual time at its end, since midnight
 	Present float64       // phones whose app runs and whose radio works, in the mean

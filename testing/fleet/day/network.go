@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A network carries messages in virtual time, and does what is scheduled. The goroutine of run
-// does one thing at a time, and calls the handlers.
+// A network carries messages in virtual time, and runs scheduled events. The goroutine of run does
+// one thing at a time, and calls the handlers.
 type network struct {
 	began time.Time
 	wake  chan struct{} // has a token when something became the next thing to do
@@ -75,7 +75,7 @@ func (n *network) schedule(at time.Duration, do func()) {
 	}
 }
 
-// run does everything up to a moment. Each thing begins when everybody has reacted to the one
+// run does everything up to a moment. Each event begins after everybody has reacted to the event
 // before, so no two race.
 func (n *network) run(until time.Duration) {
 	timer := time.NewTimer(0)
@@ -115,8 +115,7 @@ func (n *network) take(until time.Duration) (next thing, due bool) {
 	return heap.Pop(&n.things).(thing), true
 }
 
-// send puts a message on its way to all who listen, and returns their number. The caller holds
-// mu.
+// send puts a message on its way to all listeners, and returns their number. The caller holds mu.
 func (n *network) send(from *access, m bus.Message) (heard int) {
 	departs := from.station.departs(n.now(), &m)
 	if in := n.inboxes[m.Subject]; in != nil {

@@ -86,7 +86,7 @@ func (w *world) traffic() (sent, received uint64) {
 	return sent, received
 }
 
-// count sets what the coordinator counted since before.
+// count sets the numbers that the coordinator counted since the last call.
 func (h *Hour) count(now, before *report.Counters) {
 	h.Contributions = now.Contributions - before.Contributions
 	h.Declines = now.Declines - before.Declines

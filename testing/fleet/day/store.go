@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// errDead is what the store of a killed process returns.
+// errDead is the error of a killed process's store.
 var errDead = errors.New("day: this process was killed")
 
-// A disk is what a phone's store keeps from one session to the next.
+// A disk is the part of a phone's store that survives from one session to the next.
 type disk map[string][]byte
 
 // A store is a disk in one session.

@@ -26,8 +26,8 @@ const (
 	labelAlpha  = 0.3  // concentration of a phone's labels, see data.Dirichlet
 )
 
-// A task is what the phones learn. It evaluates their losses while they wait for their time to
-// pass, on goroutines to which the virtual clock does not apply.
+// A task is the training problem of the phones. It evaluates their losses while they wait for their
+// time to pass, on goroutines to which the virtual clock does not apply.
 type task struct {
 	train, test *softmax.Classifier
 	shares      [][]int // by phone: its samples

@@ -36,8 +36,9 @@ func (w *world) chaos() {
 	}
 }
 
-// revive restarts the first party whose absence is over, and reports whether there was one.
-// It restarts one at a time, so that it is determined who listens when another one asks.
+// revive restarts the first party whose absence is over, and reports whether there was one. It
+// restarts one party at a time, so that it is determined which parties listen when another one
+// asks.
 func (w *world) revive() bool {
 	for _, p := range w.parties {
 		if p.p == nil && !time.Now().Before(p.away) && (p.device == nil || !p.device.ended) {
@@ -48,7 +49,7 @@ func (w *world) revive() bool {
 	return false
 }
 
-// move lets something that waits happen, and reports whether there was anything.
+// move lets a waiting event happen, and reports whether there was any.
 func (w *world) move() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

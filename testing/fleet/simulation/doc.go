@@ -32,13 +32,12 @@
 //
 // # Parts
 //
-// This package has the parties and what happens to them. Below it, scenario draws what a
-// seed has, book knows what is true and finds what violates it, and frame tells messages
-// apart.
+// This package has the parties and their events. Below it, package scenario draws the content of a
+// seed, book knows the truth and finds violations of it, and frame tells messages apart.
 //
 // # Determinism
 //
-// A seed gives the same run every time, for the same code. All choices come from the seed,
-// and what several parties do at one moment is put into a fixed order before the scheduler
-// chooses among it. TestSameSeedSameTranscript checks this.
+// A seed gives the same run every time, for the same code. All choices come from the seed. Actions
+// of several parties at one moment are put into a fixed order before the scheduler chooses among
+// them. TestSameSeedSameTranscript checks this.
 package simulation

@@ -39,7 +39,7 @@ var faults = []fault{
 	{"lose the tail", func(s *scenario.Scenario) bool { return s.Shared }, (*world).loseTail},
 }
 
-// fitting says of each fault which scenarios it fits; nil: all.
+// fitting says, for each fault, which scenarios it fits; nil means all.
 func fitting() (fits []func(*scenario.Scenario) bool) {
 	for _, f := range faults {
 		fits = append(fits, f.fits)

@@ -73,9 +73,9 @@ type inbox struct {
 	answer  chan []byte
 }
 
-// arrange puts sent messages into order, and drops those whose listener is gone. Until then
-// everybody who listened in this step counts as listening: whether one party asks before
-// another stops listening is the runtime's choice.
+// arrange puts sent messages into order, and drops messages without a listener. Until then
+// everybody who listened in this step counts as listening: whether one party asks before another
+// stops listening is the runtime's choice.
 func (n *network) arrange() {
 	n.subscriptions = slices.DeleteFunc(n.subscriptions,
 		func(s *subscription) bool { return s.closed || s.p.dead })
@@ -242,7 +242,7 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	return in, name, nil
 }
 
-// Check implements [bus.Checker]: nothing is denied.
+// Check implements [bus.Checker]: no subject is denied.
 func (p *process) Check(ctx context.Context, subject string) error {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()

@@ -97,9 +97,9 @@ func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 7))
 }
 
-// hesitate takes time, or fails. No two devices take the same time, so that nothing else
-// happens at its end. Some calls ignore their context. Those that heed it return a moment
-// after it ended, because otherwise the runtime would choose which of the two is first.
+// hesitate takes time, or fails. No two devices take the same time, so that nothing else happens at
+// its end. Some calls ignore their context. Losses that heed it return a moment after it ended,
+// because otherwise the runtime would choose which of the two is first.
 func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
@@ -138,7 +138,7 @@ func (o *countingLoss) Samples() int { return int(o.w.scenario.Weights[o.device]
 
 // asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
 // sketch as it is in a round. It follows from the log. A device that is behind the log may be told
-// the wrong one, and nobody takes its answer.
+// the wrong survey, but nobody accepts its answer.
 func (w *world) asks(batch objective.Batch) survey.Kind {
 	if batch.Step != survey.BatchStep {
 		return survey.None

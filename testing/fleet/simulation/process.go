@@ -7,14 +7,14 @@ import (
 	"runtime/debug"
 )
 
-// errDead is what every operation returns to a process that has crashed.
+// errDead is the error of every operation of a crashed process.
 var errDead = errors.New("simulation: this process has crashed")
 
 // errStopped ends the context of a process that is stopped in an orderly way.
 var errStopped = errors.New("simulation: stopped")
 
-// A process is one life of a party, from its start to its end or crash. After a crash
-// nothing that it does has an effect, as if it had never done it.
+// A process is one life of a party, from its start to its end or crash. After a crash its
+// operations have no effect, as if it had never called them.
 type process struct {
 	w      *world
 	party  string

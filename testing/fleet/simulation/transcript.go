@@ -71,8 +71,8 @@ func (d describe) String() string {
 	return frame.Describe(kind, d.m.Data)
 }
 
-// kind returns the kind of a message and whom it concerns. An answer goes to an inbox, which knows
-// the request. The caller holds the world's lock.
+// kind returns the kind of a message and the device that it concerns. An answer goes to an inbox,
+// which knows the request. The caller holds the world's lock.
 func (w *world) kind(m *bus.Message) (frame.Kind, string) {
 	if in := w.net.inboxes[m.Subject]; in != nil {
 		return frame.Of(in.subject, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A watchedLog checks what a coordinator asks of its log, and the results.
+// A watchedLog checks a coordinator's calls of its log, and the results.
 type watchedLog struct {
 	runlog.Log
 	p    *process

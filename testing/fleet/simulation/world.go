@@ -92,7 +92,7 @@ func (w *world) find(invariant, format string, args ...any) {
 	}
 }
 
-// A reporter tells the world what its book finds.
+// A reporter tells the world the findings of its book.
 type reporter struct{ w *world }
 
 var _ book.World = reporter{}
@@ -159,7 +159,7 @@ func (w *world) sound() bool {
 	return w.finding == nil
 }
 
-// done reports whether there is nothing more to do: a finding, or the end.
+// done reports whether the world has nothing more to do: there is a finding, or the run has ended.
 func (w *world) done() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

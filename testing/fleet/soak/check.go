@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// What may grow from the first check to a later one.
+// Resources that may grow from the first check to a later one.
 const (
 	moreGoroutines = 20       // beside one a device, for its losses
 	moreFiles      = 10       // of connections that are closing
@@ -21,7 +21,7 @@ const (
 // obeys is how long the coordinator may take to pause, however short Config.Stall is.
 const obeys = time.Minute
 
-// A usage is what this process uses.
+// A usage is the resource use of this process.
 type usage struct {
 	goroutines, files int
 	heap              uint64 // live
@@ -44,7 +44,7 @@ func openFiles() int {
 	return len(entries)
 }
 
-// grown says what has grown too much since the first check.
+// grown says which resources have grown too much since the first check.
 func (u usage) grown(first usage, devices int) error {
 	heap := first.heap + moreHeap + heapARecord*(u.records-first.records)
 	switch {
@@ -75,7 +75,7 @@ func (s *soak) check(also ...func() error) {
 	s.checked += time.Since(began)
 }
 
-// agree waits until all devices have the log's state, and compares what this process uses.
+// agree waits until all devices have the log's state, and compares the resource use.
 func (s *soak) agree() error {
 	reason := fmt.Sprint("check ", s.checks+1) // a status may still tell of the last one's pause
 	s.lead.c.Load().Pause(reason)
@@ -129,7 +129,7 @@ func within(limit time.Duration, f func() error) error {
 	}
 }
 
-// verify replays the whole log, as its file has it, while the run is paused.
+// verify replays the whole log file while the run is paused.
 func (s *soak) verify() error {
 	w := replica.New(replica.Config{Run: run})
 	if err := s.lead.follow(w); err != nil {

@@ -11,7 +11,7 @@ type fault struct {
 	name   string
 	weight int
 	most   time.Duration // it lasts from 0 to this
-	// begin does it and returns what undoes it. They are called by one goroutine.
+	// begin begins the fault and returns a function that undoes it. They are called by one goroutine.
 	begin func(s *soak, d *device, rng *rand.Rand) (undo func() error, err error)
 	whole bool // it happens to the coordinator or the server, not to a device
 }

@@ -91,7 +91,7 @@ func (l *leader) stalled() time.Duration {
 // excuse begins the time without a round anew.
 func (l *leader) excuse() { l.last.Store(time.Now().UnixNano()) }
 
-// follow applies to a replica what the log has beyond it.
+// follow applies to a replica the records that it lacks.
 func (l *leader) follow(r *replica.Replica) error {
 	var failed error
 	err := l.log.Read(context.Background(), r.N()+1, func(n uint64, record []byte) bool {

@@ -135,7 +135,7 @@ func (s *soak) start() error {
 	return s.until(func() error { return s.enough(20) })
 }
 
-// enough says whether so many rounds are done.
+// enough says whether the given number of rounds is done.
 func (s *soak) enough(rounds uint64) error {
 	if n := s.lead.rounds.Load(); n < rounds {
 		return fmt.Errorf("%d rounds in %v, want %d", n, s.cfg.Stall, rounds)

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// check fills in what the system knows, and checks fields against each other.
+// check fills in the settings that the system knows, and checks fields against each other.
 func (c *Config) check() error {
 	for _, step := range []func() error{c.checkCredentials, c.checkNames, c.checkState,
 		c.checkSource, c.checkWindow, c.checkSecurity, c.checkMQTT} {
@@ -52,8 +52,8 @@ func (c *Config) checkNames() error {
 	return nil
 }
 
-// checkEnrolled uses what an enrolled device was told, where the file says nothing. Its permissions
-// are for that run and name alone.
+// checkEnrolled uses the settings from the enrollment where the file has none. Its permissions are
+// for that run and name alone.
 func (c *Config) checkEnrolled() error {
 	if c.URL == "" {
 		c.URL = cmp.Or(c.Enrolled.URL, "nats://127.0.0.1:4222")
@@ -147,7 +147,8 @@ func (c *Config) checkSecurity() error {
 const inClear = "the broker is on another machine and the connection is not encrypted: write it " +
 	"with TLS, as tls:// or mqtts://, or add plaintext=yes if the network is yours alone"
 
-// schemes are those that NATS knows. It would treat any other as one of them, without TLS.
+// schemes are the URL schemes that NATS knows. NATS would treat any other scheme as one of these,
+// without TLS.
 var schemes = map[string]bool{"nats": true, "tls": true, "ws": true, "wss": true}
 
 // Redact removes passwords and tokens, for the journal.

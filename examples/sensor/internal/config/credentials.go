@@ -19,7 +19,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Credentials are what a device shows to the run's broker, and whom it trusts there.
+// Credentials are the secrets that a device shows to the run's broker, and the authorities that it
+// trusts there.
 type Credentials struct {
 	URL, Run, ID string // of a line
 	Card         *enroll.Card
@@ -79,7 +80,7 @@ func readLine(text string) (c Credentials, err error) {
 // trusts says whether the broker's certificate has to be of a certain authority.
 func (c *Credentials) trusts() bool { return c.Roots != nil || c.Card != nil }
 
-// Options are those of a connection to these servers.
+// Options returns the options of a connection to these servers.
 func (c *Credentials) Options(servers string) (opts []nats.Option) {
 	switch {
 	case c.Card != nil:
@@ -106,8 +107,8 @@ func hosts(servers string) (names []string) {
 // EnrolledTo is where enroll writes, and where the service takes it from.
 const EnrolledTo = "/etc/zofl-sensor/user.creds"
 
-// Enroll writes what zofl device add gave, its line or its file, to a file of mode 0600, whole or
-// not at all.
+// Enroll writes the line or the file of zofl device add to a file of mode 0600, whole or not at
+// all.
 func Enroll(given, to string, out io.Writer) error {
 	text, from, err := takeGiven(given)
 	if err != nil {
@@ -132,7 +133,7 @@ func Enroll(given, to string, out io.Writer) error {
 	return err
 }
 
-// takeGiven returns what was given to enroll, and what that is.
+// takeGiven returns the text given to enroll, and its kind.
 func takeGiven(given string) (text []byte, from string, err error) {
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(given), enroll.Start):

@@ -46,7 +46,7 @@ func (c *Config) checkCredentials() error {
 // wider modes or by access lists.
 const handed = "/run/credentials/"
 
-// checkMode returns an error if others than its owner can use a file that holds a secret.
+// checkMode returns an error if users other than the owner can use a file that holds a secret.
 func checkMode(name string) error {
 	clean := filepath.Clean(name)
 	if strings.HasPrefix(clean, handed) || filepath.Dir(clean) == os.Getenv("CREDENTIALS_DIRECTORY") {
@@ -62,7 +62,7 @@ func checkMode(name string) error {
 	return nil
 }
 
-// useCreds takes what a device was enrolled with. It never shows a file's content, nor does any
+// useCreds uses the credentials of the enrollment. It never shows a file's content, nor does any
 // other of these.
 func (c *Config) useCreds(b []byte) (err error) {
 	c.Enrolled, err = ReadCredentials(b)

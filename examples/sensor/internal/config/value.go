@@ -74,7 +74,7 @@ func real(low, high float64, at func(*Config) *float64) func(*Config, string) er
 	}
 }
 
-// nothing is the value of a field that has options alone.
+// nothing is the value of a field that has only options.
 func nothing(options string) func(*Config, string) error {
 	return func(*Config, string) error {
 		return fmt.Errorf("write NAME=VALUE, with the names %s", options)

@@ -1,4 +1,4 @@
-// Package lines writes what an agent tells as JSON, one object a line.
+// Package lines writes the reports of an agent as JSON, one object a line.
 package lines
 
 import (

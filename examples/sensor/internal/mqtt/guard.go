@@ -8,8 +8,9 @@ import (
 	"net"
 )
 
-// packetMost is the longest packet that is read, in bytes after its length. Longer ones end the
-// connection: paho would allocate what a packet's first five bytes announce, up to 256 MB.
+// packetMost is the longest packet that is read, in bytes after its length. A longer packet ends
+// the connection, because paho would allocate as much as the first five bytes of a packet announce,
+// up to 256 MB.
 const packetMost = 16 << 10
 
 // A guard is a connection on which only that arrives which a broker may send to this client
@@ -48,7 +49,7 @@ func (g *guard) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// lengths are those of the packets that have one length, by their first byte.
+// lengths are the packet lengths, by first byte, of the packets with a fixed length.
 var lengths = map[byte]int{0x20: 2, 0x40: 2, 0x90: 3, 0xd0: 0}
 
 // next reads and checks the beginning of a packet.

@@ -24,10 +24,10 @@ type Home struct {
 	Period     time.Duration // between forecasts
 }
 
-// A Channel is what Home Assistant is told of.
+// A Channel describes a channel to Home Assistant.
 type Channel struct{ Name, Unit string }
 
-// Announce tells Home Assistant of the channels, and that nothing unusual is known.
+// Announce describes the channels to Home Assistant, and reports that no reading is unusual.
 func (h *Home) Announce(channels []Channel) {
 	for _, c := range channels {
 		h.keep(h.topic(c.Name, "unusual"), state{State: "OFF"})
@@ -44,7 +44,7 @@ func (h *Home) topic(channel, what string) string {
 	return h.Prefix + "/" + h.ID + "/" + channel + "/" + what
 }
 
-// An entity is what Home Assistant reads of one.
+// An entity is a value that Home Assistant shows.
 type entity struct {
 	Name         string `json:"name"`
 	UniqueID     string `json:"unique_id"`
@@ -72,8 +72,8 @@ type origin struct {
 	Version string `json:"sw_version,omitempty"`
 }
 
-// entities are those of a channel, by the middle of their topics. A forecast that is not followed
-// by another expires, as does what is known of its errors.
+// entities are the entities of a channel, by the middle of their topics. A forecast expires unless
+// another follows, and so do its errors.
 func (h *Home) entities(c Channel) map[string]entity {
 	unique := func(what string) string { return "zofl_" + h.ID + "_" + c.Name + "_" + what }
 	common := entity{Availability: Status(h.Prefix, h.ID), StateTopic: h.topic(c.Name, "forecast"),
@@ -119,7 +119,7 @@ func (h *Home) Unusual(u notice.Unusual) {
 	h.keep(h.topic(u.Channel, "unusual"), s)
 }
 
-// brief has six digits: what a sensor means, in fewer letters.
+// brief formats a number with six digits, as many as a sensor justifies.
 func brief(v float64) float64 {
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64); err == nil {
 		return short

@@ -2,8 +2,8 @@ package mqtt
 
 import "context"
 
-// Keep has the broker keep a payload for a topic, in place of the one before. It returns at once.
-// While there is no connection the newest payload waits for one.
+// Keep makes the broker keep a payload for a topic, in place of the payload before. It returns at
+// once. While there is no connection the newest payload waits for one.
 func (l *Link) Keep(topic string, payload []byte) {
 	l.mu.Lock()
 	l.kept[topic], l.due[topic] = payload, true
@@ -18,7 +18,7 @@ func (l *Link) stir() {
 	}
 }
 
-// publish publishes what is due, until the link is closed.
+// publish publishes due messages until the link is closed.
 func (l *Link) publish(ctx context.Context) {
 	defer close(l.ended)
 	for {
@@ -57,7 +57,7 @@ func (l *Link) next() (topic string, payload []byte) {
 	return topic, l.kept[topic]
 }
 
-// send publishes, and waits until the broker has it.
+// send publishes a message, and waits until the broker has it.
 func (l *Link) send(ctx context.Context, topic string, payload []byte) error {
 	token := l.client.Publish(topic, 1, true, payload)
 	ctx, cancel := context.WithTimeout(ctx, publishWithin)

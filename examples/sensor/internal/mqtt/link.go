@@ -1,6 +1,6 @@
 // Package mqtt connects an agent to a broker of MQTT 3.1.1: it keeps topics there up to date, and
-// reads others. A broker that is away or starts again is waited for. What a broker sends may be
-// anything: see guard.
+// reads others. A broker that is away or starts again is waited for. A broker may send any bytes:
+// see guard.
 package mqtt
 
 import (
@@ -91,7 +91,7 @@ func (l *Link) options() *paho.ClientOptions {
 		SetConnectionNotificationHandler(l.notified)
 }
 
-// dial connects, and guards what comes from there.
+// dial connects, and guards the bytes from the broker.
 func (l *Link) dial() (net.Conn, error) {
 	d := &net.Dialer{Timeout: dialWithin}
 	if l.cfg.TLS == nil {
@@ -108,8 +108,8 @@ func (l *Link) dial() (net.Conn, error) {
 	return newGuard(c), nil
 }
 
-// connected subscribes, and has everything published again: a broker that was begun anew knows
-// nothing.
+// connected subscribes, and publishes everything again: a broker that has just started has no
+// messages.
 func (l *Link) connected() {
 	l.tell("")
 	for _, topic := range slices.Sorted(maps.Keys(l.cfg.Topics)) {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// ErrNoNumber is what an error of [Number] matches.
+// ErrNoNumber is matched by the errors of [Number].
 var ErrNoNumber = errors.New("the message has no number")
 
 // Number reads a number from a message. Either the whole message is one, or the message is JSON and
-// field names one, as in climate.temperature. A message is at most as long as a packet; what is not
-// needed of it is not kept.
+// field names one, as in climate.temperature. A message is at most as long as a packet; unneeded
+// parts are not kept.
 func Number(payload []byte, field string) (float64, error) {
 	text := string(bytes.TrimSpace(payload[:min(len(payload), packetMost)]))
 	if field != "" {

@@ -22,13 +22,13 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// Patience bounds what a test waits for.
+// Patience bounds the waits of a test.
 const Patience = 2 * time.Minute
 
-// User and Password are those of a broker with Settings.Closed.
+// User and Password are the login for a broker with Settings.Closed.
 const User, Password = "pi", "correct horse"
 
-// Settings are those of a broker.
+// Settings are the settings of a broker.
 type Settings struct {
 	Closed    bool       // it asks for User and Password
 	Authority *Authority // of its certificate; nil: no TLS
@@ -61,7 +61,7 @@ func Each(t *testing.T, s Settings, test func(*testing.T, *Broker)) {
 	}
 }
 
-// Start starts the broker, anew: it has kept nothing.
+// Start starts the broker anew: it has kept no messages.
 func (b *Broker) Start(t *testing.T) {
 	t.Helper()
 	var err error

@@ -1,4 +1,4 @@
-// Package notice has what an agent tells its household: forecasts, and readings that are unusual.
+// Package notice defines the reports of an agent to its household: forecasts, and unusual readings.
 package notice
 
 import "time"
@@ -28,8 +28,8 @@ type Unusual struct {
 	Over       bool      `json:"over"`       // the readings are usual again
 }
 
-// A Sink takes what the agent tells. Its methods return at once, and do not fail: who tells has
-// readings to take.
+// A Sink receives the reports of an agent. Its methods return at once and do not fail, because the
+// caller must take the next reading.
 type Sink interface {
 	Forecast(Forecast)
 	Unusual(Unusual)
@@ -52,7 +52,7 @@ func (all Sinks) Unusual(u Unusual) {
 	}
 }
 
-// Units are those of channels whose names say what they measure. Home Assistant calls the same
+// Units are the units of channels whose names say what they measure. Home Assistant calls the same
 // things by [Class].
 var Units = map[string]string{"temperature": "°C", "humidity": "%", "pressure": "hPa",
 	"co2": "ppm", "illuminance": "lx", "power": "W", "voltage": "V"}

@@ -8,7 +8,8 @@ import (
 // connections is how many there are at once: a Pi has little memory, and each costs some 10 KB.
 const connections = 16
 
-// A queue accepts as many connections at once. Others wait in the system's queue.
+// A queue accepts as many connections at once as it has places. Other connections wait in the
+// system's queue.
 type queue struct {
 	net.Listener
 	free   chan struct{}

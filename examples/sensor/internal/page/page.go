@@ -21,7 +21,7 @@ import (
 // most is how many of the unusual readings the page has.
 const most = 20
 
-// A Page is a [notice.Sink] that serves what it was told last.
+// A Page is a [notice.Sink] that serves the last reports.
 type Page struct {
 	id     string
 	listen net.Listener
@@ -73,8 +73,8 @@ func (p *Page) Close() error {
 	return nil
 }
 
-// here answers only who asks for this machine: a page elsewhere, whose name was pointed at it,
-// must not read what it says.
+// here answers only requests for this machine: a page elsewhere whose name was pointed at it must
+// not read its answers.
 func here(next http.Handler) http.Handler {
 	own, _ := os.Hostname() // without one, addresses do
 	own, _, _ = strings.Cut(own, ".")

@@ -57,7 +57,7 @@ func (p *Page) row(b *bytes.Buffer, f notice.Forecast) {
 		clock(f.For), now)
 }
 
-// sentence says in words what was unusual.
+// sentence describes an unusual reading in words.
 func sentence(u notice.Unusual) string {
 	if u.Over {
 		return clock(u.At) + " " + u.Channel + ": usual again"
@@ -71,7 +71,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 // number has four digits.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// metrics writes what Prometheus reads, in its text format 0.0.4. Names of channels need no
+// metrics writes the metrics for Prometheus, in its text format 0.0.4. Names of channels need no
 // escapes.
 func (p *Page) metrics(w http.ResponseWriter, _ *http.Request) {
 	var b bytes.Buffer

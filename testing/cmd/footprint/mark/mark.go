@@ -12,8 +12,8 @@ type Mark struct {
 	// Mallocs and Bytes count heap allocations since the start.
 	Mallocs uint64 `json:"mallocs"`
 	Bytes   uint64 `json:"bytes"`
-	// Live is the heap in use after the last collection, plus what was allocated since.
-	// Collections is the number of collections.
+	// Live is the heap in use after the last collection, plus all later allocations. Collections is
+	// the number of collections.
 	Live        uint64 `json:"live"`
 	Collections uint32 `json:"collections"`
 	// Sites are the sources of the allocations since the first mark, the most first; with

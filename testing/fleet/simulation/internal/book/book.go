@@ -1,4 +1,4 @@
-// Package book knows what is true of a simulated run, and finds what violates it.
+// Package book knows the truth about a simulated run, and finds violations of it.
 package book
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A World hears what a book finds.
+// A World receives the findings of a book.
 type World interface {
 	Find(invariant, format string, args ...any)  // an invariant is violated
 	Found() bool                                 // one was before
@@ -24,9 +24,9 @@ type World interface {
 // A Process is one life of a party. Two are the same if they are equal.
 type Process fmt.Stringer
 
-// A Book is what a simulation knows for certain: the records of the log, the states that they make,
-// and the messages sent. It checks the invariants as soon as it learns of anything. The lock of its
-// world guards all of it.
+// A Book is the knowledge of a simulation about the run: the records of the log, the states that
+// they make, and the messages sent. It checks the invariants as soon as it learns of anything. The
+// lock of its world guards all of it.
 type Book struct {
 	world    World
 	scenario *scenario.Scenario
@@ -76,7 +76,7 @@ type reply struct {
 	frame []byte
 }
 
-// New returns the book of a run of which nothing happened.
+// New returns the book of a run without any event.
 func New(w World, s *scenario.Scenario) *Book {
 	return &Book{
 		world: w, scenario: s, begun: map[uint64]Process{},
@@ -264,8 +264,8 @@ func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
 	b.chain, b.truth = b.chain[:n], nil
 }
 
-// Reread compares what a coordinator reads with what its log accepted. Records beyond that
-// are an append whose outcome nobody knew.
+// Reread compares the records that a coordinator reads with the records that its log accepted.
+// Records beyond that come from an append with an unknown outcome.
 func (b *Book) Reread(records [][]byte, members []string) {
 	for i, record := range records {
 		switch {
@@ -325,5 +325,5 @@ func (b *Book) Admit(members []string) { b.members = slices.Clone(members) }
 // Join records that the log has more members.
 func (b *Book) Join(ids []string) { b.members = append(b.members, ids...) }
 
-// Forget forgets what a device replied last, which it may not have kept.
+// Forget forgets a device's last reply, which the device may not have kept.
 func (b *Book) Forget(device string) { delete(b.standing, device) }

@@ -38,7 +38,7 @@ func (b *Book) withLate(r *wire.Record, p *plan.Plan) (counted []answer, on int,
 	return counted, on, err
 }
 
-// ages returns the discount of a term of record r that is so many records back.
+// ages returns the discount of a term of record r that is back records old.
 func (b *Book) ages(r *wire.Record, plan *plan.Plan, back uint64) (float64, error) {
 	if back == 0 {
 		return 1, nil

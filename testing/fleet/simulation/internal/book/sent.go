@@ -41,7 +41,7 @@ func (b *Book) named(p Process, what string, n uint64) {
 	}
 }
 
-// carried checks that records from n on are those of the log.
+// carried checks that records from n on are the records of the log.
 func (b *Book) carried(p Process, what string, n uint64, records wire.Records) {
 	records.Each(func(record []byte) bool {
 		if b.named(p, what, n); n <= uint64(len(b.chain)) && !bytes.Equal(b.chain[n-1].bytes, record) {
@@ -123,8 +123,8 @@ func (b *Book) told(p Process, frame []byte) {
 	b.world.Count("catch-up")
 }
 
-// replied checks what a device sends: it belongs to a state that a log had, and has the
-// same bytes until the device sends something else.
+// replied checks a device's reply: it belongs to a state that a log had, and has the same bytes
+// until the device sends another reply.
 func (b *Book) replied(p Process, id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *Book) replied(p Process, id string, frame []byte) {
 	}
 }
 
-// follows checks that what a device sends belongs to a state that a log had.
+// follows checks that a reply belongs to a state that a log had.
 func (b *Book) follows(p Process, n uint64, tip wire.Tip) {
 	if !slices.Contains(b.tips[n], tip) {
 		b.world.Find("devices follow a log", "%v: a reply about record %d of no log", p, n)

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// contributors returns the devices whose contributions a round's terms contain, each once.
-// For medians these are the devices that the median is taken over.
+// contributors returns the devices whose contributions are in a round's terms, each once. For
+// medians these are the devices that the median is taken over.
 func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	switch {
 	case p.Transport == plan.Relay:

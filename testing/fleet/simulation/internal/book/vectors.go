@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectors is what a book knows with transport=dense: the vectors that devices sent, and those that
-// records name.
+// vectors is a book's knowledge with transport=dense: the vectors that devices sent, and the
+// vectors that records name.
 type vectors struct {
 	sent  map[vectorID]*sentVector
 	there map[runlog.ObjectName][]byte    // in the log's store

@@ -62,7 +62,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	return nil
 }
 
-// normalize gives half of the plans that can have it the rule normalized, whose runs have lean
+// normalize gives half of the plans that can have it the rule normalized; such runs have short
 // announcements. It draws nothing, so that seeds keep the rest of their histories.
 func normalize(p *plan.Plan) {
 	q := *p
@@ -141,7 +141,7 @@ func (s *Scenario) drawWeights(p *plan.Plan, rng *rand.Rand) {
 	}
 }
 
-// drawLate lets contributions count that miss their record, where the plan can have it.
+// drawLate lets contributions count that miss their record, if the plan can have it.
 func (s *Scenario) drawLate(p *plan.Plan, rng *rand.Rand) {
 	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl ||
 		p.Aggregator != plan.WeightedMean || rng.IntN(2) == 0 {
@@ -153,7 +153,7 @@ func (s *Scenario) drawLate(p *plan.Plan, rng *rand.Rand) {
 	s.Slow = max(s.Slow, 0.05)
 }
 
-// drawStep has devices find the step, where the plan can have it.
+// drawStep makes devices find the step, if the plan can have it.
 func drawStep(p *plan.Plan, rng *rand.Rand) {
 	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl || rng.IntN(3) > 0 {
 		return

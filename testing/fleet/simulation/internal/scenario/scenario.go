@@ -1,5 +1,5 @@
-// Package scenario draws what a seed of the simulator has: parties, a plan, how often what goes
-// wrong. Its devices have losses of which a sum tells who is in it.
+// Package scenario draws the content of a simulator's seed: parties, a plan, and how often faults
+// happen. The losses of its devices are such that a sum shows which devices are in it.
 package scenario
 
 import (
@@ -16,8 +16,8 @@ const RunName = "sim"
 // Mu is the probe distance: a power of two, so that a loss of mu*v gives a slope of exactly v.
 const Mu = 1.0 / 1024
 
-// A Scenario is what a seed draws before anything happens: the parties, the plan, and how
-// often things go wrong.
+// A Scenario is what a seed draws before the run begins: the parties, the plan, and how often
+// faults happen.
 type Scenario struct {
 	Plan         *plan.Plan
 	Devices      int
@@ -44,8 +44,8 @@ type Scenario struct {
 	Faults              []int   // the kinds that this seed has, by their index
 }
 
-// Draw draws the scenario of a seed. fits says of each kind of fault which scenarios it fits;
-// nil: all.
+// Draw draws the scenario of a seed. fits says, for each kind of fault, which scenarios it fits;
+// nil means all.
 func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 	s := &Scenario{
 		Devices:      3 + rng.IntN(4),

@@ -19,7 +19,7 @@ func (s *Scenario) ProbeMu() float64 {
 // Scale makes the scalars of a contribution different from each other.
 func Scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
 
-// Slope is that of a device's loss along a direction, before its scale.
+// Slope is the slope of a device's loss along a direction, before its scale.
 func (s *Scenario) Slope(device int) float64 { return math.Pow(s.Radix, float64(device)) }
 
 // Solve finds count devices whose weighted mean is mean.
