@@ -48,7 +48,7 @@ func (c *Client) ready(
 	ctx context.Context, n uint64, calls probe.Calls, closes time.Time,
 ) error {
 	err := c.prober.Ready(ctx, n, calls, closes)
-	if err == nil {
+	if err == nil && c.cfg.Accept != nil {
 		err = c.accepts(ctx, c.follower.Plan())
 	}
 	if errors.Is(err, memlimit.ErrPlan) {

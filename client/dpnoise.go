@@ -15,13 +15,15 @@ import (
 // hides. It had answered this record before, or its store does not work.
 var errPrivacy = errors.New("the answer would weaken the device's privacy")
 
-// hidden returns a reply in the form that leaves the device. If the device adds noise, the reply
-// holds no data of the device except the clipped scalars, with noise that nobody can draw again.
+// addsNoise says whether this device adds noise to what it contributes.
+func (c *Client) addsNoise() bool {
+	device, _ := c.follower.Plan().Noisy()
+	return device
+}
+
+// hidden returns a contribution as it leaves a device that adds noise. It holds no data of the
+// device except the clipped scalars, with noise that nobody can draw again.
 func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
-	device, _ := plan.Noisy()
-	if !device || r.Kind != wire.Contribution {
-		return *r
-	}
 	values := make([]float32, len(r.Values)/plan.Precision.Bytes(1))
 	plan.Precision.Decode(values, r.Values, 0)
 	m := dpnoise.New(plan.DPClip, plan.DPNoise)
@@ -33,12 +35,9 @@ func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 		Values: plan.Precision.Append(nil, values...)}
 }
 
-// withheld returns the reason why the device must not answer a record; nil: it may.
+// withheld returns the reason why a device that adds noise must not answer a record; nil: it may.
 func (c *Client) withheld(a *arrival) error {
-	device, _ := c.follower.Plan().Noisy()
 	switch {
-	case !device:
-		return nil
 	case c.files == nil:
 		return fmt.Errorf("%w: set Config.Store, which keeps it", errPrivacy)
 	case c.outbox.Contributed(a.N):
@@ -50,7 +49,7 @@ func (c *Client) withheld(a *arrival) error {
 // unkept returns why a reply must not leave the device; nil: it may. Where the device adds noise,
 // the store has to keep the reply, because after a crash the device would draw other noise.
 func (c *Client) unkept() (fault, err error) {
-	if device, _ := c.follower.Plan().Noisy(); !device {
+	if !c.addsNoise() {
 		return nil, nil
 	}
 	kept, err := c.outbox.Kept()

@@ -16,7 +16,10 @@ func (c *Client) tell(p Progress) error {
 	p.Queries, p.Gradients = c.prober.Queries(), c.prober.Gradients()
 	p.Refused, p.Skipped = c.inbox.refusals()
 	refused, skipped := c.link.Refusals()
-	p.Refused, p.Skipped = p.Refused+refused+c.server.refusals(), p.Skipped+skipped
+	p.Refused, p.Skipped = p.Refused+refused, p.Skipped+skipped
+	if c.serves() {
+		p.Refused += c.server.refusals()
+	}
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}

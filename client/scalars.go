@@ -39,6 +39,10 @@ func (c *Client) sendScalars(
 // leave if there is a fault.
 func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err error) {
 	c.backoff = retry.Backoff{}
+	if !c.addsNoise() {
+		frame, err = c.outbox.Promise(&a.Announcement, r)
+		return frame, nil, err
+	}
 	private := hidden(c.follower.Plan(), r)
 	if frame, err = c.outbox.Promise(&a.Announcement, &private); err != nil {
 		return nil, nil, err

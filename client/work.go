@@ -89,8 +89,10 @@ func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept b
 // abstains says whether this device computes no answer to a round now, and why if that is worth
 // telling.
 func (c *Client) abstains(ctx context.Context, a *arrival) (why error, abstains bool) {
-	if why := c.withheld(a); why != nil {
-		return why, true
+	if c.addsNoise() {
+		if why := c.withheld(a); why != nil {
+			return why, true
+		}
 	}
 	return nil, c.backsOff(ctx, a.N, c.lastChance(a))
 }

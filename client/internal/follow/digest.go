@@ -64,9 +64,11 @@ func (d *digests) setReference(h *Head) {
 // no reference will name.
 func (f *Follower) digestIfDue(last uint64) {
 	n, every := f.replica.N(), f.replica.Plan().DigestEvery
+	if !due(n, every) || !f.whole() {
+		return
+	}
 	tip := f.replica.Hash().Tip()
-	early := n+statesMost*uint64(every) <= last && !f.digests.refersTo(n, tip)
-	if !due(n, every) || !f.whole() || early {
+	if early := n+statesMost*uint64(every) <= last; early && !f.digests.refersTo(n, tip) {
 		return
 	}
 	digest := f.replica.Digest()
