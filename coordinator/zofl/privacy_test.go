@@ -175,7 +175,7 @@ func (k *kitchen) logsPrivacy(records uint64) {
 	}
 	for _, r := range rounds {
 		if r.Epsilon != spent[r.N] {
-			k.t.Errorf("round %d spent %v, its record says %v", r.Round, r.Epsilon, spent[r.N])
+			k.t.Errorf("record %d spent %v, its record says %v", r.N, r.Epsilon, spent[r.N])
 		}
 	}
 }

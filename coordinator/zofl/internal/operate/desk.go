@@ -76,13 +76,8 @@ func (d *Desk) Plan() plan.Plan { return d.c.Plan() }
 
 // Devices returns the members by slot, at a time.
 func (d *Desk) Devices() (list []Device, at time.Time) {
-	members := d.c.Devices()
 	at = time.Now()
-	list = make([]Device, len(members))
-	for i := range members {
-		list[i] = deviceOf(&members[i], at)
-	}
-	return list, at
+	return devicesOf(d.c.Devices(), at), at
 }
 
 // obeyWithin bounds the wait for a command to be done. After that the answer is the status as
@@ -108,13 +103,10 @@ func (d *Desk) settled(do func(), shows func(report.State) bool,
 	return ok || shows(d.c.Status().State), nil
 }
 
-// stored does something that makes the coordinator commit a record, and waits for the event
-// that the record was committed, or refused.
-func (d *Desk) stored(kind wire.RecordKind, is func(report.Event) bool,
-	do func() error) (bool, error) {
-	x := d.watch.expect(func(e report.Event) bool {
-		return is(e) || e.Kind == report.Refused && e.Record == kind
-	})
+// stored does something that the coordinator stores, and waits for the event that says that it is
+// stored, or refused.
+func (d *Desk) stored(is func(report.Event) bool, do func() error) (bool, error) {
+	x := d.watch.expect(is)
 	defer x.drop()
 	if err := do(); err != nil {
 		return false, err
@@ -164,9 +156,9 @@ func (d *Desk) end(r Request) (bool, error) {
 
 func (d *Desk) rollback(r Request) (bool, error) {
 	rolledBack := func(e report.Event) bool {
-		return e.Kind == report.RolledBack && e.To == r.To
+		return e.Kind == report.RolledBack && e.To == r.To || refused(e, wire.KindRollback)
 	}
-	return d.stored(wire.KindRollback, rolledBack, func() error { return d.c.Rollback(r.To) })
+	return d.stored(rolledBack, func() error { return d.c.Rollback(r.To) })
 }
 
 // ParseChange returns the change that a list of FIELD=VALUE makes. Whether the values make sense
@@ -190,8 +182,10 @@ func (d *Desk) change(r Request) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	changed := func(e report.Event) bool { return e.Kind == report.Changed }
-	return d.stored(wire.KindChange, changed, func() error { return d.c.Change(change) })
+	changed := func(e report.Event) bool {
+		return e.Kind == report.Changed || refused(e, wire.KindChange)
+	}
+	return d.stored(changed, func() error { return d.c.Change(change) })
 }
 
 // retire retires a member. One that is retired already stays so.
@@ -201,16 +195,17 @@ func (d *Desk) retire(r Request) (bool, error) {
 			return true, nil
 		}
 	}
-	x := d.watch.expect(func(e report.Event) bool {
+	retired := func(e report.Event) bool {
 		return e.ID == r.ID && (e.Kind == report.Retired || e.Kind == report.Refused)
+	}
+	return d.stored(retired, func() error {
+		if err := d.c.Retire(r.ID); err != nil {
+			return fmt.Errorf("%w: `zofl devices` lists the members", err)
+		}
+		return nil
 	})
-	defer x.drop()
-	if err := d.c.Retire(r.ID); err != nil {
-		return false, fmt.Errorf("%w: `zofl devices` lists the members", err)
-	}
-	e, ok := x.wait(obeyWithin)
-	if e.Kind == report.Refused {
-		return false, errors.New(e.Reason)
-	}
-	return ok, nil
+}
+
+func refused(e report.Event, kind wire.RecordKind) bool {
+	return e.Kind == report.Refused && e.Record == kind
 }

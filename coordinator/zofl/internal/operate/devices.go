@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -128,16 +127,18 @@ func (s *service) devices(r micro.Request, request Request) {
 // pageOf returns the devices from a slot on. It has at most the given number of bytes, but at least
 // one device.
 func pageOf(list []report.Device, from int, now time.Time, most int) page {
-	p := page{Devices: []Device{}}
-	size := 0
-	for i := min(from, len(list)); i < len(list); i++ {
-		d := deviceOf(&list[i], now)
-		b, err := json.Marshal(d)
-		if size += len(b) + 1; err != nil || size > most && len(p.Devices) > 0 {
-			p.More = true
-			return p
-		}
-		p.Devices = append(p.Devices, d)
+	const some = 1000 // more than fit
+	list = list[min(from, len(list)):]
+	devices := devicesOf(list[:min(some, len(list))], now)
+	n := fitting(devices, most)
+	return page{Devices: devices[:n], More: n < len(list)}
+}
+
+// devicesOf returns devices in the form of JSON, at a time.
+func devicesOf(members []report.Device, now time.Time) []Device {
+	list := make([]Device, len(members))
+	for i := range members {
+		list[i] = deviceOf(&members[i], now)
 	}
-	return p
+	return list
 }

@@ -3,7 +3,6 @@ package operate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,20 +62,12 @@ func (s *service) fleet(r micro.Request, request Request) {
 
 // rowsOf returns rows of a list, in at most the given number of bytes, but at least one row.
 func rowsOf(members []report.Device, v View, now time.Time, most int) Rows {
-	devices := make([]Device, len(members))
-	for i := range members {
-		devices[i] = deviceOf(&members[i], now)
-	}
-	list := v.Of(devices)
+	list := v.Of(devicesOf(members, now))
 	rows := Rows{Devices: []Device{}, Members: len(members), Matching: len(list)}
 	rows.From = min(max(v.From, 0), len(list))
-	size := 0
-	for i := rows.From; i < len(list) && len(rows.Devices) < v.Rows; i++ {
-		b, err := json.Marshal(list[i])
-		if size += len(b) + 1; err != nil || size > most && len(rows.Devices) > 0 {
-			break
-		}
-		rows.Devices = append(rows.Devices, *list[i])
+	list = list[rows.From:min(rows.From+max(v.Rows, 0), len(list))]
+	for _, d := range list[:fitting(list, most)] {
+		rows.Devices = append(rows.Devices, *d)
 	}
 	return rows
 }

@@ -30,7 +30,6 @@ const (
 	VerbChange   = "change"
 	VerbRetire   = "retire"
 	VerbDevices  = "devices" // answered with a page of devices, not with the status
-	VerbRounds   = "rounds"  // answered with a page of rounds
 	VerbHistory  = "history" // answered with a page of the history
 	VerbFleet    = "fleet"   // answered with rows of the table of devices
 )
@@ -43,8 +42,7 @@ type Request struct {
 	Fields []string `json:"fields,omitempty"`
 	ID     string   `json:"id,omitempty"`   // retire: the member
 	From   uint32   `json:"from,omitempty"` // devices: the first slot
-	// After is, for a pause, the round to pause after; 0: now. For rounds it is the record after
-	// which theirs are.
+	// After is, for a pause, the round to pause after; 0: now.
 	After uint64 `json:"after,omitempty"`
 	// Since and Marks are, for history, the record that points begin with, and how many marks the
 	// operator has.
@@ -127,7 +125,7 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("operator's service: %w", err)
 	}
-	for _, verb := range append(Verbs(), VerbDevices, VerbRounds, VerbHistory, VerbFleet) {
+	for _, verb := range append(Verbs(), VerbDevices, VerbHistory, VerbFleet) {
 		handle := func(r micro.Request) { s.answer(r, verb) }
 		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
 		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
@@ -156,9 +154,6 @@ func (s *service) answer(r micro.Request, verb string) {
 		}
 	}
 	switch verb {
-	case VerbRounds:
-		_ = r.RespondJSON(s.desk.watch.rounds(request.After, s.pageLen))
-		return
 	case VerbHistory:
 		_ = r.RespondJSON(s.desk.watch.historyPage(request, s.pageLen))
 		return

@@ -9,18 +9,17 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A Round is a round or a survey that the coordinator committed, in JSON.
+// A Round is a round or a survey that the coordinator committed.
 type Round struct {
-	N             uint64   `json:"n"` // its record; of a survey without one, the last record
-	Round         uint64   `json:"round"`
-	Survey        string   `json:"survey,omitempty"` // what it asked for in place of scalars
-	Phase         uint8    `json:"phase,omitempty"`  // 1: the first phase of a round of two
-	Loss          *float64 `json:"loss,omitempty"`   // of the contributors; nil: none, or not finite
-	Step          float32  `json:"step"`
-	Perturbations uint32   `json:"perturbations"`
-	Attempt       uint32   `json:"attempt,omitempty"`
-	Contributors  uint32   `json:"contributors"`
-	Epsilon       float64  `json:"epsilon,omitempty"` // spent by here, of a device in every round
+	N             uint64   // its record; of a survey without one, the last record
+	Survey        string   // what it asked for in place of scalars
+	Phase         uint8    // 1: the first phase of a round of two
+	Loss          *float64 // of the contributors; nil: none, or not finite
+	Step          float32
+	Perturbations uint32
+	Attempt       uint32
+	Contributors  uint32
+	Epsilon       float64 // spent by here, of a device in every round
 }
 
 // roundsOf returns the rounds and surveys of a history, ascending by N.
@@ -28,7 +27,7 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	surveys := func(before uint64) {
 		for ; len(marks) > 0 && marks[0].N < before; marks = marks[1:] {
 			if m := &marks[0]; m.Kind == history.Surveyed {
-				list = append(list, Round{N: m.N, Round: m.Round, Survey: m.Survey, Attempt: m.Attempt,
+				list = append(list, Round{N: m.N, Survey: m.Survey, Attempt: m.Attempt,
 					Contributors: m.Contributors, Epsilon: m.Epsilon})
 			}
 		}
@@ -36,7 +35,7 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	for i := range points {
 		p := &points[i]
 		if surveys(p.N); p.IsRound() {
-			list = append(list, Round{N: p.N, Round: p.Round, Phase: p.Phase, Loss: p.Loss, Step: p.Step,
+			list = append(list, Round{N: p.N, Phase: p.Phase, Loss: p.Loss, Step: p.Step,
 				Perturbations: p.Perturbations, Attempt: p.Attempt, Contributors: p.Contributors,
 				Epsilon: p.Epsilon})
 		}
@@ -45,43 +44,11 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	return list
 }
 
-// A roundPage answers a request for rounds: the rounds after a record, as many as fit.
-type roundPage struct {
-	Rounds []Round `json:"rounds"`
-	More   bool    `json:"more"`
-}
-
-// rounds returns the rounds after a record, in at most the given number of bytes, but at least one
-// round.
-func (w *Watch) rounds(after uint64, most int) roundPage {
-	p, size, last := roundPage{Rounds: []Round{}}, 0, uint64(0)
-	for _, r := range roundsOf(w.Rounds().Snapshot(after + 1)) {
-		b, err := json.Marshal(r)
-		// A survey without a record has the number of a round: a page has both, or none.
-		if size += len(b) + 1; err != nil || size > most && len(p.Rounds) > 0 && r.N != last {
-			p.More = true
-			return p
-		}
-		p.Rounds, last = append(p.Rounds, r), r.N
-	}
-	return p
-}
-
-// Rounds returns the rounds of a run after a record, as its history holds them: all of the last
-// thousands, and some of the earlier ones. It returns the errors of [Ask].
+// Rounds returns the rounds and surveys of a run after a record, as its history has them: all of
+// the last thousands, and fewer of those before. The error is as that of [Ask].
 func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Round, error) {
-	var list []Round
-	for {
-		var p roundPage
-		if err := exchange(ctx, nc, run, VerbRounds, Request{After: after}, &p); err != nil {
-			return nil, err
-		}
-		list = append(list, p.Rounds...)
-		if !p.More || len(p.Rounds) == 0 {
-			return list, nil
-		}
-		after = list[len(list)-1].N
-	}
+	points, marks, err := History(ctx, nc, run, after+1)
+	return roundsOf(points, marks), err
 }
 
 // A historyPage is the answer to a request for the history: points from a record on, and, once
@@ -95,28 +62,30 @@ type historyPage struct {
 // historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most the
 // given number of bytes, but at least one of them.
 func (w *Watch) historyPage(r Request, most int) historyPage {
-	p, size := historyPage{Points: []history.Point{}, Marks: []history.Mark{}}, 0
-	full := func(entry any) bool {
-		b, err := json.Marshal(entry)
-		size += len(b) + 1
-		return err != nil || size > most && len(p.Points)+len(p.Marks) > 0
-	}
 	h := w.Rounds()
 	points, _ := h.Snapshot(r.Since)
-	for i := range points {
-		if p.More = full(&points[i]); p.More {
-			return p
-		}
-		p.Points = append(p.Points, points[i])
-	}
-	_, marks := h.Snapshot(0)
-	for i := min(max(r.Marks, 0), len(marks)); i < len(marks); i++ {
-		if p.More = full(&marks[i]); p.More {
-			return p
-		}
-		p.Marks = append(p.Marks, marks[i])
+	n := fitting(points, most/2)
+	p := historyPage{Points: points[:n], Marks: []history.Mark{}, More: n < len(points)}
+	if !p.More {
+		_, marks := h.Snapshot(0)
+		marks = marks[min(max(r.Marks, 0), len(marks)):]
+		n = fitting(marks, most/2)
+		p.Marks, p.More = marks[:n], n < len(marks)
 	}
 	return p
+}
+
+// fitting returns how many entries of a list, from the first on, have so many bytes of JSON at
+// most. It is one at least, if there is one.
+func fitting[T any](list []T, most int) int {
+	size := 0
+	for i := range list {
+		b, err := json.Marshal(&list[i])
+		if size += len(b) + 1; err != nil || size > most && i > 0 {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // History returns the points of a run's history from a record on, and its marks since then. The

@@ -29,7 +29,7 @@ func TestPauseAfterAndRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range rounds {
-		if r.N != uint64(6+i) || r.Round != r.N-1 || r.Loss == nil || r.Contributors != 1 ||
+		if r.N != uint64(6+i) || r.Loss == nil || r.Contributors != 1 ||
 			!(r.Step > 0) || r.Perturbations == 0 {
 			t.Errorf("round %d after record 5: %+v", i, r)
 		}
@@ -39,7 +39,7 @@ func TestPauseAfterAndRounds(t *testing.T) {
 	}
 }
 
-// Rounds are told in pages, and the oldest are forgotten.
+// The oldest rounds are forgotten.
 func TestRoundsOfLongRuns(t *testing.T) {
 	var w Watch
 	record := func(e report.Event) {
@@ -53,22 +53,18 @@ func TestRoundsOfLongRuns(t *testing.T) {
 	record(report.Event{Kind: report.Surveyed, N: 3, Round: 1, Contributors: 5,
 		Survey: survey.Result{Kind: "sketch"}})
 	record(report.Event{Kind: report.Joined, N: 3})
-	p := w.rounds(0, 1)
-	if len(p.Rounds) != 1 || !p.More || p.Rounds[0].Phase != 1 || p.Rounds[0].Loss != nil {
-		t.Errorf("the first page is %+v", p)
-	}
-	p = w.rounds(2, 1)
-	if len(p.Rounds) != 2 || p.More || *p.Rounds[0].Loss != 7 || p.Rounds[1].Survey != "sketch" ||
-		p.Rounds[1].Loss != nil {
-		t.Errorf("the second page is %+v", p)
+	rounds := roundsOf(w.Rounds().Snapshot(0))
+	if len(rounds) != 3 || rounds[0].Phase != 1 || rounds[0].Loss != nil || *rounds[1].Loss != 7 ||
+		rounds[2].Survey != "sketch" || rounds[2].Loss != nil {
+		t.Errorf("rounds %+v", rounds)
 	}
 	const n = 50_000
 	for i := uint64(4); i <= n; i++ {
 		record(report.Event{Kind: report.RoundDone, N: i, Contributors: 1})
 	}
-	p = w.rounds(0, math.MaxInt)
-	if got := len(p.Rounds); got < 4096 || got > 10_000 || p.Rounds[got-1].N != n {
-		t.Errorf("%d rounds up to %d are remembered", got, p.Rounds[got-1].N)
+	rounds = roundsOf(w.Rounds().Snapshot(0))
+	if got := len(rounds); got < 4096 || got > 10_000 || rounds[got-1].N != n {
+		t.Errorf("%d rounds up to %d are remembered", got, rounds[got-1].N)
 	}
 }
 
