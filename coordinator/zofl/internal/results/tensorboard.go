@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -35,22 +34,14 @@ func scalars(p *history.Point) (list []tfevents.Scalar) {
 // TensorBoard writes the points of a run to an event file in DIR/RUN, in the place of an earlier
 // one. A step is a record.
 func (r *Run) TensorBoard(dir string) (err error) {
-	dir = filepath.Join(dir, r.Plan.Run)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	out, err := os.Create(filepath.Join(dir, "events.out.tfevents.0.zofl"))
+	w, err := tfevents.Create(filepath.Join(dir, r.Plan.Run), r.Points[0].Time)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	w, err := tfevents.New(out, r.Points[0].Time)
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, w.Close()) }()
 	for i := range r.Points {
 		p := &r.Points[i]
-		if err := w.Write(p.Time, p.N, scalars(p)); err != nil {
+		if err := w.Add(p.Time, p.N, scalars(p)); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 )
@@ -34,7 +36,7 @@ type Dir struct {
 	runs    *table
 	history *table
 	lines   *os.File
-	events  *events // of the run in progress
+	events  *tfevents.Writer // of the run in progress
 }
 
 // CheckDir returns an error unless results can be stored in a directory: it is not there, it is
@@ -104,22 +106,20 @@ func (d *Dir) Begin(r *Run) (err error) {
 	if err := storePlan(PlanName(d.name, r), r.Plan); err != nil {
 		return err
 	}
-	d.events, err = newEvents(filepath.Join(d.name, eventsDir, r.Name))
+	d.events, err = tfevents.Create(filepath.Join(d.name, eventsDir, r.Name), time.Now())
 	return err
 }
 
 // Round implements [Sink].
 func (d *Dir) Round(r *Run, row Row) error {
-	b, err := json.Marshal(roundLine(r, row))
-	if err == nil {
-		_, err = d.lines.Write(append(b, '\n'))
-	}
-	return errors.Join(err, d.history.write(rowCells(r, row)), d.events.write(row))
+	line := roundLine(r, row)
+	return errors.Join(json.NewEncoder(d.lines).Encode(line), d.history.write(line),
+		d.events.Add(time.Now(), row.Round, scalars(row)))
 }
 
 // End implements [Sink].
 func (d *Dir) End(r *Run) error {
-	return errors.Join(d.runs.write(runCells(r)), d.events.close())
+	return errors.Join(d.runs.write(lineOf(r)), d.events.Close())
 }
 
 // Close draws the plots of the runs, and closes the files.

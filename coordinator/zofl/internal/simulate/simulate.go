@@ -59,22 +59,24 @@ type Run struct {
 
 // An Outcome is how a run ended.
 type Outcome struct {
-	Rounds uint64
-	First  Number // loss of the first round
+	Rounds uint64 `json:"rounds"` // that were run
+	First  Number `json:"loss_first"`
 	// Loss is the mean training loss of the last tenth of the rounds, NaN unless the run came to its
 	// end.
-	Loss    Number
-	Metrics map[string]Number // the last ones
-	Queries uint64            // loss evaluations of all devices, with those of devices that failed
-	Up      Number            // as in the last row
-	Down    Number
-	Seconds Number
-	Ended   string // "rounds", a condition on a metric, "diverged", "paused", "interrupted", "failed"
-	Err     error  // why, unless the run came to its end
+	Loss    Number            `json:"loss"`
+	Metrics map[string]Number `json:"metrics,omitempty"` // the last ones
+	// Queries are the loss evaluations of all devices, with those of devices that failed.
+	Queries uint64 `json:"queries"`
+	Up      Number `json:"up"` // as in the last row
+	Down    Number `json:"down"`
+	Seconds Number `json:"seconds"`
+	// Ended is "rounds", a condition on a metric, "diverged", "paused", "interrupted" or "failed".
+	Ended string `json:"ended"`
+	Err   error  `json:"-"` // why, unless the run came to its end
 	// Warning says, of the first run, that a gradient is not of its loss; and which devices took no
 	// part any more when the run came to its end, and why.
-	Warning string
-	Found   []Found
+	Warning string  `json:"warning,omitempty"`
+	Found   []Found `json:"found,omitempty"`
 }
 
 // A Found is a value that devices found outside rounds, or that the coordinator found from their

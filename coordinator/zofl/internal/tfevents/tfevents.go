@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -35,18 +37,30 @@ type Scalar struct {
 }
 
 // A Writer writes events.
-type Writer struct{ out io.Writer }
+type Writer struct{ io.WriteCloser }
 
-// New returns a Writer that has begun a file.
-func New(out io.Writer, now time.Time) (*Writer, error) {
+// Create returns a Writer of the file in a directory, which it makes. TensorBoard shows what is in
+// one directory as one run.
+func Create(dir string, now time.Time) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	out, err := os.Create(filepath.Join(dir, "events.out.tfevents.0.zofl"))
+	if err != nil {
+		return nil, err
+	}
 	w := &Writer{out}
-	event := protowire.AppendTag(begin(now), eventFileVersion, protowire.BytesType)
-	return w, w.record(protowire.AppendString(event, fileVersion))
+	return w, w.begin(now)
 }
 
-// Write writes scalars of a step, in one call of the underlying writer. Values that are not finite
+func (w *Writer) begin(now time.Time) error {
+	event := protowire.AppendTag(at(now), eventFileVersion, protowire.BytesType)
+	return w.record(protowire.AppendString(event, fileVersion))
+}
+
+// Add writes scalars of a step, in one call of the underlying writer. Those that are not finite
 // are left out: TensorBoard draws no line through them.
-func (w *Writer) Write(now time.Time, step uint64, scalars []Scalar) error {
+func (w *Writer) Add(now time.Time, step uint64, scalars []Scalar) error {
 	var summary []byte
 	for _, s := range scalars {
 		if math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
@@ -59,14 +73,14 @@ func (w *Writer) Write(now time.Time, step uint64, scalars []Scalar) error {
 		summary = protowire.AppendTag(summary, summaryValue, protowire.BytesType)
 		summary = protowire.AppendBytes(summary, value)
 	}
-	event := protowire.AppendTag(begin(now), eventStep, protowire.VarintType)
+	event := protowire.AppendTag(at(now), eventStep, protowire.VarintType)
 	event = protowire.AppendVarint(event, step)
 	event = protowire.AppendTag(event, eventSummary, protowire.BytesType)
 	return w.record(protowire.AppendBytes(event, summary))
 }
 
-// begin returns an event that has its time.
-func begin(now time.Time) []byte {
+// at returns an event that has its time.
+func at(now time.Time) []byte {
 	event := protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type)
 	return protowire.AppendFixed64(event, math.Float64bits(float64(now.UnixNano())/1e9))
 }
@@ -77,7 +91,7 @@ func (w *Writer) record(data []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, checksum(b))
 	b = append(b, data...)
 	b = binary.LittleEndian.AppendUint32(b, checksum(data))
-	_, err := w.out.Write(b)
+	_, err := w.Write(b)
 	return err
 }
 
