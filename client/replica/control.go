@@ -82,9 +82,6 @@ func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 
 // addOlder adds the terms of a round's correction, which apply to all of its steps.
 func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
-	if r.plan.Control == plan.NoControl {
-		return
-	}
 	before := len(r.terms)
 	r.addPoint()
 	for _, t := range round.Terms[min(1, len(round.Terms)):] {

@@ -11,15 +11,6 @@ import (
 // normalizes reports whether the plan's server rule is ServerNormalized.
 func (r *Replica) normalizes() bool { return r.plan.ServerRule == plan.ServerNormalized }
 
-// countScalars counts a round's own scalars for the server rule, and returns the factor of m in its
-// step.
-func (r *Replica) countScalars(round *wire.Round) (inverse float64) {
-	if !r.normalizes() {
-		return 0
-	}
-	return r.running.Count(&r.plan, r.meanSquare(round))
-}
-
 // meanSquare returns the weighted mean of the squares of a round's own scalars, or 0 if there are
 // none. For a sphere it is d times that, because scalars on a sphere are smaller. Scalars of late
 // contributions are discounted and do not count. It adds in the order of the record:

@@ -105,7 +105,7 @@ func (c *pool) step(p *plan.Plan, eta float32) {
 
 // rebase computes x and m anew after every E-th round.
 func (r *Replica) rebase() {
-	if r.pool == nil || r.rounds%uint64(r.plan.Rebase) != 0 {
+	if r.rounds%uint64(r.plan.Rebase) != 0 {
 		return
 	}
 	r.flush()

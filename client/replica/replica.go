@@ -81,16 +81,17 @@ func (c *Config) judge(p *plan.Plan) error {
 //  3. A vector is empty unless the plan has it; [plan.Plan.StateVectors] counts the others.
 //  4. Every record that was applied or skipped names the hash of the record before it in the log.
 type Replica struct {
-	cfg       Config
-	n         uint64
-	hash      wire.Hash
-	passed    link      // last record passed since n
-	first     []byte    // record 1
-	plan      plan.Plan // with all changes so far
-	transport transport // the plan's
-	rounds    uint64    // rounds applied
-	epoch     uint64
-	ended     *wire.End
+	cfg        Config
+	n          uint64
+	hash       wire.Hash
+	passed     link      // last record passed since n
+	first      []byte    // record 1
+	plan       plan.Plan // with all changes so far
+	transport  transport // the plan's
+	afterRound []func()  // of the plan: what some rounds end with
+	rounds     uint64    // rounds applied
+	epoch      uint64
+	ended      *wire.End
 
 	// The state: vectors of d elements, and the values that registers returns.
 	x, m         []float32

@@ -43,15 +43,21 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	r.measureRound(n, round)
 	mv := move{
 		steps: int(r.plan.Steps), eta: round.StepSize, hasBasis: r.hasBasis(), round: round.Round,
-		factor: cmp.Or(round.Factor, 1), inverseRoot: r.countScalars(round),
+		factor: cmp.Or(round.Factor, 1),
 	}
-	r.addOlder(&mv, n, round)
+	if r.normalizes() {
+		mv.inverseRoot = r.running.Count(&r.plan, r.meanSquare(round))
+	}
+	if r.plan.Control != plan.NoControl {
+		r.addOlder(&mv, n, round)
+	}
 	mv.terms = t.addTerms(r, n, round)
 	r.moves = append(r.moves, mv)
 	r.trimNorms()
 	r.rounds = round.Round
-	r.updateBasis()
-	r.rebase()
+	for _, follow := range r.afterRound {
+		follow()
+	}
 }
 
 // addRelayed adds every contributor's terms, and returns how many terms each step has. Within a

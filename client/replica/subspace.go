@@ -17,7 +17,7 @@ func (r *Replica) hasBasis() bool {
 // updateBasis computes a new basis after every tau-th round.
 func (r *Replica) updateBasis() {
 	tau := len(r.trail)
-	if tau == 0 || r.rounds%uint64(tau) != 0 {
+	if r.rounds%uint64(tau) != 0 {
 		return
 	}
 	r.flush()

@@ -29,7 +29,11 @@ func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 		r.basis, r.trail = append(r.basis, vector(true)), append(r.trail, vector(true))
 	}
 	r.columns = make([][]float32, len(r.trail))
+	if p.SubspaceMoves > 0 {
+		r.afterRound = append(r.afterRound, r.updateBasis)
+	}
 	if p.Pool > 0 {
+		r.afterRound = append(r.afterRound, r.rebase)
 		r.pool, r.poolKey = newPool(p), r.keys.Key(0)
 		if p.Initial == plan.Given {
 			r.pool.given = append([]float32(nil), r.cfg.Initial...)
