@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/secagg"
@@ -127,29 +126,6 @@ func (c *Client) compute(
 	return send(ctx, round, &r, vector)
 }
 
-// decline stores and sends the reply of a device that does not contribute because of a fault.
-func (c *Client) decline(
-	ctx context.Context, a *arrival, r *wire.Reply, fault error,
-) (Progress, error) {
-	pause := time.Duration(0)
-	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
-		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
-		pause = c.backoff.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
-	}
-	if pause > 0 {
-		r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
-	}
-	frame, err := c.outbox.Promise(&a.Announcement, r)
-	if err == nil {
-		err = c.send(ctx, frame)
-	}
-	if err != nil {
-		return Progress{}, err
-	}
-	c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff", pause)
-	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
-}
-
 // send publishes a reply. Being offline is no error.
 func (c *Client) send(ctx context.Context, frame []byte) error {
 	_, err := c.link.Publish(ctx, c.follower.Plan().Shards, frame)
@@ -192,25 +168,6 @@ func (c *Client) contribute(
 		r.Rest = grouping.AppendReply(r.Rest, t.Group)
 	}
 	return r, nil, nil
-}
-
-// declined returns the reply of a device that cannot contribute because of err.
-func declined(err error) wire.Reply {
-	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
-}
-
-func reasonOf(err error) wire.DeclineReason {
-	switch {
-	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
-		return wire.DeclineTime
-	case errors.Is(err, probe.ErrBusy):
-		return wire.DeclineBusy
-	case errors.Is(err, probe.ErrPolicy):
-		return wire.DeclinePolicy
-	case errors.Is(err, probe.ErrTooLarge):
-		return wire.DeclineTooLarge
-	}
-	return wire.DeclineLoss
 }
 
 // A working is the context of the work on one announcement. It ends with the context of Run, or as
@@ -265,17 +222,6 @@ func possible(a *arrival, p *plan.Plan) error {
 	if scalars < 1 || many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, p.Steps, a.Perturbations, a.StepSize)
-	}
-	return nil
-}
-
-// surveyable says whether a survey fits the plan.
-func surveyable(k survey.Kind, p *plan.Plan) error {
-	mu := k == survey.Mu && p.Estimator == plan.Differences
-	step := k == survey.Step && p.ServerRule == plan.ServerNormalized
-	sketch := k == survey.Sketch && p.Groups == grouping.Sketch
-	if device, _ := p.Noisy(); device || !mu && !step && !sketch {
-		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil
 }

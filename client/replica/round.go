@@ -60,38 +60,6 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	}
 }
 
-// addRelayed adds every contributor's terms, and returns how many terms each step has. Within a
-// step they are in the order of the record's terms, then by perturbation. A scalar counts as g w/(W
-// P), computed in float64 and rounded once. w is the weight of its contributor, W the sum of the
-// weights, and P that of the term's record.
-func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) (terms int) {
-	total := uint64(len(round.Terms))
-	if len(round.Weights) > 0 {
-		total = 0
-		for _, w := range round.Weights {
-			total += uint64(w)
-		}
-	}
-	for k := range steps {
-		terms = 0
-		for i := range round.Terms {
-			t := &round.Terms[i]
-			block := r.block(round, t, k)
-			whole := float64(total * uint64(len(block))) // exact: below 2^51
-			weight := 1.0
-			if len(round.Weights) > 0 {
-				weight = float64(round.Weights[i])
-			}
-			for q, g := range block {
-				a := float32(float64(float64(g)*weight) / whole)
-				r.addTerm(a, r.tempDirection(n-t.Back, k, q, t.Source), terms == 0)
-				terms++
-			}
-		}
-	}
-	return terms
-}
-
 // addTerm adds a z to the pending terms. first says that it begins a step.
 func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 	a = r.slope(a)

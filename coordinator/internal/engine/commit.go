@@ -110,34 +110,3 @@ func (c *Core) waiting() bool {
 	}
 	return c.cohort.roster.Joined() < int(c.Plan.Members)
 }
-
-// end ends the run once pending records are stored. If the end was requested, neither a pause nor a
-// rollback stops it, whichever came first. A requested end replaces one that the run's state
-// demanded.
-func (c *Core) end(e wire.End) {
-	if c.End != nil {
-		return
-	}
-	if c.queue.end == nil || e.Reason == wire.EndRequested {
-		c.queue.end = &e
-	}
-	if e.Reason == wire.EndRequested {
-		c.halt.paused, c.halt.reason = false, ""
-		if c.phase() == failed {
-			c.handToLog()
-		}
-	}
-	if !c.halt.paused && (c.phase() == idle || c.phase() == collecting) {
-		c.appendEnd()
-	}
-}
-
-// endRequested says whether the end was requested. No later request undoes that.
-func (c *Core) endRequested() bool {
-	return c.queue.end != nil && c.queue.end.Reason == wire.EndRequested
-}
-
-func (c *Core) appendEnd() {
-	e := *c.queue.end
-	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, report.Event{Kind: report.RunEnded, End: e})
-}

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
-	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
@@ -147,28 +145,6 @@ func (c *Core) asked(a Attempt, m gather.Member) bool {
 	return a.Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
-// settle handles an attempt that has no device left to wait for. Without a quorum it closes at once
-// if the next attempt asks other devices. If it asked everybody, or if some declined, it stays open
-// for a while: asking the same devices again at once would change nothing.
-func (c *Core) settle() {
-	r := &c.round
-	switch {
-	case c.halt.paused || c.halt.shortage.Waits:
-	case c.quorum().Enough(), c.cohort.answers.Declines == 0 && !c.askedAll() &&
-		r.cohort.Sampled < uint64(r.cohort.Members):
-		c.closeAttempt()
-	default:
-		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
-	}
-}
-
-// askedAll says whether no other device can be asked, whatever the cohort, because every device
-// that could take part was asked.
-func (c *Core) askedAll() bool {
-	p := &c.policy
-	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Saturated()
-}
-
 // closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
 // for devices to come back: after MaxAttempts, or where too few are present.
 func (c *Core) closeAttempt() {
@@ -188,29 +164,6 @@ func (c *Core) closeAttempt() {
 	default:
 		c.openAttempt(c.round.attempt + 1)
 	}
-}
-
-// tooFew says whether another attempt is useless because so few devices are present.
-func (c *Core) tooFew() bool {
-	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.crowd.Present())
-}
-
-// shortfall says why the run pauses.
-func (c *Core) shortfall() string {
-	r := &c.round
-	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
-		c.N+1, c.collected(), presence.Count(r.tries, "attempt"), c.Plan.Quorum)
-	if !c.chain.Vouched() {
-		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
-	}
-	if !c.cohort.roster.Open {
-		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
-			presence.Count(r.cohort.Members, "member"), c.cohort.crowd.Present())
-	}
-	if r.lost != "" {
-		text += "; too few were left in the step " + r.lost
-	}
-	return text + c.cohort.answers.Why(r.declines[:])
 }
 
 // commitRound hands the record of the round, or of its phase, to the log.

@@ -1,0 +1,67 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// decline stores and sends the reply of a device that does not contribute because of a fault.
+func (c *Client) decline(
+	ctx context.Context, a *arrival, r *wire.Reply, fault error,
+) (Progress, error) {
+	pause := time.Duration(0)
+	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
+		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
+		pause = c.backoff.Decline(c.pauses, deadline, errors.Is(fault, probe.ErrPolicy))
+	}
+	if pause > 0 {
+		r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
+	}
+	frame, err := c.outbox.Promise(&a.Announcement, r)
+	if err == nil {
+		err = c.send(ctx, frame)
+	}
+	if err != nil {
+		return Progress{}, err
+	}
+	c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff", pause)
+	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
+}
+
+// declined returns the reply of a device that cannot contribute because of err.
+func declined(err error) wire.Reply {
+	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
+}
+
+func reasonOf(err error) wire.DeclineReason {
+	switch {
+	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
+		return wire.DeclineTime
+	case errors.Is(err, probe.ErrBusy):
+		return wire.DeclineBusy
+	case errors.Is(err, probe.ErrPolicy):
+		return wire.DeclinePolicy
+	case errors.Is(err, probe.ErrTooLarge):
+		return wire.DeclineTooLarge
+	}
+	return wire.DeclineLoss
+}
+
+// surveyable says whether a survey fits the plan.
+func surveyable(k survey.Kind, p *plan.Plan) error {
+	mu := k == survey.Mu && p.Estimator == plan.Differences
+	step := k == survey.Step && p.ServerRule == plan.ServerNormalized
+	sketch := k == survey.Sketch && p.Groups == grouping.Sketch
+	if device, _ := p.Noisy(); device || !mu && !step && !sketch {
+		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
+	}
+	return nil
+}
