@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/leader"
+	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/internal/ratelimit"
 	"github.com/zofl/zofl/coordinator/internal/signer"
@@ -132,9 +133,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 // newCore reads the log and returns the engine that continues it.
 func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
 	var h engine.History
-	var memory policies.Memory
 	var err error
-	h.Follow(memory.Note)
 	if cfg.Key != nil {
 		h.Reserve(signed.Len)
 	}
@@ -157,8 +156,11 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 		BeginAnew:    cfg.BeginAnew,
 		AcceptLoss:   cfg.AcceptLoss,
 		UploadMemory: cfg.UploadMemory,
-		Policies:     memory.Of,
-		Random:       rand.Reader,
+		Policies:     policies.Of,
+		Records: func(last uint64, each func(record []byte)) error {
+			return logindex.Records(context.WithoutCancel(ctx), cfg.Log, last, each)
+		},
+		Random: rand.Reader,
 	}, &h)
 }
 

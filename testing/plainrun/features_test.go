@@ -71,7 +71,7 @@ var core = []string{
 	"coordinator/internal/aggregate", "coordinator/internal/logindex", "coordinator/internal/presence",
 	"coordinator/internal/engine",
 	"coordinator/internal/gather", "coordinator/internal/validate", "coordinator/internal/policies",
-	"coordinator/internal/quorum", "coordinator/internal/ratelimit",
+	"coordinator/internal/median", "coordinator/internal/quorum", "coordinator/internal/ratelimit",
 	"coordinator/internal/catchup", "coordinator/report", "coordinator/runlog", "internal/isa",
 	"internal/parallel", "mathx", "prng", "wire", "internal/footprint", "internal/codec",
 	"plan/internal/scalar", "wire/internal/shuffle", "wire/compact", "plan/preset",

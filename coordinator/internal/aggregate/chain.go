@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/plan"
 )
@@ -23,6 +24,9 @@ type Chain struct {
 
 	bounds   *bounds        // nil: the round has none
 	robust   *robust.Bounds // nil: no round had any
+	past     *robust.Past   // nil: the plan has no bound
+	claims   *claims        // nil: the round has no vectors
+	claimed  claims
 	controls gather.Controls
 	sum      gather.Tally
 	held     gather.Contributions
@@ -43,8 +47,9 @@ type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
-	Past   *robust.Past
-	Root   func(slot uint32) bool // whether the operator vouches for a member
+	// Records reads the records that the log has, each with the first one.
+	Records func(each func(first, record []byte)) error
+	Root    func(slot uint32) bool // whether the operator vouches for a member
 	// More are stages outside this package, which come before its own. Each function returns a stage
 	// that passes contributions on to next. If the plan needs no such stage, it returns next itself.
 	More []func(p *plan.Plan, next Stage) Stage
@@ -68,7 +73,7 @@ type Shape struct {
 func (c *Chain) Open(shape Shape) {
 	c.Taken = 0
 	c.Loss.Reset()
-	c.bounds, c.End = nil, c.end(shape)
+	c.bounds, c.claims, c.End = nil, nil, c.end(shape)
 	if c.first = c.End; !shape.Survey {
 		c.first = c.filtered()
 	}
@@ -113,6 +118,9 @@ func (c *Chain) filtered() (first Stage) {
 		first = &clip{first, a}
 	}
 	switch {
+	case c.plan.Transport == plan.DenseVectors:
+		c.claims = &c.claimed
+		c.claims.Stage, first = first, c.claims
 	case bounded(c.plan):
 		first = c.bound(first)
 	case c.robust != nil:
@@ -124,24 +132,47 @@ func (c *Chain) filtered() (first Stage) {
 	return first
 }
 
-// bounded says whether a round of a plan has robust bounds. With vectors it always has, because
-// claims are learned before a change of the plan bounds them.
+// bounded says whether a round of a plan has robust bounds.
 func bounded(p *plan.Plan) bool {
-	claims := p.ClaimBound > 0 && p.Weights == plan.BySamples
-	return p.Transport == plan.DenseVectors || p.Bound > 0 || p.Trust > 0 || claims
+	return p.Bound > 0 || p.ClaimBound > 0 && p.Weights == plan.BySamples
 }
 
 // bound returns the stage of robust bounds before next.
 func (c *Chain) bound(next Stage) Stage {
 	if c.robust == nil {
 		c.robust = &robust.Bounds{Root: c.parts.Root}
+		c.robust.Remember(c.past)
 	}
-	c.robust.Begin(c.plan, c.parts.Past)
+	c.robust.Begin(c.plan)
 	c.bounds = &bounds{Stage: next, chain: c}
-	if !c.robust.Holds() {
-		return &claims{next, c.robust}
-	}
 	return c.bounds
+}
+
+// Recall reads what the log tells of contributions, if the plan bounds these and it was not read.
+// Without bounds it is forgotten. Call it whenever the plan may have changed.
+func (c *Chain) Recall() (err error) {
+	if c.plan.Bound == 0 {
+		c.past = nil
+		return nil
+	}
+	if c.past != nil {
+		return nil
+	}
+	past := &robust.Past{}
+	if err = c.parts.Records(past.Note); err == nil {
+		c.past = past
+	}
+	if c.robust != nil {
+		c.robust.Remember(past)
+	}
+	return err
+}
+
+// Note notes the record of a round with bounds.
+func (c *Chain) Note(first, record []byte) {
+	if c.past != nil {
+		c.past.Note(first, record)
+	}
 }
 
 // Add takes a contribution.
@@ -159,8 +190,11 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 	if c.plan.Weights != plan.BySamples {
 		return 1
 	}
-	if c.bounds != nil {
+	switch {
+	case c.bounds != nil:
 		claim = c.robust.Samples(claim)
+	case c.claims != nil:
+		claim = median.Samples(c.plan.ClaimBound, c.claims.usual, claim)
 	}
 	return min(claim, c.plan.MaxWeight)
 }

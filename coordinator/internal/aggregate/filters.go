@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/wire"
 )
@@ -17,19 +18,27 @@ func (s *clip) Add(k *Contribution) {
 	s.Stage.Add(k)
 }
 
-// claims notes how many samples vectors claim, as a measure for later claims.
+// claims notes how many samples vectors claim, as a measure for later claims: vectors cannot wait
+// until a round closes. It does so before the plan bounds claims, because no record has them.
 type claims struct {
 	Stage
-	bounds *robust.Bounds
+	now   []float64 // of the open round
+	past  median.Running
+	usual float64 // before the open round
+}
+
+func (s *claims) Open(shape Shape) {
+	s.now, s.usual = s.now[:0], s.past.Value()
+	s.Stage.Open(shape)
 }
 
 func (s *claims) Add(k *Contribution) {
-	s.bounds.Claim(k.Claim)
+	s.now = append(s.now, float64(k.Claim))
 	s.Stage.Add(k)
 }
 
 func (s *claims) Close() {
-	s.bounds.Close()
+	s.past.Add(median.Lower(s.now))
 	s.Stage.Close()
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -57,6 +59,12 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.vectors.moved(&r, c.transport)
 	c.Remember(record)
+	switch {
+	case r.Kind != wire.KindRound:
+		c.unread = c.chain.Recall()
+	case c.Plan.Bound > 0:
+		c.chain.Note(c.First, record)
+	}
 	c.next.stored()
 	c.round.open, c.round.kept = false, nil
 	if r.Kind == wire.KindRollback {
@@ -92,6 +100,9 @@ func (c *Core) proceed() {
 		c.announceClosed()
 	case c.queue.end != nil:
 		c.appendEnd()
+	case c.unread != nil && c.readAgain() != nil:
+		c.pause(fmt.Sprintf("bound needs what the log tells of contributions, and the log cannot be "+
+			"read: %v; `zofl resume` reads it again", c.unread))
 	case c.watch.why != "":
 		c.pause(c.watch.why)
 	case p.Rounds > 0 && c.Rounds >= p.Rounds:
@@ -100,6 +111,12 @@ func (c *Core) proceed() {
 	default:
 		c.openRound()
 	}
+}
+
+// readAgain reads the log for a plan with a bound, which failed before.
+func (c *Core) readAgain() error {
+	c.unread = c.chain.Recall()
+	return c.unread
 }
 
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster

@@ -126,6 +126,7 @@ type Core struct {
 	chain     aggregate.Chain        // what the record makes of contributions
 	item      aggregate.Contribution // the current one
 	next      proposal               // the next record, on its way to the log
+	unread    error                  // why the log was not read, which the chain's bounds need
 	queue     queue                  // what is to be recorded as soon as possible
 
 	// These follow the log.
@@ -158,6 +159,9 @@ type Config struct {
 
 	// Policies returns the policies that a plan uses. They see its changes through p.
 	Policies func(p *plan.Plan, epoch uint64) policy.Set
+
+	// Records calls each with the records of the log, up to last.
+	Records func(last uint64, each func(record []byte)) error
 
 	// Random is the source of the noise of a plan with dp_by=coordinator.
 	Random io.Reader
@@ -198,10 +202,16 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.epoch)
 	parts := c.policy.Stages
 	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
+	parts.Records = func(each func(first, record []byte)) error {
+		return cfg.Records(c.N, func(record []byte) { each(c.First, record) })
+	}
 	c.chain = aggregate.New(&c.Plan, parts)
 	c.vectors.due, c.announcer.compact = c.transport.vectors(), compact.For(&c.Plan)
 	c.watch.Midway = c.Rounds > 0
-	var err error
+	err := c.chain.Recall()
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
 	if c.cohort, err = newCohort(&c.Plan, h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -25,9 +26,7 @@ func joinOf(id string) Input {
 // newCore returns a core on a log, as coordinator.New makes one.
 func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64) (*Core, error) {
 	var h History
-	var memory policies.Memory
 	var err error
-	h.Follow(memory.Note)
 	if h.Position, err = runlog.Replay(ctx, log, log.Last(), h.Remember); err != nil {
 		return nil, err
 	}
@@ -38,7 +37,10 @@ func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64)
 		return nil, err
 	}
 	random := rand.NewChaCha8([32]byte{byte(epoch)})
-	return New(Config{Plan: plan, Epoch: epoch, Policies: memory.Of, Random: random}, &h)
+	return New(Config{Plan: plan, Epoch: epoch, Policies: policies.Of, Random: random,
+		Records: func(last uint64, each func([]byte)) error {
+			return logindex.Records(ctx, log, last, each)
+		}}, &h)
 }
 
 // newTestCore returns a core with n members and an open round 1.

@@ -2,12 +2,16 @@ package engine
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -32,6 +36,20 @@ type siege struct {
 	epoch uint64
 	rng   *rand.Rand
 	log   [][]byte
+	disk  *disk // since the last restart
+}
+
+// A disk is a log, which may be unreadable.
+type disk struct {
+	runlog.Memory
+	broken bool
+}
+
+func (d *disk) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	if d.broken {
+		return errors.New("broken disk")
+	}
+	return d.Memory.Read(ctx, from, f)
 }
 
 const besieged = 10
@@ -98,6 +116,11 @@ func (s *siege) close() *wire.Round {
 		s.Fatal(err)
 	}
 	s.log = append(s.log, c.next.frame)
+	if s.disk != nil {
+		if err := s.disk.Append(s.Context(), c.N+1, c.next.frame); err != nil {
+			s.Fatal(err)
+		}
+	}
 	c.Step(1, Input{Kind: InAppended, N: c.N + 1})
 	return record.Round
 }
@@ -224,10 +247,42 @@ func TestBoundIsThatOfTheLog(t *testing.T) {
 	}
 }
 
+// TestBoundFromAChange: a run begins without a bound, and a change gives it one. The log, which is
+// read then, tells how long contributions are. While it cannot be read the run is paused.
+func TestBoundFromAChange(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		s := newSiege(t, "bound=0")
+		s.restart()
+		for range 20 {
+			s.round()
+		}
+		change := plan.Change{Fields: []uint64{102}}
+		change.Values.Bound = 4
+		s.c.Step(1, Input{Kind: InPause, Text: "to change it"})
+		s.c.Step(1, Input{Kind: InRequest,
+			Record: &wire.Record{Kind: wire.KindChange, Change: &change}})
+		s.disk.broken = broken
+		s.close()
+		s.c.Step(1, Input{Kind: InResume})
+		if broken {
+			if why := s.c.why(); !s.c.halted() || !strings.Contains(why, "broken disk") {
+				t.Fatalf("halted %v: %s", s.c.halted(), why)
+			}
+			s.disk.broken = false
+			s.c.Step(1, Input{Kind: InResume})
+		}
+		const lie = 990_000
+		if got := s.longest(s.round(lie, lie, -lie, lie, lie, lie)); got > 50 {
+			t.Errorf("a term of length %v, want at most 50", got)
+		}
+	}
+}
+
 // restart has another coordinator take over with the log.
 func (s *siege) restart() {
 	s.Helper()
-	log := &runlog.Memory{}
+	log := &disk{}
+	s.disk = log
 	for i, record := range s.log {
 		if err := log.Append(s.Context(), uint64(i)+1, record); err != nil {
 			s.Fatal(err)

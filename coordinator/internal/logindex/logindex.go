@@ -4,6 +4,7 @@ package logindex
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/zofl/zofl/coordinator/internal/catchup"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -32,12 +33,7 @@ type Archive struct {
 	First    []byte // record 1
 	Recent   catchup.Recent
 	Segments catchup.Segments
-	follow   func(first, record []byte)
 }
-
-// Follow calls follow with each record of the log, the undone ones too, from the first on. Call it
-// before Remember.
-func (a *Archive) Follow(follow func(first, record []byte)) { a.follow = follow }
 
 // Remember keeps a copy of the next record for announcements, and notes its segment.
 func (a *Archive) Remember(record []byte) {
@@ -47,7 +43,18 @@ func (a *Archive) Remember(record []byte) {
 	}
 	a.Recent.Add(record)
 	a.Segments.Add(len(record))
-	if a.follow != nil {
-		a.follow(a.First, record)
+}
+
+// Records calls each with the records that a log has up to last.
+func Records(ctx context.Context, log runlog.Log, last uint64, each func(record []byte)) error {
+	first := uint64(1)
+	if base := runlog.BaseOf(log); base != nil {
+		first = base.N + 1
 	}
+	return log.Read(ctx, first, func(n uint64, record []byte) bool {
+		if n <= last {
+			each(record)
+		}
+		return n < last
+	})
 }

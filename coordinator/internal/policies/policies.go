@@ -4,25 +4,14 @@ package policies
 import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/policy"
-	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/coordinator/internal/secagg"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 )
 
-// A Memory is what policies know about a log. It exists before the log's plan is known, and remains
-// while a change of the plan switches a policy off.
-type Memory struct {
-	lengths robust.Past
-}
-
-// Note notes the next record of a log that begins with first.
-func (m *Memory) Note(first, record []byte) { m.lengths.Note(first, record) }
-
 // Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
 // are called, so its changes reach them.
-func (m *Memory) Of(p *plan.Plan, epoch uint64) (s policy.Set) {
-	s.Stages.Past = &m.lengths
+func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 	if p.MuAuto > 0 || p.StepAuto > 0 {
 		s.Surveys = append(s.Surveys, &steered{p})
 	}

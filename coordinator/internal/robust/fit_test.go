@@ -142,7 +142,8 @@ func TestSlotsBeyondAFit(t *testing.T) {
 	p := &plan.Plan{RobustFields: plan.RobustFields{Trust: 10, Roots: []string{"root"}}}
 	g := &Bounds{Root: func(slot uint32) bool { return slot == 0 }}
 	for range 5 {
-		g.Begin(p, &Past{})
+		g.Remember(&Past{})
+		g.Begin(p)
 		sent := map[uint32][]float32{0: {1, 2}, mostFitted: {2, 1}, mostFitted + 1: {3, 3}}
 		for slot, values := range sent {
 			g.Hold(slot, &wire.Reply{Weight: 1}, values, 0, nil)

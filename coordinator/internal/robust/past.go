@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
@@ -24,12 +25,12 @@ type Past struct {
 	precision plan.Precision // of terms
 	means     bool           // terms are means
 
-	last [window]length // of round records, at index rounds mod window
-	n    uint64         // round records with a length
-	most float64        // largest median so far
+	last [median.Window]length // of round records, at index rounds mod median.Window
+	n    uint64                // round records with a length
+	most float64               // largest median so far
 
-	terms    track   // of the median lengths of terms, which are at most as long as what was sent
-	steepest float64 // largest median of these so far
+	terms    median.Running // of the median lengths of terms, at most as long as what was sent
+	steepest float64        // largest median of these so far
 }
 
 // A length holds a length and the number of scalars of which it is the length.
@@ -55,9 +56,9 @@ func (p *Past) Note(first, record []byte) {
 	if !(l.rms > 0) {
 		return
 	}
-	p.terms.add(term)
-	p.steepest = max(p.steepest, p.terms.median())
-	p.last[p.n%window] = l
+	p.terms.Add(term)
+	p.steepest = max(p.steepest, p.terms.Value())
+	p.last[p.n%median.Window] = l
 	p.n++
 	p.most = max(p.most, p.usual().rms)
 }
@@ -80,7 +81,7 @@ func (p *Past) lengthIn(r *wire.Round) (l length, term float64) {
 		return l, 0
 	}
 	alike := float64(r.Contributors) * float64(p.parts) / float64(len(lengths))
-	term = median(lengths)
+	term = median.Lower(lengths)
 	l.rms = term * math.Sqrt(max(alike, 1))
 	return l, term
 }
@@ -97,7 +98,7 @@ func (p *Past) told() float64 {
 // usual returns the median of the last rounds' lengths, and the number of scalars in the lengths up
 // to it.
 func (p *Past) usual() (l length) {
-	known := min(p.n, window)
+	known := min(p.n, median.Window)
 	if known == 0 {
 		return l
 	}

@@ -3,6 +3,7 @@ package robust
 import (
 	"math"
 
+	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -31,7 +32,6 @@ type Bounds struct {
 	frames  []byte    // likewise
 	own     length    // of the last round that closed, by its contributions
 	claim   float64   // likewise
-	vectors track     // of claims, for vectors, which cannot wait until a round closes
 
 	middle []float64 // mean contribution of the closed round's roots, nil without one
 	reach  float64   // how far from it another may be
@@ -58,31 +58,21 @@ type Contribution struct {
 	Variate []float32
 }
 
-// Begin forgets the open round and begins the next one, after the records that past knows.
-func (g *Bounds) Begin(p *plan.Plan, past *Past) {
-	g.plan, g.past = p, past
+// Remember gives the memory of the log's records, which a plan with a bound needs.
+func (g *Bounds) Remember(past *Past) { g.past = past }
+
+// Begin forgets the open round and begins the next one.
+func (g *Bounds) Begin(p *plan.Plan) {
+	g.plan = p
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	clear(g.held)
 	g.held, g.numbers, g.frames = g.held[:0], g.numbers[:0], g.frames[:0]
 	g.middle = nil
-	if g.dense() {
-		g.claim = g.vectors.median()
-	}
 }
-
-func (g *Bounds) dense() bool { return g.plan.Transport == plan.DenseVectors }
-
-// Holds says whether contributions must wait until the round closes, because the round itself
-// determines the usual length. Vectors never do: they have no length that would be known, and are
-// too large to wait.
-func (g *Bounds) Holds() bool { return !g.dense() }
 
 // Rest notes a round without bounds: the usual length of the last round with bounds no longer
 // holds.
 func (g *Bounds) Rest() { g.own, g.claim = length{}, 0 }
-
-// Claim notes the samples that a vector claims to be of.
-func (g *Bounds) Claim(samples uint32) { g.claims = append(g.claims, float64(samples)) }
 
 // Hold keeps copies of a contribution and its control variate, of record control or of none, until
 // the round closes.
@@ -93,7 +83,7 @@ func (g *Bounds) Hold(slot uint32, r *wire.Reply, values []float32, control uint
 	k.Reply.Values, k.Reply.Rest = keep(&g.frames, r.Values), nil
 	g.held = append(g.held, k)
 	g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
-	g.Claim(r.Weight)
+	g.claims = append(g.claims, float64(r.Weight))
 }
 
 // keep appends a copy of v to all, and returns it.
@@ -107,17 +97,14 @@ func keep[T any, S ~[]T](all *[]T, v S) S {
 // are valid until Begin.
 func (g *Bounds) Close() []Contribution {
 	below := (len(g.lengths) + 1) / 2
-	g.own = length{median(g.lengths), below * g.scalars}
+	g.own = length{median.Lower(g.lengths), below * g.scalars}
 	switch {
 	case g.rooted():
 		g.compare()
 	case g.plan.Trust > 0:
 		g.agree()
 	}
-	g.claim = median(g.claims)
-	if g.dense() {
-		g.vectors.add(g.claim)
-	}
+	g.claim = median.Lower(g.claims)
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	return g.held
 }
@@ -153,18 +140,24 @@ func (g *Bounds) clipped(rms float64) bool {
 // Cut shortens a contribution that stands out, and returns the factor: 1 if it does not stand out.
 // With roots it then draws one that is far from theirs towards them.
 func (g *Bounds) Cut(slot uint32, values []float32) (factor float64) {
-	factor = g.cut(slot, values, g.scale())
+	factor = g.cut(slot, values, 0)
 	g.draw(slot, values)
 	return factor
 }
 
 // CutVariate shortens a control variate that stands out.
 func (g *Bounds) CutVariate(slot uint32, values []float32) {
-	g.cut(slot, values, max(g.scale(), g.past.most))
+	if g.plan.Bound > 0 {
+		g.cut(slot, values, g.past.most)
+	}
 }
 
-func (g *Bounds) cut(slot uint32, values []float32, scale float64) float64 {
-	factor := g.factor(values, scale)
+// cut shortens values to Plan.Bound usual lengths, each of which is taken as least or more.
+func (g *Bounds) cut(slot uint32, values []float32, least float64) float64 {
+	if g.plan.Bound == 0 {
+		return 1
+	}
+	factor := g.factor(values, max(g.scale(), least))
 	if factor == 1 {
 		return 1
 	}
@@ -178,7 +171,7 @@ func (g *Bounds) cut(slot uint32, values []float32, scale float64) float64 {
 	return factor
 }
 
-// factor returns the factor by which values are multiplied.
+// factor returns what values are multiplied by.
 func (g *Bounds) factor(values []float32, scale float64) float64 {
 	most, length := float64(g.plan.Bound)*scale, lengthOf(values)
 	if most == 0 || !(length > most) {
@@ -197,11 +190,7 @@ func lengthOf(values []float32) float64 {
 
 // Samples returns how many samples of a claim count.
 func (g *Bounds) Samples(claim uint32) uint32 {
-	if g.plan.ClaimBound == 0 {
-		return claim
-	}
-	most := float64(g.plan.ClaimBound) * g.claim
-	return uint32(min(float64(claim), max(most, 1)))
+	return median.Samples(g.plan.ClaimBound, g.claim, claim)
 }
 
 // slot returns what is known about a member, or nil on an open roster.

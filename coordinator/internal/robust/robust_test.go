@@ -31,13 +31,10 @@ func newDesk(p *plan.Plan) *desk { return &desk{plan: p} }
 
 // round lets a guard see a round of contributions, and returns their factors.
 func (d *desk) round(contributions [][]float32) (factors []float64) {
-	d.Begin(d.plan, &d.past)
+	d.Remember(&d.past)
+	d.Begin(d.plan)
 	for slot, values := range contributions {
-		if d.Holds() {
-			d.Hold(uint32(slot), &wire.Reply{}, values, 0, nil)
-		} else {
-			factors = append(factors, d.Cut(uint32(slot), values))
-		}
+		d.Hold(uint32(slot), &wire.Reply{}, values, 0, nil)
 	}
 	mean := make([]float32, len(contributions[0]))
 	var each [][]float32
@@ -317,35 +314,20 @@ func TestVariates(t *testing.T) {
 
 func TestClaims(t *testing.T) {
 	plan, g := &plan.Plan{RobustFields: plan.RobustFields{ClaimBound: 4}}, &Bounds{}
-	g.Begin(plan, &Past{})
+	g.Begin(plan)
 	if got := g.Samples(1 << 20); got != 1 {
 		t.Errorf("a claim before any is known counts %d, want 1", got)
 	}
 	for range 3 {
 		for _, claim := range []uint32{900, 1000, 1100, 1 << 20} {
-			g.Claim(claim)
+			g.Hold(0, &wire.Reply{Weight: claim}, nil, 0, nil)
 		}
 		g.Close()
-		g.Begin(plan, &Past{})
+		g.Begin(plan)
 	}
 	for claim, want := range map[uint32]uint32{1 << 20: 4000, 1100: 1100, 5: 5} {
 		if got := g.Samples(claim); got != want {
 			t.Errorf("a claim of %d counts %d, want %d", claim, got, want)
-		}
-	}
-}
-
-// TestVectorsDoNotWait: a bound says nothing of vectors, which are summed as they come.
-func TestVectorsDoNotWait(t *testing.T) {
-	g := &Bounds{}
-	for transport, want := range map[plan.Transport]bool{plan.Mean: true, plan.Relay: true,
-		plan.DenseVectors: false} {
-		g.Begin(&plan.Plan{
-			AggregateFields: plan.AggregateFields{Transport: transport},
-			RobustFields:    plan.RobustFields{Bound: 8},
-		}, &Past{})
-		if g.Holds() != want {
-			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)
 		}
 	}
 }

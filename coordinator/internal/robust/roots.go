@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/median"
 )
 
 // oppose is how far below 0 the agreement with the roots must be before a device stops counting. It
@@ -47,7 +49,7 @@ func (g *Bounds) compare() {
 		}
 		away = append(away, distance)
 	}
-	g.reach = median(away)
+	g.reach = median.Lower(away)
 	g.weigh(scale)
 }
 

@@ -39,8 +39,9 @@ func (s *school) train(plan *plan.Plan) float64 {
 			}
 		}
 	}
+	g.Remember(&Past{})
 	for r := range rounds {
-		g.Begin(plan, &Past{})
+		g.Begin(plan)
 		signal, z, own := make([]float32, directions), [directions][]float64{}, [devices][]float32{}
 		for p := range z {
 			z[p] = normals(dim, 1)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/median"
 )
 
 // full is the weight of a device that is trusted in full, in place of 1.
@@ -33,7 +35,7 @@ func (g *Bounds) agree() {
 		s.agreement += (cosine(k.Values, others) - s.agreement) / float64(s.seen)
 		agreements[i] = s.agreement
 	}
-	usual := median(agreements)
+	usual := median.Lower(agreements)
 	if usual < alike {
 		return
 	}

@@ -52,12 +52,15 @@ func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ poli
 
 // toys are the policies of a plan, and two more.
 func toys(p *plan.Plan, epoch uint64) policy.Set {
-	s := (&policies.Memory{}).Of(p, epoch)
+	s := policies.Of(p, epoch)
 	s.Stages.More = append(s.Stages.More,
 		func(_ *plan.Plan, next aggregate.Stage) aggregate.Stage { return &halving{next} })
 	s.Surveys = append(s.Surveys, &asking{})
 	return s
 }
+
+// none reads an empty log.
+func none(uint64, func(record []byte)) error { return nil }
 
 // TestToysJoin plays a round, the survey and another round, also with the stages of the house.
 func TestToysJoin(t *testing.T) {
@@ -65,7 +68,7 @@ func TestToysJoin(t *testing.T) {
 		{"sharing=per-client", "transport=relay", "aggregator=clipped-mean", "clip=1000"}} {
 		log := &runlog.Memory{}
 		c, err := engine.New(engine.Config{Plan: chaintest.PlanWith(t, fields, devices), Epoch: 1,
-			Policies: toys}, &engine.History{})
+			Policies: toys, Records: none}, &engine.History{})
 		if err != nil {
 			t.Fatal(err)
 		}

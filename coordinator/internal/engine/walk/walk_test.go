@@ -16,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	frozen "github.com/zofl/zofl/coordinator/internal/engine/walk/testdata/frozen/engine"
+	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policies"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -108,8 +109,6 @@ func (w *walk) restart() {
 	w.epoch, w.held = epoch, nil
 	var a frozen.History
 	var b engine.History
-	var memory policies.Memory
-	b.Follow(memory.Note)
 	for _, remember := range []func([]byte){a.Remember, b.Remember} {
 		p, err := runlog.Replay(context.Background(), w.log, w.log.Last(), remember)
 		w.must(err)
@@ -127,7 +126,10 @@ func (w *walk) restart() {
 		Witnesses: []string{"witness"}}, &a)
 	w.must(err)
 	w.now, err = engine.New(engine.Config{Plan: w.plan, Epoch: epoch, Random: random(),
-		Policies: memory.Of, Witnesses: []string{"witness"}}, &b)
+		Policies: policies.Of, Witnesses: []string{"witness"},
+		Records: func(last uint64, each func([]byte)) error {
+			return logindex.Records(context.Background(), w.log, last, each)
+		}}, &b)
 	w.must(err)
 	w.seen.events["restart"]++
 	w.compare(w.old.Start(w.time), w.now.Start(w.time))
