@@ -17,8 +17,9 @@ import (
 // directions. So a is multiplied by sqrt(V/W), which keeps the moves at a m/sqrt(W). It is not, if
 // devices never had their own directions.
 //
-// Once devices share, V counts as its least value since then. V grows where the loss grows, and if
-// a grew with it nothing would bound the moves. A run on features of 0 to 16 blew up in this way.
+// Once devices share directions for good, they go on: a step that was found along shared directions
+// suits own directions less. V grows where the loss grows, and if a grew with it nothing would
+// bound the moves. A run on features of 0 to 16 blew up in this way.
 //
 // If a log begins later than its run, the means are wrong for some 200 records.
 type Squares struct {

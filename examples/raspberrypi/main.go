@@ -3,7 +3,7 @@
 //
 //	device URL RUN NAME FILE
 //
-// FILE has a reading a line, the oldest first. NAME is this device's in the run, unlike any
+// FILE has one reading on each line, the oldest first. NAME is this device's in the run, unlike any
 // other's, and what the device must not forget is in the folder NAME.state.
 package main
 

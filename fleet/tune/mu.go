@@ -135,8 +135,9 @@ func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, erro
 	})
 }
 
-// ratio returns the even part over the odd part at mu number k, as roots of means of squares over
-// the devices. It is infinite if fewer than half of the devices have an odd part.
+// ratio returns the even part of the loss divided by the odd part at distance number k. Each part
+// is a root mean square over the devices. It is infinite if fewer than half of the devices have an
+// odd part.
 func ratio(parts [][]float64, k int) float64 {
 	odd, even, moved := 0.0, 0.0, 0
 	for _, row := range parts {

@@ -7,8 +7,7 @@ var halves10 = Halves(0x3800, 0xbd00, 0x4200, 0x2c00, 0xc780, 0x4000, 0x1419, 0x
 // nibbles5 are 5 scalars of 4 bits, r = 1 and the codes 7, -8, 0, -1, 3.
 var nibbles5 = Bin(0x00, 0x3c, 0x87, 0xf0, 0x03, 0x00)
 
-// methodRounds adds the rounds of methods whose records have more than a mean, and their
-// faults.
+// methodRounds adds the rounds of methods whose records hold more than a mean, and their faults.
 func methodRounds(s *set) {
 	step, one := Float(1e-3), Array(term(0, 0, 0.5))
 	head := []Value{Uint(1), Uint(8), Uint(3), step, Uint(4), Uint(2), Uint(5), Uint(2)}

@@ -38,9 +38,8 @@ type guardedFleet struct {
 // costly is the loss of accuracy above which a guard counts as costly.
 const costly = 0.005
 
-// guardedFleets have the guards that zofl plan sets, and those that docs/security.md recommends,
-// where each has something to do: a bound on claims needs devices with many more samples than
-// others.
+// guardedFleets have the guards that zofl plan sets and the ones that docs/security.md recommends,
+// if they have an effect: a bound on claims needs devices with many more samples than others.
 var guardedFleets = func() []guardedFleet {
 	always := []shield{
 		{"defaults", "bound=8 claim_bound=8"},

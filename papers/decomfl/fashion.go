@@ -74,7 +74,7 @@ func (s *fashionSize) models(e *lab.Env) (train, test models.Differentiable, err
 		models.NewCNNFashion(of.Test, of.Mean, of.Std), nil
 }
 
-// doubled returns P in a round, which the schedule doubles three times.
+// doubled returns P in a round: the schedule doubles P three times.
 func (s *fashionSize) doubled(round uint64) uint32 {
 	p := s.p
 	for _, point := range s.schedule() {
@@ -110,8 +110,8 @@ func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training
 	}
 }
 
-// arms are the methods by gradients, FedAvg first. The paper gives no settings of the
-// last three but their names.
+// arms are the methods by gradients, FedAvg first. Of the last three methods the paper gives only
+// the names, no settings.
 func (s *fashionSize) arms() []gradientArm {
 	plain := firstorder.Method{Asked: asked, Steps: fashionSteps, Batch: int(s.batch),
 		Eta: 0.1, Beta: 0.5}

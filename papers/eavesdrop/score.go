@@ -18,7 +18,7 @@ type score struct {
 	Views    []finding `json:"views"`
 }
 
-// A finding is what a view found: untold if the question makes no sense.
+// A finding is what a view found, or untold if the question makes no sense.
 type finding struct {
 	First   float64 `json:"first"`   // correlation of labels' parts after the first rounds
 	All     float64 `json:"all"`     // after all

@@ -113,7 +113,8 @@ func (r *reader) read(ctx context.Context, result *run.Result,
 	return err
 }
 
-// slopesOf returns what devices with one label each would send for record n, by scalar and label.
+// slopesOf returns the scalars that devices with one label each would send for record n, by scalar
+// and label.
 func (r *reader) slopesOf(n uint64, source uint32) [][]float64 {
 	if r.slopes[source] != nil {
 		return r.slopes[source]

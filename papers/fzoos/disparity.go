@@ -150,7 +150,7 @@ func (x *boxRun) watched(c contest.Method, step float32, rounds uint64) (each, s
 		}
 		l := newLookout(q)
 		one.Task.Asked = l.asked
-		// A run read from a log makes no queries, so this one is not kept.
+		// A run that is read from a log makes no queries, so this run has no log.
 		e := &lab.Env{Logf: x.env.Logf, Screen: x.env.Screen}
 		r, err := e.TrainOne(x.ctx, x.report.ID, one, seed)
 		if err != nil {

@@ -72,9 +72,9 @@ type size struct {
 	seeds    int
 }
 
-// sizeOf returns the size for an environment. The paper keeps all points; here only
-// the latest 1,000 count. A short size has 300, and 2,000 features instead of 10,000 where
-// they do not vary.
+// sizeOf returns the size for an environment. The paper keeps all points; here only the latest
+// 1,000 count. A short experiment has 300 points, and 2,000 features instead of 10,000 unless it
+// varies them.
 func sizeOf(e *lab.Env) size {
 	s := size{
 		rounds: rounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},

@@ -100,8 +100,8 @@ type Report struct {
 	Summary Table
 	Figure  chart.Chart   // of the curves
 	More    []chart.Chart // of the same curves, for other figures of a paper
-	// Screened says that no client was a black box. Rounds made no queries then, surveys did:
-	// where the report has queries, these are the ones that black boxes would have made.
+	// Screened says that clients computed gradients in place of differences. Then only surveys made
+	// queries. Where the report has queries, they are the ones that differences would have needed.
 	Screened bool
 }
 

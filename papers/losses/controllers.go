@@ -63,8 +63,8 @@ func stock() task {
 // A plant follows its input with two lags of a time and a gain.
 type plant struct{ lag, gain, target float64 }
 
-// run returns the mean square of what the plant misses its target by, and a hundredth of that of
-// its input. x has the logarithms of the three gains.
+// run returns the mean square of the plant's error, plus a hundredth of the mean square of its
+// input. x has the logarithms of the three gains.
 func (p *plant) run(x []float32) float64 {
 	const steps, dt = 120, 0.1
 	var inner, outer, sum, before, loss float64

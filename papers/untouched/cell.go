@@ -200,7 +200,7 @@ func (x *trial) plan(b *bench, name string, seed uint64) (*plan.Plan, int, error
 	return p, devices, nil
 }
 
-// tooMuch says why a method is not for a model of a plan's size; empty if it is.
+// tooMuch says why a method is not for a model of the plan's size, or returns "" if it is.
 func tooMuch(p *plan.Plan) string {
 	const most = 64 << 20
 	if p.Estimator != plan.Surrogate {

@@ -131,7 +131,7 @@ func (x *trial) repeat(s *set, z setting) (*tuned, error) {
 	return t, nil
 }
 
-// one trains a setting with a seed, once.
+// one trains a setting with a seed, and remembers the result.
 func (x *trial) one(s *set, z setting, seed uint64) (*run.Result, error) {
 	key := fmt.Sprint(z.runName(s), " ", seed)
 	if r := x.trained[key]; r != nil {

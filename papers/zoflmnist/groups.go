@@ -60,8 +60,8 @@ func sketchQueries(clients, asked int) uint64 {
 }
 
 // tableArms returns the methods with directions shared by all: the recipe, Adam, which can have
-// control variates, and Adam with the control variates of SCAFFOLD. Those of type II are stale
-// tables at K = 1: what each device sent last stands for it until it contributes again.
+// control variates, and Adam with the control variates of SCAFFOLD. The control variates of type II
+// are stale tables at K = 1: what each device sent last stands for it until it contributes again.
 func tableArms() []contest.Method {
 	shared := recipe.With("shared", "directions shared by all", "sharing=shared",
 		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)

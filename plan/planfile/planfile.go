@@ -65,9 +65,9 @@ type Value struct {
 	JSON  string
 }
 
-// Values returns the fields of a plan that are not zero, in the order of [plan.Fields].
-// A step or mu that devices have yet to find is "auto", which says all of step_auto or mu_auto.
-// A float that is not finite is an error.
+// Values returns the fields of a plan that are not zero, in the order of [plan.Fields]. A step or
+// mu that devices must still find is "auto", which stands for step_auto or mu_auto. A float that is
+// not finite is an error.
 func Values(p *plan.Plan) ([]Value, error) {
 	return values(p, func(f *plan.Field) bool {
 		open := f.Name == "step_auto" && p.StepSize == 0 || f.Name == "mu_auto" && p.Mu == 0

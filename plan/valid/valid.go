@@ -31,8 +31,8 @@ type Fault struct {
 // Refuses reports whether the rule of f refuses another plan too.
 func (f *Fault) Refuses(p *plan.Plan) bool { return f.rule.refuses(p) }
 
-// Reads reports whether the rule of f may read a field, or whether devices find its value. With
-// another value of a field that it does not read, it refuses the plan as before.
+// Reads reports whether the rule of f may read a field, or whether devices find its value. If a
+// field that the rule does not read changes, the rule refuses the plan as before.
 func (f *Fault) Reads(field string) bool { return f.rule.reads(field) }
 
 // Faults returns a fault for each rule that refuses p, in the order in which [Plan] tries them.

@@ -27,7 +27,7 @@ type PastRound struct {
 	Counted   Answers
 }
 
-// NewPast returns no rounds, of a listed or an open roster.
+// NewPast returns a Past without rounds, for a listed or an open roster.
 func NewPast(listed bool) Past { return Past{listed: listed} }
 
 // Find returns the round of record n, nil if it is not known.

@@ -9,47 +9,47 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// With groups=auto all devices of a round share directions at first, and then either that stays so,
-// or each has its own. g_i is the gradient of device i on its minibatch, g their mean, M the number
-// of contributors. Along P directions of their own the devices' mean estimate has the noise
-// mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell both, with
-// v = mean|g_i|^2 - |g|^2 for what makes devices differ. c_ip^2 is |g_i|^2 on average, and the
-// square of mean_i c_ip is |g|^2 + v/M, of minibatches and of devices that are drawn. So with
-// q = (mean_i c_ip)^2 / mean_i c_ip^2, the sums over p of both, they have in common
+// With groups=auto all devices of a round share directions at first. Then either that stays so, or
+// each device has its own. g_i is the gradient of device i on its minibatch, g their mean, M the
+// number of contributors. With P own directions the devices' mean estimate has the noise
+// mean|g_i|^2/(M P); with P shared directions it has |g|^2/P. The scalars of a shared round show
+// both. v = mean|g_i|^2 - |g|^2 measures how much devices differ. c_ip^2 is |g_i|^2 on average, and
+// the square of mean_i c_ip is |g|^2 + v/M, over minibatches and devices that are drawn. So with q
+// = (mean_i c_ip)^2 / mean_i c_ip^2, the sums over p of both, they have in common
 //
 //	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
 //
-// |g| falls as the model learns, and v does not, so s falls. Own directions are taken where they
-// have less noise even when |g|^2 is 1/F of what it is, for F = 2 sqrt(M-1), as more devices leave
-// less noise and |g| falls farther. They are given up where shared ones have less noise. Devices
-// that all take part and differ for good have all of g in their mean, and nothing else: then
-// (mean_i c_ip)^2 is |g|^2, and shared ones have less noise where q < 1/M. Where minibatches or
-// devices are drawn q is 1/M or more.
+// |g| falls as the model learns, and v does not, so s falls. Devices take own directions if these
+// have less noise even when |g|^2 is 1/F of its present value, for F = 2 sqrt(M-1): with more
+// devices less noise remains, and |g| falls farther. They give them up if shared directions have
+// less noise. If all devices take part and keep their differences, their mean has all of g, and
+// nothing else: then (mean_i c_ip)^2 is |g|^2, and shared directions have less noise if q < 1/M. If
+// minibatches or devices are drawn, q is 1/M or more.
 //
 //	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
 //	given up  s < 0                     that is    q < 1/M
 //
 // The choice follows three rounds, before the devices look for a step. Once devices share
-// directions for good, they go on: a step that was found along shared ones is less right for their
-// own. Own directions tell nothing of s. So every so often devices share those of one round, and s
-// is the mean of that round's and of s before. That round has M s times the noise of the others:
-// one in ten M s rounds adds a tenth.
+// directions for good, they go on: a step that was found along shared directions suits own
+// directions less. Own directions do not show s. So every so often devices share the directions of
+// one round, and s becomes the mean of its old value and that round's. The noise of that round is M
+// s times that of the others: one such round in ten M s rounds adds a tenth.
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
 // One device must not choose for all. So both means are [stepsize.Trimmed], without weights: among
-// three devices or more, large scalars and contrary ones are left out. Of two devices each can
-// choose. A claim of samples can lower M, as far as claim_bound lets it count.
+// three devices or more, they leave out large scalars and scalars of the other sign. With two
+// devices, either can choose. A claim of samples can lower M, as far as claim_bound lets it count.
 //
-// s is a ratio of scalars of the same round, so neither the loss's scale nor the parameters' do
-// matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
-// over has devices share directions again for three rounds.
+// s is a ratio of scalars of the same round, so the scales of the loss and of the parameters do not
+// matter. The coordinator remembers its choice, but no record holds it: a coordinator that takes
+// over lets devices share directions again for three rounds.
 const (
 	measured = 3  // shared rounds before the choice
 	between  = 10 // rounds, the fewest from a shared one to the next along own directions
 )
 
-// A contrast is what a chooser of groups=auto knows of devices' gradients.
+// A contrast is what a chooser with groups=auto knows about devices' gradients.
 type contrast struct {
 	chosen bool
 	own    bool    // devices have directions of their own
@@ -70,7 +70,8 @@ func (c *Chooser) size(p *plan.Plan) uint32 {
 }
 
 // Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
-// groups=auto. After a round upon which it chooses, first or again, it says what, else nothing.
+// groups=auto. After a round with a choice, the first or a later one, it returns a text about the
+// choice, otherwise "".
 func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
 	if p.Groups != wiregroups.Auto || len(rows) == 0 {

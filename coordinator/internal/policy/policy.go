@@ -108,7 +108,8 @@ type Steps interface {
 	On() bool
 	// Step returns the open step's name.
 	Step() string
-	// Waits says whether the open step lacks a device's answer.
+	// Waits says whether the open step still needs a device's answer. If no step is open, it returns
+	// true.
 	Waits(slot uint32) bool
 	// Needs returns q with the answers that the open step has and needs.
 	Needs(q quorum.Quorum) quorum.Quorum

@@ -153,9 +153,9 @@ func (w *Crowd) Pardon(now uint64) {
 func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left, p.Lost = now, 0, false, false }
 
 // Relied says whether a round with a quorum still counts on the member after waited milliseconds.
-// It does for a while that doubles with each round that waited in vain, so that a member which has
-// become slower is heard again, and is at least least. If a member has not answered yet, its delay
-// is unknown.
+// It does so for a time that doubles with each round that waited in vain, so that a member which
+// has become slower is heard again. The time is at least least. If a member has not answered yet,
+// its delay is unknown.
 func (p *Member) Relied(waited, least uint64) bool {
 	return !p.Doubtful() && (!p.timed || waited < max(uint64(patience*p.Latency), least)<<p.slack)
 }

@@ -129,7 +129,8 @@ func (l *Leader) Tail(rest []byte) []byte {
 	return secagg.Tail(rest, l.attempt.Out)
 }
 
-// Waits says whether the open step lacks a device's answer; without one, it does.
+// Waits says whether the open step still needs a device's answer. If no step is open, it returns
+// true.
 func (l *Leader) Waits(slot uint32) bool {
 	return !l.On() || !l.took[slot] && (l.in == nil || l.in[slot])
 }

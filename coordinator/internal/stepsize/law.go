@@ -41,9 +41,10 @@ import (
 // Two means of the devices' slopes each have an e and an f. The e nearer to 0 counts, and 0 if
 // their signs differ; f likewise. One mean is [Trimmed], so that few devices cannot lengthen or
 // shorten steps. Where devices are unlike it is off to the same side round after round, by which G
-// would wander for as long as the run lasts. The other is the mean of all. Neither has weights, so
-// that one device with many samples cannot choose the step. Experiments with weights=samples show
-// no loss because of that.
+// would wander for as long as the run lasts. The other is the mean of all. Neither mean has
+// weights, so that one device with many samples cannot choose the step. Experiments with
+// weights=samples show no loss because of that. Experiments with weights=samples show no loss
+// because of that.
 //
 // G can be read from the last step, so a coordinator that takes over goes on with it; its e and f
 // are 0. Where devices gave up directions of their own it includes the factor of [runlog.Squares].

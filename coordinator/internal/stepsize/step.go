@@ -38,10 +38,10 @@ const shortest = 4
 //	a* = the largest a with 2 (F(a) - k a) <= max(|k| a, e(a)), here and at all shorter ones
 //
 // That is |k|/h or e/h of a parabola of curvature h. A loss that rises, for sure and ever as
-// steeply but for a bend somewhere, has an edge at x: a* is where it bends. Any other without a
-// slope, or that never bends, has the largest a with F(a) <= e(a), or 2 or 4 e if no a has that:
-// what the devices' samples might do alone. Where F rests from some a on, as shares of errors do,
-// a* is no longer than that.
+// steeply but for a bend somewhere, has an edge at x: a* is where it bends. If any other loss has
+// no slope or never bends, a* is the largest a with F(a) <= e(a), the change that the devices'
+// samples might cause alone. If no a has that, 2 or 4 e(a) take its place. Where F rests from some
+// a on, as shares of errors do, a* is no longer than that.
 //
 // F and s^2 are means over the devices without a quarter of them at either end, and e is the error
 // of that mean, so that a fifth of the devices cannot choose the step, whatever they send. Five

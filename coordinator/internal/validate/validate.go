@@ -65,8 +65,8 @@ func (d *Checker) read(dst *[]float32, s wire.Scalars, blocks, p int) (largest f
 	return 0, false
 }
 
-// Survey reads the answer to a survey into dst. A loss may be infinite far from the model, so these
-// need not be finite; that at the model must.
+// Survey reads the answer to a survey into dst. A loss may be infinite far from the model, so only
+// the loss at the model must be finite.
 func (d *Checker) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault *uint64) {
 	switch {
 	case survey.Answered(r.Rest) != kind:

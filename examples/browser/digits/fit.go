@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// height of a digit in the built-in images, about: a drawing is made as large.
+// height is about the height of a digit in the built-in images. A drawing is scaled to it.
 const height = 20
 
 // pale is ink that does not count as drawn.

@@ -32,7 +32,7 @@ func (m *avx512) constants() {
 
 var evenHalvesData *Mem
 
-// evenHalves is 0, 2, ... 30.
+// evenHalves holds the numbers 0, 2, ... 30.
 func evenHalves() Mem {
 	return once(&evenHalvesData, "evenHalves", 16, func(i int) Constant { return U32(2 * i) })
 }

@@ -22,7 +22,7 @@ func (c *Connection) ReadPrivate(name string) ([]byte, error) {
 // read reads a file that a flag names, with [cli.ReadFile].
 func (c *Connection) read(name string) ([]byte, error) { return cli.ReadFile(c.commands(), name) }
 
-// commands is the context of the command.
+// commands returns the context of the cobra command.
 func (c *Connection) commands() context.Context {
 	if c.cmd != nil && c.cmd.Context() != nil {
 		return c.cmd.Context()

@@ -44,8 +44,8 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	return list
 }
 
-// Rounds returns the rounds and surveys of a run after a record, as its history has them: all of
-// the last thousands, and fewer of those before. The error is as that of [Ask].
+// Rounds returns the rounds and surveys of a run after a record, as its history holds them: all of
+// the last thousands, and some of the earlier ones. The error is as that of [Ask].
 func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Round, error) {
 	points, marks, err := History(ctx, nc, run, after+1)
 	return roundsOf(points, marks), err

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/notice"
 )
 
-// Most is how long a file becomes, in bytes, before it is renamed to NAME.1, in place of the one
-// that was renamed before: flash is small, and agents run for years.
+// Most is the length in bytes at which a file is renamed to NAME.1, which replaces the file renamed
+// before: flash is small, and agents run for years.
 const Most = 4 << 20
 
 // A Writer is a [notice.Sink]. An error ends neither the recorder nor the agent: it is logged once.

@@ -21,7 +21,7 @@ type settings struct {
 	sites                  bool
 }
 
-// faces are the ways to take part until ctx ends.
+// faces are the functions, by the name of the library's face, that run a device until ctx ends.
 var faces = map[string]func(context.Context, *settings, *marker) error{
 	"flat": plain, "stream": plain, "mobile": bound, "mobile-block": bound,
 }
