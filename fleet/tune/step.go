@@ -107,8 +107,8 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	return nil
 }
 
-// isRival returns whether only a clear gain may replace the plan's own step: it may if that step
-// ended below the start. A step that devices found only needs to reach its end.
+// isRival says whether another step must gain clearly to replace the plan's own: it must if the
+// plan's own step ended below the start. A step that devices found only needs to reach its end.
 func (t *tuning) isRival(own *attempt) bool {
 	return t.gain(own) > 0 || t.found && t.gain(own) > math.Inf(-1)
 }

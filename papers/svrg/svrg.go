@@ -136,7 +136,8 @@ type arm struct {
 	decays      bool
 }
 
-// Losses of samples that a client evaluates in a round: 2P a step for each sample.
+// The number of losses of single samples that a client evaluates in a round: 2P a step for each
+// sample.
 const (
 	plainLosses = 2 * perturbations * steps * batch
 	losses      = 2 * perturbations * (samples + 2*(steps-1)*batch)

@@ -10,14 +10,14 @@ import (
 
 // bends are the largest B/A of a good mu, the best first: the even part of the loss along a
 // direction is no more than this share of its odd part. The even part is the same along all
-// directions, and does not fall as the loss does: what is a fifth of a difference at first may be
-// twice that difference later. With 0.02 there is room for that, where the loss is fine enough.
+// directions, and does not fall as the loss does: a fifth of a difference at first may be twice
+// that difference later. 0.02 leaves room for that, if the loss is fine enough.
 var bends = []float64{0.02, 0.2}
 
-// growth is by how much a straight loss's odd part grows at least from one distance to the next
-// and to the one after it, which are ten and a hundred times as far. Where it does not, it is a
-// jump of the loss, as rounding makes them, or noise. A jump may be as high up as down, by chance,
-// and is no slope.
+// growth is the least factor by which the odd part of a straight loss grows from one distance to
+// the next and to the one after it, which are ten and a hundred times as far. If it grows less, it
+// is a jump of the loss, as rounding makes them, or noise. By chance a jump goes up as often as
+// down, and is no slope.
 var growth = []float64{2, 10}
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
@@ -26,16 +26,17 @@ var growth = []float64{2, 10}
 //	A = median |a|, over the devices
 //	B = the largest median |b| at this or a shorter distance; and of A, where it is no slope
 //
-// A is no slope if it is more than half of that at the next distance, less than twice that at the
-// one before, or more than a tenth of that two distances on. Where it is one, mu takes the largest
-// distance with B/A at most 0.02; if there is none that with B/A at most 0.2, or else that with the
-// least if it is below 1; or a longer one that is [steeper]. If it is not below 1, mu takes the
-// distance with the least B/mu, which is what a slope is wrong by, before the loss is [bent]. No mu
-// is longer than where the loss has [rested].
+// A is no slope in three cases: it is more than half of the A at the next distance, less than twice
+// the A at the distance before, or more than a tenth of the A two distances on. Where A is a slope,
+// mu takes the largest distance with B/A at most 0.02. If there is none, it takes the largest with
+// B/A at most 0.2, or otherwise the one with the least B/A if that is below 1. It may take a longer
+// one that is [steeper]. If the least B/A is not below 1, mu takes the distance with the least
+// B/mu, the error of a slope, before the loss is [bent]. No mu is longer than where the loss has
+// [rested].
 //
-// An even part falls toward short distances unless it is noise, which is at all distances, and by
+// An even part falls toward short distances unless it is noise. Noise is at all distances, and by
 // chance small at one. With a root mean square, one device with a large number could decide
-// everything. Half of the devices can not make a median so. A device whose loss at a distance is
+// everything. Half of the devices cannot do that to a median. A device whose loss at a distance is
 // not finite counts as one with a = 0 and an infinite b there.
 func mu(values [][]float32) survey.Result {
 	s := survey.Result{}

@@ -20,36 +20,37 @@ const shortest = 4
 // Lengths are 4 times apart, and the least loss may lie at up to 2.5 times a* or at 1/1.6 of it. If
 // F(a*/4) and F(4a*) are above F(a*) by more than 2 s, the lowest point v of the parabola through
 // the three tells where. a* is then v/1.25, at least half of what it was and at most twice: for v
-// anywhere between, that is as long on average as the nearest length. Where a*/4 has four fifths of
+// anywhere between, that is as long on average as the nearest length. If a*/4 has four fifths of
 // the fall, the loss begins to rest, and a* gets no longer.
 //
-// If 2 s is less than a twentieth of the fall F(0) - min F, and some a of at most a sixteenth of a*
-// has all of the fall but that twentieth, a* is the smallest such a. A loss may fall forever, and
-// ever less. Of devices that all have one label it does, while that of the one with another label
-// rises, and is among those that are left out.
+// Let 2 s be less than a twentieth of the fall F(0) - min F. If some a of at most a sixteenth of a*
+// has all of the fall except that twentieth, a* is the smallest such a. A loss may fall forever,
+// and ever less. It does so for devices that all have one label, while the loss of the one device
+// with another label rises and is left out.
 //
-// A loss that rises by 4 s from its least has a hump there. Beyond it a* only lies if F is lower by
-// 2 e of the difference: what else is low there, later moves along other lines would not find.
+// A loss that rises by 4 s from its least has a hump there. a* lies beyond the hump only if F is
+// lower there by 2 e of the difference: later moves along other lines would not find other low
+// places there.
 //
-// If F falls nowhere below -2 e, or of one device -2 s, then where it is the least says nothing:
-// near an optimum, or where a minibatch is small, it may rise by chance. With k its slope at the
-// shortest steps that tell it, a* is then as far as a loss would fall if it fell:
+// If F falls nowhere below -2 e, or with one device nowhere below -2 s, the place of the least F
+// means nothing: near an optimum, or with a small minibatch, F may rise by chance. Let k be its
+// slope at the shortest steps that show it. a* is then as far as a loss would fall if it fell:
 //
 //	a* = the largest a with 2 (F(a) - k a) <= max(|k| a, e(a)), here and at all shorter ones
 //
-// That is |k|/h or e/h of a parabola of curvature h. A loss that rises, for sure and ever as
-// steeply but for a bend somewhere, has an edge at x: a* is where it bends. If any other loss has
-// no slope or never bends, a* is the largest a with F(a) <= e(a), the change that the devices'
-// samples might cause alone. If no a has that, 2 or 4 e(a) take its place. Where F rests from some
-// a on, as shares of errors do, a* is no longer than that.
+// That is |k|/h or e/h of a parabola of curvature h. A loss that surely rises, always equally steep
+// except for one bend, has an edge at x: a* is where it bends. If any other loss has no slope or
+// never bends, a* is the largest a with F(a) <= e(a), the change that the devices' samples might
+// cause alone. If no a has that, 2 or 4 e(a) take its place. If F rests from some a on, as shares
+// of errors do, a* is no longer than that.
 //
-// F and s^2 are means over the devices without a quarter of them at either end, and e is the error
-// of that mean, so that a fifth of the devices cannot choose the step, whatever they send. Five
-// values of F alone would not tell s: a few devices whose noise no minibatch fixes would choose by
-// chance. A loss that is not finite is infinite.
+// F and s^2 are means over the devices without the quarter at either end, and e is the error of
+// that mean. So a fifth of the devices cannot choose the step, whatever they send. Five values of F
+// alone would not show s: a few devices with noise that no minibatch fixes would choose by chance.
+// A loss that is not finite is infinite.
 //
-// Of two devices none can be left out. It then takes the shorter step of the two: a step that is
-// too long destroys a model, while one that is too short is corrected over the rounds.
+// If there are two devices, none can be left out. It then takes the shorter step of the two: a step
+// that is too long destroys a model, while one that is too short is corrected over the rounds.
 func step(values [][]float32) survey.Result {
 	if len(values) == 2 {
 		return shorter(step(values[:1]), step(values[1:]))
