@@ -2,11 +2,13 @@ package client_test
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
 )
@@ -307,5 +309,46 @@ func TestForgedContinuation(t *testing.T) {
 		h.announce()
 		h.one(wire.Contribution)
 		h.agrees(d, last+1)
+	})
+}
+
+// Two coordinators of one run with different plans, which answer in turn, do not make a device
+// spin.
+func TestTwoPlansTakeTurns(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		other := testPlan(small)
+		other.Mu = 0.5
+		r := wire.Record{N: 1, Prev: wire.Genesis(runName), Epoch: 1, Kind: wire.KindPlan,
+			Plan: other}
+		plan2 := r.Append(nil)
+		joins := 0
+		stop := make(chan struct{})
+		h.answers(func(m bus.Message) bool {
+			if _, err := wire.DecodeJoinRequest(m.Data); err != nil {
+				return false
+			}
+			if joins++; joins == 2000 {
+				close(stop)
+			}
+			if joins%2 == 0 {
+				reply := wire.JoinReply{Slot: 0, Last: 1, Plan: plan2}
+				h.publish(m.Reply, reply.Append(nil))
+				return true
+			}
+			return joins > 2000
+		})
+		began := time.Now()
+		d := h.newDevice("d0", bowlLoss(small, 0))
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- d.Run(ctx) }()
+		select {
+		case <-stop:
+			t.Errorf("2000 joins in %v", time.Since(began))
+		case <-time.After(time.Minute):
+		}
+		cancel()
+		<-done
 	})
 }

@@ -333,3 +333,35 @@ func TestPolicyEndsBackoff(t *testing.T) {
 		})
 	}
 }
+
+// A coordinator that restarted may have lost a member with the tail of its log. The device asks
+// for its slot again, although rounds go on without it.
+func TestLostSlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		h.device("d0", bowlLoss(small, 0))
+		d1 := h.device("d1", bowlLoss(small, 1))
+		h.announce()
+		if n := len(h.take()); n != 2 {
+			t.Fatal(n)
+		}
+		h.commit()
+		h.mu.Lock()
+		delete(h.slots, "d1")
+		h.joins = 0
+		h.mu.Unlock()
+		h.epoch = 2
+		for range 200 {
+			h.announce()
+			h.take()
+			h.commit()
+			pass(5 * time.Second)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if _, ok := h.slots["d1"]; !ok {
+			t.Errorf("after 200 rounds d1 has not asked for its slot: got %d joins, progress %v",
+				h.joins, d1.now())
+		}
+	})
+}

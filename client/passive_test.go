@@ -164,3 +164,15 @@ func TestPassiveConfig(t *testing.T) {
 		}
 	}
 }
+
+// A passive replica has no model before record 1.
+func TestPassiveParams(t *testing.T) {
+	c, err := client.New(client.Config{Bus: bus.NewMemory(), Run: runName, ID: "w",
+		Passive: &client.Passive{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Params(make([]float32, 8)); n != 0 || err != nil {
+		t.Errorf("Params before record 1: got %d, %v, want 0 and dst unchanged", n, err)
+	}
+}

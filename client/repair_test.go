@@ -291,3 +291,53 @@ func TestLateReference(t *testing.T) {
 		}
 	})
 }
+
+// A wrong reference makes a device replay once, however often it comes between right ones.
+func TestWrongReferenceAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, digestPlan())
+		d := h.device("d0", bowlLoss(small, 0), with(newStore(t)))
+		h.follow(12)
+		h.asked()
+		wrong := func(r *wire.Reference) { r.Digest[0] ^= 1 }
+		for range 5 {
+			h.announce(h.refer(12, wrong))
+			h.announce(h.refer(12))
+		}
+		h.agrees(d, h.last())
+		if asked := h.asked(); len(asked) > 2 {
+			t.Errorf("one wrong reference, 5 times: got replays %v, want one", asked)
+		}
+	})
+}
+
+// A device that keeps disagreeing writes no more checkpoints than others.
+func TestWrongReferencesSpareFlash(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := digestPlan()
+		p.DigestEvery = 1
+		h, store := newHost(t, p), newStore(t)
+		h.device("d0", bowlLoss(small, 0), with(store))
+		h.follow(4)
+		wrong := func(r *wire.Reference) { r.Digest[0] ^= 1 }
+		h.announce(h.refer(5, wrong))
+		h.take()
+		store.mu.Lock()
+		store.saved = nil
+		store.mu.Unlock()
+		for range 32 {
+			h.commit()
+			h.announce(h.refer(h.last(), wrong))
+			h.take()
+		}
+		n := 0
+		for _, s := range store.saved {
+			if s == "checkpoint" {
+				n++
+			}
+		}
+		if n > 2 {
+			t.Errorf("got %d checkpoints in 32 records, want those of CheckpointEvery = 64", n)
+		}
+	})
+}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -150,6 +152,45 @@ func TestUnusableReply(t *testing.T) {
 		h.device("d1", bowlLoss(small, 0), with(store))
 		if !store.isAside("reply") {
 			t.Error("another device's reply was taken")
+		}
+	})
+}
+
+// A decline of the next record does not replace the contribution to this one, in case the log
+// loses its tail.
+func TestDeclineKeepsTheContribution(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		calls, fail := 0.0, false
+		h.device("d0", objective.Func(small,
+			func(context.Context, []float32, objective.Batch) (float64, error) {
+				if fail {
+					return 0, errors.New("no")
+				}
+				calls++
+				return calls * calls, nil
+			}), with(store))
+
+		h.follow(3)
+		h.announce()
+		was := h.one(wire.Contribution)
+		n := h.last()
+		h.commit()
+		fail = true
+		h.announce()
+		h.one(wire.Decline)
+		fail = false
+		h.cut(n, 2)
+		for range 3 {
+			h.announce()
+		}
+		pass(time.Minute)
+		h.announce()
+		for _, r := range h.take() {
+			if r.Kind == wire.Contribution && r.N == was.N && r.Tip == was.Tip &&
+				string(r.frame) != string(was.frame) {
+				t.Fatalf("record %d: got other bytes, want those of the first reply", r.N)
+			}
 		}
 	})
 }

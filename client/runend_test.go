@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
@@ -50,5 +52,28 @@ func TestEndWithOpenRound(t *testing.T) {
 			t.Errorf("Run returned %v", err)
 		}
 		h.silent()
+	})
+}
+
+// If a coordinator ends the run and disappears before a snapshot is proven, the device keeps
+// its state.
+func TestEndUnproven(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, digestPlan()), newStore(t)
+		for range 40 {
+			h.commit()
+		}
+		h.library(32)
+		d := h.device("d0", bowlLoss(small, 0), horizon, with(store))
+		h.announce()
+		h.agrees(d, 41)
+		h.answers(func(bus.Message) bool { return true }) // the coordinator is gone
+		h.end()
+		h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+		pass(10 * time.Minute)
+		n, _ := d.Params(make([]float32, small))
+		if n < 41 {
+			t.Errorf("got the state after record %d, want that after 41 of 42", n)
+		}
 	})
 }

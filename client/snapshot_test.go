@@ -238,3 +238,32 @@ func TestSnapshotOfAPassiveReplica(t *testing.T) {
 		}
 	})
 }
+
+// An abandoned download takes no memory once the records are there.
+func TestAbandonedDownload(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 90_000
+		p := testPlan(dim)
+		p.DigestEvery, p.Distribution, p.Perturbations = 8, plan.Rademacher, 1
+		h := newHost(t, p)
+		for range 40 {
+			h.commit()
+		}
+		l := h.library(32)
+		l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool {
+			return q.Offset < 3*(wire.MaxFrame-128)
+		}
+		d := h.device("d0", null(dim), horizon)
+		h.announce()
+		pass(2 * time.Minute)
+		for range 50 {
+			h.announce()
+			pass(time.Minute)
+			h.commit()
+		}
+		h.agrees(d, h.last()-1)
+		if d.Downloading() {
+			t.Error("50 rounds after the catch-up: got a partial download, want none")
+		}
+	})
+}
