@@ -91,7 +91,7 @@ func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 }
 
 // Once trains a fleet with a plan of its own, and measures the model at the end. Its log is not
-// kept. The run may have more than its name, seed, task, plan and shares.
+// kept. cfg may set more fields than name, seed, task, plan and shares.
 func (e *Env) Once(ctx context.Context, cfg run.Config) (*run.Result, error) {
 	last := cfg.Plan.Rounds
 	cfg.Order, cfg.Measure = run.Draws, func(round uint64) bool { return round == last }

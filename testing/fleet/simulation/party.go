@@ -172,7 +172,7 @@ func (d *device) check() {
 func (d *device) live(p *process) error {
 	cfg := client.Config{
 		Bus: p, Run: scenario.RunName, ID: d.id,
-		// Odd timeouts, so that no round ends at the same moment: the runtime would choose.
+		// The timeouts of devices differ, so that no two end at one moment: the runtime would choose.
 		RequestTimeout: 5*time.Second + time.Duration(13+d.party.order)*time.Microsecond,
 		Recorder:       client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
 	}
