@@ -60,7 +60,7 @@ func FileFault(flag, name string, err error) error {
 
 // NewFileFault is a usage error of a file to write that a flag names.
 func NewFileFault(flag, name string, err error) error {
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) && errors.As(err, new(*fs.PathError)) {
 		return exists(flag, name)
 	}
 	return fileFault(flag, name, err, "make its directory first, or name another one")

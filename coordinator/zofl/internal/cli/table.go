@@ -11,8 +11,8 @@ import (
 )
 
 // NewTable returns a table that Render prints to out. Texts may be from elsewhere.
-func NewTable(out io.Writer, header ...any) table.Writer {
-	t := plainTable{table.NewWriter()}
+func NewTable(out io.Writer, header ...any) Table {
+	t := Table{table.NewWriter()}
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
 	if len(header) > 0 {
@@ -21,20 +21,27 @@ func NewTable(out io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// A plainTable has cells that no terminal obeys.
-type plainTable struct{ table.Writer }
+// A Table has cells that no terminal obeys.
+type Table struct{ table.Writer }
 
-func (t plainTable) AppendHeader(row table.Row, configs ...table.RowConfig) {
+func (t Table) AppendHeader(row table.Row, configs ...table.RowConfig) {
 	t.Writer.AppendHeader(plainRow(row), configs...)
 }
 
-func (t plainTable) AppendRow(row table.Row, configs ...table.RowConfig) {
+func (t Table) AppendRow(row table.Row, configs ...table.RowConfig) {
 	t.Writer.AppendRow(plainRow(row), configs...)
 }
 
-func (t plainTable) AppendRows(rows []table.Row, configs ...table.RowConfig) {
+func (t Table) AppendRows(rows []table.Row, configs ...table.RowConfig) {
 	for _, row := range rows {
 		t.AppendRow(row, configs...)
+	}
+}
+
+// AppendIf appends a row if there is something to say.
+func (t Table) AppendIf(says bool, row ...any) {
+	if says {
+		t.AppendRow(row)
 	}
 }
 

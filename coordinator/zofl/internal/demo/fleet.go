@@ -34,7 +34,7 @@ func (r *run) device(id string, share []int) (*device, error) {
 	}
 	d.client, err = client.New(client.Config{
 		Conn: d.conn, Run: r.plan.Run, ID: id,
-		Objective: lossOf(r.images, share),
+		Objective: r.images.loss(share),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			d.queries.Store(p.Queries)
 			return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
@@ -30,6 +31,11 @@ const (
 type images struct {
 	train, test *softmax.Classifier
 	shares      [][]int // entry i: indices of the training images of device i
+}
+
+// loss is that of a device with a share of the training images.
+func (im *images) loss(share []int) *objective.Images {
+	return objective.OfImages(im.train, im.test, share)
 }
 
 // load draws or reads the images, with 1/shrink of the rows and columns, and shares the training

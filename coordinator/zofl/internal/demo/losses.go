@@ -28,7 +28,7 @@ func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 		}
 		var list []objective.Objective
 		for _, share := range images.shares {
-			list = append(list, lossOf(images, share))
+			list = append(list, images.loss(share))
 		}
 		return list, nil
 	}

@@ -68,16 +68,7 @@ const (
 	trainDigits = 600
 	testDigits  = 2000
 	testSeed    = 1 << 40
-
-	digitClasses = 10
 )
-
-// A classifier is a softmax classifier of digits that the device draws.
-type classifier struct {
-	train, test *softmax.Classifier
-	all         []int // indices of train
-	batcher     *data.Batcher
-}
 
 func digits(id string, dim int) (objective.Flat, error) {
 	train, test := data.Digits(trainDigits, seed(id)), data.Digits(testDigits, testSeed)
@@ -86,39 +77,11 @@ func digits(id string, dim int) (objective.Flat, error) {
 	for i := range all {
 		all[i] = i
 	}
-	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std),
-		all, data.NewBatcher(all)}
+	c := OfImages(softmax.New(train, mean, std), softmax.New(test, mean, std), all)
 	if dim != 0 && dim != c.Dim() {
 		return nil, &plan.Error{Field: "dim", Value: dim,
 			Remedy: fmt.Sprintf("the digits have %d parameters: leave it out, "+
 				"or name another --objective", c.Dim())}
 	}
 	return c, nil
-}
-
-func (c *classifier) Dim() int     { return c.train.Dim() }
-func (c *classifier) Samples() int { return trainDigits }
-
-// Loss implements [objective.Flat].
-func (c *classifier) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
-	return c.train.Loss(x, c.batcher.Pick(b.Size, b.Seed)), nil
-}
-
-// ClassCounts implements [objective.Classed]: its classes are the digits.
-func (c *classifier) ClassCounts() []int { return c.train.Labels(c.all) }
-
-// ClassLosses implements [objective.Classed].
-func (c *classifier) ClassLosses(_ context.Context, x []float32, b objective.Batch, sums []float64,
-	counts []int) error {
-	if len(sums) != digitClasses {
-		return fmt.Errorf("the plan has %d classes, and there are %d digits", len(sums), digitClasses)
-	}
-	c.train.SumByClass(x, c.batcher.Pick(b.Size, b.Seed), sums, counts)
-	return nil
-}
-
-// Evaluate implements [objective.Evaluator] for plans whose metrics are loss and accuracy.
-func (c *classifier) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
-	loss, accuracy := softmax.Evaluate(c.test, x, 1)
-	return []float64{loss, accuracy}, c.test.Len(), nil
 }

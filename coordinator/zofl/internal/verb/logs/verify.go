@@ -223,19 +223,13 @@ func (v *Verdict) print(out io.Writer) {
 		{"digest of the state", digest},
 		{"ended", v.Ended},
 	})
-	if v.Privacy != nil {
-		t.AppendRow(table.Row{"privacy spent", v.Privacy})
-	}
+	t.AppendIf(v.Privacy != nil, "privacy spent", v.Privacy)
 	if o := v.Vectors; o != nil {
 		t.AppendRow(table.Row{"vectors",
 			fmt.Sprintf("%d match their records, %s", o.Right, cli.Size(o.Bytes))})
 	}
-	if v.Begins > 0 {
-		t.AppendRow(table.Row{"begins", fmt.Sprintf("with the state after record %d", v.Begins)})
-	}
-	if v.Missing > 0 {
-		t.AppendRow(table.Row{"missing", fmt.Sprintf("%d records at the end", v.Missing)})
-	}
+	t.AppendIf(v.Begins > 0, "begins", fmt.Sprintf("with the state after record %d", v.Begins))
+	t.AppendIf(v.Missing > 0, "missing", fmt.Sprintf("%d records at the end", v.Missing))
 	for _, note := range v.Unfinished {
 		t.AppendRow(table.Row{"unfinished", note + ", which zofl serve cuts off"})
 	}

@@ -170,9 +170,7 @@ func lossOf(s *operate.Status) any {
 func printStatus(out io.Writer, s *operate.Status) {
 	t := cli.NewTable(out)
 	t.AppendRow(table.Row{"run", s.Run})
-	if s.Version != "" {
-		t.AppendRow(table.Row{"version", "zofl " + s.Version})
-	}
+	t.AppendIf(s.Version != "", "version", "zofl "+s.Version)
 	t.AppendRows([]table.Row{
 		{"state", stateOf(s)},
 		{"reason", s.Reason},
@@ -184,32 +182,20 @@ func printStatus(out io.Writer, s *operate.Status) {
 		{"members", s.Members},
 		{"present", s.Present},
 	})
-	if s.Key != "" {
-		t.AppendRow(table.Row{"key", s.Key})
-	}
-	if s.Phase > 0 {
-		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})
-	}
-	if asks := s.Asks(); asks != "" {
-		t.AppendRow(table.Row{"asks for", asks})
-	}
+	t.AppendIf(s.Key != "", "key", s.Key)
+	t.AppendIf(s.Phase > 0, "phase", fmt.Sprintf("%d of 2", s.Phase))
+	t.AppendIf(s.Asks() != "", "asks for", s.Asks())
 	t.AppendRows([]table.Row{
 		{"attempt", s.Attempt},
 		{"asked", s.Asked},
 		{"contributions", s.Contributions},
 		{"declines", s.Declines},
 	})
-	t.AppendRows(vectorsOf(s))
+	printVectors(t, s)
 	t.AppendRow(table.Row{"loss", lossOf(s)})
-	if s.NoFall != "" {
-		t.AppendRow(table.Row{"does not learn", s.NoFall})
-	}
-	if s.Privacy != nil {
-		t.AppendRow(table.Row{"privacy spent", s.Privacy})
-	}
-	if s.Planned != nil {
-		t.AppendRow(table.Row{"privacy, all rounds", s.Planned})
-	}
+	t.AppendIf(s.NoFall != "", "does not learn", s.NoFall)
+	t.AppendIf(s.Privacy != nil, "privacy spent", s.Privacy)
+	t.AppendIf(s.Planned != nil, "privacy, all rounds", s.Planned)
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
 			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Devices(e.Devices))})
@@ -242,22 +228,15 @@ func metricsOf(e *operate.Evaluation) string {
 	return strings.Join(list, ", ")
 }
 
-// vectorsOf returns the rows about vectors; none unless transport=dense.
-func vectorsOf(s *operate.Status) (rows []table.Row) {
+// printVectors appends the rows about vectors; none unless transport=dense.
+func printVectors(t cli.Table, s *operate.Status) {
 	c := &s.Counters
-	if s.ObjectError != "" {
-		rows = append(rows, table.Row{"vectors in the log", s.ObjectError})
-	}
-	if s.Uploads > 0 || c.UploadBytes > 0 || c.Busy > 0 {
-		rows = append(rows, table.Row{"vectors being received",
-			fmt.Sprintf("%d; %s so far, %d times told to wait, %d dropped after silence",
-				s.Uploads, cli.Size(c.UploadBytes), c.Busy, c.Evicted)})
-	}
-	if c.Objects > 0 || c.ObjectErrors > 0 {
-		rows = append(rows, table.Row{"vectors fetched", fmt.Sprintf("%d pieces, %s, %d errors",
-			c.Objects, cli.Size(c.ObjectBytes), c.ObjectErrors)})
-	}
-	return rows
+	t.AppendIf(s.ObjectError != "", "vectors in the log", s.ObjectError)
+	t.AppendIf(s.Uploads > 0 || c.UploadBytes > 0 || c.Busy > 0, "vectors being received",
+		fmt.Sprintf("%d; %s so far, %d times told to wait, %d dropped after silence",
+			s.Uploads, cli.Size(c.UploadBytes), c.Busy, c.Evicted))
+	t.AppendIf(c.Objects > 0 || c.ObjectErrors > 0, "vectors fetched",
+		fmt.Sprintf("%d pieces, %s, %d errors", c.Objects, cli.Size(c.ObjectBytes), c.ObjectErrors))
 }
 
 // stateOf returns the state, and for an ended run the cause of its end.

@@ -45,9 +45,8 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
 	t := cli.NewTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
-	if once := cost.Surveys(p); once > 0 {
-		t.AppendRow(table.Row{"further loss evaluations, once in a run", once})
-	}
+	once := cost.Surveys(p)
+	t.AppendIf(once > 0, "further loss evaluations, once in a run", once)
 	t.AppendRows(phases(p, c))
 	t.AppendRows([]table.Row{
 		{"scalars that a device sends", c.Scalars},
@@ -69,9 +68,7 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 			{"where all share directions: bytes of the log", c.Record},
 		})
 	}
-	if p.Transport == plan.DenseVectors {
-		t.AppendRow(table.Row{"vectors stored beside the log, at most", cli.Size(storedVectors(p))})
-	}
+	t.AppendIf(p.Transport == plan.DenseVectors, "vectors stored beside the log, at most", cli.Size(storedVectors(p)))
 	t.Render()
 }
 
