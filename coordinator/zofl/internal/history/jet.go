@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/internal/subjects"
 )
 
@@ -44,6 +45,14 @@ type jet struct {
 func (j *jet) pace() time.Duration { return jetPace }
 func (j *jet) rest() error         { return nil }
 
+// fault names the stream of an error.
+func (j *jet) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+}
+
 // find finds the stream, or makes it. Without create there may be none.
 func (j *jet) find(ctx context.Context, create bool) (err error) {
 	if j.stream != nil {
@@ -66,7 +75,7 @@ func (j *jet) find(ctx context.Context, create bool) (err error) {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		return j.fault(err)
 	}
 	j.stream = s
 	return nil
@@ -79,7 +88,7 @@ func (j *jet) load(ctx context.Context, each func(line)) (damaged int, err error
 	}
 	info, err := j.stream.Info(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		return 0, j.fault(err)
 	}
 	next, last := max(j.last+1, info.State.FirstSeq), info.State.LastSeq
 	if info.State.Msgs > 0 && next <= last {
@@ -97,17 +106,17 @@ func (j *jet) read(ctx context.Context, next, last uint64, each func(line)) (dam
 	c, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next})
 	if err != nil {
-		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		return 0, j.fault(err)
 	}
 	messages, err := c.Messages()
 	if err != nil {
-		return 0, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		return 0, j.fault(err)
 	}
 	defer messages.Stop()
 	for {
 		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
-			return damaged, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+			return damaged, j.fault(err)
 		}
 		got, err := readLines(bytes.NewReader(m.Data()), each)
 		if err != nil {
@@ -118,7 +127,7 @@ func (j *jet) read(ctx context.Context, next, last uint64, each func(line)) (dam
 		}
 		meta, err := m.Metadata()
 		if err != nil {
-			return damaged, fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+			return damaged, j.fault(err)
 		}
 		if meta.Sequence.Stream >= last || meta.NumPending == 0 {
 			return damaged, nil
@@ -165,7 +174,7 @@ func (j *jet) publish(ctx context.Context, lines []byte) error {
 		return errBehind
 	}
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
+		return j.fault(err)
 	}
 	j.last = ack.Sequence
 	return nil
@@ -177,11 +186,7 @@ func (j *jet) replace(ctx context.Context, lines []byte) error {
 	if err := j.append(ctx, lines); err != nil || before == 0 {
 		return err
 	}
-	err := j.stream.Purge(ctx, jetstream.WithPurgeSequence(before+1))
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
-	}
-	return nil
+	return j.fault(j.stream.Purge(ctx, jetstream.WithPurgeSequence(before+1)))
 }
 
 // SetAside moves the history of an earlier run in JetStream to a stream whose name ends in
@@ -193,7 +198,7 @@ func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err 
 	}
 	info, err := j.stream.Info(ctx)
 	if err != nil {
-		return "", fmt.Errorf("stream %s: %w", StreamOf(run), err)
+		return "", j.fault(err)
 	}
 	cfg := info.Config
 	cfg.Subjects, cfg.Sources = nil, []*jetstream.StreamSource{{Name: cfg.Name}}
@@ -219,12 +224,8 @@ func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err 
 		if there.State.Msgs >= info.State.Msgs {
 			return cfg.Name, j.js.DeleteStream(ctx, StreamOf(run))
 		}
-		t := time.NewTimer(20 * time.Millisecond)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return "", context.Cause(ctx)
-		case <-t.C:
+		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
+			return "", err
 		}
 	}
 }

@@ -68,7 +68,8 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 			{"where all share directions: bytes of the log", c.Record},
 		})
 	}
-	t.AppendIf(p.Transport == plan.DenseVectors, "vectors stored beside the log, at most", cli.Size(storedVectors(p)))
+	t.AppendIf(p.Transport == plan.DenseVectors, "vectors stored beside the log, at most",
+		cli.Size(storedVectors(p)))
 	t.Render()
 }
 
