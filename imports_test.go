@@ -121,7 +121,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/digests", module + "/coordinator/internal/aggregate",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",
 		module + "/coordinator/internal/presence", module + "/wire/survey", module + "/plan/dp",
-		module + "/coordinator/internal/logindex", module + "/coordinator/internal/validate",
+		module + "/coordinator/internal/logindex", module + "/coordinator/internal/contribution",
 		module + "/wire/deviceinfo",
 	},
 	"coordinator/internal/quorum": {},
@@ -147,7 +147,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/perclass", module + "/coordinator/internal/grouping",
 		module + "/wire/survey",
 	},
-	"coordinator/internal/validate": {
+	"coordinator/internal/contribution": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/perclass",
 	},
@@ -210,7 +210,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/digests", "coordinator/internal/stepsize",
 		"coordinator/internal/grouping", "coordinator/internal/robust",
 		"coordinator/internal/presence", "coordinator/internal/secagg",
-		"coordinator/internal/validate", "coordinator/internal/perclass",
+		"coordinator/internal/contribution", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {

@@ -14,9 +14,9 @@
 //
 // A release has Renyi differential privacy (a, a/(2 sigma^2)) for each a > 1 (Mironov 2017,
 // Proposition 7). The privacy of several releases adds up (Proposition 1), even if each depends on
-// the releases before. The discrete Gaussian of package noise has the same bound (Canonne, Kamath
-// and Steinke 2020, Theorem 4). It counts no amplification by sampling, because Zofl announces
-// which devices are asked.
+// the releases before. The discrete Gaussian of internal/dpnoise has the same bound (Canonne,
+// Kamath and Steinke 2020, Theorem 4). It counts no amplification by sampling, because Zofl
+// announces which devices are asked.
 package dp
 
 import "math"

@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"github.com/zofl/zofl/coordinator/internal/contribution"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
-	"github.com/zofl/zofl/coordinator/internal/validate"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -188,8 +188,8 @@ func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	return c.desk().Scalars(&c.item.Values, r, c.steps(), int(c.round.perturbations))
 }
 
-func (c *Core) desk() *validate.Checker {
-	return &validate.Checker{Plan: &c.Plan, Counters: &c.counters,
+func (c *Core) desk() *contribution.Checker {
+	return &contribution.Checker{Plan: &c.Plan, Counters: &c.counters,
 		None: c.transport.vectors() || c.policy.Steps != nil}
 }
 

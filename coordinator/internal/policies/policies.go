@@ -13,7 +13,7 @@ import (
 // are called, so its changes reach them.
 func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 	if p.MuAuto > 0 || p.StepAuto > 0 {
-		s.Surveys = append(s.Surveys, &steered{p})
+		s.Surveys = append(s.Surveys, &scaling{p})
 	}
 	if p.StepAuto > 0 {
 		s.Law = &law{plan: p}

@@ -1,6 +1,6 @@
-// Package validate reads the numbers of contributions, and refuses numbers that no honest device
-// sends.
-package validate
+// Package contribution reads the numbers of contributions, and refuses numbers that no honest
+// device sends.
+package contribution
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"

@@ -1,10 +1,10 @@
-package validate_test
+package contribution_test
 
 import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/validate"
+	"github.com/zofl/zofl/coordinator/internal/contribution"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -23,19 +23,20 @@ func TestScalars(t *testing.T) {
 	p := &plan.Plan{AggregateFields: plan.AggregateFields{MaxScalar: 9}}
 	for _, test := range []struct {
 		name  string
-		desk  validate.Checker
+		desk  contribution.Checker
 		reply *wire.Reply
 		fault *uint64
 	}{
-		{"two blocks", validate.Checker{}, replyOf(1, 1, 2, 3, -9), nil},
-		{"a scalar too few", validate.Checker{}, replyOf(1, 1, 2, 3), &n.WrongCount},
-		{"none", validate.Checker{}, replyOf(1), &n.WrongCount},
-		{"where there are vectors", validate.Checker{None: true}, replyOf(1, 1, 2, 3, 4), &n.WrongCount},
-		{"above max_scalar", validate.Checker{}, replyOf(1, 1, 2, 3, -9.5), &n.TooLarge},
-		{"a NaN", validate.Checker{}, replyOf(1, 1, 2, nan, 4), &n.NonFinite},
-		{"an infinity", validate.Checker{}, replyOf(1, 1, 2, inf, 4), &n.NonFinite},
-		{"a loss that is none", validate.Checker{}, replyOf(nan, 1, 2, 3, 4), &n.NonFinite},
-		{"without a slope", validate.Checker{Plan: &plan.Plan{
+		{"two blocks", contribution.Checker{}, replyOf(1, 1, 2, 3, -9), nil},
+		{"a scalar too few", contribution.Checker{}, replyOf(1, 1, 2, 3), &n.WrongCount},
+		{"none", contribution.Checker{}, replyOf(1), &n.WrongCount},
+		{"where there are vectors", contribution.Checker{None: true}, replyOf(1, 1, 2, 3, 4),
+			&n.WrongCount},
+		{"above max_scalar", contribution.Checker{}, replyOf(1, 1, 2, 3, -9.5), &n.TooLarge},
+		{"a NaN", contribution.Checker{}, replyOf(1, 1, 2, nan, 4), &n.NonFinite},
+		{"an infinity", contribution.Checker{}, replyOf(1, 1, 2, inf, 4), &n.NonFinite},
+		{"a loss that is none", contribution.Checker{}, replyOf(nan, 1, 2, 3, 4), &n.NonFinite},
+		{"without a slope", contribution.Checker{Plan: &plan.Plan{
 			LocalFields: plan.LocalFields{StepAuto: 1}, AggregateFields: plan.AggregateFields{MaxScalar: 9},
 		}},
 			replyOf(1, 1, 2, 3, 4), &n.WrongSurvey},
@@ -56,7 +57,7 @@ func TestScalars(t *testing.T) {
 // TestSurvey: losses far from the model may be infinite, and slopes of a sketch may not.
 func TestSurvey(t *testing.T) {
 	var n report.Counters
-	desk := validate.Checker{Plan: &plan.Plan{
+	desk := contribution.Checker{Plan: &plan.Plan{
 		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	answer := func(kind survey.Kind, first, last float32) *wire.Reply {
@@ -91,7 +92,7 @@ func TestSurvey(t *testing.T) {
 // TestVector: a vector is of its digest, and of numbers that may be summed.
 func TestVector(t *testing.T) {
 	var n report.Counters
-	desk := validate.Checker{Plan: &plan.Plan{
+	desk := contribution.Checker{Plan: &plan.Plan{
 		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	for v, fault := range map[float32]*uint64{9: nil, -10: &n.TooLarge, inf: &n.NonFinite} {
@@ -108,7 +109,7 @@ func TestVector(t *testing.T) {
 // TestControl: a variate is along a record that may have one, and a second phase needs one.
 func TestControl(t *testing.T) {
 	var n report.Counters
-	desk := validate.Checker{Plan: &plan.Plan{
+	desk := contribution.Checker{Plan: &plan.Plan{
 		AggregateFields: plan.AggregateFields{MaxScalar: 9},
 	}, Counters: &n}
 	two := func(n uint64) (int, bool) { return 2, n == 5 }

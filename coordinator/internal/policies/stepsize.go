@@ -10,21 +10,21 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A steered survey finds mu or the step.
-type steered struct{ plan *plan.Plan }
+// A scaling survey finds mu or the step.
+type scaling struct{ plan *plan.Plan }
 
-func (s *steered) Due(rounds uint64, _ policy.Members) survey.Kind {
+func (s *scaling) Due(rounds uint64, _ policy.Members) survey.Kind {
 	return stepsize.Due(s.plan, rounds)
 }
 
-func (s *steered) All() bool { return false }
+func (s *scaling) All() bool { return false }
 
-func (s *steered) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ policy.Members,
+func (s *scaling) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {
 	return stepsize.Decide(s.plan, rounds, k, answers.Rows())
 }
 
-// A law is the step law of steer, with the slopes of the open round.
+// A law is the step law of package stepsize, with the slopes of the open round.
 type law struct {
 	stepsize.Law
 	plan   *plan.Plan
