@@ -10,7 +10,7 @@ type Figure struct {
 
 // Figures are the numbers of a round, beside those that say which round it was.
 var Figures = []Figure{
-	{"loss", func(p *Point) float64 { return orNaN(p.Loss) }},
+	{"loss", func(p *Point) float64 { return OrNaN(p.Loss) }},
 	{"seconds", func(p *Point) float64 { return p.Seconds }},
 	{"attempt", func(p *Point) float64 { return float64(p.Attempt) }},
 	{"contributors", func(p *Point) float64 { return float64(p.Contributors) }},
@@ -21,7 +21,7 @@ var Figures = []Figure{
 	{"bytes_up", func(p *Point) float64 { return float64(p.BytesUp) }},
 	{"bytes_down", func(p *Point) float64 { return float64(p.BytesDown) }},
 	{"queries", func(p *Point) float64 { return float64(p.Queries) }},
-	{"step", func(p *Point) float64 { return orNaN(finite(p.Step)) }},
+	{"step", func(p *Point) float64 { return OrNaN(finite(p.Step)) }},
 	{"perturbations", func(p *Point) float64 { return float64(p.Perturbations) }},
 	{"epsilon", func(p *Point) float64 {
 		if p.Epsilon == 0 {
@@ -47,7 +47,8 @@ func (p *Point) Metric(name string) *float64 {
 	return p.Evaluation.Metrics[name]
 }
 
-func orNaN(x *float64) float64 {
+// OrNaN returns a number of a point, or a NaN for one that it does not have.
+func OrNaN(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
 	}

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"math"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/zofl/zofl/coordinator/report"
@@ -78,7 +76,7 @@ func (s state) Collect(out chan<- prometheus.Metric) {
 	}
 	if evaluated != nil {
 		for name, x := range evaluated.Evaluation.Metrics {
-			c.gauge(metric, orNaN(x), name)
+			c.gauge(metric, history.OrNaN(x), name)
 		}
 		c.gauge(evaluators, float64(evaluated.Evaluation.Devices))
 	}
@@ -128,7 +126,7 @@ func (c *collection) status(s *report.Status) {
 }
 
 func (c *collection) round(p *history.Point) {
-	c.gauge(loss, orNaN(p.Loss))
+	c.gauge(loss, history.OrNaN(p.Loss))
 	c.gauge(contributors, float64(p.Contributors))
 	c.gauge(asked, float64(p.Asked))
 	c.gauge(late, float64(p.Late))
@@ -156,13 +154,6 @@ func (c *collection) counters(n *report.Counters) {
 	c.counter(catchUpErrors, n.CatchUpErrors)
 	c.counter(uploadBytes, n.UploadBytes)
 	c.counter(objectBytes, n.ObjectBytes)
-}
-
-func orNaN(x *float64) float64 {
-	if x == nil {
-		return math.NaN()
-	}
-	return *x
 }
 
 func one(is bool) float64 {
