@@ -247,6 +247,18 @@ func TestBoundIsThatOfTheLog(t *testing.T) {
 	}
 }
 
+// TestWorkThatIsCutIsReported: of a device whose contributions are always cut the status says so.
+func TestWorkThatIsCutIsReported(t *testing.T) {
+	s := newSiege(t)
+	for range 40 {
+		s.round(1e6)
+	}
+	liar := ids(besieged)[besieged-1]
+	if unused := s.c.Status().Unused; len(unused) != 1 || !strings.Contains(unused[liar], "bound") {
+		t.Errorf("unused: %v, want %s", unused, liar)
+	}
+}
+
 // TestBoundFromAChange: a run begins without a bound, and a change gives it one. The log, which is
 // read then, tells how long contributions are. While it cannot be read the run is paused.
 func TestBoundFromAChange(t *testing.T) {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -22,12 +21,12 @@ type Peek struct {
 // Peek looks into a core.
 func (c *Core) Peek() (p Peek) {
 	r := &c.round
-	p.Open, p.Pending, p.Halted = c.phase == collecting, c.pending != nil, c.halted()
+	p.Open, p.Pending, p.Halted = c.phase() == collecting, c.next.frame != nil, c.halted()
 	p.Scalars, p.Perturbations, p.Survey = r.scalars, int(r.perturbations), r.survey
 	p.EvalN, p.EvalTip = c.evaluation.N, c.evaluation.Tip
 	p.Controls = c.controlScalars
-	if wiregroups.Names(&c.Plan) {
-		p.Group = c.groups.Of
+	if c.policy.Groups != nil && c.policy.Groups.Names() {
+		p.Group = c.policy.Stages.Groups.Of
 	}
 	if p.Open {
 		p.Head = c.head()

@@ -1,4 +1,4 @@
-package walk
+package engine_test
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func (f *fleet) act(w *walk, device int) engine.Input {
 	switch {
 	case w.plan.Secure > 0:
 		return f.mask(w, device)
-	case w.now.SendsVectors() && w.old.Peek().Survey == survey.None:
+	case w.now.SendsVectors() && w.now.Peek().Survey == survey.None:
 		return w.upload(device)
 	}
 	return w.contribute(device)
@@ -39,14 +39,14 @@ func (f *fleet) act(w *walk, device int) engine.Input {
 
 // contribute answers the open record.
 func (w *walk) contribute(device int) engine.Input {
-	r := w.contribution(device, w.old.N+1, opened{w.old.Hash.Tip(), w.old.Peek().Scalars,
-		w.old.Peek().Perturbations})
+	r := w.contribution(device, w.now.N+1, opened{w.now.Hash.Tip(), w.now.Peek().Scalars,
+		w.now.Peek().Perturbations})
 	return engine.Input{Kind: engine.InReply, ID: id(device), Frame: r.Append(nil)}
 }
 
 // late answers a record that was closed, or any.
 func (w *walk) late(device int) engine.Input {
-	n := max(w.old.N, 3) + 1 - w.rng.Uint64N(4)
+	n := max(w.now.N, 3) + 1 - w.rng.Uint64N(4)
 	r := w.contribution(device, n, w.past[n])
 	return engine.Input{Kind: engine.InReply, ID: id(device), Frame: r.Append(nil)}
 }
@@ -54,11 +54,11 @@ func (w *walk) late(device int) engine.Input {
 // contribution returns what a device finds: a signal that all share, and noise; of some devices,
 // now and then, a lie.
 func (w *walk) contribution(device int, n uint64, at opened) *wire.Reply {
-	p := w.old.Peek()
+	p := w.now.Peek()
 	r := &wire.Reply{Kind: wire.Contribution, N: n, Tip: at.tip, Loss: w.rng.Float32(),
 		Weight: 1 + uint32(device)*3}
 	if w.grows {
-		r.Loss *= float32(w.old.N)
+		r.Loss *= float32(w.now.N)
 	}
 	if w.rng.IntN(8) == 0 {
 		r.Weight = 1 + w.rng.Uint32N(1<<20)
@@ -71,7 +71,7 @@ func (w *walk) contribution(device int, n uint64, at opened) *wire.Reply {
 		scale = math.Exp(3 * w.rng.NormFloat64())
 	}
 	kind := p.Survey
-	if kind != survey.None && n == w.old.N+1 {
+	if kind != survey.None && n == w.now.N+1 {
 		w.answer(r, kind)
 		return r
 	}
@@ -104,7 +104,7 @@ func (w *walk) answer(r *wire.Reply, kind survey.Kind) {
 
 // encode appends the scalars as the plan has them.
 func (w *walk) encode(r *wire.Reply, v []float32, perturbations int) {
-	plan := &w.old.Plan
+	plan := &w.now.Plan
 	for block := 0; block < len(v); block += perturbations {
 		some := v[block:min(block+perturbations, len(v))]
 		if plan.Classes > 0 {
@@ -125,7 +125,7 @@ func (w *walk) encode(r *wire.Reply, v []float32, perturbations int) {
 
 // tail appends what a contribution has behind its scalars.
 func (w *walk) tail(r *wire.Reply, device int, v []float32) {
-	p, plan := w.old.Peek(), &w.old.Plan
+	p, plan := w.now.Peek(), &w.now.Plan
 	switch {
 	case plan.StepAuto > 0:
 		r.Rest = survey.Slope(w.rng.Float32())
@@ -135,8 +135,8 @@ func (w *walk) tail(r *wire.Reply, device int, v []float32) {
 		}
 	case plan.SendsControl() && r.N > 2 && w.rng.IntN(4) > 0:
 		c := wire.ControlVariate{N: 1 + w.rng.Uint64N(r.N-1)}
-		if w.rng.IntN(3) > 0 && w.old.Point.N > 0 {
-			c.N = w.old.Point.N
+		if w.rng.IntN(3) > 0 && w.now.Point.N > 0 {
+			c.N = w.now.Point.N
 		}
 		n, ok := p.Controls(c.N)
 		if !ok {
@@ -151,8 +151,8 @@ func (w *walk) tail(r *wire.Reply, device int, v []float32) {
 
 // fault sends what no device sends, or to no record that is open.
 func (w *walk) fault(device int) engine.Input {
-	r := w.contribution(device, w.old.N+1, opened{w.old.Hash.Tip(), w.old.Peek().Scalars,
-		w.old.Peek().Perturbations})
+	r := w.contribution(device, w.now.N+1, opened{w.now.Hash.Tip(), w.now.Peek().Scalars,
+		w.now.Peek().Perturbations})
 	switch w.rng.IntN(9) {
 	case 0:
 		r.Tip[0]++
@@ -182,13 +182,13 @@ func (w *walk) fault(device int) engine.Input {
 
 // upload sends a piece of a vector, or all of it.
 func (w *walk) upload(device int) engine.Input {
-	n := w.old.Peek().Scalars
-	rng := rand.New(rand.NewPCG(w.old.N, uint64(device)))
+	n := w.now.Peek().Scalars
+	rng := rand.New(rand.NewPCG(w.now.N, uint64(device)))
 	var data wire.Scalars
 	for range n {
 		data = wire.AppendScalars(data, float32(rng.NormFloat64()))
 	}
-	u := wire.Upload{N: w.old.N + 1, Tip: w.old.Hash.Tip(), Weight: 1 + uint32(device)*5,
+	u := wire.Upload{N: w.now.N + 1, Tip: w.now.Hash.Tip(), Weight: 1 + uint32(device)*5,
 		Loss: rng.Float32(), Size: uint64(len(data)), Digest: wire.HashObject(data), Data: data}
 	if device == 0 {
 		u.Weight = 1 << 18
@@ -213,11 +213,11 @@ func (w *walk) upload(device int) engine.Input {
 
 // mask takes the next step of secure aggregation.
 func (f *fleet) mask(w *walk, device int) engine.Input {
-	p := w.old.Peek()
+	p := w.now.Peek()
 	if !p.Open || p.Halted {
 		return engine.Input{Kind: engine.InTick}
 	}
-	if a := secagg.Of(w.plan.Run, &p.Head, w.old.Hash.Tip(), p.Scalars); f.members == nil ||
+	if a := secagg.Of(w.plan.Run, &p.Head, w.now.Hash.Tip(), p.Scalars); f.members == nil ||
 		f.attempt.Nonce() != a.Nonce() {
 		f.begin(w, a)
 	}

@@ -1,4 +1,4 @@
-package walk
+package engine_test
 
 import (
 	"slices"

@@ -1,4 +1,0 @@
-// Package grouping chooses the devices of a round's groups, which share directions. It knows who is
-// there and who has contributed; it does not know frames or the clock. The same inputs give the
-// same groups.
-package grouping
