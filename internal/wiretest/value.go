@@ -49,9 +49,6 @@ func width(head byte) int {
 // Float is a float32.
 func Float(v float32) Value { return Wide(0xca, uint64(math.Float32bits(v))) }
 
-// Double is a float64, which no frame has.
-func Double(v float64) Value { return Wide(0xcb, math.Float64bits(v)) }
-
 // Bin is a byte string.
 func Bin(p ...byte) Value { return append(length(len(p), 0, 0, 0xc4, 0xc5, 0xc6), p...) }
 
@@ -87,15 +84,6 @@ func Floats(v ...float32) Value {
 	var p []byte
 	for _, x := range v {
 		p = binary.LittleEndian.AppendUint32(p, math.Float32bits(x))
-	}
-	return Bin(p...)
-}
-
-// Halves are scalars of half precision, by their bits.
-func Halves(v ...uint16) Value {
-	var p []byte
-	for _, x := range v {
-		p = binary.LittleEndian.AppendUint16(p, x)
 	}
 	return Bin(p...)
 }

@@ -11,21 +11,14 @@ import (
 
 // A Vector is one frame, and the result that a reader must report.
 type Vector struct {
-	Name    string // of its file, without .txt
-	Frame   string // one of Frames
-	Expect  string // one of Expectations
+	Name  string // of its file, without .txt
+	Frame string // its kind, as "reply"
+	// Expect is ok, or the error of package wire that a reader must give: truncated, form,
+	// limit, value or upgrade.
+	Expect  string
 	Comment string
 	Bytes   []byte
 }
-
-// Frames are the kinds of frames.
-var Frames = []string{"record", "announcement", "reply", "join-request", "join-reply",
-	"catch-up-request", "catch-up-reply",
-	"snapshot-request", "snapshot-reply", "upload", "upload-reply", "object-request",
-	"object-reply"}
-
-// Expectations: ok, or the error of package wire that a reader must give.
-var Expectations = []string{"ok", "truncated", "form", "limit", "value", "upgrade"}
 
 // Format returns the file of a vector: a text header, a blank line, and the
 // bytes in hexadecimal.
