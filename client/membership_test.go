@@ -114,13 +114,14 @@ func TestJoinLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		const reason = "device x has record 9"
-		h.answers(func(m bus.Message) bool {
+		later := func(m bus.Message) bool {
 			if _, err := wire.DecodeJoinRequest(m.Data); err != nil {
 				return false
 			}
 			h.publish(m.Reply, (&wire.JoinReply{Status: wire.JoinLater, Reason: reason}).Append(nil))
 			return true
-		})
+		}
+		h.answers(later)
 		d := h.device("d0", bowlLoss(small, 0))
 		pass(time.Minute)
 		if p := d.now(); p.State != client.Paused || p.Reason != reason {
@@ -131,6 +132,13 @@ func TestJoinLater(t *testing.T) {
 		h.round()
 		h.announce()
 		h.agrees(d, h.last())
+		d.stop()
+		h.answers(later)
+		d.run()
+		pass(time.Second)
+		if p := d.now(); p.State != client.Paused || p.Reason != reason {
+			t.Errorf("a member that returns: progress %+v, want a pause and why", p)
+		}
 	})
 }
 
