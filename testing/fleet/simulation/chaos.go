@@ -215,7 +215,6 @@ func (w *world) pass(d time.Duration) {
 // pause is the reason that an operator of these runs gives.
 const pause = "an operator's pause"
 
-// finalPatience bounds the virtual time from the last fault to the end of the
 // finalPatience limits the virtual time from the last fault to the end of the run on every
 // device.
 const (

@@ -43,19 +43,11 @@ func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
 // Digits finds count devices of which each adds its weight in its digit of sum, and which together
 // have this weight.
 func (s *Scenario) Digits(sum float64, weight, count int) (found []int, ok bool) {
-	for i, w := range s.Weights {
-		digit := int(math.Mod(sum, s.Radix))
-		sum = math.Floor(sum / s.Radix)
-		switch digit {
-		case 0:
-		case int(w):
-			found = append(found, i)
-			weight -= digit
-		default:
-			return nil, false
-		}
+	found, ok = s.digits(sum)
+	for _, i := range found {
+		weight -= int(s.Weights[i])
 	}
-	return found, sum == 0 && weight == 0 && len(found) == count
+	return found, ok && weight == 0 && len(found) == count
 }
 
 // AnyDigits finds the devices whose weighted slopes add up to sum, which is rounded.
@@ -64,10 +56,14 @@ func (s *Scenario) AnyDigits(sum float64) (found []int, ok bool) {
 	if math.Abs(whole-sum) > 1e-6*max(whole, 1) {
 		return nil, false
 	}
-	rest := whole
+	return s.digits(whole)
+}
+
+// digits finds the devices of which each adds its weight in its digit of sum.
+func (s *Scenario) digits(sum float64) (found []int, ok bool) {
 	for i, w := range s.Weights {
-		digit := int(math.Mod(rest, s.Radix))
-		rest = math.Floor(rest / s.Radix)
+		digit := int(math.Mod(sum, s.Radix))
+		sum = math.Floor(sum / s.Radix)
 		switch digit {
 		case 0:
 		case int(w):
@@ -76,7 +72,7 @@ func (s *Scenario) AnyDigits(sum float64) (found []int, ok bool) {
 			return nil, false
 		}
 	}
-	return found, rest == 0
+	return found, sum == 0
 }
 
 // AnyMean finds the devices of which v is the mean slope.
