@@ -20,20 +20,12 @@ type CNN struct {
 	ink    [256]float32 // normalized pixels
 	one    convolution
 	two    convolution
-	dense  []linear
+	dense  dense
 	dim    int
 
 	forward   Shelf[workspace]
 	gradients Shelf[workspace]
 }
-
-// A linear layer's weights are [out][in], then its biases.
-type linear struct {
-	in, out int
-	weight  int // offset of the weights in the parameters
-}
-
-func (l *linear) bias() int { return l.weight + l.in*l.out }
 
 // NewCNNMNIST returns the CNN that DeComFL's published code trains on MNIST,
 // 28,938 parameters for 28x28 pixels and 10 classes:
@@ -111,7 +103,7 @@ func (m *CNN) Dim() int { return m.dim }
 func (m *CNN) Len() int { return m.images.Len() }
 
 // Outputs returns the number of logits, at least that of the classes.
-func (m *CNN) Outputs() int { return m.dense[len(m.dense)-1].out }
+func (m *CNN) Outputs() int { return m.dense.outputs() }
 
 // Segments returns the layers with PyTorch's default initialization: weights
 // and biases uniform in +-1/sqrt(fan_in).
@@ -177,7 +169,7 @@ func (m *CNN) Sum(params []float32, batch []int) (loss float64, right int) {
 		m.load(ws, batch[:n])
 		logits := m.run(ws, params, n)
 		for i, at := range batch[:n] {
-			l, ok := ws.crossEntropy(logits[i*m.Outputs():][:m.Outputs()], m.images.Labels[at])
+			l, ok := crossEntropy(ws.logits, logits[i*m.Outputs():], m.images.Labels[at])
 			loss += l
 			if ok {
 				right++

@@ -25,9 +25,7 @@ func (m *CNN) newGradient() *workspace {
 		packed:  make([]float32, len(ws.packed)),
 		frame:   make([]float32, m.two.frame()),
 		wide1:   make([]float32, m.one.out*m.one.area()),
-	}
-	for _, d := range ws.dense {
-		ws.back.dense = append(ws.back.dense, make([]float32, len(d)))
+		dense:   m.dense.values(),
 	}
 	return ws
 }
@@ -48,12 +46,12 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 		m.load(ws, rest[:n])
 		logits := m.run(ws, params, n)
 		for i, at := range rest[:n] {
-			label, row := m.images.Labels[at], logits[i*m.Outputs():][:m.Outputs()]
-			l, _ := ws.crossEntropy(row, label)
+			label, row := m.images.Labels[at], i*m.Outputs()
+			l, _ := crossEntropy(ws.logits, logits[row:], label)
 			loss += l
-			ws.backLogits(i, int(label), part)
+			backLogits(ws.back.dense[len(m.dense)][row:], ws.logits, label, part)
 		}
-		m.backDense(ws, grad, params, n)
+		m.dense.backward(ws.back.dense, ws.dense, grad, params, n)
 		m.backConvolutions(ws, grad, n)
 		rest = rest[n:]
 	}
@@ -62,39 +60,6 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 		ws.fused.unpack(m, grad)
 	}
 	return loss * part
-}
-
-// backLogits writes the gradient with respect to the logits of image i, after a call of
-// crossEntropy for it: part*(softmax - onehot).
-func (ws *workspace) backLogits(i, label int, part float64) {
-	softmax.Probabilities(ws.logits)
-	n := len(ws.logits)
-	out := ws.back.dense[len(ws.dense)-1][i*n : (i+1)*n]
-	for c, p := range ws.logits {
-		out[c] = float32(part * p)
-	}
-	out[label] -= float32(part)
-}
-
-// backDense goes from the logits of n images to the input of the dense layers.
-func (m *CNN) backDense(ws *workspace, grad, params []float32, n int) {
-	for k := len(m.dense) - 1; k >= 0; k-- {
-		l, in, dIn := &m.dense[k], ws.dense[k][:n*m.dense[k].in], ws.back.dense[k][:n*m.dense[k].in]
-		dOut := ws.back.dense[k+1][:n*l.out]
-		sgemm(blas.Trans, blas.NoTrans, l.out, l.in, n, dOut, l.out, in, l.in,
-			1, grad[l.weight:], l.in)
-		addRows(grad[l.bias():][:l.out], dOut)
-		sgemm(blas.NoTrans, blas.NoTrans, n, l.in, l.out, dOut, l.out, params[l.weight:], l.in,
-			0, dIn, l.in)
-		if k == 0 {
-			return // what was pooled to 0 is dealt with there
-		}
-		for i, v := range in {
-			if v == 0 {
-				dIn[i] = 0
-			}
-		}
-	}
 }
 
 // backConvolutions goes from the input of the dense layers to the parameters of the

@@ -3,8 +3,6 @@ package models
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
-
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/tables"
 	"github.com/zofl/zofl/plan"
@@ -20,7 +18,7 @@ import (
 // largest logit classifies a row.
 type Net struct {
 	table  *tables.Table
-	layers []linear
+	layers dense
 	dim    int
 	shelf  Shelf[netWorkspace]
 
@@ -75,12 +73,7 @@ func (m *Net) Loss(params []float32, batch []int) float64 {
 }
 
 func (m *Net) newWorkspace() *netWorkspace {
-	ws := &netWorkspace{values: [][]float32{make([]float32, chunk*m.table.Features)},
-		logits: make([]float64, m.table.Classes)}
-	for _, l := range m.layers {
-		ws.values = append(ws.values, make([]float32, chunk*l.out))
-	}
-	return ws
+	return &netWorkspace{values: m.layers.values(), logits: make([]float64, m.table.Classes)}
 }
 
 // Sum implements [softmax.Scorer].
@@ -90,9 +83,9 @@ func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)
 		m.load(ws, batch[:n])
-		m.run(ws, params, n)
+		logits := m.layers.forward(ws.values, params, n, rectifyAll)
 		for i, at := range batch[:n] {
-			one, ok := m.crossEntropy(ws, i, int(m.table.Labels[at]))
+			one, ok := crossEntropy(ws.logits, logits[i*m.table.Classes:], m.table.Labels[at])
 			loss += one
 			if ok {
 				right++
@@ -110,29 +103,11 @@ func (m *Net) load(ws *netWorkspace, batch []int) {
 	}
 }
 
-// crossEntropy returns the loss of row i of a chunk, whose logits it leaves in ws.
-func (m *Net) crossEntropy(ws *netWorkspace, i, label int) (loss float64, right bool) {
-	last := ws.values[len(m.layers)]
-	for c := range ws.logits {
-		ws.logits[c] = float64(last[i*len(ws.logits)+c])
-	}
-	return softmax.CrossEntropy(ws.logits, label)
-}
-
-// run takes the n rows of a chunk through the layers.
-func (m *Net) run(ws *netWorkspace, params []float32, n int) {
-	for k, l := range m.layers {
-		out := ws.values[k+1][:n*l.out]
-		repeat(out, params[l.bias():][:l.out])
-		sgemm(blas.NoTrans, blas.Trans, n, l.out, l.in,
-			ws.values[k], l.in, params[l.weight:], l.in, 1, out, l.out)
-		if k+1 == len(m.layers) {
-			return
-		}
-		for i, v := range out {
-			if v < 0 { // a NaN stays one
-				out[i] = 0
-			}
+// rectifyAll computes max(x[i], 0). A NaN stays one.
+func rectifyAll(x []float32) {
+	for i, v := range x {
+		if v < 0 {
+			x[i] = 0
 		}
 	}
 }

@@ -1,12 +1,6 @@
 package models
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/blas"
-
-	"github.com/zofl/zofl/coordinator/zofl/softmax"
-)
+import "math"
 
 const (
 	// chunk images go through the dense layers at a time: enough for the weights
@@ -46,6 +40,7 @@ func (m *CNN) newWorkspace(slots int) *workspace {
 		logits: make([]float64, m.Outputs()),
 		fused:  m.newFused(slots == chunk),
 		slots:  slots,
+		dense:  m.dense.values(),
 	}
 	if ws.fused == nil {
 		ws.columns = make([]float32, m.one.fan()*m.one.area())
@@ -54,10 +49,6 @@ func (m *CNN) newWorkspace(slots int) *workspace {
 		ws.patches = make([]float32, group*m.two.area()*m.two.fan())
 		ws.wide2 = make([]float32, slots*m.two.out*m.two.area())
 	}
-	for _, l := range m.dense {
-		ws.dense = append(ws.dense, make([]float32, chunk*l.in))
-	}
-	ws.dense = append(ws.dense, make([]float32, chunk*m.Outputs()))
 	return ws
 }
 
@@ -84,16 +75,9 @@ func (m *CNN) load(ws *workspace, batch []int) {
 func (m *CNN) run(ws *workspace, params []float32, n int) (logits []float32) {
 	ws.most = 0
 	m.runConvolutions(ws, params, n)
-	for k, l := range m.dense {
-		out := ws.dense[k+1][:n*l.out]
-		repeat(out, params[l.bias():][:l.out])
-		sgemm(blas.NoTrans, blas.Trans, n, l.out, l.in,
-			ws.dense[k], l.in, params[l.weight:], l.in, 1, out, l.out)
-		if k+1 < len(m.dense) {
-			ws.most = max(ws.most, rectify(out, 1, out, 1, len(out)))
-		}
-		logits = out
-	}
+	logits = m.dense.forward(ws.dense, params, n, func(x []float32) {
+		ws.most = max(ws.most, rectify(x, 1, x, 1, len(x)))
+	})
 	if ws.most > negativeInf {
 		fill(logits, float32(math.NaN()))
 	}
@@ -174,12 +158,4 @@ func (ws *workspace) activate(c *convolution, dst []float32, to, toRow int,
 		}
 		ws.most = max(ws.most, most)
 	}
-}
-
-// crossEntropy is the function of that name for float32 logits.
-func (ws *workspace) crossEntropy(logits []float32, label uint8) (loss float64, right bool) {
-	for c, z := range logits {
-		ws.logits[c] = float64(z)
-	}
-	return softmax.CrossEntropy(ws.logits, int(label))
 }
