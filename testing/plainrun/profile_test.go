@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -114,6 +115,20 @@ func (p profile) entered(t *testing.T) map[function]uint64 {
 		}
 	}
 	return entered
+}
+
+// functions returns the functions of the program, by their names.
+func (p profile) functions(t *testing.T) (names []string) {
+	t.Helper()
+	for path, blocks := range p {
+		spans := spansOf(t, filepath.Join(root, path))
+		for _, b := range blocks {
+			f := function{filepath.ToSlash(filepath.Dir(path)), nameAt(spans, b)}
+			names = append(names, f.String())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (b block) before(other block) bool {

@@ -114,7 +114,7 @@ plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
 	'if err := error(nil); err != nil {'
 plant send-before-persist client/scalars.go \
-	'	frame, fault, err := c.promise(a, r)
+	'	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
 		return waiting(fault), err
 	}
@@ -122,7 +122,7 @@ plant send-before-persist client/scalars.go \
 ' \
 	'	private := hidden(c.follower.Plan(), r)
 	sent := c.send(ctx, private.Append(nil))
-	if _, fault, err := c.promise(a, r); fault != nil || err != nil {
+	if _, fault, err := c.promise(round.a, r); fault != nil || err != nil {
 		return waiting(fault), err
 	}
 	return contributed(r.Loss), sent
