@@ -16,7 +16,7 @@ type AggregateFields struct {
 
 var aggregateSection = Section{
 	Name: "aggregate",
-	Doc:  "what devices send, and how a record combines it",
+	Doc:  "what a contribution holds, and how a record combines contributions",
 	fields: []Field{
 		{Number: 22, Name: "transport", names: transportNames,
 			Doc: "what devices send and a record carries"},

@@ -8,7 +8,7 @@ type LateFields struct {
 
 var lateSection = Section{
 	Name: "late",
-	Doc:  "what counts of work that comes after its round",
+	Doc:  "how much work counts that comes after its round",
 	fields: []Field{
 		{Number: 82, Name: "late", Changeable: true, max: MaxLate, Unit: "rounds", Usual: "4",
 			Doc: "rounds for which a late contribution counts, 0 for none"},

@@ -16,7 +16,7 @@ type PrivacyFields struct {
 
 var privacySection = Section{
 	Name: "privacy",
-	Doc:  "what others learn of a device: noise, and sums in place of scalars",
+	Doc:  "how much others learn about a device: noise, and sums in place of scalars",
 	fields: []Field{
 		{Number: 98, Name: "dp_clip", max: 1e9, Usual: "10",
 			Doc: "L2 norm to which a device's scalars of a round are cut, 0 for no privacy"},

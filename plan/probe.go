@@ -24,7 +24,7 @@ type ProbeFields struct {
 
 var probeSection = Section{
 	Name: "probe",
-	Doc:  "at which points devices evaluate the loss, and what they make of it",
+	Doc:  "at which points devices evaluate the loss, and how they use the losses",
 	fields: []Field{
 		{Number: 9, Name: "sharing", names: sharingNames,
 			Doc: "whether all devices probe the same directions"},

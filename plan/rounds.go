@@ -24,7 +24,7 @@ type RoundsFields struct {
 
 var roundsSection = Section{
 	Name: "rounds",
-	Doc:  "who takes part in a round, and when it closes",
+	Doc:  "which devices take part in a round, and when it closes",
 	fields: []Field{
 		{Number: 27, Name: "roster", names: rosterNames,
 			Doc: "listed devices with slots, or open to all"},

@@ -37,8 +37,8 @@ func TestPage(t *testing.T) {
 const pageHead = `# A plan by section
 
 This page is made from the code. It has the fields of each section of a plan, and which plans are
-refused. \* can change in a run. Usual is a value that many plans have. What the options are for is
-in [methods.md](methods.md). In the terminal ` + "`zofl plan --fields SECTION`" +
+refused. \* can change in a run. Usual is a value that many plans have. [methods.md](methods.md)
+says what the options are for. In the terminal ` + "`zofl plan --fields SECTION`" +
 	` lists the fields of your
 version, and ` + "`zofl plan --explain`" + ` says what your plan does.
 `
