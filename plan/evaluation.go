@@ -10,7 +10,7 @@ type EvaluationFields struct {
 
 var evaluationSection = Section{
 	Name: "evaluation",
-	Doc:  "what devices measure, and how often",
+	Doc:  "which metrics devices measure, and how often",
 	fields: []Field{
 		{Number: 38, Name: "eval_every", Changeable: true, max: anyUint32,
 			Unit: "records", Usual: "10",
