@@ -88,7 +88,7 @@ type Replica struct {
 	first      []byte    // record 1
 	plan       plan.Plan // with all changes so far
 	transport  transport // the plan's
-	afterRound []func()  // of the plan: what some rounds end with
+	afterRound []func()  // steps at the end of some rounds, as the plan has them
 	rounds     uint64    // rounds applied
 	epoch      uint64
 	ended      *wire.End

@@ -148,8 +148,9 @@ func (c *Chain) bound(next Stage) Stage {
 	return c.bounds
 }
 
-// Recall reads what the log tells of contributions, if the plan bounds these and it was not read.
-// Without bounds it is forgotten. Call it whenever the plan may have changed.
+// Recall reads how long contributions were from the log, once, if the plan bounds them. A plan
+// without a bound forgets it. Call Recall whenever the plan may have changed. If it fails, the next
+// call reads the log again.
 func (c *Chain) Recall() (err error) {
 	if c.plan.Bound == 0 {
 		c.past = nil

@@ -126,7 +126,7 @@ type Core struct {
 	chain     aggregate.Chain        // what the record makes of contributions
 	item      aggregate.Contribution // the current one
 	next      proposal               // the next record, on its way to the log
-	unread    error                  // why the log was not read, which the chain's bounds need
+	unread    error                  // the error of the chain's last Recall
 	queue     queue                  // what is to be recorded as soon as possible
 
 	// These follow the log.
