@@ -9,12 +9,12 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// leanFrames makes hosts announce in the lean form what has one.
-var leanFrames bool
+// compactFrames makes hosts announce in the compact form what has one.
+var compactFrames bool
 
 // encode encodes an announcement.
 func (h *host) encode(a wire.Announcement) []byte {
-	if leanFrames && a.Records.Len() == 1 {
+	if compactFrames && a.Records.Len() == 1 {
 		bare := a
 		bare.Records = wire.Records{}
 		var only []byte
@@ -26,11 +26,11 @@ func (h *host) encode(a wire.Announcement) []byte {
 	return a.Append(nil)
 }
 
-// TestLeanAnnouncements: whatever befalls a run, its devices do the same where announcements
-// have the lean form.
-func TestLeanAnnouncements(t *testing.T) {
-	leanFrames = true
-	t.Cleanup(func() { leanFrames = false })
+// TestCompactAnnouncements: whatever befalls a run, its devices do the same where announcements
+// have the compact form.
+func TestCompactAnnouncements(t *testing.T) {
+	compactFrames = true
+	t.Cleanup(func() { compactFrames = false })
 	for name, test := range map[string]func(*testing.T){
 		"old announcements":    TestOldAnnouncements,
 		"forged epoch":         TestForgedEpoch,
@@ -56,11 +56,11 @@ func TestLeanAnnouncements(t *testing.T) {
 	}
 }
 
-// TestLeanFrameAlone: a device that keeps up takes every record from a lean frame and asks for
-// none; one that missed a frame asks once.
-func TestLeanFrameAlone(t *testing.T) {
-	leanFrames = true
-	t.Cleanup(func() { leanFrames = false })
+// TestCompactFrameAlone: a device that keeps up takes every record from a compact frame and asks
+// for none; one that missed a frame asks once.
+func TestCompactFrameAlone(t *testing.T) {
+	compactFrames = true
+	t.Cleanup(func() { compactFrames = false })
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		d := h.device("d0", bowlLoss(small, 0))
@@ -68,7 +68,7 @@ func TestLeanFrameAlone(t *testing.T) {
 			h.round()
 		}
 		a := h.announcement()
-		if frame, err := compact.Decode(h.encode(a)); err != nil || !frame.Lean() {
+		if frame, err := compact.Decode(h.encode(a)); err != nil || !frame.Compact() {
 			t.Fatalf("the host announces in full: %v", err)
 		}
 		h.announce()
@@ -91,9 +91,9 @@ func TestLeanFrameAlone(t *testing.T) {
 	})
 }
 
-// TestDamagedLeanFrame: a device takes no record from a frame whose scalars or tip were changed. It
-// takes the log's, and believes no tip that contradicts it.
-func TestDamagedLeanFrame(t *testing.T) {
+// TestDamagedCompactFrame: a device takes no record from a frame whose scalars or tip were changed.
+// It takes the log's, and believes no tip that contradicts it.
+func TestDamagedCompactFrame(t *testing.T) {
 	for _, damaged := range []string{"scalars", "tip"} {
 		bubble(t, func(t *testing.T) {
 			h := newHost(t, testPlan(small))
@@ -111,7 +111,7 @@ func TestDamagedLeanFrame(t *testing.T) {
 			tip := h.tip().Tip()
 			at := map[string]int{"scalars": len(frame) - 1, "tip": bytes.Index(frame, tip[:])}
 			if !ok || at[damaged] < 0 {
-				t.Fatalf("no lean form: %x", frame)
+				t.Fatalf("no compact form: %x", frame)
 			}
 			frame[at[damaged]] ^= 1
 			d.progress()

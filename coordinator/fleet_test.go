@@ -86,7 +86,7 @@ func (d *device) announced(m bus.Message) {
 	}
 	a := of.Announcement
 	d.mu.Lock()
-	if of.Lean() {
+	if of.Compact() {
 		d.tips[a.N-1] = of.Tip
 	}
 	n := a.N - uint64(a.Records.Len())

@@ -115,7 +115,7 @@ func byteTable(t *testing.T) string {
 		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
 }
 
-// partTable has the parts of a round of relay, in full and lean, and the least.
+// partTable has the parts of a round of relay, in full and compact, and the least.
 func partTable(t *testing.T) string {
 	p := planOf(t, "fedzo")
 	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5
@@ -124,7 +124,7 @@ func partTable(t *testing.T) string {
 	full := cost.AccountOf(p, in).Down
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 	p.StepDecay, p.Rounds = plan.Cosine, 2000
-	lean := cost.AccountOf(p, in)
+	short := cost.AccountOf(p, in)
 	p.Precision = plan.Int4
 	few := cost.AccountOf(p, in)
 	var b strings.Builder
@@ -144,7 +144,7 @@ func partTable(t *testing.T) string {
 		{"all", cost.Parts.Sum},
 	} {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", row.name, row.part(full),
-			row.part(lean.Down), row.part(lean.Floor), row.part(few.Down), row.part(few.Floor))
+			row.part(short.Down), row.part(short.Floor), row.part(few.Down), row.part(few.Floor))
 	}
 	return b.String()
 }

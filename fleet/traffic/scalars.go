@@ -37,7 +37,7 @@ func (m *Meter) contributed(r *wire.Reply) uint64 {
 
 // announced counts the scalars of the rounds that an announcement brings.
 func (m *Meter) announced(a *compact.Announcement) uint64 {
-	if !a.Lean() {
+	if !a.Compact() {
 		return m.records(a.Records)
 	}
 	r, err := a.Read()

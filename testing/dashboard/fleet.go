@@ -138,7 +138,7 @@ func (f *Fleet) hear(m *nats.Msg) {
 	var last []byte
 	a.Records.Each(func(record []byte) bool { last = record; return true })
 	tip := a.Tip
-	if !a.Lean() {
+	if !a.Compact() {
 		tip = wire.HashRecord(last).Tip()
 	}
 	answer := func() {

@@ -17,7 +17,7 @@ import (
 )
 
 // relayPlan relays 19 scalars of each of 10 devices, which all contribute. With the rule normalized
-// or few bits its announcements are lean.
+// or few bits its announcements are compact.
 func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Precision) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo", "relay", 30)
@@ -58,7 +58,7 @@ func socketBytes(t *testing.T, p *plan.Plan, edits ...func(*client.Config)) (up,
 }
 
 // TestAccountIsWhatSocketsCarry: rounds 101 to 500 of a run of relay cost what package cost says,
-// in the lean form and in the other one. What is left of two runs' difference is their rounds.
+// in the compact form and in the other one. What is left of two runs' difference is their rounds.
 func TestAccountIsWhatSocketsCarry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("its 1800 rounds only count bytes: other tests show the detector such runs")

@@ -34,8 +34,8 @@ type Announcement struct {
 	frame []byte
 }
 
-// Lean reports whether the announcement came in the short form.
-func (a *Announcement) Lean() bool { return a.body != nil }
+// Compact reports whether the announcement came in the short form.
+func (a *Announcement) Compact() bool { return a.body != nil }
 
 // After returns how many bytes of the frame follow Rest: the bytes of the record in a frame of the
 // short form.
@@ -45,7 +45,7 @@ func (a *Announcement) After() int { return len(a.body) }
 func (a *Announcement) WithRest(rest []byte) []byte {
 	other := a.Announcement
 	other.Rest = rest
-	if !a.Lean() {
+	if !a.Compact() {
 		return other.Append(nil)
 	}
 	var w writer

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// TestRoundTrip: a lean frame brings the announcement and the record's bytes, and is shorter.
+// TestRoundTrip: a compact frame brings the announcement and the record's bytes, and is shorter.
 func TestRoundTrip(t *testing.T) {
 	for _, e := range examples() {
 		frame, record := encode(t, &e)
@@ -22,7 +22,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", e.name, err)
 			continue
 		}
-		if !got.Lean() || got.Tip != wire.HashRecord(record).Tip() ||
+		if !got.Compact() || got.Tip != wire.HashRecord(record).Tip() ||
 			!bytes.Equal(got.Append(nil), e.a.Append(nil)) {
 			t.Errorf("%s: got %+v, want %+v", e.name, got.Announcement, e.a)
 		}
@@ -33,8 +33,8 @@ func TestRoundTrip(t *testing.T) {
 			len(read.Round.Terms) != len(e.record.Round.Terms) {
 			t.Errorf("%s: read %+v, %v", e.name, read, err)
 		}
-		if lean, full := len(frame), len(plain(&e)); lean >= full {
-			t.Errorf("%s: %d bytes, and %d in full", e.name, lean, full)
+		if short, full := len(frame), len(plain(&e)); short >= full {
+			t.Errorf("%s: %d bytes, and %d in full", e.name, short, full)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestOtherPredecessor(t *testing.T) {
 			changed := bytes.Clone(frame)
 			changed[bit/8] ^= 1 << (bit % 8)
 			a, err := compact.Decode(changed)
-			if err != nil || !a.Lean() {
+			if err != nil || !a.Compact() {
 				continue
 			}
 			// The announcement's own fields are for this round and in no record.
@@ -76,8 +76,8 @@ func TestOtherPredecessor(t *testing.T) {
 	}
 }
 
-// TestNoLeanForm: what a lean frame cannot bring is left to package wire.
-func TestNoLeanForm(t *testing.T) {
+// TestNoCompactForm: what a compact frame cannot bring is left to package wire.
+func TestNoCompactForm(t *testing.T) {
 	for name, edit := range map[string]func(*example, *wire.Round){
 		"paused":       func(e *example, _ *wire.Round) { e.a.State = wire.Paused },
 		"a reason":     func(e *example, _ *wire.Round) { e.a.Reason = "why" },
@@ -108,10 +108,10 @@ func TestNoLeanForm(t *testing.T) {
 	e := recipe()
 	end := wire.Record{N: 400, Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}
 	if _, ok := compact.Append(nil, &e.a, end.Append(nil)); ok {
-		t.Error("an end has a lean form")
+		t.Error("an end has a compact form")
 	}
 	if _, ok := compact.Append(nil, &e.a, []byte("no record")); ok {
-		t.Error("what is no record has a lean form")
+		t.Error("what is no record has a compact form")
 	}
 }
 
@@ -119,7 +119,7 @@ func TestNoLeanForm(t *testing.T) {
 func TestPlainFrames(t *testing.T) {
 	e := recipe()
 	a, err := compact.Decode(plain(&e))
-	if err != nil || a.Lean() || a.Tip != (wire.Tip{}) || a.Records.Len() != 1 {
+	if err != nil || a.Compact() || a.Tip != (wire.Tip{}) || a.Records.Len() != 1 {
 		t.Errorf("got %+v, %v", a, err)
 	}
 	for _, b := range [][]byte{nil, {0x91}, {0x91, 2}, {0x9c, 3}, []byte("x")} {
@@ -130,7 +130,7 @@ func TestPlainFrames(t *testing.T) {
 	}
 	if _, err := wire.DecodeAnnouncement([]byte{0x91, compact.Version, 0}); !errors.Is(err,
 		wire.ErrUpgrade) {
-		t.Errorf("a reader that does not know lean frames: %v", err)
+		t.Errorf("a reader that does not know compact frames: %v", err)
 	}
 }
 
@@ -166,7 +166,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestFor: runs that a reader of the first version understands have no lean frames.
+// TestFor: runs that a reader of the first version understands have no compact frames.
 func TestFor(t *testing.T) {
 	for _, name := range []string{"decomfl", "decomfl-adam", "fedzo", "fedzo-dense", "fzoos",
 		"scaffold-1", "scaffold-2", "zo-adafl", "zo-adafl-shared", "zofedht"} {
@@ -176,7 +176,7 @@ func TestFor(t *testing.T) {
 		}
 		p.Precision = plan.Half
 		if compact.For(p) {
-			t.Errorf("%s has lean frames", name)
+			t.Errorf("%s has compact frames", name)
 		}
 	}
 	for _, p := range []plan.Plan{{
@@ -186,7 +186,7 @@ func TestFor(t *testing.T) {
 	},
 		{ServerFields: plan.ServerFields{ServerRule: plan.ServerSign + 1}}} {
 		if !compact.For(&p) {
-			t.Errorf("no lean frames with precision %d, sharing %d, server rule %d", p.Precision,
+			t.Errorf("no compact frames with precision %d, sharing %d, server rule %d", p.Precision,
 				p.Sharing, p.ServerRule)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// A round of an announcement, and what a lean frame must bring.
+// A round of an announcement, and what a compact frame must bring.
 type example struct {
 	name   string
 	a      wire.Announcement
@@ -95,7 +95,7 @@ func encode(t testing.TB, e *example) (frame, record []byte) {
 	}
 	frame, ok := compact.Append([]byte("before"), &e.a, record)
 	if !ok || !bytes.HasPrefix(frame, []byte("before")) {
-		t.Fatalf("%s: no lean form: %x", e.name, frame)
+		t.Fatalf("%s: no compact form: %x", e.name, frame)
 	}
 	return frame[len("before"):], record
 }

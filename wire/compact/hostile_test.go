@@ -71,7 +71,7 @@ func Fuzz(f *testing.F) {
 			}
 			return
 		}
-		if !a.Lean() {
+		if !a.Compact() {
 			return
 		}
 		r, err := a.Read()

@@ -89,7 +89,7 @@ func TestAnnouncements(t *testing.T) {
 			continue
 		}
 		sameToOlderReaders(t, sample, frame)
-		if r := record(); got.Lean() {
+		if r := record(); got.Compact() {
 			again, err := got.Record(r.Prev)
 			if err != nil || !bytes.Equal(again, r.Append(nil)) {
 				t.Errorf("%s: record %x, %v", sample.name, again, err)

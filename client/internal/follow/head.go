@@ -42,7 +42,7 @@ func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 		return h, false
 	}
 	h = Head{Last: a.N - 1, Epoch: a.Epoch, Records: a.Records}
-	if a.Lean() {
+	if a.Compact() {
 		h.packed, h.tip = a, a.Tip
 	}
 	if r, ok := a.Reference(); ok {

@@ -53,7 +53,7 @@ func (s *stage) print(o Output) {
 func (s *stage) announcement(frame []byte) wire.Announcement {
 	a, err := compact.Decode(frame)
 	s.check(err)
-	if a.Lean() {
+	if a.Compact() {
 		record, err := a.Record(wire.HashRecord(s.stored(a.N - 2)))
 		s.check(err)
 		a.Records.Add(record)

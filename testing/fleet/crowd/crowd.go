@@ -84,7 +84,7 @@ func (c *crowd) hear(m bus.Message) {
 	default:
 	}
 	tip := a.Tip
-	if !a.Lean() {
+	if !a.Compact() {
 		tip = wire.HashRecord(last).Tip()
 	}
 	for _, i := range asked {

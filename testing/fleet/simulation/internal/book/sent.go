@@ -55,7 +55,7 @@ func (b *Book) carried(p Process, what string, n uint64, records wire.Records) {
 
 // unpack puts the record of a short announcement in its place.
 func (b *Book) unpack(p Process, a *compact.Announcement) {
-	if !a.Lean() || a.N-2 > uint64(len(b.chain)) {
+	if !a.Compact() || a.N-2 > uint64(len(b.chain)) {
 		return
 	}
 	record, err := a.Record(b.chain[a.N-3].hash)

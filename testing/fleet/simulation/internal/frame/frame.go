@@ -54,7 +54,7 @@ func Describe(kind Kind, data []byte) string {
 	switch kind {
 	case Announcing:
 		if a, err := compact.Decode(data); err == nil {
-			if a.Lean() {
+			if a.Compact() {
 				return "lean " + describeAnnouncement(&a.Announcement)
 			}
 			return describeAnnouncement(&a.Announcement)

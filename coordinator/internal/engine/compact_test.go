@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// TestLeanAnnouncements: a round's first announcement is lean and brings the record that was
+// TestCompactAnnouncements: a round's first announcement is compact and brings the record that was
 // stored. The plan, a repetition with earlier records and a pause come in full.
-func TestLeanAnnouncements(t *testing.T) {
+func TestCompactAnnouncements(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1000"}, 3)
 	plan.Quorum, plan.AnnounceBudget = 3, 4096
 	if compact.For(plan) {
-		t.Fatal("a plan of the first version has lean frames")
+		t.Fatal("a plan of the first version has compact frames")
 	}
 	c := newTestCore(t, plan, 3)
 	c.announcer.compact = true
@@ -46,8 +46,8 @@ func TestLeanAnnouncements(t *testing.T) {
 		stored := bytes.Clone(c.next.frame)
 		a := announced(c.Step(2, Input{Kind: InAppended, N: n}))
 		record, err := a.Record(hash)
-		if !a.Lean() || a.N != n+1 || err != nil || !bytes.Equal(record, stored) {
-			t.Fatalf("round %d: lean %v, n %d, %v: record %x, want %x", round, a.Lean(), a.N, err,
+		if !a.Compact() || a.N != n+1 || err != nil || !bytes.Equal(record, stored) {
+			t.Fatalf("round %d: compact %v, n %d, %v: record %x, want %x", round, a.Compact(), a.N, err,
 				record, stored)
 		}
 		hash = wire.HashRecord(stored)
@@ -55,13 +55,13 @@ func TestLeanAnnouncements(t *testing.T) {
 			t.Errorf("round %d: tip %v, want %v", round, a.Tip, hash.Tip())
 		}
 		again := announced(c.Step(c.announcer.at, Input{Kind: InTick}))
-		if again.Lean() || again.Records.Len() < 2 {
-			t.Errorf("round %d: the repetition brings %d records, lean %v", round,
-				again.Records.Len(), again.Lean())
+		if again.Compact() || again.Records.Len() < 2 {
+			t.Errorf("round %d: the repetition brings %d records, compact %v", round,
+				again.Records.Len(), again.Compact())
 		}
 	}
 	paused := announced(c.Step(c.now, Input{Kind: InPause, Text: "why"}))
-	if paused.Lean() || paused.State != wire.Paused || paused.Records.Len() == 0 {
+	if paused.Compact() || paused.State != wire.Paused || paused.Records.Len() == 0 {
 		t.Errorf("paused: %+v", paused.Announcement)
 	}
 }
