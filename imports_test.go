@@ -60,10 +60,10 @@ var allowed = map[string][]string{
 		module + "/wire/survey", module + "/internal/surrogate", module + "/internal/grouping",
 		module + "/internal/perclass", module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/memlimit", module + "/client/internal/directional",
-		module + "/client/internal/isolate", module + "/client/internal/localsteps",
+		module + "/client/internal/isolate", module + "/client/internal/localrule",
 	},
-	"client/internal/isolate":    {},
-	"client/internal/localsteps": {module + "/plan", module + "/wire"},
+	"client/internal/isolate":   {},
+	"client/internal/localrule": {module + "/plan", module + "/wire"},
 	"client/internal/directional": {
 		module + "/prng", module + "/mathx", module + "/plan", module + "/wire",
 		module + "/internal/parallel", module + "/client/replica",

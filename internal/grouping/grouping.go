@@ -1,5 +1,6 @@
-// Package grouping reads and writes the tails of frames that name the groups of a round, where
-// plans have sharing=groups.
+// Package grouping has what devices and coordinators agree on about groups, where plans have
+// sharing=groups: who names the groups of a round, and the tails of the frames that name them.
+// coordinator/internal/grouping chooses the groups.
 package grouping
 
 import (

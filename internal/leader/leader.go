@@ -1,4 +1,5 @@
-// Package leader defines the frame with which coordinators of one run find each other.
+// Package leader has the frame with which coordinators of one run find each other.
+// coordinator/internal/leader sends it, and decides which of them leads.
 package leader
 
 import (

@@ -1,5 +1,6 @@
-// Package perclass reads and writes contributions with a device's scalars for each class of its
-// minibatch, where plans have classes.
+// Package perclass has what devices and coordinators agree on about classes, where plans have them:
+// the contributions with a device's scalars for each class of its minibatch.
+// coordinator/internal/perclass combines them.
 package perclass
 
 import (

@@ -38,7 +38,7 @@ var features = []feature{
 		[]string{"client/replica/internal/digest", "coordinator/internal/digests"}},
 	{"vectors",
 		func(p *plan.Plan) bool { return p.Transport == plan.DenseVectors },
-		[]string{"client/internal/localsteps"}},
+		[]string{"client/internal/localrule"}},
 	{"surrogates",
 		func(p *plan.Plan) bool { return p.Estimator == plan.Surrogate },
 		[]string{"internal/surrogate"}},

@@ -3,15 +3,15 @@ package probe
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/client/internal/localsteps"
+	"github.com/zofl/zofl/client/internal/localrule"
 	"github.com/zofl/zofl/plan"
 )
 
 // A localStepper holds the buffers of local steps with finite differences for transport=dense. The
 // iterate itself is the vector to send.
 type localStepper struct {
-	rule       localsteps.Rule[float32]
-	sides      []localsteps.Side
+	rule       localrule.Rule[float32]
+	sides      []localrule.Side
 	gradient   []float32
 	correction []float32 // c - c_i, or with svrg c; empty: none
 }
@@ -29,7 +29,7 @@ type localStepper struct {
 // With boxes all this is in their coordinates.
 func (e *estimation) localSteps() error {
 	s, x, found := &e.prober.stepper, e.vector[:e.prober.dim], e.vector[e.prober.dim:]
-	s.sides = localsteps.Sides(s.sides[:0], e.plan)
+	s.sides = localrule.Sides(s.sides[:0], e.plan)
 	if err := e.setCorrection(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (e *estimation) localSteps() error {
 		for i, c := range s.correction {
 			v[i] += c
 		}
-		localsteps.Pull(v, x, base, e.plan, s.sides)
+		localrule.Pull(v, x, base, e.plan, s.sides)
 		s.rule.Move(x, v, e.plan, e.StepSize, s.sides)
 	}
 	return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/localsteps"
+	"github.com/zofl/zofl/client/internal/localrule"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/internal/surrogate"
 )
@@ -17,14 +17,14 @@ import (
 // A point is a measured loss, so it stays valid whatever happens to the log. A device that works
 // on a record again adds its points again.
 type trajectory struct {
-	frame    localsteps.Frame
+	frame    localrule.Frame
 	process  *surrogate.Process
 	fit      *surrogate.Fit
 	features *surrogate.Features
 	stored   storedPoints // loaded from the store, not yet added
 	unsaved  bool         // the store does not have all points
 
-	rule       localsteps.Rule[float64]
+	rule       localrule.Rule[float64]
 	first, u   []float64 // x_0 and the local iterate
 	gradient   []float64
 	correction []float64 // gradient of the surrogate with weights w - w_i
@@ -39,7 +39,7 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 	v, b := r.Features()
 	features := surrogate.NewFeatures(d, v, b, float64(p.LengthScale))
 	t := &trajectory{
-		frame: localsteps.FrameOf(p),
+		frame: localrule.FrameOf(p),
 		process: surrogate.New(surrogate.Config{
 			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale),
 			Noise: float64(p.Noise), ZeroMean: p.Prior > 0, Workers: workers,
@@ -89,7 +89,7 @@ func (e *estimation) surrogateSteps() error {
 		if corrected {
 			e.correctGradient(k + 1)
 		}
-		localsteps.Pull(t.gradient, t.u, t.first, e.plan, t.frame.Inside)
+		localrule.Pull(t.gradient, t.u, t.first, e.plan, t.frame.Inside)
 		t.rule.Move(t.u, t.gradient, e.plan, e.StepSize, t.frame.Inside)
 		if err := e.cancelled(); err != nil {
 			return err

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/zofl/zofl/client/internal/localsteps"
+	"github.com/zofl/zofl/client/internal/localrule"
 )
 
 // A choice holds the active queries of FZooS, appendix G: of candidates around the iterate, those
@@ -111,7 +111,7 @@ func (s *choice) begin(queries, d int) {
 }
 
 // offer replaces the most certain pick with a candidate that is less certain.
-func (s *choice) offer(uncertainty float64, u []float64, f *localsteps.Frame) {
+func (s *choice) offer(uncertainty float64, u []float64, f *localrule.Frame) {
 	last := len(s.picks) - 1
 	if !(uncertainty > s.picks[last].uncertainty) {
 		return

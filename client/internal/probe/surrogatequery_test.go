@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/client/internal/localsteps"
+	"github.com/zofl/zofl/client/internal/localrule"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/internal/surrogate"
 	"github.com/zofl/zofl/plan"
@@ -38,7 +38,7 @@ func TestActiveQueries(t *testing.T) {
 	}
 	known := surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
 		Noise: float64(p.Noise)})
-	boxes := localsteps.FrameOf(p)
+	boxes := localrule.FrameOf(p)
 	u := make([]float64, d)
 	learn := func(x []float32) {
 		boxes.Coordinates(u, x)
@@ -119,7 +119,7 @@ func distanceOf(a, b []float64) float64 {
 type twin struct {
 	o              *diary
 	at             int // what it has learned of the diary
-	boxes          localsteps.Frame
+	boxes          localrule.Frame
 	known          *surrogate.Process
 	features       *surrogate.Features
 	fit            *surrogate.Fit
@@ -132,7 +132,7 @@ func newTwin(c *member, p *plan.Plan, o *diary) *twin {
 	rows, b := c.replica.Features()
 	features := surrogate.NewFeatures(d, rows, b, float64(p.LengthScale))
 	return &twin{
-		o: o, boxes: localsteps.FrameOf(p), features: features,
+		o: o, boxes: localrule.FrameOf(p), features: features,
 		known: surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
 			Noise: float64(p.Noise)}),
 		fit:     surrogate.NewFit(features, int(p.Window), float64(p.Noise)),

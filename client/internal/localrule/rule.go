@@ -1,6 +1,7 @@
-// Package localsteps makes the local steps of a device that sends a vector: by the plan's rule,
-// inside the plan's boxes. No replica repeats them.
-package localsteps
+// Package localrule has the plan's rule for the local steps of a device that sends a vector: where
+// one step leads, and the boxes that it stays in. It does not know the loss: package probe
+// estimates gradients, and makes one step after the other. No replica repeats them.
+package localrule
 
 import (
 	"math"

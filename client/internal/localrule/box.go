@@ -1,4 +1,4 @@
-package localsteps
+package localrule
 
 import (
 	"math"
