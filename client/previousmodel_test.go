@@ -25,29 +25,52 @@ func stateIn(t *testing.T, h *host, s *memStore, item string) *replica.Replica {
 	return r
 }
 
+// trained returns a run of some rounds, and a device with a store that has followed them.
+func trained(t *testing.T, rounds int, edits ...func(*client.Config)) (*host, *memStore, *device) {
+	t.Helper()
+	h, store := newHost(t, testPlan(small)), newStore(t)
+	d := h.device("d0", bowlLoss(small, 0), append(edits, with(store))...)
+	for range rounds {
+		h.round()
+	}
+	h.announce()
+	h.agrees(d, h.last())
+	h.take()
+	return h, store, d
+}
+
+// loseTail has the log lose the records after record keep and gain another one, which the device
+// follows.
+func (h *host) loseTail(d *device, keep, epoch uint64) {
+	h.t.Helper()
+	h.setBack(keep, epoch)
+	h.announce()
+	h.silent()
+	h.round()
+	h.announce()
+	h.agrees(d, h.last())
+}
+
+// outgrow has the run grow longer than record last, and the device follow.
+func (h *host) outgrow(d *device, last uint64) {
+	h.t.Helper()
+	for h.last() <= last {
+		h.round()
+	}
+	h.announce()
+	h.agrees(d, h.last())
+}
+
 // A run that ended otherwise than a device knew may be the last copy of its model on that device.
 // The device keeps it beside the new run's, across restarts and further new runs, until the new run
 // is longer.
 func TestModelOfTheRunBefore(t *testing.T) {
 	const before = "checkpoint-before"
 	bubble(t, func(t *testing.T) {
-		h := newHost(t, testPlan(small))
-		store := newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store))
-		for range 7 {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
+		h, store, d := trained(t, 7)
 		last, model := h.last(), d.params(small)
-		h.take()
 		for epoch := range uint64(3) { // the log loses all but its plan, and again
-			h.setBack(1, 5+epoch)
-			h.announce()
-			h.silent()
-			h.round()
-			h.announce()
-			h.agrees(d, h.last())
+			h.loseTail(d, 1, 5+epoch)
 			h.take()
 			d.stop()
 			kept := stateIn(t, h, store, before)
@@ -59,11 +82,7 @@ func TestModelOfTheRunBefore(t *testing.T) {
 			}
 			d = h.device("d0", bowlLoss(small, 0), with(store))
 		}
-		for h.last() <= last {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
+		h.outgrow(d, last)
 		d.stop()
 		if len(store.get(before)) > 0 {
 			t.Error("the new run is longer, and the model of the one before is still there")
@@ -74,17 +93,9 @@ func TestModelOfTheRunBefore(t *testing.T) {
 // A device that is ahead of a run that has ended takes that end, and keeps the model that it had.
 func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHost(t, testPlan(small))
-		store := newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store))
-		for range 7 {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
+		h, store, d := trained(t, 7)
 		last, model := h.last(), d.params(small)
 		d.stop()
-		h.take()
 		h.cut(3, 5)
 		h.end()
 		d = h.device("d0", bowlLoss(small, 0), with(store))
@@ -109,34 +120,15 @@ func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
 // checkpoint stays until the new run is longer.
 func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHost(t, testPlan(small))
-		store := newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
-			c.CheckpointEvery = 1
-		})
-		for range 7 {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
+		h, store, d := trained(t, 7, func(c *client.Config) { c.CheckpointEvery = 1 })
 		last := h.last()
-		h.take()
 		store.fails(errors.New("no space left on device"), "checkpoint-before")
-		h.setBack(1, 5)
-		h.announce()
-		h.silent()
-		h.round()
-		h.announce()
-		h.agrees(d, h.last())
+		h.loseTail(d, 1, 5)
 		if r := stateIn(t, h, store, "checkpoint"); r == nil || r.N() != last {
 			t.Error("the last copy of the model is overwritten")
 		}
 		h.take()
-		for h.last() <= last {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
+		h.outgrow(d, last)
 		if r := stateIn(t, h, store, "checkpoint"); r == nil || r.N() != h.last() {
 			t.Error("the new run is longer, and there is no checkpoint of it")
 		}
@@ -147,28 +139,13 @@ func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 // replays from there and not from record 1.
 func TestRetreatToTheCheckpoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		h := newHost(t, testPlan(small))
-		store := newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
-			c.CheckpointEvery = 5
-		})
-		for range 10 {
-			h.round()
-		}
-		h.announce()
-		h.agrees(d, h.last())
-		h.take()
+		h, store, d := trained(t, 10, func(c *client.Config) { c.CheckpointEvery = 5 })
 		at := stateIn(t, h, store, "checkpoint").N()
 		if at < 2 || at >= h.last() {
 			t.Fatalf("the checkpoint is of record %d of %d", at, h.last())
 		}
 		h.asked()
-		h.setBack(at, 5)
-		h.announce()
-		h.silent()
-		h.round()
-		h.announce()
-		h.agrees(d, h.last())
+		h.loseTail(d, at, 5)
 		for _, n := range h.asked() {
 			if n < at {
 				t.Errorf("it asked for record %d, and its checkpoint is of record %d", n, at)
