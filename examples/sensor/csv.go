@@ -91,6 +91,7 @@ func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 		header, err := readHeader(line, s.cfg)
 		if err == nil {
 			s.columns = header
+			s.columns.odd = s.numberless
 			s.missing()
 			return r, false, nil
 		}
@@ -133,6 +134,13 @@ func (s *sheet) missing() {
 				"channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
 		}
 	}
+}
+
+// numberless logs that a channel's first value is not a number.
+func (s *sheet) numberless(channel int, value string) {
+	s.log.Warn("a column has had no number yet: write 20.5, or 20,5 where ; separates columns",
+		"file", s.cfg.Source.Path, "channel", s.cfg.Channels[channel].Name,
+		"column", s.cfg.Channels[channel].From, "value", brief(value))
 }
 
 // send sends a reading, for a replay when its time has come.

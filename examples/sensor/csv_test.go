@@ -25,6 +25,15 @@ func TestRows(t *testing.T) {
 		{"time,temperature,rh", "yesterday,20,80", `time "yesterday"`},
 		{"time,temperature,rh", "9e99,20,80", `time "9e99"`},
 		{"rh,temperature,time", "80,20", "2 columns"},
+		{"time;temperature;rh", "1769860800;-20,5;1.013,25", "1769860800 -20.5 506.625"},
+		{"time;temperature;rh", "1769860800,5;+1,5e1;80.5", "1769860800.5 15 40.25"},
+		{"time;temperature;rh", "1769860800;20,5,5;1.01,5", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "1769860800,20,50,80,25", "5 columns, and the header names 3"},
+		{"time,temperature,rh", "1769860800,20,80,,", "1769860800 20 40"},
+		{"time,note,temperature,rh", `1769860800,"wet, cold",20,80`, "1769860800 20 40"},
+		{"time,temperature,rh", `1769860800,"20,5",80`, "1769860800 NaN 40"},
+		{"time,temperature,rh", `1769860800,20",80`, "1769860800 20 40"},
+		{"\xff\xfet\x00i\x00m\x00e\x00", "", "UTF-16"},
 		{"date,temperature", "", `set time`},
 	} {
 		got := ""
@@ -100,6 +109,37 @@ func TestFileWithoutChannel(t *testing.T) {
 	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil ||
 		!strings.Contains(err.Error(), "set time") {
 		t.Errorf("%v, want an error that says what to set", err)
+	}
+}
+
+// TestNumberlessColumn: a column of which no value can be read as a number is told once, with the
+// first value. A value that is missing now and then is not.
+func TestNumberlessColumn(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		told int
+	}{
+		{"time\ttemperature\n0\t20,00\n60\t20,50\n", 1},
+		{"time,temperature\n0,20 °C\n60,21 °C\n", 1},
+		{"time,temperature\n0,\"20,00\"\n60,20\n", 1},
+		{"time,temperature\n0,\n60,20\n120,off\n", 0},
+		{"time;temperature\n0;20,00\n60;off\n", 0},
+		{"time,temperature\n0,nan\n", 0},
+	} {
+		got, _, told, err := replayed(t, c.text)
+		if err != nil || len(got) < 1 || strings.Count(told, "no number yet") != c.told ||
+			c.told > 0 && !strings.Contains(told, "20") {
+			t.Errorf("%q: %d readings, told %q, error %v", c.text, len(got), told, err)
+		}
+	}
+}
+
+// TestDecimalCommasAmongCommas: a number with a decimal comma, where commas separate columns, would
+// be two values. The row is told, and none of them is taken for the whole.
+func TestDecimalCommasAmongCommas(t *testing.T) {
+	got, _, told, err := replayed(t, "time,temperature\n0,20,50\n60,21,50\n")
+	if err != nil || len(got) != 0 || strings.Count(told, "put ; between columns") != 1 {
+		t.Errorf("%v, told %q, error %v", got, told, err)
 	}
 }
 
