@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 		module + "/internal/codec", module + "/wire/compact", module + "/internal/dpnoise",
 		module + "/internal/half", module + "/internal/footprint", module + "/internal/grouping",
 		module + "/internal/perclass",
-		module + "/wire/secagg", module + "/internal/subjects",
+		module + "/wire/secagg", module + "/internal/subjects", module + "/internal/textfile",
 	},
 	"wire": {
 		module + "/prng", module + "/plan", module + "/wire/...", module + "/internal/codec",

@@ -18,7 +18,7 @@ func TestRows(t *testing.T) {
 	cfg := configOf(t, "channel = humidity from=rh factor=0.5")
 	for _, c := range []struct{ header, row, want string }{
 		{"time,temperature,rh", "2026-01-31T12:00:00Z,20.5,80", "1769860800 20.5 40"},
-		{"\ufeffrh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
+		{"rh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
 		{"time\ttemperature", "1769860800.5\t-3e1", "1769860800.5 -30 NaN"},
 		{"time,temperature,rh", "1769860800,,nan", "1769860800 NaN NaN"},
 		{"time,temperature,rh", "1769860800", "1769860800 NaN NaN"},
@@ -140,6 +140,24 @@ func TestDecimalCommasAmongCommas(t *testing.T) {
 	got, _, told, err := replayed(t, "time,temperature\n0,20,50\n60,21,50\n")
 	if err != nil || len(got) != 0 || strings.Count(told, "put ; between columns") != 1 {
 		t.Errorf("%v, told %q, error %v", got, told, err)
+	}
+}
+
+// TestComments: lines that begin with # are no rows, and a header may begin so.
+func TestComments(t *testing.T) {
+	s := newSheet(configOf(t), quiet, newStation(configOf(t)))
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"\ufeff# made by a logger", true, false}, {"time,temperature", false, false},
+		{"0,1", false, true}, {"# restarted", false, false}, {"60,2", false, true},
+		{"# another file", true, false},
+		{"temperature,time", false, false}, {"3,120", false, true},
+		{"\ufeff# time,temperature", true, false}, {"180,4", false, true}} {
+		r, ok, err := s.parse(line.text, line.first)
+		if err != nil || ok != line.ok || ok && r.values[0] != float64(r.time.Unix()/60+1) {
+			t.Errorf("%q: %v %v %v", line.text, r, ok, err)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func readHeader(line string, cfg *config.Config) (*columns, error) {
 	} else if !strings.Contains(line, ",") && strings.Contains(line, "\t") {
 		h.separator = "\t"
 	}
-	names := h.split(strings.TrimPrefix(line, "\ufeff"))
+	names := h.split(line)
 	h.width = len(names)
 	if h.time = slices.Index(names, cfg.Source.Time); h.time < 0 {
 		return nil, &config.FieldError{Field: "source", Value: "time=" + cfg.Source.Time,

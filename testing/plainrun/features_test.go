@@ -58,7 +58,7 @@ var features = []feature{
 	{"a network", never, []string{"coordinator/internal/keepalive"}},
 	{"several coordinators", never, []string{"coordinator/internal/leader", "internal/leader"}},
 	{"gradients", never, []string{"client/internal/directional"}},
-	{"plan files", never, []string{"plan/planfile"}},
+	{"plan files", never, []string{"plan/planfile", "internal/textfile"}},
 	{"refusals", never, []string{"plan/plancheck"}},
 }
 
