@@ -62,11 +62,11 @@ func (c *Core) resume() {
 	switch {
 	case c.halt.paused:
 	case c.halt.shortage.Waits:
-		c.cohort.crowd.Pardon(c.now)
+		c.cohort.Crowd.Pardon(c.now)
 		c.announcer.on = false
 		c.endShortage()
 		c.round.tries = 0
-		c.openAttempt(c.round.attempt + 1)
+		c.openAttempt(c.cohort.Attempt.Number + 1)
 		return
 	default:
 		return
@@ -88,7 +88,7 @@ func (c *Core) resume() {
 		c.commitRound()
 	case c.phase() == collecting:
 		c.round.tries = 0
-		c.openAttempt(c.round.attempt + 1)
+		c.openAttempt(c.cohort.Attempt.Number + 1)
 	default:
 		c.proceed()
 	}
