@@ -18,7 +18,8 @@ import (
 )
 
 // A Log is a [runlog.Log] in a directory of its own. The directory has these files: log (records,
-// see frame.go), roster (see package roster), epoch and lock. With transport=dense it also has the
+// see frame.go), roster (see package roster), epoch,
+// seen, decisions and lock. With transport=dense it also has the
 // folder objects, with one file for each vector. The log is also a [runlog.Objects] and a
 // [runlog.Epochs].
 //
@@ -31,21 +32,22 @@ import (
 // Invariant: offsets[n-1-s] is where the frame of record n begins, and size is where the next frame
 // will begin; s is the record after which the log begins, 0 unless it begins with a state.
 type Log struct {
-	fs      disk.FS
-	dir     string
-	lock    io.Closer
-	log     *tailFile
-	roster  *rosterFile
-	epoch   uint64    // the largest that may be stored
-	first   wire.Hash // of record 1
-	base    *base     // nil: the log begins with record 1
-	seen    *seenFile
-	notes   []string          // what was found to be unfinished
-	left    string            // what was there besides records when the log was opened
-	fixed   bool              // the log is open to be read, and nothing is written
-	stored  runlog.ObjectName // the vector that was put last
-	folder  bool              // the folder of vectors is known to be there
-	rescued rescued
+	fs     disk.FS
+	dir    string
+	lock   io.Closer
+	log    *tailFile
+	roster *rosterFile
+	epoch  uint64    // the largest that may be stored
+	first  wire.Hash // of record 1
+	base   *base     // nil: the log begins with record 1
+	seen   *seenFile
+	notes  []string          // what was found to be unfinished
+	left   string            // what was there besides records when the log was opened
+	fixed  bool              // the log is open to be read, and nothing is written
+	stored runlog.ObjectName // the vector that was put last
+	folder bool              // the folder of vectors is known to be there
+
+	decisions runlog.Decisions // that are stored
 
 	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
@@ -127,9 +129,11 @@ func (f *Log) load() (err error) {
 	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
 		return err
 	}
-	if f.seen, err = readSeen(f.fs, f.path("seen")); err == nil {
-		f.left = f.remains()
+	if f.seen, err = readSeen(f.fs, f.path("seen")); err != nil {
+		return err
 	}
+	f.left = f.remains()
+	f.decisions, err = readDecisions(f.fs, f.path("decisions"))
 	return err
 }
 
@@ -248,10 +252,7 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 	decoded, err := tail.Follow(record)
 	if err == nil {
-		err = f.unchanged()
-	}
-	if err == nil {
-		err = f.explain(f.log.append(appendFrame(nil, record)))
+		err = f.log.append(appendFrame(nil, record))
 	}
 	if err != nil {
 		return fmt.Errorf("log: append: %w", err)
@@ -329,11 +330,7 @@ func (f *Log) AddMembers(_ context.Context, ids []string) error {
 	if f.fixed {
 		return errFixed
 	}
-	err := f.unchanged()
-	if err == nil {
-		err = f.roster.add(f.first, ids)
-	}
-	if err != nil {
+	if err := f.roster.add(f.first, ids); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil
@@ -344,10 +341,7 @@ func (f *Log) Retire(_ context.Context, id string) error {
 	if f.fixed {
 		return errFixed
 	}
-	err := f.unchanged()
-	if err == nil {
-		err = f.roster.retire(f.first, id)
-	}
+	err := f.roster.retire(f.first, id)
 	if err == nil || errors.Is(err, runlog.ErrNoMember) {
 		return err
 	}

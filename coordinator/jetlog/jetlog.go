@@ -88,7 +88,7 @@ func (c Config) withDefaults() (Config, error) {
 //	stream ZO_<run>_LOG          record n is message n
 //	stream ZO_<run>_MEMBERS      changes of the roster, see package roster
 //	bucket ZO_<run>_LEASE        who leads, while it renews its lease
-//	bucket ZO_<run>_EPOCH        the last epoch, and a record that was stored
+//	bucket ZO_<run>_EPOCH        the last epoch, a record that was stored, and decisions
 //	objects ZO_<run>_OBJECTS     with transport=dense, the vectors
 //
 // # What the broker must be set to
@@ -124,6 +124,8 @@ type Log struct {
 	epochs  *counter
 	seen    *seen
 	objects objectBucket
+
+	decisions *decisions
 
 	mu      sync.Mutex // guards what follows
 	tail    runlog.Chain
@@ -201,7 +203,7 @@ func (l *Log) complete(ctx context.Context) error {
 	}
 	epochs, err := openCounter(ctx, l, replicas)
 	if err == nil {
-		l.lease, l.epochs, l.seen = lease, epochs, seen
+		l.lease, l.epochs, l.seen, l.decisions = lease, epochs, seen, seen.decisions()
 	}
 	return err
 }

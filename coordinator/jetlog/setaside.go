@@ -25,6 +25,11 @@ func (l *Log) SetAside(ctx context.Context) (name string, err error) {
 			return "", fmt.Errorf("log of run %s: members: %w", l.cfg.Run, err)
 		}
 	}
+	if d, err := l.Decisions(ctx); err != nil || !d.None() {
+		if err = errors.Join(err, l.Decide(ctx, runlog.Decisions{})); err != nil {
+			return name, err
+		}
+	}
 	return name, l.Forget(ctx)
 }
 

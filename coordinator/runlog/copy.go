@@ -58,6 +58,9 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	if err := copyEpochs(ctx, dst, src); err != nil {
 		return fmt.Errorf("epochs: %w", err)
 	}
+	if err := copyDecisions(ctx, dst, src); err != nil {
+		return fmt.Errorf("decisions: %w", err)
+	}
 	if err := verifyCopy(ctx, dst, src, end); err != nil {
 		return err
 	}
@@ -85,6 +88,16 @@ func copyEpochs(ctx context.Context, dst, src Log) error {
 		return err
 	}
 	return to.PassEpochs(ctx, last)
+}
+
+// copyDecisions keeps a paused run paused.
+func copyDecisions(ctx context.Context, dst, src Log) error {
+	d, err := DecisionsOf(ctx, src)
+	to, ok := dst.(Decider)
+	if err != nil || !ok || d.None() {
+		return err
+	}
+	return to.Decide(ctx, d)
 }
 
 // copyMembers runs first, because records name slots.

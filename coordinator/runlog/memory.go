@@ -23,11 +23,13 @@ type Memory struct {
 	epoch   uint64
 	lost    chan struct{} // made by the last Begin
 	objects map[ObjectName][]byte
+	decided []byte // what [Decisions.Text] returned; nil: nothing
 }
 
 var (
 	_ Log     = (*Memory)(nil)
 	_ Objects = (*Memory)(nil)
+	_ Decider = (*Memory)(nil)
 )
 
 // Begin implements [Log].
@@ -141,6 +143,27 @@ func (m *Memory) Retired() ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.retired), nil
+}
+
+// Decisions implements [Decider].
+func (m *Memory) Decisions(context.Context) (Decisions, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.decided == nil {
+		return Decisions{}, nil
+	}
+	return ReadDecisions(m.decided)
+}
+
+// Decide implements [Decider].
+func (m *Memory) Decide(_ context.Context, d Decisions) error {
+	text, err := d.Text()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		m.decided = text
+	}
+	return err
 }
 
 // PutObject implements [Objects].

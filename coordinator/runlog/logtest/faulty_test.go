@@ -19,12 +19,13 @@ func memory(testing.TB, string) Opener {
 
 func TestMemory(t *testing.T) { Run(t, Config{Place: memory}) }
 
-// A bare log is neither Objects nor Epochs.
+// A bare log is neither Objects nor Epochs nor a Decider.
 func TestBare(t *testing.T) {
-	Run(t, Config{NoObjects: true, NoEpochs: true, Place: func(testing.TB, string) Opener {
-		log := struct{ runlog.Log }{&runlog.Memory{}}
-		return func(context.Context) (runlog.Log, error) { return log, nil }
-	}})
+	Run(t, Config{NoObjects: true, NoEpochs: true, NoDecisions: true,
+		Place: func(testing.TB, string) Opener {
+			log := struct{ runlog.Log }{&runlog.Memory{}}
+			return func(context.Context) (runlog.Log, error) { return log, nil }
+		}})
 }
 
 // A faulty log is a Memory, of which some methods are wrong.
@@ -42,6 +43,7 @@ type faulty struct {
 	keep    func(n uint64, names []runlog.ObjectName) error
 	passing func(last uint64) error
 	latest  func() uint64
+	decide  func(d runlog.Decisions) error
 }
 
 func (f *faulty) Append(ctx context.Context, n uint64, record []byte) error {
@@ -126,6 +128,13 @@ func (f *faulty) PassEpochs(ctx context.Context, last uint64) error {
 		return f.passing(last)
 	}
 	return f.Memory.PassEpochs(ctx, last)
+}
+
+func (f *faulty) Decide(ctx context.Context, d runlog.Decisions) error {
+	if f.decide != nil {
+		return f.decide(d)
+	}
+	return f.Memory.Decide(ctx, d)
 }
 
 // faults break a log; lives counts how often it was opened. Each is noticed by the
@@ -303,6 +312,14 @@ var faults = []struct {
 	{"lets two lead", func(f *faulty, _ int) {
 		f.lost = func() <-chan struct{} { return nil }
 	}, []string{"TakeOver"}},
+	{"keeps the first decisions", func(f *faulty, _ int) {
+		f.decide = func(d runlog.Decisions) error {
+			if old, err := f.Memory.Decisions(context.Background()); err != nil || !old.None() {
+				return err
+			}
+			return f.Memory.Decide(context.Background(), d)
+		}
+	}, []string{"Decisions", "DecisionsTakeOver"}},
 	{"is lost from the beginning", func(f *faulty, _ int) {
 		lost := make(chan struct{})
 		close(lost)

@@ -35,6 +35,8 @@ type Config struct {
 	NoObjects bool
 	// NoEpochs: the log is no [runlog.Epochs], so the epochs of a copy may go back.
 	NoEpochs bool
+	// NoDecisions: the log is no [runlog.Decider], so a pause ends with its coordinator.
+	NoDecisions bool
 	// Parallel runs the tests at the same time, for logs that mostly wait.
 	Parallel bool
 }
@@ -77,6 +79,11 @@ var epochChecks = []check{
 	{"PassEpochs", checkPassEpochs},
 }
 
+var decisionChecks = []check{
+	{"Decisions", checkDecisions},
+	{"DecisionsTakeOver", checkDecisionsTakeOver},
+}
+
 // checks returns the tests of the log.
 func (c *Config) checks() []check {
 	all := checks[:len(checks):len(checks)]
@@ -85,6 +92,9 @@ func (c *Config) checks() []check {
 	}
 	if !c.NoEpochs {
 		all = append(all, epochChecks...)
+	}
+	if !c.NoDecisions {
+		all = append(all, decisionChecks...)
 	}
 	return all
 }

@@ -1,0 +1,161 @@
+package runlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Logs that keep decisions beside the records implement Decider, so that a pause outlives the
+// coordinator. Every log of this module implements it.
+type Decider interface {
+	// Decisions returns what the last Decide stored.
+	Decisions(ctx context.Context) (Decisions, error)
+
+	// Decide stores decisions in place of the earlier ones. When it returns nil, they survive a
+	// crash. Only the leading coordinator may call it. The error matches [ErrDeposed] if another
+	// coordinator has decided since.
+	Decide(ctx context.Context, d Decisions) error
+}
+
+// Decisions are what a log keeps of a run beside its records: what keeps the run from going on, and
+// which losses a person has accepted.
+type Decisions struct {
+	Pause    *Pause  `json:"pause,omitempty"`    // nil: the run is not paused
+	Planned  *Pause  `json:"planned,omitempty"`  // a pause to come, after round After
+	Accepted []Claim `json:"accepted,omitempty"` // ascending; records whose loss was accepted
+}
+
+// None says whether nothing was decided.
+func (d *Decisions) None() bool {
+	return d.Pause == nil && d.Planned == nil && len(d.Accepted) == 0
+}
+
+// A Pause lasts until a person decides.
+type Pause struct {
+	Reason string `json:"reason"`          // for people
+	By     string `json:"by,omitempty"`    // who asked for it; empty: the coordinator
+	After  uint64 `json:"after,omitempty"` // a planned one: the round
+	Claim  *Claim `json:"claim,omitempty"` // because of this; nil: not because of a claim
+}
+
+// A Claim is a record that a device has and the log lacks. An accepted one without a tip stands for
+// all claims up to N.
+type Claim struct {
+	N   uint64
+	Tip wire.Tip // of record N
+}
+
+// MarshalText writes N:TIP, or N without a tip.
+func (c Claim) MarshalText() ([]byte, error) {
+	if c.Tip == (wire.Tip{}) {
+		return strconv.AppendUint(nil, c.N, 10), nil
+	}
+	return fmt.Appendf(nil, "%d:%v", c.N, c.Tip), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (c *Claim) UnmarshalText(text []byte) (err error) {
+	n, tip, has := bytes.Cut(text, []byte{':'})
+	if c.N, err = strconv.ParseUint(string(n), 10, 63); err != nil || !has {
+		return err
+	}
+	if len(tip) != 2*len(c.Tip) {
+		return fmt.Errorf("tip %q has not %d digits", tip, 2*len(c.Tip))
+	}
+	_, err = hex.Decode(c.Tip[:], tip)
+	return err
+}
+
+// Accepts says whether a person has accepted the loss of a claimed record, for a coordinator that
+// began when the log had began records. The claim of a record that the log had by then, and that
+// another one replaces, is from before the acceptance. A later record is accepted by its tip, so
+// that the records of a second loss are told from those of the first.
+func (d *Decisions) Accepts(c Claim, began uint64) bool {
+	for _, a := range d.Accepted {
+		if a == c || c.N <= a.N && (c.N <= began || a.Tip == wire.Tip{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostAccepted is how many accepted claims are kept: devices that were told the same records have
+// the same claim, so a loss makes a few.
+const mostAccepted = 64
+
+// Accept notes that the loss of a claimed record is accepted, and says whether that is new. Where
+// there are too many, it forgets the shortest.
+func (d *Decisions) Accept(c Claim) bool {
+	at := 0
+	for i, a := range d.Accepted {
+		if a == c {
+			return false
+		}
+		if a.N <= c.N {
+			at = i + 1
+		}
+	}
+	list := append(append(append([]Claim(nil), d.Accepted[:at]...), c), d.Accepted[at:]...)
+	d.Accepted = list[max(len(list)-mostAccepted, 0):]
+	return true
+}
+
+// decisionsHead begins the text of decisions. JSON follows on one line, and then a checksum of both
+// lines.
+const decisionsHead = "zofl decisions 1\n"
+
+// maxDecisions bounds the text of decisions.
+const maxDecisions = 64 << 10
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Text returns the form in which logs store d, as docs/state.md specifies.
+func (d *Decisions) Text() ([]byte, error) {
+	line, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	text := seal(append(append([]byte(decisionsHead), line...), '\n'))
+	if len(text) > maxDecisions {
+		return nil, fmt.Errorf("decisions: %d bytes, at most %d are kept: give a shorter reason",
+			len(text), maxDecisions)
+	}
+	return text, nil
+}
+
+// seal appends the checksum.
+func seal(text []byte) []byte {
+	return fmt.Appendf(text, "%08x\n", crc32.Checksum(text, castagnoli))
+}
+
+// ReadDecisions reads what [Decisions.Text] returned. The error matches [ErrCorrupt].
+func ReadDecisions(text []byte) (d Decisions, err error) {
+	body := text[:max(len(text)-len("01234567\n"), 0)]
+	line, ok := bytes.CutPrefix(body, []byte(decisionsHead))
+	switch {
+	case len(text) > maxDecisions:
+		return d, fmt.Errorf("decisions: %w: %d bytes", ErrCorrupt, len(text))
+	case !ok || string(seal(body[:len(body):len(body)])) != string(text):
+		return d, fmt.Errorf("decisions: %w: checksum differs: remove them if the run may go on",
+			ErrCorrupt)
+	}
+	if err := json.Unmarshal(line, &d); err != nil {
+		return Decisions{}, fmt.Errorf("decisions: %w: %w", ErrCorrupt, err)
+	}
+	return d, nil
+}
+
+// DecisionsOf returns what a log has decided; nothing if it keeps no decisions.
+func DecisionsOf(ctx context.Context, log Log) (d Decisions, err error) {
+	if decider, ok := log.(Decider); ok {
+		d, err = decider.Decisions(ctx)
+	}
+	return d, err
+}
