@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/catchup"
@@ -15,28 +17,53 @@ import (
 // report the outcome.
 
 // Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps the
-// replies that it has collected. The log does not hold a pause: a restarted coordinator continues
-// the run. Pause has no effect once the run has ended or End was called.
+// replies that it has collected. The log keeps the pause beside its records, so a coordinator that
+// takes over is paused, too; [report.Status].Unkept says why, if the log could not. Pause has no
+// effect once the run has ended or End was called.
 func (c *Coordinator) Pause(reason string) { c.PauseAfter(0, reason) }
 
 // A halt is a planned pause after a round; round 0 means none.
 type halt struct {
-	round  uint64
-	reason string
+	round      uint64
+	reason, by string
 }
 
 // PauseAfter pauses the run once a round is done, or now if the round is done already. The next
 // round closes as soon as it opens: devices may have begun it, and it gets no record until the run
-// continues. A later call, or a Pause, replaces an earlier one.
-func (c *Coordinator) PauseAfter(round uint64, reason string) {
+// continues. A later call, or a Pause, replaces an earlier one. The log keeps a planned pause, too.
+func (c *Coordinator) PauseAfter(round uint64, reason string) { c.PauseBy("", round, reason) }
+
+// PauseBy is PauseAfter for somebody, whom the status names until the run continues.
+func (c *Coordinator) PauseBy(who string, round uint64, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.halt = halt{}
 	if c.core.Rounds >= round {
-		c.enqueue(engine.Input{Kind: engine.InPause, Text: reason})
+		c.enqueue(engine.Input{Kind: engine.InPause, Text: reason, ID: who})
 		return
 	}
-	c.halt = halt{round, reason}
+	c.halt = halt{round, reason, who}
+	c.enqueue(engine.Input{Kind: engine.InPlan, N: round, Text: reason, ID: who})
+}
+
+// decide stores what was decided.
+func (c *Coordinator) decide(ctx context.Context, d runlog.Decisions) []engine.Output {
+	in := engine.Input{Kind: engine.InDecided}
+	if c.isLost() {
+		return c.step(engine.Input{Kind: engine.InDeposed})
+	}
+	if log, ok := c.cfg.Log.(runlog.Decider); ok {
+		limited, cancel := c.limit(ctx)
+		defer cancel()
+		in.Err = log.Decide(limited, d)
+	}
+	switch {
+	case errors.Is(in.Err, runlog.ErrDeposed):
+		in.Kind = engine.InDeposed
+	case in.Err != nil:
+		c.cfg.Logger.Error("the log does not keep what was decided", "err", in.Err)
+	}
+	return c.step(in)
 }
 
 // halted pauses the run if the event completes the round to pause after.
@@ -51,7 +78,7 @@ func (c *Coordinator) halted(e *report.Event) []engine.Output {
 	if !due {
 		return nil
 	}
-	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason})
+	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason, ID: h.by})
 }
 
 // Resume continues after a pause, whatever its cause, with another attempt at the same record. If

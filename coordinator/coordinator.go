@@ -99,6 +99,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		called: make(chan struct{}, 1),
 		core:   core,
 	}
+	if p := core.Planned(); p != nil {
+		c.halt = halt{p.After, p.Reason, p.By}
+	}
 	c.share()
 	if lost == nil {
 		c.seniority = leader.New(cfg.Bus, cfg.Logger, c.run, epoch)
@@ -133,20 +136,13 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 // newCore reads the log and returns the engine that continues it.
 func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
 	var h engine.History
-	var err error
 	if cfg.Key != nil {
 		h.Reserve(signed.Len)
 	}
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		h.BeginWith(base)
 	}
-	if h.Position, err = runlog.Replay(ctx, cfg.Log, cfg.Log.Last(), h.Remember); err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
-	if h.Members, err = cfg.Log.Members(); err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
-	if h.Retired, err = cfg.Log.Retired(); err != nil {
+	if err := h.Load(ctx, cfg.Log); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	return engine.New(engine.Config{

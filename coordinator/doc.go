@@ -48,7 +48,7 @@
 // before it is stored. So a coordinator that stopped at any point continues from its log. It asks
 // for the same work again, and replies that devices have computed still count.
 //
-// A restart loses everything that is not in the log: a pause, a request whose event was not
+// A restart loses everything that is not in the log: a request whose event was not
 // reported yet, the number of the open attempt, unfinished evaluations and digests, late
 // contributions that waited for the next record, the history of the loss, what Plan.Trust
 // remembers, and the claims that Plan.ClaimBound compares if contributions are vectors. The scale

@@ -37,6 +37,8 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 			members = append(members, o.ID)
 		case engine.OutRetire:
 			queue = append(queue, c.retireMember(ctx, o.ID)...)
+		case engine.OutDecide:
+			queue = append(queue, c.decide(ctx, *o.Decisions)...)
 		case engine.OutAppend:
 			queue = append(queue, c.append(ctx, o)...)
 		case engine.OutKeep:

@@ -29,6 +29,8 @@ type Status struct {
 	Run    string
 	State  State
 	Reason string    // Paused: why
+	By     string    // Paused: who asked for it; "": the run did
+	Unkept string    // why the log does not keep what was decided, such as a pause; "": it does
 	End    *wire.End // Ended
 
 	// LogError is the reason why the log stores no record at present. CatchUpError is the reason why a
@@ -36,13 +38,14 @@ type Status struct {
 	LogError, CatchUpError string
 	ObjectError            string // why the last request for a vector failed
 
-	N       uint64 // last record of the log
-	Rounds  uint64 // rounds done
-	Epoch   uint64
-	Members uint32 // on a listed roster; on an open one, the estimated devices
-	Present uint32 // members that a round waits for; see [Device]
-	Key     string // public, with which frames are signed: "ed25519:..."; "": they are not
-	Waits   string // for how many devices the run waits, and how to continue without them
+	N          uint64 // last record of the log
+	Rounds     uint64 // rounds done
+	Epoch      uint64
+	Members    uint32 // on a listed roster; on an open one, the estimated devices
+	Present    uint32 // members that a round waits for; see [Device]
+	Key        string // public, with which frames are signed: "ed25519:..."; "": they are not
+	PauseAfter uint64 // the round after which the run will pause; 0: none
+	Waits      string // for how many devices the run waits, and how to continue without them
 
 	// The open round.
 	Phase         uint8       // 1 or 2 where rounds have two phases, 0 otherwise

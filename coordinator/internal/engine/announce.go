@@ -24,17 +24,18 @@ func (c *Core) announce() {
 	switch {
 	case c.announcer.last == 0 || c.announcer.last == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
-		if c.announcer.last == a.N && a.State == wire.Open {
-			if m, few := c.cohort.Missing(); few {
-				a.Rest = c.tail(c.votes.reference, m, true)
-			}
+		if m, few := c.missing(); few && c.announcer.last == a.N && a.State == wire.Open {
+			a.Rest = c.tail(c.votes.reference, m, true)
 		}
 	case a.N > c.votes.refersTo:
 		a.Rest = c.tail(wire.Reference{}, nil, false)
 	}
-	if a.State == wire.Open {
+	switch a.State {
+	case wire.Open:
 		c.round.calls++
 		a.Rest = c.asking(a.Rest)
+	case wire.Paused:
+		c.decideAgain()
 	}
 	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
 	c.announcer.on, c.announcer.last = true, a.N
@@ -49,9 +50,9 @@ func (c *Core) head() wire.Announcement {
 		Rest:          c.tail(c.votes.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
-		Attempt:       c.cohort.Attempt.Number,
+		Attempt:       c.round.attempt,
 		Epoch:         c.epoch,
-		Cohort:        c.cohort.Attempt.Cohort,
+		Cohort:        c.round.cohort,
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
@@ -75,7 +76,8 @@ func (c *Core) head() wire.Announcement {
 // announceClosed announces that no round is open, and why.
 func (c *Core) announceClosed() {
 	if !c.round.open {
-		c.cohort.Idle(c.now)
+		// Evaluators are drawn from this cohort. No attempt asks it.
+		c.round.attempt, c.round.cohort = 0, c.draw(0)
 	}
 	c.announce()
 }

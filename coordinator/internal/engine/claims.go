@@ -3,34 +3,75 @@ package engine
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
-// Claims are records that devices say they have, and that the log lacks. They mean that the log was
-// lost, or set back. Then devices hold the last copy of the model, so the run pauses until a person
-// decides. A run that has ended cannot pause, because nobody could resume it. Its devices accept
-// the end, and keep their copy as the earlier model.
+// Claims are records that devices say they have, and that the log lacks: it ends before them, or it
+// has others in their place. They mean that the log was lost, or set back. Then devices hold the
+// last copy of the model, so the run pauses until a person decides. A run that has ended cannot
+// pause, because nobody could resume it. Its devices accept the end, and keep their copy as the
+// earlier model.
 type claims struct {
 	anew   bool   // Config.BeginAnew
 	loss   uint64 // Config.AcceptLoss
 	began  uint64 // the log's last record when this coordinator began
-	pause  bool   // the run was paused because of a claim
-	waived bool   // a person resumed it
+	waived bool   // a person resumed a run that a claim had paused
 }
 
 // ahead says whether a joining device has to wait because it has records of this run that the log
 // lacks. If so, it pauses the run.
 func (c *Core) ahead(id string, k *wire.Known) bool {
-	l := &c.claims
-	settled := c.End != nil || l.anew || l.waived || k.N <= l.began+l.loss
-	if settled || k.N <= c.N || k.Key != wire.KeyTip(&c.Plan) {
+	claim := runlog.Claim{N: k.N, Tip: k.Tip}
+	switch {
+	case c.End != nil || c.holds(claim) || k.Key != wire.KeyTip(&c.Plan):
+		return false
+	case c.accepts(claim):
+		if c.decided.accepted.Accept(claim) {
+			c.decide()
+		}
 		return false
 	}
-	if !c.halt.paused {
-		l.pause = true
-		c.pause(fmt.Sprintf("device %s has record %d of this run, and the log ends with record %d: "+
-			"restore the log, or make one from a device's checkpoint (zofl recover), or accept the "+
-			"loss (zofl serve --accept-loss %d, or zofl resume)", id, k.N, c.N, k.N-l.began))
+	p := &runlog.Pause{Reason: c.lacksRecord(id, k.N), Claim: &claim}
+	switch was := c.halt.paused; {
+	case was == nil:
+		c.pauseFor(p)
+	case was.Claim != nil && was.Claim.N < k.N: // more is lost than was said
+		c.halt.paused = p
+		c.decide()
 	}
 	return true
+}
+
+// lacksRecord says why the run pauses.
+func (c *Core) lacksRecord(id string, n uint64) string {
+	const ways = "restore the log, or make one from a device's checkpoint (zofl recover), or accept " +
+		"the loss (%szofl resume)"
+	if n > c.N {
+		return fmt.Sprintf("device %s has record %d of this run, and the log ends with record %d: "+
+			ways, id, n, c.N, fmt.Sprintf("zofl serve --accept-loss %d, or ", n-c.claims.began))
+	}
+	return fmt.Sprintf("device %s has another record %d than the log, which lost that one and went "+
+		"on to record %d: "+ways, id, n, c.N, "")
+}
+
+// holds says whether the log has a claimed record. A log that begins with a state is trusted for
+// what came before. Record 1 alone is no model that could be lost.
+func (c *Core) holds(claim runlog.Claim) bool {
+	tip, known := c.Tip(claim.N)
+	return claim.N < max(c.Begins, 2) || known && tip == claim.Tip
+}
+
+// accepts says whether a person has accepted the loss of a claimed record.
+func (c *Core) accepts(claim runlog.Claim) bool {
+	return c.claims.anew || c.claims.waived || c.decided.accepted.Accepts(claim, c.claims.began)
+}
+
+// waive accepts the loss that paused the run, and what else its log lacked when this coordinator
+// began.
+func (c *Core) waive() {
+	if p := c.halt.paused; p.Claim != nil {
+		c.claims.waived = true
+		c.decided.accepted.Accept(*p.Claim)
+	}
 }

@@ -55,10 +55,10 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	if err != nil {
 		return r, err
 	}
-	c.cohort.Moved(prev)
+	c.prev = prev
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.vectors.moved(&r, c.transport)
-	c.Remember(record)
+	c.Remember(record, c.Hash.Tip())
 	switch {
 	case r.Kind != wire.KindRound:
 		c.unread = c.chain.Recall()
@@ -66,7 +66,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 		c.chain.Note(c.First, record)
 	}
 	c.next.stored()
-	c.round.open = false
+	c.round.open, c.round.kept = false, nil
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -96,7 +96,7 @@ func (c *Core) proceed() {
 	switch {
 	case c.phase() != idle:
 	case c.takeTurn():
-	case c.End != nil || c.halt.paused:
+	case c.End != nil || c.halt.paused != nil:
 		c.announceClosed()
 	case c.queue.end != nil:
 		c.appendEnd()
@@ -122,8 +122,8 @@ func (c *Core) readAgain() error {
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
 // does not: its devices joined its predecessor.
 func (c *Core) waiting() bool {
-	if c.Rounds > 0 || c.cohort.Roster.Open && (c.life.restarted || c.cohort.Roster.Waiting == nil) {
+	if c.Rounds > 0 || c.cohort.roster.Open && (c.life.restarted || c.cohort.roster.Waiting == nil) {
 		return false
 	}
-	return c.cohort.Roster.Joined() < int(c.Plan.Members)
+	return c.cohort.roster.Joined() < int(c.Plan.Members)
 }

@@ -57,12 +57,12 @@ func fillARecord(t *testing.T, bound string) {
 	if got := c.counters.Overflow; got == 0 || c.counters.WrongControl != 0 {
 		t.Errorf("%d control variates were too many, %d wrong", got, c.counters.WrongControl)
 	}
-	for now := uint64(2); c.phase() == collecting && !c.halt.paused; now = c.round.deadline {
+	for now := uint64(2); c.phase() == collecting && c.halt.paused == nil; now = c.round.deadline {
 		c.Step(now, Input{Kind: InTick})
 	}
 	r, err := wire.DecodeRecord(c.next.frame)
 	if err != nil {
-		t.Fatalf("phase %d, %s, %d bytes: %v", c.phase(), c.halt.reason, len(c.next.frame), err)
+		t.Fatalf("phase %d, %s, %d bytes: %v", c.phase(), c.why(), len(c.next.frame), err)
 	}
 	if got := len(r.Round.Terms); got != 1+6 || len(r.Round.Slots) != int(r.Round.Contributors) {
 		t.Errorf("%d terms, want the mean and 6 control variates", got)

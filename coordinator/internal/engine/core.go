@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/cohort"
 	"github.com/zofl/zofl/coordinator/internal/digests"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/logindex"
@@ -24,13 +23,13 @@ import (
 // An Input is something that happened.
 type Input struct {
 	Kind  InputKind
-	ID    string // the device, from the subject; InRetire, InRetired
+	ID    string // the device, from the subject; InRetire, InRetired; InPause, InPlan: who asks
 	Frame []byte // of these, and of InConflict; the core keeps no reference
 	Token string // InUpload, InJoin, InStep: where the device waits for the answer
-	N     uint64 // InAppended, InAppendFailed, InConflict: the record
+	N     uint64 // InAppended, InAppendFailed, InConflict: the record; InPlan: the round
 	Count int    // InStored, InStoreFailed: members
-	Err   error  // InAppendFailed, InStoreFailed, InRetired
-	Text  string // InPause, InEnd: why
+	Err   error  // InAppendFailed, InStoreFailed, InRetired, InDecided
+	Text  string // InPause, InPlan, InEnd: why
 
 	Record *wire.Record // InRequest: its kind and body
 }
@@ -57,6 +56,8 @@ const (
 	InDeposed // another coordinator may lead
 	InStop    // Run stops: emit what is unreported
 	InStep    // a device's part of a step of secure aggregation
+	InPlan    // an operator plans a pause after a round
+	InDecided // the log has stored decisions, or could not
 )
 
 // An Output is something to be done. Outputs are done in order. The outcomes of OutAppend and
@@ -72,6 +73,8 @@ type Output struct {
 
 	Object *runlog.Object      // OutAppend: to be stored before the record
 	Names  []runlog.ObjectName // OutKeep
+
+	Decisions *runlog.Decisions // OutDecide
 }
 
 // An OutputKind says what the coordinator must do.
@@ -86,6 +89,7 @@ const (
 	OutRespond                    // answer a join or a piece of a vector
 	OutEvent                      // report an event to the recorder
 	OutFail                       // end Run with an error
+	OutDecide                     // store decisions in the log
 )
 
 // A phase is how far the next record is.
@@ -113,15 +117,17 @@ const (
 type Core struct {
 	runlog.Position
 	logindex.Archive
-	epoch  uint64 // of this coordinator
-	now    uint64 // milliseconds
-	life   life
-	halt   halt
-	claims claims
+	prev    wire.Tip // of record n-1
+	epoch   uint64   // of this coordinator
+	now     uint64   // milliseconds
+	life    life
+	halt    halt
+	claims  claims
+	decided decided
 
 	transport transport // what a contribution is
 	policy    policy.Set
-	cohort    cohort.Cohort          // whom to ask, and whom to wait for
+	cohort    cohort                 // whom to ask, and whom to wait for
 	round     round                  // the next record, while it collects
 	chain     aggregate.Chain        // what the record makes of contributions
 	item      aggregate.Contribution // the current one
@@ -177,6 +183,8 @@ func New(cfg Config, h *History) (*Core, error) {
 			gather.UploadMemory))},
 		votes:  votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
 		claims: claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
+		decided: decided{paused: h.Decided.Pause, planned: h.Decided.Planned,
+			accepted: runlog.Decisions{Accepted: h.Decided.Accepted}},
 	}
 	if c.epoch <= c.LastEpoch {
 		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.epoch,
@@ -212,21 +220,12 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if err = c.meet(h); err != nil {
+	if c.cohort, err = newCohort(&c.Plan, h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.lateWork.Past = gather.NewPast(!c.cohort.Roster.Open)
+	c.lateWork.Past = gather.NewPast(!c.cohort.roster.Open)
+	c.loadRetired(h.Retired)
 	return c, nil
-}
-
-// meet makes the cohort from what the log has of members.
-func (c *Core) meet(h *History) (err error) {
-	begun := c.Rounds > 0 || c.Point.N > 0
-	if c.Plan.Roster == plan.ListedRoster && begun && len(h.Members) == 0 && h.Base == nil {
-		return fmt.Errorf("roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
-	}
-	c.cohort, err = cohort.New(&c.Position, h.Members, h.Retired, &c.policy)
-	return err
 }
 
 // checkPlan compares the configured plan with record 1.
@@ -245,6 +244,9 @@ func (c *Core) checkPlan(plan *plan.Plan) error {
 // interrupted append.
 func (c *Core) Start(now uint64) []Output {
 	c.begin(now)
+	if !c.life.started {
+		c.recall()
+	}
 	switch {
 	case c.life.deposed:
 		c.depose()
@@ -292,7 +294,11 @@ func (c *Core) Step(now uint64, in Input) []Output {
 	case InRetired:
 		c.memberRetired(in.ID, in.Err)
 	case InPause:
-		c.pause(in.Text)
+		c.pauseFor(&runlog.Pause{Reason: in.Text, By: in.ID})
+	case InPlan:
+		c.planPause(in)
+	case InDecided:
+		c.decisionsStored(in.Err)
 	case InResume:
 		c.resume()
 	case InEnd:

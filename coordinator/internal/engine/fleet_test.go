@@ -148,6 +148,9 @@ func (w *fleet) do(out []Output) {
 		case OutMember:
 			w.log.AddMembers(w.Context(), []string{o.ID})
 			w.input(Input{Kind: InStored, Count: 1})
+		case OutDecide:
+			err := w.log.Decide(w.Context(), *o.Decisions)
+			w.input(Input{Kind: InDecided, Err: err})
 		case OutAnnounce:
 			a, err := compact.Decode(slices.Clone(o.Frame))
 			if err != nil {

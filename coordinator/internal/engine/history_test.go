@@ -102,12 +102,7 @@ func (w *walk) restart() {
 	w.must(err)
 	w.epoch, w.held = epoch, nil
 	var b engine.History
-	b.Position, err = runlog.Replay(context.Background(), w.log, w.log.Last(), b.Remember)
-	w.must(err)
-	b.Members, err = w.log.Members()
-	w.must(err)
-	b.Retired, err = w.log.Retired()
-	w.must(err)
+	w.must(b.Load(context.Background(), w.log))
 	random := func() *rand.ChaCha8 { return rand.NewChaCha8([32]byte{byte(epoch)}) }
 	w.now, err = engine.New(engine.Config{Plan: w.plan, Epoch: epoch, Random: random(),
 		Policies: policies.Of, Witnesses: []string{"witness"},
@@ -200,6 +195,9 @@ func (w *walk) do(o engine.Output) {
 			return
 		}
 		w.step(w.store(o))
+	case engine.OutDecide:
+		err := w.log.Decide(context.Background(), *o.Decisions)
+		w.step(engine.Input{Kind: engine.InDecided, Err: err})
 	case engine.OutKeep:
 		w.must(w.log.KeepObjects(context.Background(), o.N, o.Names))
 	case engine.OutRespond:

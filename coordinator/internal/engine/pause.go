@@ -10,19 +10,18 @@ import (
 
 // A run opens no round while it is paused, while it lacks devices, or while its log fails. Four
 // things pause a run: an operator, a device that has records which the log lacks, a run that
-// diverges, and a survey that finds no value. Then somebody has to resume it. A lack of devices or
-// a failing log ends by itself. The log holds none of these, so a restarted coordinator continues.
+// diverges, and a survey that finds no value. Then somebody has to resume it, and the log keeps the
+// pause. A lack of devices or a failing log ends by itself, and with its coordinator.
 
 // A halt is why no round is open.
 type halt struct {
-	paused   bool   // by somebody who has to resume the run
-	reason   string // of that
+	paused   *runlog.Pause // somebody has to resume the run; nil: nobody has
 	shortage presence.Shortage
 }
 
 // halted says whether no round may be open although the run has not ended.
 func (c *Core) halted() bool {
-	return c.halt.paused || c.next.trouble != "" || c.halt.shortage.Waits
+	return c.halt.paused != nil || c.next.trouble != "" || c.halt.shortage.Waits
 }
 
 // why says why the run is halted. Trouble with the log comes first.
@@ -30,21 +29,25 @@ func (c *Core) why() string {
 	switch {
 	case c.next.trouble != "":
 		return c.next.trouble
-	case c.halt.paused:
-		return c.halt.reason
+	case c.halt.paused != nil:
+		return c.halt.paused.Reason
 	}
 	return c.halt.shortage.Reason
 }
 
 // pause opens no more rounds. The open round keeps its contributions until a change takes its
 // place. A requested end cannot be paused.
-func (c *Core) pause(reason string) {
-	if c.halt.paused || c.End != nil || c.endRequested() {
+func (c *Core) pause(reason string) { c.pauseFor(&runlog.Pause{Reason: reason}) }
+
+func (c *Core) pauseFor(p *runlog.Pause) {
+	if c.halt.paused != nil || c.End != nil || c.endRequested() {
 		return
 	}
-	c.halt.paused, c.halt.reason, c.halt.shortage = true, reason, presence.Shortage{}
-	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason,
-		Diverged: c.watch.why != "" && reason == c.watch.why})
+	c.halt = halt{paused: p}
+	c.decided.planned = nil
+	c.decide()
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: p.Reason,
+		Diverged: c.watch.why != "" && p.Reason == c.watch.why})
 	if c.phase() == appending || c.phase() == failed {
 		return // its outcome is announced
 	}
@@ -60,22 +63,24 @@ func (c *Core) resume() {
 		c.handToLog()
 	}
 	switch {
-	case c.halt.paused:
+	case c.halt.paused != nil:
 	case c.halt.shortage.Waits:
-		c.cohort.Crowd.Pardon(c.now)
+		c.cohort.crowd.Pardon(c.now)
 		c.announcer.on = false
 		c.endShortage()
 		c.round.tries = 0
-		c.openAttempt(c.cohort.Attempt.Number + 1)
+		c.openAttempt(c.round.attempt + 1)
 		return
 	default:
+		c.decideAgain()
 		return
 	}
-	if c.watch.why != "" && c.halt.reason == c.watch.why {
+	if c.watch.why != "" && c.halt.paused.Reason == c.watch.why {
 		c.watchAgain()
 	}
-	c.halt.paused, c.halt.reason = false, ""
-	c.claims.waived = c.claims.waived || c.claims.pause
+	c.waive()
+	c.halt.paused = nil
+	c.decide()
 	if c.next.trouble != "" {
 		return // told once the log has the record
 	}
@@ -88,7 +93,7 @@ func (c *Core) resume() {
 		c.commitRound()
 	case c.phase() == collecting:
 		c.round.tries = 0
-		c.openAttempt(c.cohort.Attempt.Number + 1)
+		c.openAttempt(c.round.attempt + 1)
 	default:
 		c.proceed()
 	}
@@ -128,7 +133,7 @@ func (c *Core) recovered() {
 		return
 	}
 	c.next.trouble, c.announcer.on = "", false
-	if !c.halt.paused {
+	if c.halt.paused == nil {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
 }

@@ -63,7 +63,7 @@ func (c *Core) allows(r *wire.Record) error {
 // While the run is paused, no change waits.
 func (c *Core) request(r *wire.Record) {
 	c.queue.records = append(c.queue.records, r)
-	waits := c.halt.paused || c.halt.shortage.Waits || r.Kind == wire.KindRollback
+	waits := c.halt.paused != nil || c.halt.shortage.Waits || r.Kind == wire.KindRollback
 	if c.phase() == idle || c.phase() == collecting && waits {
 		c.takeTurn()
 	}
@@ -119,12 +119,16 @@ func (c *Core) end(e wire.End) {
 		c.queue.end = &e
 	}
 	if e.Reason == wire.EndRequested {
-		c.halt.paused, c.halt.reason = false, ""
+		if c.halt.paused != nil || c.decided.planned != nil {
+			c.halt.paused = nil
+			c.decided.planned = nil
+			c.decide()
+		}
 		if c.phase() == failed {
 			c.handToLog()
 		}
 	}
-	if !c.halt.paused && (c.phase() == idle || c.phase() == collecting) {
+	if c.halt.paused == nil && (c.phase() == idle || c.phase() == collecting) {
 		c.appendEnd()
 	}
 }

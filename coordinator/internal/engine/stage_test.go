@@ -33,6 +33,8 @@ import (
 //	raw id hex             any frame, as a reply
 //	tick ms                time passes
 //	pause text | resume | end text | stop | depose
+//	pauseafter n text      an operator plans a pause after round n
+//	decide ok|fail         what the log makes of decisions from now on
 //	rollback n | change field=value ...
 //	witnesses id ...       of this coordinator and those after a restart
 //	asked id ...           who of them the present attempt asks
@@ -50,6 +52,7 @@ type stage struct {
 	held      []Output          // appends and members that wait
 	gave      map[uint64][]byte // appends of this core, by record
 	witnesses []string
+	decides   error // of the log, for decisions
 
 	crashes    crashes
 	recovering bool
@@ -99,6 +102,12 @@ func (s *stage) command(args []string) {
 		s.tick(s.number(args[0]))
 	case "pause":
 		s.step(Input{Kind: InPause, Text: text})
+	case "pauseafter":
+		s.step(Input{Kind: InPlan, N: s.number(args[0]), Text: strings.Join(args[1:], " ")})
+	case "decide":
+		if s.decides = nil; text == "fail" {
+			s.decides = errDisk
+		}
 	case "resume":
 		s.step(Input{Kind: InResume})
 	case "end":
@@ -176,6 +185,13 @@ func (s *stage) do(outputs []Output) {
 		queue = queue[1:]
 		s.print(o)
 		s.checkOutput(o)
+		if o.Kind == OutDecide {
+			in := Input{Kind: InDecided, Err: s.decides}
+			if in.Err == nil {
+				in.Err = s.log.Decide(s.t.Context(), *o.Decisions)
+			}
+			queue = append(queue, s.core.Step(s.now, in)...)
+		}
 		if o.Kind != OutAppend && o.Kind != OutMember && o.Kind != OutRetire {
 			continue
 		}

@@ -108,14 +108,18 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	}
 }
 
-// knows joins a device that has a plan, and applied records up to one: "knows ID plan=P n=N", where
-// P is ours, other (of the same run key), foreign or none.
+// knows joins a device that has a plan, and applied records up to one: "knows ID plan=P n=N
+// [tip=other]", where P is ours, other (of the same run key), foreign or none. Its records are the
+// log's, as far as the log has them.
 func (s *stage) knows(args []string) {
 	ids, keys := splitArgs(args)
 	known := wire.Known{}
 	if keys["plan"] != "none" {
 		known = wire.Known{Key: wire.KeyTip(&s.core.Plan), Plan: wire.HashRecord(s.core.First).Tip()}
-		known.N = s.number(keys["n"])
+		known.N, known.Tip = s.number(keys["n"]), wire.Tip{9}
+		if tip, ok := s.core.Tip(known.N); ok && keys["tip"] != "other" {
+			known.Tip = tip
+		}
 	}
 	switch keys["plan"] {
 	case "other":
@@ -158,7 +162,7 @@ func (s *stage) expand(ids []string) []string {
 			list = append(list, id)
 			continue
 		}
-		for _, member := range s.core.cohort.Roster.IDs {
+		for _, member := range s.core.cohort.roster.IDs {
 			if s.inGroup(id[1:], member) {
 				list = append(list, member)
 			}
@@ -169,18 +173,22 @@ func (s *stage) expand(ids []string) []string {
 
 func (s *stage) inGroup(group, id string) bool {
 	c := s.core
-	m, ok := c.cohort.Roster.Find(id)
-	if !ok || len(c.cohort.Attempts) == 0 {
+	m, ok := c.cohort.roster.Find(id)
+	if !ok || len(c.round.attempts) == 0 {
 		return false
 	}
 	switch group {
 	case "asked":
-		return c.cohort.Asks(m)
+		return c.asked(c.round.attempts[len(c.round.attempts)-1], m)
 	case "unasked":
-		_, asked := c.cohort.HasAsked(m)
-		return !asked
+		for _, a := range c.round.attempts {
+			if c.asked(a, m) {
+				return false
+			}
+		}
+		return true
 	}
-	return c.cohort.Attempts[s.number(group)].Asks(c.Plan.Run, m.Slot, m.ID)
+	return c.asked(c.round.attempts[s.number(group)], m)
 }
 
 func splitArgs(args []string) (ids []string, keys map[string]string) {

@@ -8,17 +8,6 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Vectors are the vectors that are arriving, and the vectors that the log keeps.
-type vectors struct {
-	uploads gather.Uploads
-	due     bool // one was stored, and those too old are not yet deleted
-}
-
-// moved follows the log.
-func (v *vectors) moved(r *wire.Record, t transport) {
-	v.due = v.due || r.Kind == wire.KindRound && t.vectors()
-}
-
 // upload handles a piece of a device's vector, and answers it.
 func (c *Core) upload(in Input) {
 	u, err := wire.DecodeUpload(in.Frame)
@@ -27,7 +16,7 @@ func (c *Core) upload(in Input) {
 		return
 	}
 	c.counters.UploadBytes += uint64(len(u.Data))
-	m, ok := c.cohort.Member(in.ID)
+	m, ok := c.cohort.member(in.ID)
 	answer, counted := refused, func() {}
 	switch {
 	case !ok || c.witness(in.ID):
@@ -36,9 +25,7 @@ func (c *Core) upload(in Input) {
 		c.counters.Malformed++
 	default:
 		c.heard(m)
-		if c.cohort.Timely(u.N, u.Tip) {
-			c.compare(m, presence.OfUpload(&u))
-		}
+		c.same(m, presence.OfUpload(&u), c.timely(u.N, u.Tip))
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N
@@ -82,10 +69,10 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	}
 	r.Values = data
 	c.take(m.Slot, &r, 0)
-	waited := c.cohort.Waits(m, current)
+	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
-	c.cohort.Took(m, c.N+1, current, c.now)
-	c.cohort.Redeem(m, u.N)
+	c.contributed(m, c.N+1, current)
+	c.redeem(m, &r)
 	return taken, func() { c.answered(waited) }
 }
 
@@ -93,7 +80,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
-	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.Contributed(m)
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.contributed(m)
 }
 
 // judgeUpload returns the counter of the fault that a piece shows in its vector, nil if there is
