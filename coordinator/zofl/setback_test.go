@@ -67,11 +67,17 @@ func TestLogSetBack(t *testing.T) {
 	for _, d := range []*process{a, b} {
 		d.says(&d.out, `"event":"paused"`)
 	}
-	if err := k.lead.stop(); err != nil { // the pause is gone, and devices ask for it again
-		t.Fatal(err)
+	for range 2 { // with the devices, and without them
+		if err := k.lead.stop(); err != nil {
+			t.Fatal(err)
+		}
+		k.lead = k.leads()
+		if why := k.paused(kept); !strings.Contains(why, "has record") {
+			t.Errorf("after a restart the run is paused because %q", why)
+		}
+		a.interrupt()
+		b.interrupt()
 	}
-	k.lead = k.leads()
-	k.paused(kept)
 	for id, d := range map[string]*process{"a": a, "b": b} {
 		if code := d.interrupt(); code != 0 {
 			t.Errorf("device %s: exit code %d: %s", id, code, d.stderr.String())
@@ -91,5 +97,120 @@ func TestLogSetBack(t *testing.T) {
 	k.reach(kept + 5)
 	for _, d := range []*process{a, b} { // the file goes as soon as the new run is longer
 		d.says(&d.stderr, "keeping the model of the run before", "item=checkpoint-before")
+	}
+}
+
+// The log was set back while no device was there, and has gone on with others since. A device that
+// returns says so, though it has fewer records by now, and keeps them. Once a person has accepted
+// the loss, nobody is asked again.
+func TestLogSetBackAndGoneOn(t *testing.T) {
+	k := newKitchen(t)
+	a, b := k.startDevice("a"), k.startDevice("b")
+	k.reach(8)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(k.dir, "copy")
+	if err := os.CopyFS(copied, os.DirFS(k.log)); err != nil {
+		t.Fatal(err)
+	}
+	kept := uint64(len(frames(t, copied)))
+	k.lead = k.leads()
+	k.reach(kept + 20)
+	a.interrupt()
+	b.interrupt()
+	lost := headIn(t, k, "a", "checkpoint")
+	k.setBack(copied)
+	if err := os.RemoveAll(filepath.Join(k.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	b = k.startDevice("b")
+	k.reach(lost.N + 10)
+
+	a = k.startDevice("a")
+	for restarts := range 2 {
+		why := k.paused(1 << 40)
+		if !strings.Contains(why, fmt.Sprintf("device a has another record %d than the log", lost.N)) {
+			t.Errorf("after %d restarts the run is paused because %q", restarts, why)
+		}
+		if err := k.lead.stop(); err != nil {
+			t.Fatal(err)
+		}
+		k.lead = k.leads()
+	}
+	k.paused(1 << 40)
+	s, err := k.ask("status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := s.N
+	a.interrupt()
+	if h := headIn(t, k, "a", "checkpoint"); h.N != lost.N || h.Hash != lost.Hash {
+		t.Errorf("device a keeps record %d, want %d", h.N, lost.N)
+	}
+	if _, err := k.ask("resume"); err != nil {
+		t.Fatal(err)
+	}
+	a = k.startDevice("a")
+	k.reach(last + 5)
+	a.says(&a.out, `"event":"waiting"`, `"loss"`)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	k.lead = k.leads()
+	k.reach(last + 20)
+}
+
+// A pause, its reason and who asked for it outlive a killed coordinator.
+func TestPauseSurvives(t *testing.T) {
+	k := newKitchen(t)
+	k.startDevice("a")
+	k.startDevice("b")
+	k.reach(8)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", k.plan, "--store", k.log, "--listen",
+		strings.TrimPrefix(k.url, "nats://")}
+	lead := start(t, args...)
+	k.reach(20)
+	again := func() {
+		if err := lead.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		lead.exited()
+		lead = start(t, args...)
+	}
+	s, err := k.ask("pause", "--reason", "the step is wrong")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := s.By
+	if !strings.Contains(by, "@") {
+		t.Errorf("paused by %q, want somebody at a machine", by)
+	}
+	n := s.N
+	for range 2 {
+		again()
+		if why := k.paused(n); why != "the step is wrong" {
+			t.Errorf("the run is paused because %q", why)
+		}
+		if s, err := k.ask("status"); err != nil || s.By != by {
+			t.Errorf("paused by %q, %v, want %q", s.By, err, by)
+		}
+	}
+	if _, err := k.ask("resume"); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	s = k.reach(n + 5)
+	if s, err = k.ask("pause", "--after", fmt.Sprint(s.Rounds+30)); err != nil {
+		t.Fatal(err)
+	}
+	after := s.Rounds + 30
+	again()
+	k.paused(1 << 40)
+	if s, err := k.ask("status"); err != nil || s.Rounds < after-30 || s.Rounds > after {
+		t.Errorf("the run is paused after round %d, %v, want about %d", s.Rounds, err, after)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
@@ -24,7 +23,6 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, FileFault("plan", name, err)
 	}
-	text = textfile.JSON(text) // in which errors count lines and columns
 	p, err := planfile.Parse(text)
 	if err == nil {
 		err = plancheck.Validate(p)

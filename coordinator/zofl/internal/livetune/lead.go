@@ -44,7 +44,7 @@ func (l *lead) status(ctx context.Context) (*operate.Status, error) {
 }
 
 func (l *lead) pauseAfter(ctx context.Context, round uint64) error {
-	_, err := l.ask(ctx, operate.VerbPause, operate.Request{After: round,
+	_, err := l.ask(ctx, operate.VerbPause, operate.Request{After: round, By: operate.Who(),
 		Reason: fmt.Sprintf("%s: after round %d", mark, round)})
 	return err
 }
@@ -185,7 +185,8 @@ func (t *tuning) goOn(ctx context.Context) error {
 	}
 	theirs := s.State == "paused" && s.Waits == "" && !strings.HasPrefix(s.Reason, mark) &&
 		!strings.HasPrefix(s.Reason, "diverged")
-	_, err = t.ask(ctx, operate.VerbPause, operate.Request{Reason: mark + ": stopped"})
+	_, err = t.ask(ctx, operate.VerbPause, operate.Request{Reason: mark + ": stopped",
+		By: operate.Who()})
 	if err == nil {
 		err = t.rollback(ctx, t.target())
 	}

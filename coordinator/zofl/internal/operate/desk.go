@@ -126,24 +126,56 @@ func (d *Desk) pause(r Request) (bool, error) {
 		r.Reason = "paused by an operator"
 	}
 	if r.After > d.c.Status().Rounds {
-		d.c.PauseAfter(r.After, r.Reason)
-		return true, nil
+		d.c.PauseBy(r.By, r.After, r.Reason)
+		return d.kept(func(s report.Status) bool {
+			return s.PauseAfter == r.After ||
+				s.Rounds >= r.After
+		})
 	}
 	halted := func(st report.State) bool {
 		return st == report.Paused || st == report.Ended
 	}
-	return d.settled(func() { d.c.Pause(r.Reason) }, halted)
+	done, err := d.settled(func() { d.c.PauseBy(r.By, 0, r.Reason) }, halted)
+	if !done || err != nil {
+		return done, err
+	}
+	return d.kept(func(report.Status) bool { return true })
 }
+
+// kept waits until the log keeps what was decided, and the status shows it. A pause that a restart
+// would end is not done.
+func (d *Desk) kept(shows func(report.Status) bool) (bool, error) {
+	for end := time.Now().Add(obeyWithin); ; time.Sleep(keptEvery) {
+		s := d.c.Status()
+		switch {
+		case s.Unkept == "" && (shows(s) || s.State == report.Ended):
+			return true, nil
+		case time.Now().Before(end):
+		case s.Unkept != "":
+			return false, fmt.Errorf("it is done, and the log does not keep it, so a restart would "+
+				"undo it: %s: mend that, and give the command again", s.Unkept)
+		default:
+			return false, nil
+		}
+	}
+}
+
+// keptEvery is how often the status is looked at.
+const keptEvery = 5 * time.Millisecond
 
 func (d *Desk) resume(Request) (bool, error) {
 	switch s := d.c.Status(); {
 	case s.State == report.Ended:
 		return false, errors.New("the run has ended")
-	case s.State != report.Paused && s.Reason == "":
+	case s.State != report.Paused && s.Reason == "" && s.Unkept == "":
 		return false, errors.New("the run is not paused")
 	}
 	goesOn := func(st report.State) bool { return st != report.Paused }
-	return d.settled(d.c.Resume, goesOn, report.RunResumed, report.RunEnded)
+	done, err := d.settled(d.c.Resume, goesOn, report.RunResumed, report.RunEnded)
+	if !done || err != nil {
+		return done, err
+	}
+	return d.kept(func(report.Status) bool { return true })
 }
 
 func (d *Desk) end(r Request) (bool, error) {

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
 	"sync"
 	"time"
 
@@ -37,6 +39,7 @@ const (
 // A Request is the body of every command. A command ignores the fields that it does not use.
 type Request struct {
 	Reason string `json:"reason,omitempty"` // pause, stop: why, for people
+	By     string `json:"by,omitempty"`     // pause: who asks for it
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
 	// Fields are the assignments of a change: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
@@ -49,6 +52,18 @@ type Request struct {
 	Since uint64 `json:"since,omitempty"`
 	Marks int    `json:"marks,omitempty"`
 	View  *View  `json:"view,omitempty"` // fleet: which rows
+}
+
+// Who names the person at this machine, for the status of a run: USER@HOST.
+func Who() string {
+	name := "somebody"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
 }
 
 // ErrNobody means that no coordinator of the run answers.

@@ -16,7 +16,12 @@ type Status struct {
 
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
 	Reason string `json:"reason,omitempty"`
-	End    string `json:"end,omitempty"`
+	By     string `json:"by,omitempty"` // who paused the run; "": it paused by itself
+	// Unkept is why a restart would undo what was decided, such as a pause.
+	Unkept string `json:"unkept,omitempty"`
+	// PauseAfter is the round after which the run will pause; 0: none.
+	PauseAfter uint64 `json:"pause_after,omitempty"`
+	End        string `json:"end,omitempty"`
 
 	LogError     string `json:"log_error,omitempty"`
 	CatchUpError string `json:"catch_up_error,omitempty"`
@@ -108,6 +113,7 @@ type Reference struct {
 func StatusOf(s report.Status) Status {
 	out := Status{
 		Run: s.Run, State: s.State.String(), Reason: s.Reason,
+		By: s.By, Unkept: s.Unkept, PauseAfter: s.PauseAfter,
 		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Key: s.Key, Members: s.Members,
 		Present: s.Present, Waits: s.Waits,

@@ -46,5 +46,5 @@ func (r *remote) Ask(q Question) Answer {
 func (r *remote) Command(verb string) (*operate.Status, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, connect.AskWithin)
 	defer cancel()
-	return operate.Ask(ctx, r.nc, r.run, verb, operate.Request{})
+	return operate.Ask(ctx, r.nc, r.run, verb, operate.Request{By: operate.Who()})
 }

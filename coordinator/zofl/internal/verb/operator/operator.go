@@ -77,6 +77,9 @@ func (o *operator) show(cmd *cobra.Command, verb string, status *operate.Status)
 func verbCommand(verb, short, long string, reason bool) *cobra.Command {
 	var o operator
 	var r operate.Request
+	if verb == operate.VerbPause {
+		r.By = operate.Who()
+	}
 	cmd := &cobra.Command{
 		Use: verb, Short: short, Long: long, Args: cli.NoArguments,
 		Example: "  zofl " + verb + " --url nats://127.0.0.1:4222 --run kitchen",
@@ -174,6 +177,11 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.AppendRows([]table.Row{
 		{"state", stateOf(s)},
 		{"reason", s.Reason},
+	})
+	t.AppendIf(s.By != "", "paused by", terminal.Plain(s.By))
+	t.AppendIf(s.PauseAfter > 0, "will pause after round", s.PauseAfter)
+	t.AppendIf(s.Unkept != "", "a restart would undo it", s.Unkept)
+	t.AppendRows([]table.Row{
 		{"waits for devices", s.Waits},
 		{"log", orFine(s.LogError)},
 		{"record", s.N},

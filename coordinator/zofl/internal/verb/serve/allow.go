@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -69,7 +68,7 @@ func (l *allowList) read() error {
 	}
 	ids := map[string]bool{}
 	n := 0
-	for line := range bytes.Lines(textfile.UTF8(data)) {
+	for line := range bytes.Lines(data) {
 		n++
 		text, _, _ := strings.Cut(string(line), "#")
 		if text = strings.TrimSpace(text); text == "" {
