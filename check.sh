@@ -10,13 +10,14 @@
 #                     -short those that import them, in any module. It prints which it tests,
 #                     and which it leaves.
 #   ./check.sh        the whole, before you send it. Each step prints what it took:
-#                     gofmt, vet, tidy and build of every module; all tests, with the race
-#                     detector but for what takes it too long or starts no goroutine, fuzz
-#                     seeds among them;
+#                     gofmt, vet, tidy and build of every module; all tests of the root module,
+#                     with the race detector but for what takes it too long or starts no goroutine,
+#                     fuzz seeds among them; those of other modules without it, and with -short;
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
-#   ./check.sh all    also long tests of the papers' experiments, of releases and of the example in
+#   ./check.sh all    also the race detector over programs and whole fleets; long tests: processes
+#                     that are killed, the papers' experiments, releases, the example in
 #                     a browser; whether tests compile for Windows and macOS; golden vectors
 #                     under qemu on arm64, arm v6 and v7, riscv64 and s390x, their disassembly;
 #                     more of the simulator's seeds; a run that mixes architectures, whole runs
@@ -28,9 +29,10 @@
 #                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
 #                     the site of docs, looked at in Chromium.
 #
-# A test that the race detector makes minutes of looks at testing.Short, or is in a file
-# that is built without race, and so are those of programs that run others. Such tests, which
-# testing/cmd/unraced finds, run twice: in small with the detector, in full without.
+# A test that takes minutes, by itself or by the race detector, looks at testing.Short, or is in a
+# file that is built without race, and so are those of programs that run others. Where tests run
+# with the detector, such tests, which testing/cmd/unraced finds, run twice: in small with it, in
+# full without.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -295,26 +297,34 @@ package() {
 	PYTHONDONTWRITEBYTECODE=1 "$interpreter" -m pytest -q -p no:cacheprovider
 }
 
+# tests DIR: the tests of a module, for the mode. The detector is worth its time where goroutines
+# meet: devices, the coordinator and their bus are all in the root module. What other modules do
+# with these, programs and whole fleets, it sees in all.
+tests() {
+	if [[ " ${small[*]} " == *" $1 "* ]]; then
+		add "tests of $1, not raced" unraced "$1" "${size[@]}"
+	elif [ "$1" = . ] || [ "$mode" = all ]; then
+		add "tests of $1, raced" raced "$1"
+		add "long tests of $1, not raced" long "$1"
+	else
+		add "tests of $1, not raced" unraced "$1" "${size[@]}"
+	fi
+}
+
 # The whole check, its longest steps first, lest one runs alone at the end. What compiles the
 # same code is not begun at once.
 whole() {
-	local dir size=(-short)
+	local dir size=(-short) first=(testing . coordinator/zofl)
 	[ "$mode" != all ] || size=()
 	modules >"$work/modules"
-	add "tests of coordinator/zofl, raced" raced coordinator/zofl
-	add "long tests of testing, not raced" long testing
+	tests testing
+	tests .
 	add gofmt formatted
 	[ "$host" != amd64 ] || add "generated assembly" generated
 	while read -r dir; do add "tidy, vet, build $dir" module "$dir"; done <"$work/modules"
-	add "tests of testing, raced" raced testing
-	add "tests of ., raced" raced .
+	tests coordinator/zofl
 	while read -r dir; do
-		if [[ " ${small[*]} " == *" $dir "* ]]; then
-			add "tests of $dir, not raced" unraced "$dir" "${size[@]}"
-			continue
-		fi
-		[[ $dir =~ ^(coordinator/zofl|testing|\.)$ ]] || add "tests of $dir, raced" raced "$dir"
-		[ "$dir" = testing ] || add "long tests of $dir, not raced" long "$dir"
+		[[ " ${first[*]} " == *" $dir "* ]] || tests "$dir"
 	done <"$work/modules"
 	if [ "$host" = amd64 ] && grep -qsw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
 		# Where the compiler may fuse: without assembly all is the compiler's.
@@ -478,6 +488,9 @@ if [ "$mode" = all ]; then
 	python >/dev/null
 fi
 
+# No path of a folder is in what is compiled: another clone takes it from Go's cache.
+GOFLAGS="$(go env GOFLAGS) -trimpath"
+export GOFLAGS
 host=$(go env GOHOSTARCH)
 # What tests of kernels must have come to: see internal/isa/isatest.
 [ "$host" != amd64 ] || export ZOFL_ISA=${ZOFL_ISA:-avx2}

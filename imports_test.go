@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 		module + "/internal/codec", module + "/wire/compact", module + "/internal/dpnoise",
 		module + "/internal/half", module + "/internal/footprint", module + "/internal/grouping",
 		module + "/internal/perclass",
-		module + "/wire/secagg", module + "/internal/subjects",
+		module + "/wire/secagg", module + "/internal/subjects", module + "/internal/textfile",
 	},
 	"wire": {
 		module + "/prng", module + "/plan", module + "/wire/...", module + "/internal/codec",
@@ -122,9 +122,15 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",
 		module + "/coordinator/internal/presence", module + "/wire/survey", module + "/plan/dp",
 		module + "/coordinator/internal/logindex", module + "/coordinator/internal/contribution",
-		module + "/wire/deviceinfo",
+		module + "/coordinator/internal/cohort",
 	},
 	"coordinator/internal/quorum": {},
+	"coordinator/internal/cohort": {
+		module + "/plan", module + "/wire", module + "/wire/deviceinfo",
+		module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/policy",
+		module + "/coordinator/internal/presence",
+	},
 	// What the engine asks of policies, and which policies a plan has.
 	"coordinator/internal/policy": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -212,6 +218,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/presence", "coordinator/internal/secagg",
 		"coordinator/internal/contribution", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
+		"coordinator/internal/cohort",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {

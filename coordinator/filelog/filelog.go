@@ -32,20 +32,21 @@ import (
 // Invariant: offsets[n-1-s] is where the frame of record n begins, and size is where the next frame
 // will begin; s is the record after which the log begins, 0 unless it begins with a state.
 type Log struct {
-	fs     disk.FS
-	dir    string
-	lock   io.Closer
-	log    *tailFile
-	roster *rosterFile
-	epoch  uint64    // the largest that may be stored
-	first  wire.Hash // of record 1
-	base   *base     // nil: the log begins with record 1
-	seen   *seenFile
-	notes  []string          // what was found to be unfinished
-	left   string            // what was there besides records when the log was opened
-	fixed  bool              // the log is open to be read, and nothing is written
-	stored runlog.ObjectName // the vector that was put last
-	folder bool              // the folder of vectors is known to be there
+	fs      disk.FS
+	dir     string
+	lock    io.Closer
+	log     *tailFile
+	roster  *rosterFile
+	epoch   uint64    // the largest that may be stored
+	first   wire.Hash // of record 1
+	base    *base     // nil: the log begins with record 1
+	seen    *seenFile
+	notes   []string          // what was found to be unfinished
+	left    string            // what was there besides records when the log was opened
+	fixed   bool              // the log is open to be read, and nothing is written
+	stored  runlog.ObjectName // the vector that was put last
+	folder  bool              // the folder of vectors is known to be there
+	rescued rescued
 
 	decisions runlog.Decisions // that are stored
 
@@ -252,7 +253,10 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 	decoded, err := tail.Follow(record)
 	if err == nil {
-		err = f.log.append(appendFrame(nil, record))
+		err = f.unchanged()
+	}
+	if err == nil {
+		err = f.explain(f.log.append(appendFrame(nil, record)))
 	}
 	if err != nil {
 		return fmt.Errorf("log: append: %w", err)
@@ -330,7 +334,11 @@ func (f *Log) AddMembers(_ context.Context, ids []string) error {
 	if f.fixed {
 		return errFixed
 	}
-	if err := f.roster.add(f.first, ids); err != nil {
+	err := f.unchanged()
+	if err == nil {
+		err = f.roster.add(f.first, ids)
+	}
+	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil
@@ -341,7 +349,10 @@ func (f *Log) Retire(_ context.Context, id string) error {
 	if f.fixed {
 		return errFixed
 	}
-	err := f.roster.retire(f.first, id)
+	err := f.unchanged()
+	if err == nil {
+		err = f.roster.retire(f.first, id)
+	}
 	if err == nil || errors.Is(err, runlog.ErrNoMember) {
 		return err
 	}

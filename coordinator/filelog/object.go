@@ -40,8 +40,8 @@ func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) 
 	if f.stored == name {
 		return nil
 	}
-	var err error
-	if !f.folder {
+	err := f.unchanged()
+	if err == nil && !f.folder {
 		err = disk.MakeDir(f.fs, f.path("objects"))
 		f.folder = err == nil
 	}
@@ -52,6 +52,7 @@ func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) 
 		})
 	}
 	if err != nil {
+		f.folder = false // it may be gone
 		return fmt.Errorf("log: vector of record %d: %w", name.N, err)
 	}
 	f.stored = name
@@ -95,6 +96,9 @@ func (f *Log) readObject(name runlog.ObjectName) (data []byte, err error) {
 func (f *Log) KeepObjects(_ context.Context, n uint64, names []runlog.ObjectName) error {
 	if f.fixed {
 		return errFixed
+	}
+	if err := f.unchanged(); err != nil { // another log may be there
+		return fmt.Errorf("log: vectors: %w", err)
 	}
 	there, err := f.fs.ReadDir(f.path("objects"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ func (l *fileBook) story(d *disktest.Disk) {
 	l.begin()
 	l.append(l.next(0))
 	l.add("a", "b")
-	for _, fails := range []int{0, 1} { // the write, the sync
+	for _, fails := range []int{1, 2} { // the write, the sync
 		long := l.next(1300)
 		d.Fail(fails, 1, syscall.EIO)
 		l.append(long)

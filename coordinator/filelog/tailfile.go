@@ -18,10 +18,14 @@ import (
 // Invariants:
 //  1. The bytes before size are on the disk, whatever the page cache holds.
 //  2. Unless dirty, the file has no other bytes.
+//  3. Unless somebody else wrote to the file, its mark is mark. The zero mark is unknown.
 type tailFile struct {
 	file  disk.File
 	size  int64
 	dirty bool
+	reach int64 // if dirty, where the bytes end that were written here
+	mark  disk.Mark
+	idle  int // how often the mark was another one, and the bytes before size were the same
 }
 
 // openTail opens a file that begins with head. It makes the file if there is none, or if a crash
@@ -107,13 +111,31 @@ func (f *tailFile) settle(from, size int64) error {
 		return err
 	}
 	f.size, f.dirty = size, false
+	f.mark, err = f.file.Mark()
+	return err
+}
+
+// append writes b at the end and returns once it is on the disk, in the file that the path leads
+// to. After an error b may be there in part. The next append first cuts that part off and syncs:
+// otherwise a power cut could leave the new bytes followed by old ones. Call it only after the file
+// has been found unchanged.
+func (f *tailFile) append(b []byte) error {
+	err := f.put(b)
+	var bad error
+	f.mark, bad = f.file.Mark() // of what is there, also after an error
+	if err = errors.Join(err, bad); err != nil {
+		return err
+	}
+	if f.mark.Size != f.reach {
+		err = f.resized(f.mark.Size)
+		f.mark = disk.Mark{}
+		return err
+	}
+	f.size, f.dirty = f.reach, false
 	return nil
 }
 
-// append writes b at the end and returns once it is on the disk. After an error b may be there in
-// part. The next append first cuts that part off and syncs: otherwise a power cut could leave the
-// new bytes followed by old ones.
-func (f *tailFile) append(b []byte) error {
+func (f *tailFile) put(b []byte) error {
 	if f.dirty {
 		if err := f.file.Truncate(f.size); err != nil {
 			return err
@@ -122,16 +144,11 @@ func (f *tailFile) append(b []byte) error {
 			return err
 		}
 	}
-	f.dirty = true
+	f.dirty, f.reach = true, f.size+int64(len(b))
 	if _, err := f.file.WriteAt(b, f.size); err != nil {
 		return err
 	}
-	if err := f.file.Sync(); err != nil {
-		return err
-	}
-	f.dirty = false
-	f.size += int64(len(b))
-	return nil
+	return f.file.Sync()
 }
 
 // readAt fills b from off on. It returns fewer bytes only at the end of the file.

@@ -86,7 +86,7 @@ func read(file string) (last float64, c changes, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	for i, line := range strings.Fields(string(text)) {
+	for i, line := range strings.Fields(strings.TrimPrefix(string(text), "\ufeff")) {
 		reading, err := strconv.ParseFloat(line, 64)
 		if err != nil {
 			return 0, nil, fmt.Errorf("%s: reading %d: %w", file, i+1, err)

@@ -10,6 +10,7 @@ import (
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"1\n2\n3\n4\n5\n6\n": "",
+		"\ufeff1 2 3 4 5 6":  "",
 		"1 2 3 4 5 five":     "reading 6: strconv.ParseFloat",
 		"":                   "no change after reading 5: record more",
 		"1 2 3 4 5 5 5":      "no change after reading 5: record more",

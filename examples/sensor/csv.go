@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/zofl/zofl/examples/sensor/internal/config"
@@ -22,6 +23,7 @@ type sheet struct {
 	clock   *clock
 	stride  int64 // see skip
 	pause   func(ctx context.Context, d time.Duration) error
+	fresh   bool      // the next row is the first of its file
 	last    time.Time // time of the previous row, for a replay
 	bad     bool      // a row that could not be read was logged
 }
@@ -85,19 +87,27 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 	}
 }
 
-// parse reads a line. ok is false if the line has no reading.
+// parse reads a line. ok is false if the line has no reading. One that begins with # is a comment,
+// or a header.
 func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
-	if first || s.columns == nil {
-		header, err := readHeader(line, s.cfg)
+	s.fresh = s.fresh || first
+	text, comment := uncommented(line)
+	if s.fresh || s.columns == nil {
+		header, err := readHeader(text, s.cfg)
+		s.fresh = comment && err != nil
 		if err == nil {
 			s.columns = header
+			s.columns.odd = s.numberless
 			s.missing()
 			return r, false, nil
 		}
-		if s.columns == nil {
+		if s.columns == nil && !comment {
 			return r, false, s.headless(err)
 		}
 		// A logger that begins a new file may omit the header: keep the old columns.
+	}
+	if comment {
+		return r, false, nil
 	}
 	r, err = s.columns.row(line)
 	if err != nil && !s.bad {
@@ -106,6 +116,16 @@ func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 		s.bad = true
 	}
 	return r, err == nil, nil
+}
+
+// uncommented returns a line without the # with which it begins, and whether it begins so.
+func uncommented(line string) (string, bool) {
+	plain := strings.TrimPrefix(line, "\ufeff")
+	rest, comment := strings.CutPrefix(strings.TrimLeft(plain, ` "`), "#")
+	if !comment {
+		return plain, false
+	}
+	return strings.TrimSpace(rest), true
 }
 
 // headless ends a replay. A growing file may still get a header: the present one may be
@@ -133,6 +153,13 @@ func (s *sheet) missing() {
 				"channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
 		}
 	}
+}
+
+// numberless logs that a channel's first value is not a number.
+func (s *sheet) numberless(channel int, value string) {
+	s.log.Warn("a column has had no number yet: write 20.5, or 20,5 where ; separates columns",
+		"file", s.cfg.Source.Path, "channel", s.cfg.Channels[channel].Name,
+		"column", s.cfg.Channels[channel].From, "value", brief(value))
 }
 
 // send sends a reading, for a replay when its time has come.

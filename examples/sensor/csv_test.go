@@ -18,13 +18,22 @@ func TestRows(t *testing.T) {
 	cfg := configOf(t, "channel = humidity from=rh factor=0.5")
 	for _, c := range []struct{ header, row, want string }{
 		{"time,temperature,rh", "2026-01-31T12:00:00Z,20.5,80", "1769860800 20.5 40"},
-		{"\ufeffrh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
+		{"rh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
 		{"time\ttemperature", "1769860800.5\t-3e1", "1769860800.5 -30 NaN"},
 		{"time,temperature,rh", "1769860800,,nan", "1769860800 NaN NaN"},
 		{"time,temperature,rh", "1769860800", "1769860800 NaN NaN"},
 		{"time,temperature,rh", "yesterday,20,80", `time "yesterday"`},
 		{"time,temperature,rh", "9e99,20,80", `time "9e99"`},
 		{"rh,temperature,time", "80,20", "2 columns"},
+		{"time;temperature;rh", "1769860800;-20,5;1.013,25", "1769860800 -20.5 506.625"},
+		{"time;temperature;rh", "1769860800,5;+1,5e1;80.5", "1769860800.5 15 40.25"},
+		{"time;temperature;rh", "1769860800;20,5,5;1.01,5", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "1769860800,20,50,80,25", "5 columns, and the header names 3"},
+		{"time,temperature,rh", "1769860800,20,80,,", "1769860800 20 40"},
+		{"time,note,temperature,rh", `1769860800,"wet, cold",20,80`, "1769860800 20 40"},
+		{"time,temperature,rh", `1769860800,"20,5",80`, "1769860800 NaN 40"},
+		{"time,temperature,rh", `1769860800,20",80`, "1769860800 20 40"},
+		{"\xff\xfet\x00i\x00m\x00e\x00", "", "UTF-16"},
 		{"date,temperature", "", `set time`},
 	} {
 		got := ""
@@ -100,6 +109,55 @@ func TestFileWithoutChannel(t *testing.T) {
 	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil ||
 		!strings.Contains(err.Error(), "set time") {
 		t.Errorf("%v, want an error that says what to set", err)
+	}
+}
+
+// TestNumberlessColumn: a column of which no value can be read as a number is told once, with the
+// first value. A value that is missing now and then is not.
+func TestNumberlessColumn(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		told int
+	}{
+		{"time\ttemperature\n0\t20,00\n60\t20,50\n", 1},
+		{"time,temperature\n0,20 °C\n60,21 °C\n", 1},
+		{"time,temperature\n0,\"20,00\"\n60,20\n", 1},
+		{"time,temperature\n0,\n60,20\n120,off\n", 0},
+		{"time;temperature\n0;20,00\n60;off\n", 0},
+		{"time,temperature\n0,nan\n", 0},
+	} {
+		got, _, told, err := replayed(t, c.text)
+		if err != nil || len(got) < 1 || strings.Count(told, "no number yet") != c.told ||
+			c.told > 0 && !strings.Contains(told, "20") {
+			t.Errorf("%q: %d readings, told %q, error %v", c.text, len(got), told, err)
+		}
+	}
+}
+
+// TestDecimalCommasAmongCommas: a number with a decimal comma, where commas separate columns, would
+// be two values. The row is told, and none of them is taken for the whole.
+func TestDecimalCommasAmongCommas(t *testing.T) {
+	got, _, told, err := replayed(t, "time,temperature\n0,20,50\n60,21,50\n")
+	if err != nil || len(got) != 0 || strings.Count(told, "put ; between columns") != 1 {
+		t.Errorf("%v, told %q, error %v", got, told, err)
+	}
+}
+
+// TestComments: lines that begin with # are no rows, and a header may begin so.
+func TestComments(t *testing.T) {
+	s := newSheet(configOf(t), quiet, newStation(configOf(t)))
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"\ufeff# made by a logger", true, false}, {"time,temperature", false, false},
+		{"0,1", false, true}, {"# restarted", false, false}, {"60,2", false, true},
+		{"# another file", true, false},
+		{"temperature,time", false, false}, {"3,120", false, true},
+		{"\ufeff# time,temperature", true, false}, {"180,4", false, true}} {
+		r, ok, err := s.parse(line.text, line.first)
+		if err != nil || ok != line.ok || ok && r.values[0] != float64(r.time.Unix()/60+1) {
+			t.Errorf("%q: %v %v %v", line.text, r, ok, err)
+		}
 	}
 }
 

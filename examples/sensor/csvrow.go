@@ -11,13 +11,15 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// A columns says where a CSV row has the time and the channels. Fields contain no
-// separators.
+// A columns says where a CSV row has the time and the channels.
 type columns struct {
 	separator string
+	width     int
 	time      int
 	channels  []int // -1: the file does not have the channel
 	factors   []float64
+	heard     []bool                      // a channel had a number, or odd was called
+	odd       func(channel int, v string) // a first value is not a number; nil: nobody asks
 }
 
 // readHeader finds the columns by name.
@@ -28,21 +30,44 @@ func readHeader(line string, cfg *config.Config) (*columns, error) {
 	} else if !strings.Contains(line, ",") && strings.Contains(line, "\t") {
 		h.separator = "\t"
 	}
-	names := h.split(strings.TrimPrefix(line, "\ufeff"))
+	names := h.split(line)
+	h.width = len(names)
 	if h.time = slices.Index(names, cfg.Source.Time); h.time < 0 {
 		return nil, &config.FieldError{Field: "source", Value: "time=" + cfg.Source.Time,
 			Remedy: "the header has no such column: " + strconv.Quote(brief(line)) +
-				": set time to the name of the one with the time"}
+				": " + timeless(line)}
 	}
 	for _, c := range cfg.Channels {
 		h.channels = append(h.channels, slices.Index(names, c.From))
 		h.factors = append(h.factors, c.Factor)
 	}
+	h.heard = make([]bool, len(h.channels))
 	return h, nil
 }
 
+// timeless says what to do about a header without the time.
+func timeless(line string) string {
+	if strings.HasPrefix(line, "\xff\xfe") || strings.HasPrefix(line, "\xfe\xff") ||
+		strings.Contains(line, "\x00") {
+		return "its text is UTF-16: save it as CSV in UTF-8"
+	}
+	return "set time to the name of the one with the time"
+}
+
+// split returns the fields of a line. Separators within quotation marks are text, if each mark has
+// its second.
 func (h *columns) split(line string) []string {
-	parts := strings.Split(line, h.separator)
+	var parts []string
+	begin, quoted, paired := 0, false, strings.Count(line, `"`)%2 == 0
+	for i := range len(line) {
+		switch {
+		case line[i] == '"' && paired:
+			quoted = !quoted
+		case line[i] == h.separator[0] && !quoted:
+			parts, begin = append(parts, line[begin:i]), i+1
+		}
+	}
+	parts = append(parts, line[begin:])
 	for i, p := range parts {
 		parts[i] = strings.Trim(strings.TrimSpace(p), `"`)
 	}
@@ -55,6 +80,10 @@ func (h *columns) row(line string) (reading, error) {
 	if h.time >= len(parts) {
 		return reading{}, fmt.Errorf("%d columns, none with the time", len(parts))
 	}
+	if h.crowded(parts) {
+		return reading{}, fmt.Errorf("%d columns, and the header names %d: write numbers as 20.5, or "+
+			"put ; between columns if they have commas", len(parts), h.width)
+	}
 	at, err := parseTime(parts[h.time])
 	if err != nil {
 		return reading{}, err
@@ -63,12 +92,52 @@ func (h *columns) row(line string) (reading, error) {
 	for c, column := range h.channels {
 		r.values[c] = math.NaN()
 		if column >= 0 && column < len(parts) {
-			if v, err := strconv.ParseFloat(parts[column], 64); err == nil {
-				r.values[c] = v * h.factors[c]
-			}
+			r.values[c] = h.number(c, parts[column]) * h.factors[c]
 		}
 	}
 	return r, nil
+}
+
+// crowded says whether a row has values for which the header has no name: as those after a decimal
+// comma, where commas separate columns.
+func (h *columns) crowded(parts []string) bool {
+	for _, p := range parts[min(h.width, len(parts)):] {
+		if p != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// number reads a channel's value. One that is not a number is missing.
+func (h *columns) number(channel int, text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil && h.separator == ";" {
+		v, err = decimalComma(text)
+	}
+	switch {
+	case err == nil:
+		h.heard[channel] = true
+		return v
+	case text != "" && !h.heard[channel] && h.odd != nil:
+		h.heard[channel] = true
+		h.odd(channel, text)
+	}
+	return math.NaN()
+}
+
+// decimalComma reads a number as much of Europe writes it: 1.013,25.
+func decimalComma(text string) (float64, error) {
+	whole, part, _ := strings.Cut(text, ",")
+	if groups := strings.Split(whole, "."); len(groups) > 1 {
+		for _, g := range groups[1:] {
+			if len(g) != 3 {
+				return 0, strconv.ErrSyntax
+			}
+		}
+		whole = strings.Join(groups, "")
+	}
+	return strconv.ParseFloat(whole+"."+part, 64)
 }
 
 // lastTime, in Unix seconds, is about as far as 64 bits of nanoseconds reach.
@@ -80,7 +149,8 @@ func parseTime(s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) < lastTime {
+	if f, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64); err == nil &&
+		math.Abs(f) < lastTime {
 		whole, part := math.Modf(f)
 		return time.Unix(int64(whole), int64(part*1e9)), nil
 	}

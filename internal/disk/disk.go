@@ -47,11 +47,24 @@ type File interface {
 	// store them, write them again.
 	Sync() error
 	Size() (int64, error)
+	// Mark looks up the path by which the file was opened. The error matches [fs.ErrNotExist] if it
+	// leads to no file now, and [ErrReplaced] if it leads to another one.
+	Mark() (Mark, error)
 	io.Closer
+}
+
+// A Mark is another one after a process has written to the file or has cut it. Two changes within
+// a tick of the file system's clock, some milliseconds, may leave the same one.
+type Mark struct {
+	Size    int64
+	Changed int64 // the time of the last change, in nanoseconds
 }
 
 // ErrLocked: the file is locked, by this process or another.
 var ErrLocked = errors.New("locked")
+
+// ErrReplaced: the path by which a file was opened leads to another file.
+var ErrReplaced = errors.New("another file has its name")
 
 // OS is the file system of the operating system.
 var OS FS = system{}

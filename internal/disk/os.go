@@ -18,7 +18,7 @@ func (system) Open(path string, flag int) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return file{f}, nil
+	return &file{File: f}, nil
 }
 
 func (system) ReadDir(path string) ([]string, error) {
@@ -33,12 +33,30 @@ func (system) ReadDir(path string) ([]string, error) {
 	return names, nil
 }
 
-type file struct{ *os.File }
+// A file is an open file. One goroutine at a time calls Mark.
+type file struct {
+	*os.File
+	own os.FileInfo // which file it is, once Mark has looked
+}
 
-func (f file) Size() (int64, error) {
+func (f *file) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+func (f *file) Mark() (Mark, error) {
+	info, err := os.Stat(f.Name())
+	if err == nil && f.own == nil {
+		f.own, err = f.Stat()
+	}
+	switch {
+	case err != nil:
+		return Mark{}, err
+	case !os.SameFile(info, f.own):
+		return Mark{}, &os.PathError{Op: "stat", Path: f.Name(), Err: ErrReplaced}
+	}
+	return Mark{Size: info.Size(), Changed: info.ModTime().UnixNano()}, nil
 }

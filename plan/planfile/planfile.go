@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/valid"
 )
@@ -44,10 +45,11 @@ func Read(r io.Reader) (*plan.Plan, error) {
 	return p, nil
 }
 
-// Parse reads a plan file without a look at whether the plan can run.
+// Parse reads a plan file without a look at whether the plan can run. The file may have comments,
+// which are //, /* */ and #, and a byte-order mark.
 func Parse(b []byte) (*plan.Plan, error) {
 	p := &plan.Plan{}
-	if err := json.Unmarshal(b, (*Plan)(p)); err != nil {
+	if err := json.Unmarshal(textfile.JSON(b), (*Plan)(p)); err != nil {
 		if fault := (*plan.Error)(nil); errors.As(err, &fault) {
 			return nil, fault
 		}

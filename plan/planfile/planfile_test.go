@@ -155,6 +155,11 @@ func TestRead(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, testPlan(t)) {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	edited := "\ufeff// for the kitchen\n" + strings.Replace(string(b), "{", "{ /* ours */", 1) + "# x"
+	if got, err := planfile.Read(strings.NewReader(edited)); err != nil ||
+		!reflect.DeepEqual(got, testPlan(t)) {
+		t.Errorf("with a mark and comments: got %+v, %v", got, err)
+	}
 	faults := map[string]string{
 		`{`: "plan: unexpected", `{"mu":true}`: "plan: mu = true: ", `{}`: "plan: scheme = 0: ",
 	}

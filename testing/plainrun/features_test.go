@@ -58,7 +58,7 @@ var features = []feature{
 	{"a network", never, []string{"coordinator/internal/keepalive"}},
 	{"several coordinators", never, []string{"coordinator/internal/leader", "internal/leader"}},
 	{"gradients", never, []string{"client/internal/directional"}},
-	{"plan files", never, []string{"plan/planfile"}},
+	{"plan files", never, []string{"plan/planfile", "internal/textfile"}},
 	{"refusals", never, []string{"plan/plancheck"}},
 }
 
@@ -69,7 +69,7 @@ var core = []string{
 	"client/internal/probe", "client/internal/retry", "client/objective", "client/replica",
 	"client/replica/internal/layout", "client/replica/internal/server", "coordinator", "plan",
 	"coordinator/internal/aggregate", "coordinator/internal/logindex", "coordinator/internal/presence",
-	"coordinator/internal/engine",
+	"coordinator/internal/engine", "coordinator/internal/cohort",
 	"coordinator/internal/gather", "coordinator/internal/contribution",
 	"coordinator/internal/policies",
 	"coordinator/internal/median", "coordinator/internal/quorum", "coordinator/internal/ratelimit",

@@ -14,10 +14,11 @@ const credsLine = "zofl coordinator "
 func (k Keys) CredsLine() string { return credsLine + k.String() }
 
 // KeysIn returns the keys that a creds file names, or nil if it names none. The error matches
-// [ErrKey].
+// [ErrKey]. What follows a # in that line is a comment.
 func KeysIn(creds string) (Keys, error) {
-	for line := range strings.Lines(creds) {
+	for line := range strings.Lines(strings.TrimPrefix(creds, "\ufeff")) {
 		if text, ok := strings.CutPrefix(line, credsLine); ok {
+			text, _, _ = strings.Cut(text, "#")
 			keys, err := ParseKeys(strings.TrimSpace(text))
 			if err != nil {
 				return nil, fmt.Errorf("line %q: %w", credsLine, err)

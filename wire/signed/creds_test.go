@@ -12,9 +12,11 @@ import (
 func TestCreds(t *testing.T) {
 	keys := signed.Keys{signer(t, 1).Key(), signer(t, 2).Key()}
 	file := "-----BEGIN CERTIFICATE-----\nzofl\n-----END CERTIFICATE-----\n"
-	got, err := signed.KeysIn(file + keys.CredsLine() + "\r\nmore\n")
-	if err != nil || got.String() != keys.String() {
-		t.Errorf("%v, %v", got, err)
+	for _, text := range []string{file + keys.CredsLine() + "\r\nmore\n",
+		"\ufeff" + keys.CredsLine(), keys.CredsLine() + " # of May\n" + file} {
+		if got, err := signed.KeysIn(text); err != nil || got.String() != keys.String() {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
 	}
 	if got, err := signed.KeysIn(file); got != nil || err != nil {
 		t.Errorf("without: %v, %v", got, err)

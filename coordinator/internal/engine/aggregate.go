@@ -27,7 +27,7 @@ func (c *Core) prepare() {
 
 // isRoot says whether the operator trusts a member.
 func (c *Core) isRoot(slot uint32) bool {
-	return slices.Contains(c.Plan.Roots, c.cohort.roster.IDs[slot])
+	return slices.Contains(c.Plan.Roots, c.cohort.Roster.IDs[slot])
 }
 
 // take counts a contribution. Its numbers are in c.item. control is the record of its control
@@ -44,7 +44,7 @@ func (c *Core) body() *wire.Round {
 	contributors, _ := c.counts()
 	body := &wire.Round{
 		Round:         c.Rounds + 1,
-		Attempt:       r.attempt,
+		Attempt:       c.cohort.Attempt.Number,
 		StepSize:      r.step,
 		Factor:        r.factor,
 		Perturbations: r.perturbations,

@@ -23,7 +23,7 @@ func BenchmarkRecord(b *testing.B) {
 			c := newTestCore(b, plan, devices)
 			rng := rand.New(rand.NewPCG(1, 1))
 			for d := range devices - 1 {
-				c.Step(1, Input{Kind: InReply, ID: c.cohort.roster.IDs[d],
+				c.Step(1, Input{Kind: InReply, ID: c.cohort.Roster.IDs[d],
 					Frame: contributionOf(c, d, rng)})
 			}
 			for b.Loop() {

@@ -24,8 +24,10 @@ func (c *Core) announce() {
 	switch {
 	case c.announcer.last == 0 || c.announcer.last == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
-		if m, few := c.missing(); few && c.announcer.last == a.N && a.State == wire.Open {
-			a.Rest = c.tail(c.votes.reference, m, true)
+		if c.announcer.last == a.N && a.State == wire.Open {
+			if m, few := c.cohort.Missing(); few {
+				a.Rest = c.tail(c.votes.reference, m, true)
+			}
 		}
 	case a.N > c.votes.refersTo:
 		a.Rest = c.tail(wire.Reference{}, nil, false)
@@ -50,9 +52,9 @@ func (c *Core) head() wire.Announcement {
 		Rest:          c.tail(c.votes.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
-		Attempt:       c.round.attempt,
+		Attempt:       c.cohort.Attempt.Number,
 		Epoch:         c.epoch,
-		Cohort:        c.round.cohort,
+		Cohort:        c.cohort.Attempt.Cohort,
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
@@ -76,8 +78,7 @@ func (c *Core) head() wire.Announcement {
 // announceClosed announces that no round is open, and why.
 func (c *Core) announceClosed() {
 	if !c.round.open {
-		// Evaluators are drawn from this cohort. No attempt asks it.
-		c.round.attempt, c.round.cohort = 0, c.draw(0)
+		c.cohort.Idle(c.now)
 	}
 	c.announce()
 }

@@ -61,7 +61,7 @@ func (r *cohortRun) join(names ...string) {
 // whom returns the devices that the open attempt asks, ascending.
 func (r *cohortRun) whom() (list []int) {
 	for i, id := range ids(cohortMembers) {
-		if m, ok := r.cohort.member(id); ok && r.asked(r.round.current(), m) {
+		if m, ok := r.cohort.Member(id); ok && r.cohort.Asks(m) {
 			list = append(list, i)
 		}
 	}
@@ -133,8 +133,8 @@ func TestSecondPhaseFollowsTheAttempts(t *testing.T) {
 	r.answer(first[0])
 	r.Step(r.round.deadline, Input{Kind: InTick})
 	second := r.whom()
-	if r.round.attempt != 1 || len(second) <= len(first) {
-		t.Fatalf("attempt %d asks %v after %v", r.round.attempt, second, first)
+	if r.cohort.Attempt.Number != 1 || len(second) <= len(first) {
+		t.Fatalf("attempt %d asks %v after %v", r.cohort.Attempt.Number, second, first)
 	}
 	r.answer(second...)
 	r.close()
@@ -142,12 +142,12 @@ func TestSecondPhaseFollowsTheAttempts(t *testing.T) {
 		t.Errorf("attempt 0 asks %v, phase 1 asked %v", got, first)
 	}
 	r.Step(r.round.deadline, Input{Kind: InTick})
-	if got := r.whom(); r.round.attempt != 1 || !slices.Equal(got, second) {
-		t.Errorf("attempt %d asks %v, phase 1 asked %v", r.round.attempt, got, second)
+	if got := r.whom(); r.cohort.Attempt.Number != 1 || !slices.Equal(got, second) {
+		t.Errorf("attempt %d asks %v, phase 1 asked %v", r.cohort.Attempt.Number, got, second)
 	}
 	r.Step(r.round.deadline, Input{Kind: InTick})
-	if got := r.whom(); r.round.attempt != 2 || len(got) <= len(second) {
-		t.Errorf("attempt %d asks %v after %v", r.round.attempt, got, second)
+	if got := r.whom(); r.cohort.Attempt.Number != 2 || len(got) <= len(second) {
+		t.Errorf("attempt %d asks %v after %v", r.cohort.Attempt.Number, got, second)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestOpenRosterKeepsTheCohort(t *testing.T) {
 	r := newCohortRun(t, "cohort=round", "roster=open")
 	drawn := func() (list []int) {
 		for i, id := range ids(200) {
-			if r.asked(r.round.current(), gather.Member{ID: id}) {
+			if r.cohort.Asks(gather.Member{ID: id}) {
 				list = append(list, i)
 			}
 		}

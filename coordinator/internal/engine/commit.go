@@ -55,7 +55,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	if err != nil {
 		return r, err
 	}
-	c.prev = prev
+	c.cohort.Moved(prev)
 	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
 	c.vectors.moved(&r, c.transport)
 	c.Remember(record, c.Hash.Tip())
@@ -66,7 +66,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 		c.chain.Note(c.First, record)
 	}
 	c.next.stored()
-	c.round.open, c.round.kept = false, nil
+	c.round.open = false
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -122,8 +122,8 @@ func (c *Core) readAgain() error {
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
 // does not: its devices joined its predecessor.
 func (c *Core) waiting() bool {
-	if c.Rounds > 0 || c.cohort.roster.Open && (c.life.restarted || c.cohort.roster.Waiting == nil) {
+	if c.Rounds > 0 || c.cohort.Roster.Open && (c.life.restarted || c.cohort.Roster.Waiting == nil) {
 		return false
 	}
-	return c.cohort.roster.Joined() < int(c.Plan.Members)
+	return c.cohort.Roster.Joined() < int(c.Plan.Members)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
+	"github.com/zofl/zofl/coordinator/internal/cohort"
 	"github.com/zofl/zofl/coordinator/internal/digests"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/logindex"
@@ -117,17 +118,17 @@ const (
 type Core struct {
 	runlog.Position
 	logindex.Archive
-	prev    wire.Tip // of record n-1
-	epoch   uint64   // of this coordinator
-	now     uint64   // milliseconds
-	life    life
-	halt    halt
-	claims  claims
+	epoch  uint64 // of this coordinator
+	now    uint64 // milliseconds
+	life   life
+	halt   halt
+	claims claims
+
 	decided decided
 
 	transport transport // what a contribution is
 	policy    policy.Set
-	cohort    cohort                 // whom to ask, and whom to wait for
+	cohort    cohort.Cohort          // whom to ask, and whom to wait for
 	round     round                  // the next record, while it collects
 	chain     aggregate.Chain        // what the record makes of contributions
 	item      aggregate.Contribution // the current one
@@ -220,12 +221,21 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if c.cohort, err = newCohort(&c.Plan, h); err != nil {
+	if err = c.meet(h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.lateWork.Past = gather.NewPast(!c.cohort.roster.Open)
-	c.loadRetired(h.Retired)
+	c.lateWork.Past = gather.NewPast(!c.cohort.Roster.Open)
 	return c, nil
+}
+
+// meet makes the cohort from what the log has of members.
+func (c *Core) meet(h *History) (err error) {
+	begun := c.Rounds > 0 || c.Point.N > 0
+	if c.Plan.Roster == plan.ListedRoster && begun && len(h.Members) == 0 && h.Base == nil {
+		return fmt.Errorf("roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
+	}
+	c.cohort, err = cohort.New(&c.Position, h.Members, h.Retired, &c.policy)
+	return err
 }
 
 // checkPlan compares the configured plan with record 1.

@@ -176,7 +176,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	for range 500 {
 		reply() // makes room for all slots
 	}
-	c.cohort.answers.Given = append(make([]uint32, 0, devices), c.cohort.answers.Given...)
+	c.cohort.Answers.Given = append(make([]uint32, 0, devices), c.cohort.Answers.Given...)
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
@@ -207,7 +207,7 @@ func TestOpenRosterIsBounded(t *testing.T) {
 	for _, id := range ids(5000) {
 		c.Step(1, Input{Kind: InReply, ID: id, Frame: frame})
 	}
-	if got, most := len(c.cohort.answers.IDs), 4*4+1024+1; got > most {
+	if got, most := len(c.cohort.Answers.IDs), 4*4+1024+1; got > most {
 		t.Errorf("%d ids are remembered, want at most %d", got, most)
 	}
 	if c.counters.Overflow == 0 {
@@ -230,12 +230,13 @@ func TestFewOfRosterAreThere(t *testing.T) {
 		}
 		now = c.round.deadline
 	}
-	if c.phase() != appending || c.round.attempt > 4 {
-		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase(), c.round.attempt, c.why())
+	if c.phase() != appending || c.cohort.Attempt.Number > 4 {
+		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase(),
+			c.cohort.Attempt.Number, c.why())
 	}
 	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members,
 		1 << 31: members} {
-		if got := c.draw(attempt); got != (wire.Cohort{Sampled: want, Members: members}) {
+		if got := c.cohort.Draw(attempt, c.now); got != (wire.Cohort{Sampled: want, Members: members}) {
 			t.Errorf("attempt %d asks %+v, want %d of %d", attempt, got, want, members)
 		}
 	}
@@ -244,7 +245,7 @@ func TestFewOfRosterAreThere(t *testing.T) {
 func TestRosterFull(t *testing.T) {
 	plan := chaintest.Plan(t)
 	c := newTestCore(t, plan, 2)
-	c.cohort.most = 2
+	c.cohort.Most = 2
 	out := c.Step(1, Input{Kind: InJoin, ID: "late", Token: "t",
 		Frame: (&wire.JoinRequest{}).Append(nil)})
 	if len(out) != 2 || out[0].Kind != OutRespond || out[1].Event.Kind != report.JoinRefused {
@@ -254,7 +255,7 @@ func TestRosterFull(t *testing.T) {
 	if err != nil || reply.Status != wire.JoinFull || reply.Reason == "" {
 		t.Errorf("answer %+v, %v, want that the roster is full", reply, err)
 	}
-	if _, ok := c.cohort.roster.Find("late"); ok {
+	if _, ok := c.cohort.Roster.Find("late"); ok {
 		t.Error("the device that was refused is a member")
 	}
 }
@@ -359,10 +360,10 @@ func BenchmarkReply(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if i == devices-1 {
-			c.cohort.answers.Reset()
+			c.cohort.Answers.Reset()
 			c.chain.Open(aggregate.Shape{Scalars: 16, Perturbations: 16})
 			c.round.losses = c.round.losses[:0]
-			c.round.pending = devices
+			c.cohort.Pending = devices
 			i = 0
 		}
 		c.Step(1, Input{Kind: InReply, ID: names[i], Frame: frames[i]})

@@ -16,16 +16,16 @@ func (c *Core) Status() report.Status {
 		N:          c.N,
 		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
-		Members:    uint32(c.cohort.roster.Stored),
-		Present:    c.cohort.crowd.Present(),
+		Members:    uint32(c.cohort.Roster.Stored),
+		Present:    c.cohort.Crowd.Present(),
 		Waits:      c.waitsText(),
 		Loss:       c.watch.last,
 		Evaluation: c.evaluation.last,
 		Counters:   c.counters,
 		Uploads:    uint32(c.vectors.uploads.Count()),
 		Digests:    c.votes.Reports(),
-		SameID:     c.cohort.crowd.Twins(c.cohort.roster.IDs),
-		Unused:     c.cohort.crowd.UnusedOf(c.cohort.roster.IDs),
+		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
+		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
 		Unkept:     c.decided.unkept,
 	}
 	c.addPause(&s)
@@ -33,13 +33,13 @@ func (c *Core) Status() report.Status {
 		s.Privacy, s.Planned = dp.Spent(&c.Plan, c.N), dp.Planned(&c.Plan)
 	}
 	s.Counters.Evicted, s.Counters.Cut = c.vectors.uploads.Evicted, c.chain.Cuts()
-	if c.cohort.roster.Open {
-		s.Members = uint32(min(c.cohort.rate.Population, 1<<32-1))
+	if c.cohort.Roster.Open {
+		s.Members = uint32(min(c.cohort.Rate.Population, 1<<32-1))
 	}
 	if c.phase() == collecting {
-		s.Phase, s.Attempt, s.Survey = c.round.phase, c.round.attempt, c.round.survey
-		s.Asked, s.Contributions = c.cohort.members(c.round.cohort.Sampled), c.collected()
-		s.Declines = c.cohort.answers.Declines
+		s.Phase, s.Attempt, s.Survey = c.round.phase, c.cohort.Attempt.Number, c.round.survey
+		s.Asked, s.Contributions = c.cohort.Asked(), c.collected()
+		s.Declines = c.cohort.Answers.Declines
 	}
 	if r := c.votes.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}

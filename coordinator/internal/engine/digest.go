@@ -35,15 +35,10 @@ func (c *Core) beginDigests() {
 	}
 }
 
-// poll notes that an attempt asks for the digest of the last state, and how many present devices.
-func (c *Core) poll(a Attempt) {
-	n, devices := c.N, c.want()
-	if !c.cohort.roster.Open {
-		devices = a.Cohort.Sampled * uint64(c.cohort.crowd.Present()) / uint64(max(a.Cohort.Members, 1))
-	}
-	c.votes.Poll(n, devices, func(slot uint32, id string) bool {
-		return a.Asks(c.Plan.Run, slot, id)
-	})
+// poll notes that the attempt asks for the digest of the last state, and how many present devices.
+func (c *Core) poll() {
+	devices, asks := c.cohort.Poll()
+	c.votes.Poll(c.N, devices, asks)
 }
 
 // digestReport counts a device's digest.
@@ -73,6 +68,6 @@ func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 // witness says whether an id may only report digests: it is in Config.Witnesses and is not a
 // member.
 func (c *Core) witness(id string) bool {
-	_, member := c.cohort.roster.Slots[id]
+	_, member := c.cohort.Roster.Slots[id]
 	return !member && slices.Contains(c.votes.Witnesses, id)
 }

@@ -29,7 +29,7 @@ func (c *Core) observe() {
 // exploded says whether the model has left the range of numbers, after an attempt.
 func (c *Core) exploded() bool {
 	if c.Plan.Diverge == 0 || c.round.survey != survey.None ||
-		!c.watch.Exploded(c.round.declines[:], c.round.reachable) {
+		!c.watch.Exploded(c.cohort.Reasons[:], c.cohort.Reachable) {
 		return false
 	}
 	c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)

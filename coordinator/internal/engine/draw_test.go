@@ -62,8 +62,8 @@ func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 	}
 	d := drawn{sums: make([][]float64, 26), weights: make([]uint32, 26)}
 	for i, id := range ids(drawing) {
-		m, _ := c.cohort.member(id)
-		if i%3 != 2 && c.asked(c.round.current(), m) && d.contributors < c.Plan.Target {
+		m, _ := c.cohort.Member(id)
+		if i%3 != 2 && c.cohort.Asks(m) && d.contributors < c.Plan.Target {
 			d.reply(c, i, id)
 		}
 	}

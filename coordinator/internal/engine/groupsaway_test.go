@@ -53,19 +53,20 @@ func TestGroupsOfTheSilent(t *testing.T) {
 			s.step(goodbyeOf(s.c, ids(groupDevices)[slot]))
 		}
 	}
-	if s.c.round.attempt != 1 {
-		t.Fatalf("attempt %d, want the next one, as those that were asked left", s.c.round.attempt)
+	if s.c.cohort.Attempt.Number != 1 {
+		t.Fatalf("attempt %d, want the next one, as those that were asked left",
+			s.c.cohort.Attempt.Number)
 	}
 	for range 20 {
 		s.now, _ = s.c.Wake()
-		before := s.c.round.attempt
+		before := s.c.cohort.Attempt.Number
 		s.step(Input{Kind: InTick})
-		if after := s.c.round.attempt; after > before+1 {
+		if after := s.c.cohort.Attempt.Number; after > before+1 {
 			t.Fatalf("attempts %d to %d at once", before, after)
 		}
 	}
-	if s.c.cohort.crowd.Present() != 2 {
-		t.Fatalf("%d are present, want 2", s.c.cohort.crowd.Present())
+	if s.c.cohort.Crowd.Present() != 2 {
+		t.Fatalf("%d are present, want 2", s.c.cohort.Crowd.Present())
 	}
 	for group, slots := range s.named() {
 		for _, slot := range slots {
@@ -105,7 +106,7 @@ func TestGroupsOfTheLeft(t *testing.T) {
 func TestGroupsFindWhoIsBack(t *testing.T) {
 	s := newGroupStage(t)
 	lost := s.named()[0][0]
-	for s.c.cohort.crowd.Present() == groupDevices {
+	for s.c.cohort.Crowd.Present() == groupDevices {
 		if s.answerWithout(lost); s.c.phase() == collecting {
 			s.now = s.c.round.deadline
 			s.step(Input{Kind: InTick})
@@ -117,7 +118,7 @@ func TestGroupsFindWhoIsBack(t *testing.T) {
 		s.record() // it closed at once
 		if asked {
 			s.reply(lost, group)
-			if present := s.c.cohort.crowd.Present(); present != groupDevices {
+			if present := s.c.cohort.Crowd.Present(); present != groupDevices {
 				t.Errorf("%d are present after the silent one answered, want all", present)
 			}
 			return

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -39,7 +37,7 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	}
 	past.Counted.Set(m, gather.Contributed)
 	c.counters.Contributions++
-	c.contributed(m, past.N, false)
+	c.cohort.Took(m, past.N, false, c.now)
 	c.chain.Trim(m.Slot, c.item.Values)
 	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
 	c.lateWork.Waiting.Add(of, m.Slot, c.item.Values, c.chain.WeightOf(r.Weight), r.Loss)
@@ -55,7 +53,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.WrongTip
 	case !past.Asked(m):
 		return &c.counters.Unsampled
-	case past.Knows(m, c.cohort.roster.Stored):
+	case past.Knows(m, c.cohort.Roster.Stored):
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
@@ -78,7 +76,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	case c.transport.unsummed():
 		return c.lateWork.Waiting.Count < c.Plan.Target
 	}
-	return !c.cohort.roster.Open || !c.beyond(len(past.Counted.IDs))
+	return !c.cohort.Beyond(len(past.Counted.IDs))
 }
 
 // collected returns how many contributions count towards the target and the quorum.
@@ -104,13 +102,8 @@ func (c *Core) joinLate() {
 			c.round.losses = append(c.round.losses, loss)
 		}
 	})
-	n, attempts := c.N+1, slices.Clone(c.round.attempts)
-	asked := func(m gather.Member) bool {
-		return slices.ContainsFunc(attempts,
-			func(a Attempt) bool { return a.Asks(c.Plan.Run, m.Slot, m.ID) })
-	}
-	l.Past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
-		Scalars: c.round.scalars, Asked: asked}, &c.cohort.answers)
+	l.Past.Add(gather.PastRound{N: c.N + 1, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
+		Scalars: c.round.scalars, Asked: c.cohort.Everyone()}, &c.cohort.Answers)
 }
 
 // counts returns how many contributions the record that is being made counts, and their weight.

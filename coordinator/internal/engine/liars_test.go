@@ -47,7 +47,7 @@ func leagueRun(t *testing.T, claimBound float32, witnesses ...string) (wrong, ri
 			digest(id, 66)
 		}
 		for slot, id := range names[inLeague:] {
-			if c.round.cohort.Has(plan.Run, c.N+1, 0, uint32(inLeague+slot), id) {
+			if c.cohort.Attempt.Cohort.Has(plan.Run, c.N+1, 0, uint32(inLeague+slot), id) {
 				digest(id, 7)
 			}
 		}

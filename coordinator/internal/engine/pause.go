@@ -65,11 +65,11 @@ func (c *Core) resume() {
 	switch {
 	case c.halt.paused != nil:
 	case c.halt.shortage.Waits:
-		c.cohort.crowd.Pardon(c.now)
+		c.cohort.Crowd.Pardon(c.now)
 		c.announcer.on = false
 		c.endShortage()
 		c.round.tries = 0
-		c.openAttempt(c.round.attempt + 1)
+		c.openAttempt(c.cohort.Attempt.Number + 1)
 		return
 	default:
 		c.decideAgain()
@@ -93,7 +93,7 @@ func (c *Core) resume() {
 		c.commitRound()
 	case c.phase() == collecting:
 		c.round.tries = 0
-		c.openAttempt(c.round.attempt + 1)
+		c.openAttempt(c.cohort.Attempt.Number + 1)
 	default:
 		c.proceed()
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/cohort"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -28,17 +28,17 @@ func TestPresentAreAskedAlike(t *testing.T) {
 			c.Step(1, goodbyeOf(c, id))
 		}
 	}
-	if c.cohort.crowd.Present() != members-absent {
-		t.Fatalf("%d are present, want %d", c.cohort.crowd.Present(), members-absent)
+	if c.cohort.Crowd.Present() != members-absent {
+		t.Fatalf("%d are present, want %d", c.cohort.Crowd.Present(), members-absent)
 	}
 	var asked [members]float64
 	sum := 0.0
 	first := c.N
 	for n := range uint64(records) {
 		c.N = first + n
-		a := Attempt{Cohort: c.draw(0), Draw: c.N + 1}
+		a := cohort.Attempt{Cohort: c.cohort.Draw(0, c.now), Draw: c.N + 1}
 		for slot := range asked {
-			if !c.cohort.crowd.Members[slot].Absent() && c.asked(a, gather.Member{Slot: uint32(slot)}) {
+			if !c.cohort.Crowd.Members[slot].Absent() && a.Asks(plan.Run, uint32(slot), "") {
 				asked[slot]++
 				sum++
 			}
@@ -50,7 +50,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	share := sum / (members - absent) / records
 	sigma := math.Sqrt(records * share * (1 - share))
 	for slot, n := range asked {
-		if !c.cohort.crowd.Members[slot].Absent() && math.Abs(n-records*share) > 5*sigma {
+		if !c.cohort.Crowd.Members[slot].Absent() && math.Abs(n-records*share) > 5*sigma {
 			t.Errorf("slot %d was asked %g times, want %g", slot, n, records*share)
 		}
 	}
@@ -61,8 +61,8 @@ func TestRestartedWaitsOnce(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Quorum, plan.OverSample = 3, 3, 2, 1
 	c := newTestCore(t, plan, 3)
-	c.cohort.crowd = presence.Crowd{}
-	c.cohort.crowd.Grow(3, false)
+	c.cohort.Crowd = presence.Crowd{}
+	c.cohort.Crowd.Grow(3, false)
 	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
 		c.Step(1, Input{Kind: InReply, ID: ids(3)[i], Frame: frame})
 	}

@@ -12,8 +12,8 @@ import (
 func (c *Core) quorum() quorum.Quorum {
 	r := &c.round
 	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,
-		Waits: r.pending, Open: c.cohort.roster.Open, Short: c.halt.shortage.Waits,
-		Paused: c.halt.paused != nil}
+		Waits: c.cohort.Pending, Open: c.cohort.Roster.Open,
+		Short: c.halt.shortage.Waits, Paused: c.halt.paused != nil}
 	switch {
 	case c.stepping():
 		q.Step, q.Short = true, false

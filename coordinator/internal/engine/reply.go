@@ -12,10 +12,10 @@ import (
 // reply handles a device's reply.
 func (c *Core) reply(id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
-	m, ok := c.cohort.member(id)
+	m, ok := c.cohort.Member(id)
 	if err != nil {
 		c.counters.Malformed++
-		if ok && !c.cohort.roster.Open && c.quorum().Enough() {
+		if ok && !c.cohort.Roster.Open && c.quorum().Enough() {
 			c.excuse(m) // the reply of a device that floods us queues behind its own frames
 		}
 		return
@@ -33,8 +33,9 @@ func (c *Core) reply(id string, frame []byte) {
 	}
 	if !c.witness(id) {
 		c.heard(m)
-		c.redeem(m, &r)
-		c.same(m, presence.OfReply(&r, c.policy.Groups != nil), c.timely(r.N, r.Tip))
+		if c.cohort.Timely(r.N, r.Tip) { // a message about another state is no answer
+			c.timely(m, &r)
+		}
 	}
 	switch r.Kind {
 	case wire.Contribution:
@@ -48,6 +49,14 @@ func (c *Core) reply(id string, frame []byte) {
 	}
 }
 
+// timely notes a member's message about the open record or the record before.
+func (c *Core) timely(m gather.Member, r *wire.Reply) {
+	c.compare(m, presence.OfReply(r, c.policy.Groups != nil))
+	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
+		c.cohort.Redeem(m, r.N)
+	}
+}
+
 // contribution adds a device's scalars to the open round.
 func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 	if c.isLate(r) {
@@ -58,11 +67,11 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 	if !ok {
 		return
 	}
-	if c.cohort.contributed(m) {
+	if c.cohort.Contributed(m) {
 		c.again()
 		return
 	}
-	if c.named() && !c.policy.Groups.Counts(m.Slot, r.Rest) {
+	if c.cohort.Attempt.Named != nil && !c.policy.Groups.Counts(m.Slot, r.Rest) {
 		c.counters.WrongGroup++
 		return
 	}
@@ -76,9 +85,9 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		return
 	}
 	c.take(c.seat(m), r, control)
-	waited := c.waitsFor(m, current)
+	waited := c.cohort.Waits(m, current)
 	c.counted(m, r)
-	c.contributed(m, r.N, current)
+	c.cohort.Took(m, r.N, current, c.now)
 	c.answered(waited)
 }
 
@@ -94,7 +103,7 @@ func (c *Core) again() {
 
 // counted notes a contribution whose numbers were counted.
 func (c *Core) counted(m gather.Member, r *wire.Reply) {
-	c.cohort.answers.Set(m, gather.Contributed)
+	c.cohort.Answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
 	c.round.losses = append(c.round.losses, r.Loss)
 	if c.policy.Law != nil {
@@ -108,19 +117,14 @@ func (c *Core) decline(m gather.Member, r *wire.Reply) {
 	if !ok {
 		return
 	}
-	if c.cohort.answers.Of(m) != 0 {
+	if c.cohort.Answers.Of(m) != 0 {
 		c.again()
 		return
 	}
-	waited := c.waitsFor(m, current)
-	c.cohort.answers.Set(m, gather.Declined)
+	waited := c.cohort.Waits(m, current)
+	c.cohort.Declined(m, r.Reason)
 	c.counters.Declines++
-	if int(r.Reason) < len(c.round.declines) {
-		c.round.declines[r.Reason]++
-	} else {
-		c.round.declines[0]++
-	}
-	c.declined(m, r, current)
+	c.rests(m, r, current)
 	c.answered(waited)
 }
 
@@ -143,39 +147,27 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 		c.counters.Late++ // the round closes when the run is resumed
 		return false, false
 	}
-	attempts := c.round.attempts
-	for i := len(attempts) - 1; i >= 0; i-- {
-		if c.asked(attempts[i], m) {
-			return i == len(attempts)-1, c.hasRoom()
-		}
+	if current, ok = c.cohort.HasAsked(m); !ok {
+		c.counters.Unsampled++
+		return false, false
 	}
-	c.counters.Unsampled++
-	return false, false
+	return current, c.hasRoom()
 }
 
 // hasRoom bounds the memory that an open roster can take.
 func (c *Core) hasRoom() bool {
 	more := c.vectors.uploads.Faulty()
-	if c.cohort.roster.Open && c.beyond(len(c.cohort.answers.IDs)+more) {
+	if c.cohort.Beyond(len(c.cohort.Answers.IDs) + more) {
 		c.counters.Overflow++
 		return false
 	}
 	return true
 }
 
-// beyond says whether there are more answers than honest devices of an open roster could give.
-func (c *Core) beyond(answers int) bool { return uint64(answers) > 4*c.want()+1024 }
-
-// countLate counts an answer that came after its round closed, to estimate how many devices of an
-// open roster answer.
+// countLate counts an answer that came after its round closed.
 func (c *Core) countLate(m gather.Member, r *wire.Reply) {
-	k := &c.cohort
-	if !k.roster.Open || c.phase() != collecting || r.N != c.N || r.Tip != c.prev {
-		return
-	}
-	if k.late.Of(m) == 0 && !c.beyond(len(k.late.IDs)) {
-		k.late.Set(m, gather.Declined)
-		k.rate.Answers++
+	if c.phase() == collecting {
+		c.cohort.CountLate(m, r)
 	}
 }
 
@@ -196,13 +188,7 @@ func (c *Core) desk() *contribution.Checker {
 // answered closes the attempt if it has nothing more to wait for. waited says that the attempt
 // waited for the device that answered.
 func (c *Core) answered(waited bool) {
-	if c.cohort.roster.Open {
-		if c.round.attempt == 0 {
-			c.cohort.rate.Answers++
-		}
-	} else if waited {
-		c.round.pending--
-	}
+	c.cohort.Answered(waited)
 	switch c.quorum().Next() {
 	case quorum.Commit:
 		c.commitRound()

@@ -141,7 +141,7 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	c := s.c
 	c.Step(1, Input{Kind: InPause, Text: "lunch"})
 	s.send(s.values(nil))
-	if c.counters.Late != 0 || c.cohort.answers.Of(gather.Member{Slot: root}) != gather.Contributed {
+	if c.counters.Late != 0 || c.cohort.Answers.Of(gather.Member{Slot: root}) != gather.Contributed {
 		t.Errorf("the root is refused: %+v", c.counters)
 	}
 	if c.phase() != collecting {

@@ -21,12 +21,12 @@ func (c *Core) join(in Input) {
 	if c.N == 0 {
 		return // there is no plan to send yet; the device asks again
 	}
-	r := &c.cohort.roster
+	r := &c.cohort.Roster
 	slot, ok := r.Slots[in.ID]
 	member := ok && int(slot) < r.Stored
 	known, more, says := request.Known()
 	switch {
-	case member && c.cohort.crowd.Members[slot].Retired:
+	case member && c.cohort.Crowd.Members[slot].Retired:
 		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
 		return
 	case says && c.ahead(in.ID, &known):
@@ -50,9 +50,9 @@ func (c *Core) join(in Input) {
 		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, more)
 		c.welcome(in.Token, slot)
 		return
-	case !ok && len(r.IDs) >= c.cohort.most:
+	case !ok && len(r.IDs) >= c.cohort.Most:
 		c.refuse(in, wire.JoinFull, fmt.Sprintf("the roster has its %d members",
-			c.cohort.most))
+			c.cohort.Most))
 		return
 	case r.Apply(in.ID, in.Token):
 		c.emit(Output{Kind: OutMember, ID: in.ID})
@@ -61,16 +61,11 @@ func (c *Core) join(in Input) {
 
 // membersStored handles that the log has stored the next members, or could not.
 func (c *Core) membersStored(count int, err error) {
-	r := &c.cohort.roster
+	r := &c.cohort.Roster
 	if err == nil {
-		for i, id := range r.Store(count) {
+		for i, id := range c.cohort.Joined(count) {
 			members := r.Stored - count + i + 1
 			c.emitEvent(report.Event{Kind: report.Joined, ID: id, Members: uint32(members)})
-		}
-		c.cohort.answers.Grow(r.Stored)
-		c.cohort.crowd.Grow(r.Stored, true)
-		for slot := r.Stored - count; c.Rounds > 0 && slot < r.Stored; slot++ {
-			c.cohort.crowd.Doubt(uint32(slot))
 		}
 		c.returned()
 	} else {
@@ -95,8 +90,8 @@ func (c *Core) welcome(token string, slot uint32) {
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.First}
 	if c.announcer.on {
 		head := c.head()
-		if head.State == wire.Open && !c.cohort.roster.Open {
-			head.Rest = c.tail(c.votes.reference, c.lacks(slot), true)
+		if head.State == wire.Open && !c.cohort.Roster.Open {
+			head.Rest = c.tail(c.votes.reference, c.cohort.Lacks(slot), true)
 			c.round.calls++
 		}
 		if head.State == wire.Open {
@@ -105,14 +100,6 @@ func (c *Core) welcome(token string, slot uint32) {
 		reply.Announcement = head.Append(nil)
 	}
 	c.emit(Output{Kind: OutRespond, Token: token, Frame: reply.Append(nil)})
-}
-
-// lacks names a member if its answer to the open round has not arrived.
-func (c *Core) lacks(slot uint32) (m wire.Missing) {
-	if c.cohort.answers.Of(gather.Member{Slot: slot}) == 0 {
-		m, _ = wire.MissingOf([]uint32{slot})
-	}
-	return m
 }
 
 // refuse answers a device that may not join, or not now.

@@ -214,7 +214,8 @@ func TestMaskedSilent(t *testing.T) {
 		f.wait(f.c.round.closes - f.now)
 	}
 	if s := &f.c.halt.shortage; !s.Waits {
-		t.Fatalf("attempt %d asks the 4 that are present, quorum %d", f.c.round.attempt, plan.Quorum)
+		t.Fatalf("attempt %d asks the 4 that are present, quorum %d",
+			f.c.cohort.Attempt.Number, plan.Quorum)
 	}
 	f.wait(f.c.halt.shortage.RetryAt - f.now)
 	f.begin()
@@ -240,7 +241,7 @@ func TestMaskedVain(t *testing.T) {
 	for range 10 { // rounds that ask 25 devices at first, of which about 10 are present
 		f.begin()
 		if len(f.devices) < 10 {
-			t.Fatalf("attempt %d is of %d devices, quorum 10", f.c.round.attempt, len(f.devices))
+			t.Fatalf("attempt %d is of %d devices, quorum 10", f.c.cohort.Attempt.Number, len(f.devices))
 		}
 		for step := secagg.StepKeys; step < secagg.StepDone; step++ {
 			for device := range f.devices {
@@ -256,7 +257,7 @@ func TestMaskedVain(t *testing.T) {
 	for f.c.halt.shortage.Spells < 20 || !f.c.halt.shortage.Waits {
 		f.wait(f.c.due() - f.now)
 	}
-	if present := f.c.cohort.crowd.Present(); present != 9 {
+	if present := f.c.cohort.Crowd.Present(); present != 9 {
 		t.Fatalf("%d are present after attempts in vain, want 9", present)
 	}
 	f.input(joinOf(ids(30)[9]))
@@ -281,21 +282,21 @@ func TestMaskedFits(t *testing.T) {
 	}
 	if step := f.c.policy.Steps.Step(); len(f.devices) != 100 || step != "shares" {
 		t.Errorf("attempt %d asks %d devices and is in step %q, want 100 and shares",
-			f.c.round.attempt, len(f.devices), step)
+			f.c.cohort.Attempt.Number, len(f.devices), step)
 	}
 	plan = securePlan(t, 5000)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 1000, 30, 1000
 	c := newTestCore(t, plan, 5000)
-	if got := c.draw(3).Sampled; got != secagg.MostAsked {
+	if got := c.cohort.Draw(3, c.now).Sampled; got != secagg.MostAsked {
 		t.Errorf("attempt 3 asks %d of 5000 devices, want %d", got, secagg.MostAsked)
 	}
 	for _, id := range ids(5000)[30:] {
 		c.Step(1, goodbyeOf(c, id))
 	}
 	for range 10 {
-		before := c.round.attempt
-		if c.Step(c.due(), Input{Kind: InTick}); c.round.attempt > before+1 {
-			t.Fatalf("attempts %d to %d at once", before, c.round.attempt)
+		before := c.cohort.Attempt.Number
+		if c.Step(c.due(), Input{Kind: InTick}); c.cohort.Attempt.Number > before+1 {
+			t.Fatalf("attempts %d to %d at once", before, c.cohort.Attempt.Number)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 )
@@ -17,7 +16,7 @@ const forever = math.MaxUint64
 func (c *Core) runShort() {
 	s := &c.halt.shortage
 	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
-	if at := c.backBy(); at > c.now {
+	if at := c.cohort.BackBy(c.collected(), c.now); at > c.now {
 		s.RetryAt = min(s.RetryAt, c.soonest(at))
 	}
 	switch {
@@ -38,24 +37,8 @@ func (c *Core) soonest(at uint64) uint64 {
 	return max(at, c.halt.shortage.Since+c.pauseOf(c.halt.shortage.Spells, uint64(c.Plan.Reannounce)))
 }
 
-// lacking is how many more devices the round needs for its quorum, beyond the present ones that may
-// still contribute.
-func (c *Core) lacking() int {
-	reachable := int(c.cohort.crowd.Present())
-	for _, slot := range c.cohort.answers.Given {
-		if c.cohort.contributed(gather.Member{Slot: slot}) && !c.cohort.crowd.Members[slot].Absent() {
-			reachable--
-		}
-	}
-	return int(c.Plan.Quorum) - int(c.collected()) - reachable
-}
-
-// backBy returns the time when enough devices are back from their break, forever if there are too
-// few.
-func (c *Core) backBy() uint64 {
-	c.cohort.crowd.Sweep(c.now)
-	return c.cohort.crowd.BackBy(c.now, c.lacking())
-}
+// lacking is how many more devices than the present ones the round needs for its quorum.
+func (c *Core) lacking() int { return c.cohort.Lacking(c.collected()) }
 
 // returned handles that a member came, or came back.
 func (c *Core) returned() {
@@ -68,13 +51,13 @@ func (c *Core) returned() {
 // devices are present, it gives silent ones another deadline.
 func (c *Core) reopen() {
 	c.halt.shortage.Waits, c.announcer.on = false, false
-	c.cohort.crowd.Sweep(c.now)
+	c.cohort.Crowd.Sweep(c.now)
 	c.round.tries = 0
 	if c.lacking() > 0 {
-		c.cohort.crowd.Pardon(c.now)
+		c.cohort.Crowd.Pardon(c.now)
 		c.round.tries = c.Plan.MaxAttempts - 1
 	}
-	c.openAttempt(c.round.attempt + 1)
+	c.openAttempt(c.cohort.Attempt.Number + 1)
 }
 
 // endShortage notes that the run has the devices that it needs.
@@ -111,22 +94,22 @@ func (c *Core) waitsText() string {
 	case c.End != nil || c.halt.paused != nil:
 		return ""
 	case c.halt.shortage.Waits:
-		return c.cohort.crowd.Lacks(c.Plan.Quorum)
+		return c.cohort.Crowd.Lacks(c.Plan.Quorum)
 	case !c.waiting():
 		return ""
 	}
-	return c.cohort.roster.Awaits(&c.Plan)
+	return c.cohort.Roster.Awaits(&c.Plan)
 }
 
 // settle handles an attempt that has no device left to wait for. Without a quorum it closes at once
 // if the next attempt asks other devices. If it asked everybody, or if some declined, it stays open
 // for a while: asking the same devices again at once would change nothing.
 func (c *Core) settle() {
-	r := &c.round
+	r, k := &c.round, &c.cohort.Attempt.Cohort
 	switch {
 	case c.halt.paused != nil || c.halt.shortage.Waits:
-	case c.quorum().Enough(), c.cohort.answers.Declines == 0 && !c.askedAll() &&
-		r.cohort.Sampled < uint64(r.cohort.Members):
+	case c.quorum().Enough(), c.cohort.Answers.Declines == 0 && !c.askedAll() &&
+		k.Sampled < uint64(k.Members):
 		c.closeAttempt()
 	default:
 		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
@@ -142,23 +125,23 @@ func (c *Core) askedAll() bool {
 
 // tooFew says whether another attempt is useless because so few devices are present.
 func (c *Core) tooFew() bool {
-	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.crowd.Present())
+	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.Crowd.Present())
 }
 
 // shortfall says why the run pauses.
 func (c *Core) shortfall() string {
-	r := &c.round
+	r, k := &c.round, &c.cohort
 	text := fmt.Sprintf("record %d: %d contributed in %s, quorum %d",
 		c.N+1, c.collected(), presence.Count(r.tries, "attempt"), c.Plan.Quorum)
 	if !c.chain.Vouched() {
 		text += fmt.Sprintf(", and none of the roots %v", c.Plan.Roots)
 	}
-	if !c.cohort.roster.Open {
-		text += fmt.Sprintf("; %d of %s asked, %d present", r.cohort.Sampled,
-			presence.Count(r.cohort.Members, "member"), c.cohort.crowd.Present())
+	if !k.Roster.Open {
+		text += fmt.Sprintf("; %d of %s asked, %d present", k.Asked(),
+			presence.Count(k.Attempt.Cohort.Members, "member"), k.Crowd.Present())
 	}
 	if r.lost != "" {
 		text += "; too few were left in the step " + r.lost
 	}
-	return text + c.cohort.answers.Why(r.declines[:])
+	return text + k.Answers.Why(k.Reasons[:])
 }

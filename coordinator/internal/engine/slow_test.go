@@ -23,7 +23,7 @@ func (s *slowRound) body() *wire.Round {
 	ids := slices.Sorted(maps.Keys(s.w.accepted))
 	slots := map[uint32]sentReply{}
 	for _, id := range ids {
-		m, _ := s.w.core.cohort.roster.Find(id)
+		m, _ := s.w.core.cohort.Roster.Find(id)
 		slots[m.Slot] = s.clipped(s.w.accepted[id])
 	}
 	body := &wire.Round{Contributors: uint32(len(ids)), Phase: s.phase}
@@ -48,7 +48,7 @@ func (s *slowRound) body() *wire.Round {
 	}
 	body.Terms = append([]wire.Term{one}, s.controls(replies)...)
 	if s.plan.Control == plan.ScaffoldMean {
-		body.Slots, body.Population = order, uint32(s.w.core.cohort.roster.Stored)
+		body.Slots, body.Population = order, uint32(s.w.core.cohort.Roster.Stored)
 	}
 	return body
 }

@@ -82,7 +82,7 @@ func (s *stage) missingText(a *wire.Announcement) string {
 		return ""
 	}
 	text := "missing:"
-	for slot, id := range s.core.cohort.roster.IDs {
+	for slot, id := range s.core.cohort.Roster.IDs {
 		if missing.Has(uint32(slot)) {
 			text += " " + id
 		}
@@ -91,8 +91,8 @@ func (s *stage) missingText(a *wire.Announcement) string {
 }
 
 func (s *stage) printDevices() {
-	for slot, id := range s.core.cohort.roster.IDs {
-		p := &s.core.cohort.crowd.Members[slot]
+	for slot, id := range s.core.cohort.Roster.IDs {
+		p := &s.core.cohort.Crowd.Members[slot]
 		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.State(s.core.now),
 			p.Declines, p.Misses, p.Latency)
 	}
@@ -206,8 +206,8 @@ func (s *stage) printAsked(ids []string) {
 	var asked []string
 	c := s.core
 	for _, id := range ids {
-		m, ok := c.cohort.roster.Find(id)
-		if ok && c.asked(c.round.attempts[len(c.round.attempts)-1], m) {
+		m, ok := c.cohort.Roster.Find(id)
+		if ok && c.cohort.Asks(m) {
 			asked = append(asked, id)
 		}
 	}
@@ -288,12 +288,12 @@ func (s *stage) checkCore() {
 // valid returns which invariant of [Core] does not hold. last is the log's last record.
 func (c *Core) valid(last uint64) error {
 	entries := uint32(0)
-	for _, bits := range c.cohort.answers.Slots {
+	for _, bits := range c.cohort.Answers.Slots {
 		if bits&gather.Contributed != 0 {
 			entries++
 		}
 	}
-	for _, bits := range c.cohort.answers.IDs {
+	for _, bits := range c.cohort.Answers.IDs {
 		if bits&gather.Contributed != 0 {
 			entries++
 		}
@@ -310,9 +310,9 @@ func (c *Core) valid(last uint64) error {
 	case c.Segments.Last != c.N:
 		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.Segments.Last)
 	case c.phase() == collecting &&
-		(entries != c.chain.Taken || entries != c.cohort.answers.Contributions):
+		(entries != c.chain.Taken || entries != c.cohort.Answers.Contributions):
 		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries,
-			c.cohort.answers.Contributions, c.chain.Taken)
+			c.cohort.Answers.Contributions, c.chain.Taken)
 	}
 	return nil
 }

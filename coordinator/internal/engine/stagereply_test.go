@@ -162,7 +162,7 @@ func (s *stage) expand(ids []string) []string {
 			list = append(list, id)
 			continue
 		}
-		for _, member := range s.core.cohort.roster.IDs {
+		for _, member := range s.core.cohort.Roster.IDs {
 			if s.inGroup(id[1:], member) {
 				list = append(list, member)
 			}
@@ -173,22 +173,18 @@ func (s *stage) expand(ids []string) []string {
 
 func (s *stage) inGroup(group, id string) bool {
 	c := s.core
-	m, ok := c.cohort.roster.Find(id)
-	if !ok || len(c.round.attempts) == 0 {
+	m, ok := c.cohort.Roster.Find(id)
+	if !ok || len(c.cohort.Attempts) == 0 {
 		return false
 	}
 	switch group {
 	case "asked":
-		return c.asked(c.round.attempts[len(c.round.attempts)-1], m)
+		return c.cohort.Asks(m)
 	case "unasked":
-		for _, a := range c.round.attempts {
-			if c.asked(a, m) {
-				return false
-			}
-		}
-		return true
+		_, asked := c.cohort.HasAsked(m)
+		return !asked
 	}
-	return c.asked(c.round.attempts[s.number(group)], m)
+	return c.cohort.Attempts[s.number(group)].Asks(c.Plan.Run, m.Slot, m.ID)
 }
 
 func splitArgs(args []string) (ids []string, keys map[string]string) {

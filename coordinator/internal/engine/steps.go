@@ -20,8 +20,9 @@ func (c *Core) hopeless() bool { return c.policy.Steps != nil && c.policy.Steps.
 // openSteps begins the steps of the attempt that was just opened.
 func (c *Core) openSteps() {
 	r := &c.round
-	a := wire.Announcement{N: c.N + 1, Attempt: r.attempt, Epoch: c.epoch, Cohort: r.cohort}
-	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.cohort.crowd.IsAbsent)
+	a := wire.Announcement{N: c.N + 1, Attempt: c.cohort.Attempt.Number, Epoch: c.epoch,
+		Cohort: c.cohort.Attempt.Cohort}
+	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.cohort.Crowd.IsAbsent)
 	if c.stepping() {
 		r.closes = c.policy.Steps.Ends(r.closes)
 	}
@@ -44,21 +45,21 @@ func (c *Core) maskedStep(in Input) {
 		c.counters.Malformed++
 		return
 	}
-	m, ok := c.cohort.member(in.ID)
+	m, ok := c.cohort.Member(in.ID)
 	if !ok {
 		c.counters.Unknown++
 		return
 	}
 	c.heard(m)
-	c.same(m, message.Sent, message.N == c.N+1)
+	if message.N == c.N+1 {
+		c.cohort.Redeem(m, message.N)
+		c.compare(m, message.Sent)
+	}
 	if c.phase() != collecting || c.halted() {
 		steps.Abort()
 	}
-	waited := steps.On() && c.awaits(m)
+	waited := steps.On() && c.cohort.Waits(m, c.cohort.Asks(m))
 	taken := steps.Take(m.Slot, message, in.Token, &c.counters, c.respond)
-	if message.N == c.N+1 {
-		c.cohort.crowd.Redeem(m.Slot, message.N)
-	}
 	if taken {
 		c.answered(waited)
 	}
@@ -72,16 +73,12 @@ func (c *Core) stepOver() (goesOn bool) {
 	switch ok := steps.Close(c.respond); {
 	case !ok:
 		r.lost = step
-		c.emitEvent(report.Event{Kind: report.Refused, Record: wire.KindRound, Attempt: r.attempt,
-			Reason: c.shortfall()})
+		c.emitEvent(report.Event{Kind: report.Refused, Record: wire.KindRound,
+			Attempt: c.cohort.Attempt.Number, Reason: c.shortfall()})
 		return false
 	case steps.On():
-		r.asked, r.closes, r.grace, r.pending = c.now, steps.Ends(r.deadline), 0, 0
-		for slot := range c.slotsAsked() {
-			if c.waitsFor(gather.Member{Slot: slot}, true) {
-				r.pending++
-			}
-		}
+		r.closes, r.grace = steps.Ends(r.deadline), 0
+		c.cohort.AwaitStep(c.now)
 		return true
 	}
 	c.takeSum()
@@ -96,17 +93,17 @@ func (c *Core) takeSum() {
 	c.counters.Contributions += uint64(count)
 	c.counters.Malformed += uint64(len(steps.Liars()))
 	for _, slot := range steps.Contributors() {
-		m := gather.Member{Slot: slot, ID: c.cohort.roster.IDs[slot]}
-		c.cohort.answers.Set(m, gather.Contributed)
-		c.contributed(m, c.N+1, false)
+		m := gather.Member{Slot: slot, ID: c.cohort.Roster.IDs[slot]}
+		c.cohort.Answers.Set(m, gather.Contributed)
+		c.cohort.Took(m, c.N+1, false, c.now)
 	}
 }
 
 // spent says whether the record cannot be made any more, because devices unmask each record once.
 // Then the next one is made, along other directions.
 func (c *Core) spent() bool {
-	r := &c.round
-	return c.policy.Steps != nil && c.policy.Steps.Spent(r.declines[:], r.reachable)
+	k := &c.cohort
+	return c.policy.Steps != nil && c.policy.Steps.Spent(k.Reasons[:], k.Reachable)
 }
 
 // skip uses up the index of a record that cannot be made, with a change that changes nothing. After

@@ -18,10 +18,10 @@ import (
 // scalars, and the survey that asks.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	if len(c.policy.Surveys) > 0 {
-		c.cohort.crowd.Sweep(c.now)
+		c.cohort.Crowd.Sweep(c.now)
 	}
 	for _, s := range c.policy.Surveys {
-		if kind := s.Due(c.Rounds, standing{c}); kind != survey.None {
+		if kind := s.Due(c.Rounds, c.cohort.Standing(c.now)); kind != survey.None {
 			return kind, s
 		}
 	}
@@ -44,10 +44,10 @@ func (c *Core) asking(rest []byte) []byte {
 // that waited. If no value works, the run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
-	c.cohort.rate.Early = r.attempt == 0 && c.now < r.deadline
+	c.cohort.Rate.Early = c.cohort.Attempt.Number == 0 && c.now < r.deadline
 	answers := c.chain.End.(*aggregate.Rows)
-	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, standing{c})
-	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: r.attempt,
+	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, c.cohort.Standing(c.now))
+	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: c.cohort.Attempt.Number,
 		Contributors: found.Answers, Seconds: float64(c.now-r.opened) / 1000}
 	switch {
 	case !ok:

@@ -8,6 +8,17 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
+// Vectors are the vectors that are arriving, and the vectors that the log keeps.
+type vectors struct {
+	uploads gather.Uploads
+	due     bool // one was stored, and those too old are not yet deleted
+}
+
+// moved follows the log.
+func (v *vectors) moved(r *wire.Record, t transport) {
+	v.due = v.due || r.Kind == wire.KindRound && t.vectors()
+}
+
 // upload handles a piece of a device's vector, and answers it.
 func (c *Core) upload(in Input) {
 	u, err := wire.DecodeUpload(in.Frame)
@@ -16,7 +27,7 @@ func (c *Core) upload(in Input) {
 		return
 	}
 	c.counters.UploadBytes += uint64(len(u.Data))
-	m, ok := c.cohort.member(in.ID)
+	m, ok := c.cohort.Member(in.ID)
 	answer, counted := refused, func() {}
 	switch {
 	case !ok || c.witness(in.ID):
@@ -25,7 +36,9 @@ func (c *Core) upload(in Input) {
 		c.counters.Malformed++
 	default:
 		c.heard(m)
-		c.same(m, presence.OfUpload(&u), c.timely(u.N, u.Tip))
+		if c.cohort.Timely(u.N, u.Tip) {
+			c.compare(m, presence.OfUpload(&u))
+		}
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N
@@ -69,10 +82,10 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	}
 	r.Values = data
 	c.take(m.Slot, &r, 0)
-	waited := c.waitsFor(m, current)
+	waited := c.cohort.Waits(m, current)
 	c.counted(m, &r)
-	c.contributed(m, c.N+1, current)
-	c.redeem(m, &r)
+	c.cohort.Took(m, c.N+1, current, c.now)
+	c.cohort.Redeem(m, u.N)
 	return taken, func() { c.answered(waited) }
 }
 
@@ -80,7 +93,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
-	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.contributed(m)
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.Contributed(m)
 }
 
 // judgeUpload returns the counter of the fault that a piece shows in its vector, nil if there is

@@ -144,8 +144,8 @@ func TestUploadsOutliveAttempts(t *testing.T) {
 	list := senders(rand.New(rand.NewPCG(7, 8)), 2, 4)
 	list[0].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 	c.Step(c.round.deadline, Input{Kind: InTick})
-	if c.round.attempt != 1 {
-		t.Fatalf("attempt %d, want the second one", c.round.attempt)
+	if c.cohort.Attempt.Number != 1 {
+		t.Fatalf("attempt %d, want the second one", c.cohort.Attempt.Number)
 	}
 	c.Step(c.now, Input{Kind: InPause})
 	list[0].piece(t, c, c.now, 8, 8, wire.UploadTaken, 0)
@@ -236,8 +236,8 @@ func FuzzUpload(f *testing.F) {
 			}
 			mustHold(t, &c.vectors.uploads)
 		}
-		if c.chain.Taken > 2 || c.chain.Taken != c.cohort.answers.Contributions {
-			t.Fatalf("%d vectors count, of %d devices", c.chain.Taken, c.cohort.answers.Contributions)
+		if c.chain.Taken > 2 || c.chain.Taken != c.cohort.Answers.Contributions {
+			t.Fatalf("%d vectors count, of %d devices", c.chain.Taken, c.cohort.Answers.Contributions)
 		}
 	})
 }
@@ -258,10 +258,10 @@ func BenchmarkUpload(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if i == 999 {
-			c.cohort.answers.Reset()
+			c.cohort.Answers.Reset()
 			c.chain.Open(aggregate.Shape{Scalars: elements})
 			c.round.losses = c.round.losses[:0]
-			c.round.pending = 1000
+			c.cohort.Pending = 1000
 			i = 0
 		}
 		for _, frame := range frames {

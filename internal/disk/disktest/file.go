@@ -55,13 +55,15 @@ type file struct {
 	data    []byte
 	durable []byte
 	changes []change
+	changed int64 // how often
 }
 
 func (f *file) clone() *file {
-	return &file{slices.Clone(f.data), slices.Clone(f.durable), slices.Clone(f.changes)}
+	return &file{slices.Clone(f.data), slices.Clone(f.durable), slices.Clone(f.changes), f.changed}
 }
 
 func (f *file) change(c change) {
+	f.changed++
 	f.data = c.apply(f.data)
 	f.changes = append(f.changes, c)
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"os"
 	"syscall"
+
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // A handle is an open file.
@@ -132,6 +134,27 @@ func (h *handle) Size() (int64, error) {
 	defer h.disk.mu.Unlock()
 	fault, err := h.begin(operation{name: "size"}, false)
 	return int64(len(h.file.data)), errorOf(err, fault)
+}
+
+// Mark implements [disk.File] with a clock that each change advances.
+func (h *handle) Mark() (disk.Mark, error) {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	fault, err := h.begin(operation{name: "mark"}, false)
+	if err = errorOf(err, fault); err != nil {
+		return disk.Mark{}, err
+	}
+	_, _, n, err := h.disk.find(h.path)
+	switch {
+	case err == nil && n == nil:
+		err = fs.ErrNotExist
+	case err == nil && n.file != h.file:
+		err = disk.ErrReplaced
+	}
+	if err != nil {
+		return disk.Mark{}, failed("mark", h.path, err)
+	}
+	return disk.Mark{Size: int64(len(h.file.data)), Changed: h.file.changed}, nil
 }
 
 func (h *handle) Close() error {

@@ -27,7 +27,7 @@ var nkeyText = base32.StdEncoding.WithPadding(base32.NoPadding)
 // recognize, possibly a secret, to the server as the user's token. Errors never contain the text.
 func Option(text string) (nats.Option, error) {
 	token, seed := "", ""
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		switch line = strings.TrimSpace(line); {
 		case strings.HasPrefix(line, "eyJ") && strings.Count(line, ".") == 2:
 			token = line

@@ -35,6 +35,7 @@ func TestCredentials(t *testing.T) {
 	for name, tt := range map[string]struct{ text, key, jwt string }{
 		"a seed":              {userSeed, userKey, ""},
 		"a seed in a file":    {"\n  " + userSeed + "\r\n", userKey, ""},
+		"a seed after a mark": {"\ufeff" + userSeed, userKey, ""},
 		"a creds file":        {credsFile(token, userSeed), "", token},
 		"one without its end": {strings.TrimSpace(credsFile(token, userSeed)), "", token},
 		"one from Windows":    {strings.ReplaceAll(credsFile(token, userSeed), "\n", "\r\n"), "", token},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
@@ -23,6 +24,7 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, FileFault("plan", name, err)
 	}
+	text = textfile.JSON(text) // in which errors count lines and columns
 	p, err := planfile.Parse(text)
 	if err == nil {
 		err = plancheck.Validate(p)

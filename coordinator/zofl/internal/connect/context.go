@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/internal/textfile"
 )
 
 // A natsContext is a file of the nats program, which keeps one for each broker and user. Other
@@ -113,7 +114,7 @@ func readContext(file string) (*natsContext, error) {
 		return nil, cli.CauseOf(err)
 	}
 	n := &natsContext{}
-	if err := json.Unmarshal(b, n); err != nil {
+	if err := json.Unmarshal(textfile.JSON(b), n); err != nil {
 		return nil, fmt.Errorf("no context of the nats program: %w", err)
 	}
 	if n.Password != "" || n.Token != "" {

@@ -26,7 +26,8 @@ func contextOf(t *testing.T, content string) (*Connection, error) {
 func TestContextFills(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	c, err := contextOf(t, `{"url": "tls://a:1,tls://u:v@b:2", "user": "me", "password": "p/w?",
+	c, err := contextOf(t, "\ufeff// home\n"+`{"url": "tls://a:1,tls://u:v@b:2",
+		"user": "me", "password": "p/w?",
 		"nkey": "~/me.nk", "cert": "c.pem", "key": "k.pem", "ca": "ca.pem", "tls_first": true,
 		"color_scheme": "green", "a field of a later version": {}}`)
 	if err != nil {

@@ -12,15 +12,20 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/internal/textfile"
 )
 
-// ReadPrivate reads a secret that a flag names, with [cli.ReadPrivate].
+// ReadPrivate reads a secret text that a flag names, with [cli.ReadPrivate].
 func (c *Connection) ReadPrivate(name string) ([]byte, error) {
-	return cli.ReadPrivate(c.commands(), name)
+	text, err := cli.ReadPrivate(c.commands(), name)
+	return textfile.UTF8(text), err
 }
 
-// read reads a file that a flag names, with [cli.ReadFile].
-func (c *Connection) read(name string) ([]byte, error) { return cli.ReadFile(c.commands(), name) }
+// read reads a text that a flag names, with [cli.ReadFile].
+func (c *Connection) read(name string) ([]byte, error) {
+	text, err := cli.ReadFile(c.commands(), name)
+	return textfile.UTF8(text), err
+}
 
 // commands returns the context of the cobra command.
 func (c *Connection) commands() context.Context {

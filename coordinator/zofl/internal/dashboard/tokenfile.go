@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/internal/textfile"
 )
 
 // TokenFile is the name of the token's file in the directory of a log.
@@ -32,7 +33,7 @@ func LoadToken(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	token := strings.TrimSpace(string(content))
+	token := strings.TrimSpace(string(textfile.UTF8(content)))
 	if !ValidToken(token) {
 		return "", fmt.Errorf("%s: no token: remove the file, and a new one is made", file)
 	}

@@ -1,6 +1,7 @@
 package enrol
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -187,7 +189,7 @@ func (d *Dir) keys(create bool) error {
 		seed, err := os.ReadFile(d.file(k.name))
 		switch {
 		case err == nil:
-			*k.pair, err = nkeys.FromSeed(seed)
+			*k.pair, err = nkeys.FromSeed(bytes.TrimSpace(textfile.UTF8(seed)))
 		case create && errors.Is(err, fs.ErrNotExist):
 			if *k.pair, err = k.make(); err == nil {
 				err = d.keep(k.name, *k.pair)
@@ -229,7 +231,7 @@ func (d *Dir) read(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	if err := json.Unmarshal(textfile.JSON(b), v); err != nil {
 		return fmt.Errorf("%s: %w", d.file(name), err)
 	}
 	return nil

@@ -2,13 +2,14 @@
 package config
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/zofl/zofl/internal/textfile"
 )
 
 // A Config is the content of the agent's file. The fields variable explains each field.
@@ -96,16 +97,21 @@ func Read(path string, settings []string) (*Config, error) {
 	return cfg, nil
 }
 
-// configLines returns the lines that are neither empty nor comments.
+// mostConfig bounds what is read of a file: one of a megabyte is no configuration.
+const mostConfig = 1 << 20
+
+// configLines returns the lines without comments, which are lines that begin with #, and what
+// follows a # between spaces.
 func configLines(r io.Reader) (lines []string, err error) {
-	scan := bufio.NewScanner(r)
-	for scan.Scan() {
-		line := strings.TrimSpace(scan.Text())
+	text, err := io.ReadAll(io.LimitReader(r, mostConfig))
+	for line := range strings.Lines(string(textfile.UTF8(text))) {
+		line, _, _ = strings.Cut(" "+strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")), " # ")
+		line = strings.TrimSpace(line)
 		if line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}
 	}
-	return lines, scan.Err()
+	return lines, err
 }
 
 // Parse makes a configuration from lines "field = value". If a field is repeated the

@@ -13,7 +13,7 @@ import (
 
 func TestConfigFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.conf")
-	text := "# a comment\n\nid = kitchen\nstate=/var/x\n source = sysfs " +
+	text := "\ufeffid = kitchen # the one above\n# a comment\n\nstate=/var/x\n source = sysfs " +
 		"/sys/bus/iio/devices/iio:device0\n" +
 		"channel = temperature center=20 scale=5 from=in_temp factor=0.001\nmodel = ahead=3 lags=9\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

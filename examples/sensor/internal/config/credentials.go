@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/zofl/zofl/client/enroll"
+	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/wire/signed"
 )
 
@@ -32,6 +33,7 @@ type Credentials struct {
 // ReadCredentials reads the line of zofl device add --qr, the file of zofl device add, or
 // certificates alone. Errors show nothing of it.
 func ReadCredentials(b []byte) (c Credentials, err error) {
+	b = textfile.UTF8(b)
 	text := strings.TrimSpace(string(b))
 	if text == "" {
 		return c, errors.New("it is empty")

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/examples/sensor/internal/mqtt"
+	"github.com/zofl/zofl/internal/textfile"
 )
 
 // checkMQTT checks the household's broker, and the topics that are read there.
@@ -79,7 +80,7 @@ func (c *Config) Household() (mqtt.Config, error) {
 		if err != nil {
 			return to, &FieldError{"mqtt", "password=" + m.Password, fmt.Sprint("name a file: ", err)}
 		}
-		to.Password = strings.TrimRight(string(b), "\r\n")
+		to.Password = strings.TrimRight(string(textfile.UTF8(b)), "\r\n")
 	}
 	return to, nil
 }

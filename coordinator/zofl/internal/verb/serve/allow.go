@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/internal/textfile"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -68,7 +69,7 @@ func (l *allowList) read() error {
 	}
 	ids := map[string]bool{}
 	n := 0
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(textfile.UTF8(data)) {
 		n++
 		text, _, _ := strings.Cut(string(line), "#")
 		if text = strings.TrimSpace(text); text == "" {

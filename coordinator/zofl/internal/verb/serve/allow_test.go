@@ -37,7 +37,7 @@ func TestAllowList(t *testing.T) {
 		!strings.Contains(err.Error(), "ids:2: ") {
 		t.Errorf("a bad id: %v", err)
 	}
-	write("# the kitchen\npi-1\n\n  pi-2  # by the door\n", time.Hour)
+	write("\ufeff# the kitchen\npi-1\n\n  pi-2  # by the door\n", time.Hour)
 	l := &allowList{path: path, logger: slog.New(slog.DiscardHandler)}
 	check := func(want string) {
 		t.Helper()
@@ -53,7 +53,7 @@ func TestAllowList(t *testing.T) {
 		}
 	}
 	check("pi-1 pi-2")
-	write("pi-3\n", time.Minute)
+	write("\xff\xfep\x00i\x00-\x003\x00\r\x00\n\x00", time.Minute)
 	check("pi-3")
 	write("bad id\n", time.Second)
 	check("pi-3")

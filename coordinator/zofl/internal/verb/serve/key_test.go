@@ -32,6 +32,28 @@ func TestKeyRefused(t *testing.T) {
 	}
 }
 
+// TestEditedKey: a key is read from a file with a comment and a byte-order mark.
+func TestEditedKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	want, err := makeKey(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []string{"\ufeff", "# of May\n", "\ufeff# of May\n"} {
+		if err := os.WriteFile(file, []byte(before+string(text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := serveFlags{keyFile: file}
+		if err := f.speaker(); err != nil || !f.private.Equal(want) {
+			t.Errorf("after %q: %v", before, err)
+		}
+	}
+}
+
 // TestCredsNameTheKey: the file of a device names the key, that of a coordinator has its private
 // half, and a coordinator without it is refused.
 func TestCredsNameTheKey(t *testing.T) {

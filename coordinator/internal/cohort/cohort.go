@@ -1,0 +1,130 @@
+// Package cohort knows the devices of a run: whom the next record asks, who answered it, and for
+// whom it waits. It sends nothing: the engine asks it, and tells devices and people.
+package cohort
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/presence"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Cohort is the devices of a run, as far as the next record needs to know them. Times are in
+// milliseconds.
+//
+// Invariants:
+//  1. Pending is how many devices of a listed roster Waits is true for, among those that Attempt
+//     asks. It is 0 on an open roster.
+//  2. Attempt is the last of Attempts, unless no round is open.
+type Cohort struct {
+	Roster  presence.Roster
+	Most    int // members of a listed roster
+	Crowd   presence.Crowd
+	Rate    gather.ResponseRate // of an open roster
+	Answers gather.Answers      // to the open record
+	late    gather.Answers      // to the record before, for the rate
+
+	log    *runlog.Position
+	prev   wire.Tip      // of the log's last record but one
+	groups policy.Groups // nil: the run has none
+	steps  policy.Steps  // nil: the run has none
+
+	Attempt   Attempt       // which announcements describe
+	Attempts  []Attempt     // all at the open record
+	kept      []wire.Cohort // which these ask before they ask others
+	serial    uint32        // of the attempt, over all records of this coordinator
+	Since     uint64        // when it was announced first, or its last step began
+	Pending   uint32        // devices for which it waits
+	Reachable uint32        // those, and contributions, when it began
+	Reasons   [8]uint32     // why devices declined it, by reason; 0 for unknown reasons
+}
+
+// New returns the members of a log at a position. None of them has answered yet. retired are those
+// that take no part any more. Policies take part in whom to ask.
+func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Cohort, err error) {
+	listed := log.Plan.Roster == plan.ListedRoster
+	k.Most, k.log, k.groups, k.steps = plan.MaxMembers, log, p.Groups, p.Steps
+	if k.Roster, err = presence.NewRoster(!listed, members); err != nil {
+		return k, err
+	}
+	k.Answers, k.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
+	k.Answers.Grow(len(members))
+	k.Crowd.Grow(len(k.Roster.IDs), false)
+	k.Rate.Population = uint64(log.Plan.Members)
+	for _, id := range retired {
+		if m, ok := k.Member(id); ok && listed {
+			k.Retire(m, 0)
+		}
+	}
+	return k, nil
+}
+
+// Member returns the member with an id that takes part.
+func (k *Cohort) Member(id string) (m gather.Member, ok bool) {
+	m, ok = k.Roster.Find(id)
+	return m, ok && (k.Roster.Open || !k.Crowd.Members[m.Slot].Retired)
+}
+
+// Moved follows the log, whose last record but one has a tip.
+func (k *Cohort) Moved(prev wire.Tip) { k.prev, k.kept = prev, k.kept[:0] }
+
+// Timely says whether a message is about the open record or the record before.
+func (k *Cohort) Timely(n uint64, tip wire.Tip) bool {
+	return n == k.log.N+1 && tip == k.log.Hash.Tip() || n == k.log.N && tip == k.prev
+}
+
+// Joined notes that the log has stored the next members, and returns their ids.
+func (k *Cohort) Joined(count int) (ids []string) {
+	ids = k.Roster.Store(count)
+	k.Answers.Grow(k.Roster.Stored)
+	k.Crowd.Grow(k.Roster.Stored, true)
+	for slot := k.Roster.Stored - count; k.log.Rounds > 0 && slot < k.Roster.Stored; slot++ {
+		k.Crowd.Doubt(uint32(slot))
+	}
+	return ids
+}
+
+// Retire notes that a member takes no part any more.
+func (k *Cohort) Retire(m gather.Member, now uint64) {
+	k.Crowd.Members[m.Slot].Retired = true
+	k.Crowd.Place(m.Slot, now)
+	k.Roster.Retired++
+}
+
+// Contributed says whether a member has contributed to the open record.
+func (k *Cohort) Contributed(m gather.Member) bool {
+	return k.Answers.Of(m)&gather.Contributed != 0
+}
+
+// Asked returns how many members the attempt asks. It is 0 on an open roster, where nobody knows.
+func (k *Cohort) Asked() uint32 {
+	if k.Roster.Open {
+		return 0
+	}
+	return uint32(k.Attempt.Cohort.Sampled)
+}
+
+// Want is how many answers of an open roster an attempt aims at.
+func (k *Cohort) Want() uint64 { return uint64(k.log.Plan.Sampled(math.MaxUint32)) }
+
+// Beyond says whether there are more answers than honest devices of an open roster could give. It
+// bounds the memory that such a roster can take.
+func (k *Cohort) Beyond(answers int) bool {
+	return k.Roster.Open && uint64(answers) > 4*k.Want()+1024
+}
+
+// CountLate counts an answer that came after its round closed, to estimate how many devices of an
+// open roster answer.
+func (k *Cohort) CountLate(m gather.Member, r *wire.Reply) {
+	if !k.Roster.Open || r.N != k.log.N || r.Tip != k.prev {
+		return
+	}
+	if k.late.Of(m) == 0 && !k.Beyond(len(k.late.IDs)) {
+		k.late.Set(m, gather.Declined)
+		k.Rate.Answers++
+	}
+}

@@ -1,0 +1,147 @@
+package cohort
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/deviceinfo"
+)
+
+// Who takes part in a listed roster. Presence decides how many devices an attempt asks and for whom
+// it waits, and nothing else. The cohort stays a uniform choice of the roster, which anybody can
+// recompute: every present device is in it with the same probability. An open roster remembers no
+// device.
+
+// Heard notes that a member sent something, and says whether it is back.
+func (k *Cohort) Heard(m gather.Member, now uint64) (back bool) {
+	if k.Roster.Open {
+		return false
+	}
+	p := &k.Crowd.Members[m.Slot]
+	was, lost := p.State(now), p.Lost
+	p.Heard(now)
+	if !lost && was != report.DeviceLeft && was != report.DeviceSilent {
+		return false
+	}
+	k.Crowd.Place(m.Slot, now)
+	return true
+}
+
+// Same says whether a member's answers show that two devices send as this member.
+func (k *Cohort) Same(m gather.Member, a presence.Answer) bool {
+	return !k.Roster.Open && k.Crowd.Compare(m.Slot, a)
+}
+
+// Rejoined notes that a member joined again, which ends its break, and says whether it had one. It
+// also notes what the member says about itself, if anything.
+func (k *Cohort) Rejoined(m gather.Member, tells []byte, now uint64) (back bool) {
+	p := &k.Crowd.Members[m.Slot]
+	p.About = nil
+	if len(tells) > 0 {
+		if told, ok := deviceinfo.Of(tells); ok {
+			p.About = &told
+		}
+	}
+	if p.Until <= now {
+		return false
+	}
+	p.Until = 0
+	k.Crowd.Place(m.Slot, now)
+	return true
+}
+
+// Took notes a member's contribution to record n. current says whether the last attempt asked for
+// it: then its latency is known.
+func (k *Cohort) Took(m gather.Member, n uint64, current bool, now uint64) {
+	if k.Roster.Open {
+		return
+	}
+	p := &k.Crowd.Members[m.Slot]
+	p.Record = max(p.Record, n)
+	k.Crowd.Used(m.Slot, presence.TooLate)
+	if p.InARow, p.Until = 0, 0; p.Absent() {
+		k.Crowd.Place(m.Slot, now)
+	}
+	if current {
+		p.Took(float64(now - k.Since))
+	}
+}
+
+// Redeem notes that a member answered record n.
+func (k *Cohort) Redeem(m gather.Member, n uint64) {
+	if !k.Roster.Open {
+		k.Crowd.Redeem(m.Slot, n)
+	}
+}
+
+// Unused notes that a member's work on record n counts for little or nothing, and says whether to
+// tell so now.
+func (k *Cohort) Unused(slot uint32, n uint64, fate presence.Fate) (tell bool) {
+	return !k.Roster.Open && k.Crowd.Unused(slot, n, fate)
+}
+
+// Judged notes whether a contribution to the open record was cut by a factor, and which share of
+// its weight it lost. It says whether to tell that the member's work is unused.
+func (k *Cohort) Judged(slot uint32, factor, lost float64) (tell bool) {
+	switch {
+	case lost > 0.5:
+		return k.Unused(slot, k.log.N+1, presence.Doubted)
+	case factor < 1:
+		return k.Unused(slot, k.log.N+1, presence.Cut)
+	case !k.Roster.Open:
+		k.Crowd.Used(slot, presence.Doubted)
+		k.Crowd.Used(slot, presence.Cut)
+	}
+	return false
+}
+
+// Declined notes that a member will not contribute to the open record.
+func (k *Cohort) Declined(m gather.Member, reason wire.DeclineReason) {
+	k.Answers.Set(m, gather.Declined)
+	if int(reason) >= len(k.Reasons) {
+		reason = 0
+	}
+	k.Reasons[reason]++
+}
+
+// Rest gives a member that keeps declining a break: for as long as it says, or else for a time that
+// doubles. It returns the time if the member was present so far, and otherwise 0.
+func (k *Cohort) Rest(m gather.Member, r *wire.Reply, current bool, now uint64) (out uint64) {
+	if k.Roster.Open {
+		return 0
+	}
+	p := &k.Crowd.Members[m.Slot]
+	if current {
+		p.Took(float64(now - k.Since))
+	}
+	out = p.Decline(k.log.Plan.Deadline)
+	if a, ok := r.Away(); ok {
+		out = a.Milliseconds
+	}
+	if out == 0 {
+		return 0
+	}
+	was := p.State(now)
+	p.Until = now + out
+	k.Crowd.Place(m.Slot, now)
+	if was != report.DevicePresent {
+		return 0
+	}
+	return out
+}
+
+// Left notes that a member leaves, and says whether that is news. The member keeps its slot.
+func (k *Cohort) Left(m gather.Member, now uint64) (news bool) {
+	if k.Roster.Open {
+		delete(k.Roster.Waiting, m.ID)
+		return false
+	}
+	p := &k.Crowd.Members[m.Slot]
+	if p.Left || p.Retired {
+		return false
+	}
+	p.Left, p.Seen = true, now
+	k.Crowd.Place(m.Slot, now)
+	return true
+}

@@ -1,0 +1,61 @@
+package textfile
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestUTF8(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "",
+		"id":                       "id",
+		"\xef\xbb\xbfid":           "id",
+		"\xff\xfei\x00d\x00":       "id",
+		"\xfe\xff\x00i\x00d":       "id",
+		"\xff\xfe\x3d\xd8\x00\xde": "\U0001f600",
+		"\xff\xfei\x00d":           "i",
+		"i\xef\xbb\xbfd":           "i\xef\xbb\xbfd",
+	} {
+		if got := UTF8([]byte(text)); string(got) != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestJSON: comments become spaces, and nothing within a string is one.
+func TestJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		"{} // \"a\"\n":                   "{}",
+		"# kitchen\r\n{\"a\":1}":          `{"a":1}`,
+		"{/* \"b\": 2,\n */\"a\":1}":      `{"a":1}`,
+		`{"a":"// # /* \" //"}`:           `{"a":"// # /* \" //"}`,
+		"\xef\xbb\xbf{\"a\":1}//":         `{"a":1}`,
+		"\xff\xfe{\x00}\x00#\x00\xe4\x00": "{}",
+		`{"a":"\\"} # "`:                  `{"a":"\\"}`,
+	} {
+		var got, same any
+		err := json.Unmarshal(JSON([]byte(text)), &got)
+		b, _ := json.Marshal(got)
+		if json.Unmarshal([]byte(want), &same); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if c, _ := json.Marshal(same); string(b) != string(c) {
+			t.Errorf("%q became %s, want %s", text, b, c)
+		}
+	}
+}
+
+// TestPlaces: a parser that counts lines and columns counts those of the file; what is no JSON
+// stays none.
+func TestPlaces(t *testing.T) {
+	text := "{ /* ä\n */ \"a\": // one\n x}"
+	got := JSON([]byte(text))
+	if len(got) != len(text) || got[len(text)-2] != 'x' {
+		t.Errorf("%q became %q", text, got)
+	}
+	for _, text := range []string{"{/*", "{\"a", "{\"a\\", "/", "{\"a\n//\":1}"} {
+		if json.Valid(JSON([]byte(text))) {
+			t.Errorf("%q became JSON", text)
+		}
+	}
+}
