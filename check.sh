@@ -13,6 +13,7 @@
 #                     gofmt, vet, tidy and build of every module; all tests of the root module,
 #                     with the race detector but for what takes it too long or starts no goroutine,
 #                     fuzz seeds among them; those of other modules without it, and with -short;
+#                     what pages of docs show, run as shown; which code a plain run enters;
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
@@ -150,11 +151,14 @@ compiles() {
 	done <"$work/modules"
 }
 
-# tested DIR FLAG...: the module's packages that have tests, and where they are.
+# tested DIR FLAG...: the module's packages that have tests, and where they are, but for the
+# simulator's in all, of which elsewhere runs more.
 tested() {
-	local dir=$1
+	local dir=$1 apart=none
 	shift
-	go -C "$dir" list "$@" -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./...
+	[ "$mode" != all ] || apart=/testing/fleet/simulation
+	go -C "$dir" list "$@" -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... |
+		sed "\\|$apart |d"
 }
 
 # run DIR LIST FLAG...: the tests of listed packages. They were vetted.
@@ -208,6 +212,11 @@ long() {
 	cut -d' ' -f1 "$list.tests" | uniq >"$list"
 	run "$1" "$list" -run "^($(cut -d' ' -f2 "$list.tests" | paste -sd'|'))\$"
 	run "$1" "$list.whole"
+}
+
+# pages: what the docs show runs as shown, and a plain run enters nothing that it does not use.
+pages() {
+	go -C testing test -vet=off -count=1 -timeout 30m ./docs ./plainrun
 }
 
 # generated: the assembly is what its generator writes, in a copy of what it needs.
@@ -267,13 +276,13 @@ phones() {
 	android/robolectric.sh
 	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
 	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars \
-		go -C testing test -timeout 30m -count=1 -skip '^TestLive' ./mobile # which raced ran
+		go -C testing test -vet=off -timeout 30m -count=1 -skip '^TestLive' ./mobile # which raced ran
 }
 
 # swift: the package for Apple's systems, by a compiler for Linux. android/swift.sh brings it.
 swift() {
 	[ -e android/_swift/complete ] || fail "a Swift compiler is missing: android/swift.sh"
-	ZOFL_SWIFT=$PWD/android/_swift go -C android test -count=1 -run TestSwift .
+	ZOFL_SWIFT=$PWD/android/_swift go -C android test -vet=off -count=1 -run TestSwift .
 }
 
 # python prints an interpreter that has what the Python package's tests need. Debian's may not
@@ -319,6 +328,8 @@ whole() {
 	modules >"$work/modules"
 	tests testing
 	tests .
+	# What any change can break, which -short leaves out; all has it among long tests.
+	[ "$mode" = all ] || add "pages of docs, gates of plain runs" pages
 	add gofmt formatted
 	[ "$host" != amd64 ] || add "generated assembly" generated
 	while read -r dir; do add "tidy, vet, build $dir" module "$dir"; done <"$work/modules"
@@ -344,38 +355,39 @@ elsewhere() {
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
-	add "seeds by the thousand" go -C testing test -count=1 -run TestSeeds ./fleet/simulation -seeds 5000
+	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 5000
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
-		go -C testing test -race -count=1 -run 'TestSeeds|TestSame' ./fleet/simulation
+		go -C testing test -vet=off -race -count=1 ./fleet/simulation
 	add "devices of other architectures in one run" \
-		env ZOFL_QEMU=1 go -C testing test -count=1 -run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
+		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 \
+		-run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
 	add "a device on the processors of Raspberry Pis" \
-		env ZOFL_QEMU=1 go test -count=1 -run '^TestDevices$' ./examples/raspberrypi
+		env ZOFL_QEMU=1 go test -vet=off -count=1 -run '^TestDevices$' ./examples/raspberrypi
 	add "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
 	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
 	add "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
 	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
 	add "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
 	add "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
-		go test -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
-	add "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -count=1 ./dashboard
+		go test -vet=off -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
+	add "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -vet=off -count=1 ./dashboard
 	add "pages in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C docs/site test -count=1 -run 'Looks|Search' .
+		go -C docs/site test -vet=off -count=1 -run 'Looks|Search' .
 	add "language model example" examples/lora/run.sh
 	add "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	[ "$host" != amd64 ] || add "the Swift package, on Linux" swift
 	add "devices in Chromium" env ZOFL_CHROMIUM=chromium \
-		go -C examples/browser test -count=1 -run TestTab .
+		go -C examples/browser test -vet=off -count=1 -run TestTab .
 	add "losses in Python, Node, shell and C" env ZOFL_LANGUAGES=all \
-		go -C coordinator/zofl test -count=1 -run '^TestExec$' .
+		go -C coordinator/zofl test -vet=off -count=1 -run '^TestExec$' .
 	add "the sensor agent at mosquitto" env ZOFL_MOSQUITTO=mosquitto ZOFL_PROMTOOL=promtool \
-		go -C examples/sensor test -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
+		go -C examples/sensor test -vet=off -count=1 -run 'Household|Home|Again|Will|Credentials|Metrics' \
 		. ./internal/mqtt ./internal/page
 	add "ONNX example" examples/onnx/run.sh # long after phones bound what it uses
-	add "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost
+	add "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test -vet=off ./cmd/kernelcost
 	add "metrics in promtool" env ZOFL_PROMTOOL=promtool \
-		go -C coordinator/zofl test -count=1 -run TestPromtool ./internal/metrics
+		go -C coordinator/zofl test -vet=off -count=1 -run TestPromtool ./internal/metrics
 	add "no fused multiply-add on arm64" unfused GOARCH=arm64
 	add "no fused multiply-add on arm v7" unfused GOARCH=arm GOARM=7
 	add "no fused multiply-add on riscv64" unfused GOARCH=riscv64
@@ -488,8 +500,9 @@ if [ "$mode" = all ]; then
 	python >/dev/null
 fi
 
-# No path of a folder is in what is compiled: another clone takes it from Go's cache.
-GOFLAGS="$(go env GOFLAGS) -trimpath"
+# No path of a folder is in what is compiled: another clone takes it from Go's cache. And what
+# compiles, links and vets collects its garbage seldom, which saves a fifth of its time.
+GOFLAGS="$(go env GOFLAGS) -trimpath '-toolexec=env GOGC=400'"
 export GOFLAGS
 host=$(go env GOHOSTARCH)
 # What tests of kernels must have come to: see internal/isa/isatest.

@@ -34,6 +34,7 @@ func (p parting) Loss(_ context.Context, x []float32, b objective.Batch) (float6
 // TestDevicesPart: devices with groups=auto give their own directions up when they grow unlike,
 // and the steps fall with V, which keeps the moves as long as they were.
 func TestDevicesPart(t *testing.T) {
+	learns(t)
 	const from, rounds = 40, 600
 	p := newPlan(t, "zofl", 60, 4*rounds) // the fall at the end is far
 	var devices []objective.Objective

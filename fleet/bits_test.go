@@ -85,9 +85,7 @@ func softmax(device int) objective.Objective {
 // Scalars of few bits cost hardly any rounds: after as many of them, held-out losses are near those
 // of float32.
 func TestFewBitsLearnAsWell(t *testing.T) {
-	if testing.Short() {
-		t.Skip("its 8 runs of 60 rounds only measure: other tests show the detector such runs")
-	}
+	learns(t)
 	held := draw(rand.New(rand.NewPCG(4, 4)), 2000)
 	trained := func(precision plan.Precision) (loss, right float64) {
 		for run := range byte(2) {

@@ -16,6 +16,7 @@ import (
 // TestFarFromTheStart: where parameters have far to go, the longest step that devices try is too
 // short, and another unit of the parameters cures it. docs/faq.md says so, with the step.
 func TestFarFromTheStart(t *testing.T) {
+	learns(t)
 	const dim, rounds, far = 1000, 300, 30_000
 	longest := survey.Lengths()[len(survey.Lengths())-1]
 	page, err := os.ReadFile("../docs/faq.md")

@@ -82,10 +82,20 @@ func (c *cloud) measure(x []float32, size int, seed uint64) (m means) {
 	return m
 }
 
+// learns ends a test that -short leaves out: it only measures how far runs come, and the race
+// detector sees as much of them in TestPresets and TestModel.
+func learns(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it measures long runs")
+	}
+}
+
 // TestLossesOfAnyGrain: the preset zofl, untouched, trains on losses of any size, on inputs of
 // pixels, on losses of few bits, on a share of errors, and on a hinge, which has an edge at zero.
 // docs/faq.md has what it logs.
 func TestLossesOfAnyGrain(t *testing.T) {
+	learns(t)
 	entropy := func(m means) float64 { return m.entropy }
 	times := func(by float64) func(means) float64 {
 		return func(m means) float64 { return by * m.entropy }
@@ -95,7 +105,7 @@ func TestLossesOfAnyGrain(t *testing.T) {
 	}
 	errors := func(m means) float64 { return m.errors }
 	const random = "linear:20x6"
-	for n, tt := range []struct {
+	for _, tt := range []struct {
 		name  string
 		start string  // layers of random weights; zeros without
 		size  float32 // of inputs
@@ -113,9 +123,6 @@ func TestLossesOfAnyGrain(t *testing.T) {
 		{"errors, random start", random, 1, errors, 0.8},
 		{"hinge", "", 1, func(m means) float64 { return m.hinge }, 0.85},
 	} {
-		if testing.Short() && n > 0 {
-			break // one run is enough for the race detector
-		}
 		const devices, rounds = 4, 120
 		plan, err := preset.New("zofl", "grain", clusters*(inputs+1))
 		if err != nil {
@@ -153,14 +160,12 @@ func TestLossesOfAnyGrain(t *testing.T) {
 // TestFirstLosses: losses that people try first train untouched, whatever the run's key is. Along
 // half of the directions of two parameters they are level, but for what rounding makes.
 func TestFirstLosses(t *testing.T) {
+	learns(t)
 	losses := map[string]func(v float64) float64{
 		"square":   func(v float64) float64 { return (v - 3) * (v - 3) },
 		"distance": func(v float64) float64 { return math.Abs(v - 1e5) },
 	}
-	seeds := byte(16)
-	if testing.Short() {
-		seeds = 2
-	}
+	const seeds byte = 16
 	for name, loss := range losses {
 		sum := func(_ context.Context, x []float32, _ objective.Batch) (f float64, err error) {
 			for _, v := range x {

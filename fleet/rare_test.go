@@ -69,6 +69,7 @@ func (a *alarm) devices(n int) (list []objective.Objective) {
 // fall however long a step is. Then the one must still count. A model that calls
 // 2 % of anything rare has a loss of 0.098.
 func TestRareLabel(t *testing.T) {
+	learns(t)
 	a := newAlarm(8 * 750)
 	all := make([]int, len(a.labels))
 	for i := range all {

@@ -48,6 +48,7 @@ func square(w []float32, x [3]float64, y float64) float64 {
 // scalars travel in 8 bits with a scale that is a half. Slopes here are up to 1e23, and down to
 // 1e-17: without a unit devices would decline the first, and replicas read 0 for the last.
 func TestScaleOfLosses(t *testing.T) {
+	learns(t)
 	x, y := prices(99, 1000)
 	mean := func(w []float32) (sum float64) {
 		for i := range x {

@@ -14,6 +14,7 @@ import (
 
 // TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
 func TestBudget(t *testing.T) {
+	computes(t)
 	p := testPlan(t, "decomfl", nil)
 	_, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1})
 	if err == nil || !strings.Contains(err.Error(), "tune: Queries = 1:") {
@@ -57,6 +58,7 @@ func TestBudget(t *testing.T) {
 // TestBudgetOfSketches: each trial of a plan with groups=sketch begins with sketches, and no
 // budget is exceeded.
 func TestBudgetOfSketches(t *testing.T) {
+	computes(t)
 	for _, auto := range []bool{true, false} {
 		p := testPlan(t, "zofl", func(p *plan.Plan) {
 			p.Groups, p.GroupSize, p.Regroup, p.Target = grouping.Sketch, 3, 5, 6
@@ -89,6 +91,7 @@ func TestBudgetOfSketches(t *testing.T) {
 
 // TestTuneNoise: a plan with noise is tuned without diverge, which it excludes.
 func TestTuneNoise(t *testing.T) {
+	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) {
 		p.DPClip, p.DPNoise, p.DPDelta, p.Diverge, p.Rounds = 5, 0.01, 1e-5, 0, 60
 		p.Weights, p.Bound, p.ClaimBound = plan.Equal, 0, 0

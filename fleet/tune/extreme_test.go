@@ -16,6 +16,7 @@ import (
 // TestTooLarge: where the plan's step diverges at once, and so do those around it, a smaller one is
 // found; if all losses that are not the first one fail, that is the error.
 func TestTooLarge(t *testing.T) {
+	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) { p.StepSize, p.Steps = 1e9, 3 })
 	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)),
 		Fields: []string{"step"}})
@@ -50,6 +51,7 @@ func TestTooLarge(t *testing.T) {
 // A loss of 1e20 has slopes that 16 bits do not hold: trials are in a unit of it, and so is the
 // tuned plan where its mu is no longer left to the devices.
 func TestLargeLosses(t *testing.T) {
+	computes(t)
 	for _, auto := range []uint8{1, 0} {
 		p := testPlan(t, "zofl", func(p *plan.Plan) { p.MuAuto, p.Mu = auto, 1e-3*float32(1-auto) })
 		large := func(_ context.Context, x []float32, _ objective.Batch) (sum float64, _ error) {

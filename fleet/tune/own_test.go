@@ -34,6 +34,7 @@ func steep(times float64) []objective.Objective {
 // better after a trial's rounds. It stays where another is better by a little, which may be none
 // after all of the plan's.
 func TestOwnStep(t *testing.T) {
+	computes(t)
 	for _, c := range []struct {
 		name  string
 		step  float32 // 0: devices find it

@@ -21,6 +21,15 @@ const (
 	dim      = classes * (features + 1)
 )
 
+// computes ends a test that -short leaves out: it tunes many times, and the race detector sees as
+// much in TestPresets and TestStop.
+func computes(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it tunes many times")
+	}
+}
+
 // A softmax is multinomial logistic regression on the samples of one device. It counts its
 // evaluations.
 type softmax struct {

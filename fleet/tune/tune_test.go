@@ -17,12 +17,10 @@ import (
 // TestStep: whatever step the plan has, the one found is within a factor of 4 of the best of a
 // grid, and does about as well.
 func TestStep(t *testing.T) {
-	for i, c := range []struct{ name, field string }{
+	computes(t)
+	for _, c := range []struct{ name, field string }{
 		{"decomfl-adam", "server_step"}, {"decomfl", "step"}, {"fedzo", "step"},
 	} {
-		if testing.Short() && i > 0 {
-			break // the race detector sees the same in one
-		}
 		best, bestStep := math.Inf(1), 0.0
 		for e := -6; e <= 1; e++ {
 			p := testPlan(t, c.name, nil)
@@ -113,6 +111,7 @@ func TestPresets(t *testing.T) {
 
 // TestFields: only what is to be tuned changes, and all of it is tried.
 func TestFields(t *testing.T) {
+	computes(t)
 	for _, field := range tune.Fields() {
 		p := testPlan(t, "decomfl", func(p *plan.Plan) {
 			p.Mu, p.StepSize, p.Perturbations, p.Batch = 1e-5, 0.01, 1, 1
@@ -187,6 +186,7 @@ func TestMu(t *testing.T) {
 
 // TestForms: a loss is judged in any of its forms.
 func TestForms(t *testing.T) {
+	computes(t)
 	mean := func(x []float32) (sum float64) {
 		for _, v := range x {
 			sum += (float64(v) - 1) * (float64(v) - 1) / 8
@@ -235,6 +235,7 @@ func TestForms(t *testing.T) {
 // TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
 // and both are left to them.
 func TestAuto(t *testing.T) {
+	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) {
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
 		p.Mu, p.MuAuto, p.StepSize, p.StepAuto, p.Rounds = 0, 1, 0, 1, 300
