@@ -3,20 +3,16 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
-	"github.com/zofl/zofl/internal/grouping"
-	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // decline stores and sends the reply of a device that does not contribute because of a fault.
-func (c *Client) decline(
-	ctx context.Context, a *arrival, r *wire.Reply, fault error,
-) (Progress, error) {
+func (c *Client) decline(ctx context.Context, a *arrival, fault error) (Progress, error) {
+	r := wire.Reply{Kind: wire.Decline, N: a.N, Tip: c.follower.Replica().Hash().Tip(),
+		Reason: reasonOf(fault)}
 	pause := time.Duration(0)
 	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
@@ -25,7 +21,7 @@ func (c *Client) decline(
 	if pause > 0 {
 		r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
 	}
-	frame, err := c.outbox.Promise(&a.Announcement, r)
+	frame, err := c.outbox.Promise(&a.Ask, &r)
 	if err == nil {
 		err = c.send(ctx, frame)
 	}
@@ -36,11 +32,7 @@ func (c *Client) decline(
 	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
 }
 
-// declined returns the reply of a device that cannot contribute because of err.
-func declined(err error) wire.Reply {
-	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
-}
-
+// reasonOf returns the reason of a device that cannot contribute because of err.
 func reasonOf(err error) wire.DeclineReason {
 	switch {
 	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
@@ -53,15 +45,4 @@ func reasonOf(err error) wire.DeclineReason {
 		return wire.DeclineTooLarge
 	}
 	return wire.DeclineLoss
-}
-
-// surveyable says whether a survey fits the plan.
-func surveyable(k survey.Kind, p *plan.Plan) error {
-	mu := k == survey.Mu && p.Estimator == plan.Differences
-	step := k == survey.Step && p.ServerRule == plan.ServerNormalized
-	sketch := k == survey.Sketch && p.Groups == grouping.Sketch
-	if device, _ := p.Noisy(); device || !mu && !step && !sketch {
-		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
-	}
-	return nil
 }

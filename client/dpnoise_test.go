@@ -74,7 +74,7 @@ func TestNoiseOnce(t *testing.T) {
 			for _, edit := range []func(*wire.Announcement){
 				func(a *wire.Announcement) { a.StepSize *= 2 },
 				func(a *wire.Announcement) { a.Perturbations-- },
-				func(a *wire.Announcement) { a.Rest = survey.Ask(nil, survey.Mu) },
+				asking(survey.Mu),
 			} {
 				h.announce(edit)
 				h.silent()

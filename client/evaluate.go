@@ -32,8 +32,7 @@ func (c *Client) reportState(ctx context.Context) (next, error) {
 // reportDigest sends the digest of the present state, if a round asks this device.
 func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	p, n := c.follower.Plan(), c.follower.N()
-	if every := uint64(p.DigestEvery); every == 0 || n%every != 0 ||
-		a.State != wire.Open || !c.asks(a, p) {
+	if every := uint64(p.DigestEvery); every == 0 || n%every != 0 || !a.wants {
 		return nil
 	}
 	frame, reported := c.follower.Unreported(n)
@@ -95,7 +94,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	plan, tip := c.follower.Plan(), c.follower.Replica().Hash().Tip()
 	unwatch := c.inbox.watched(func(a *arrival) {
-		if a.State == wire.Open && !c.outbox.Settled(&a.Announcement, tip) && c.asks(a, plan) {
+		if a.State == wire.Open && c.asks(a, plan) && !c.outbox.Settled(&a.Ask, tip) {
 			half := time.AfterFunc(time.Until(a.closes)/2, func() { cancel(errAsked) })
 			context.AfterFunc(ctx, func() { half.Stop() })
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/verify"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/signed"
 )
@@ -21,10 +21,11 @@ const inboxLen = 16
 // An arrival is an announcement, the head of the log in it, and the time when its round closes. An
 // arrival that answers this client's question has an empty announcement.
 type arrival struct {
-	wire.Announcement
+	outbox.Ask
 	head   follow.Head // 0: the head is unknown
 	closes time.Time
 	asked  bool // this client asked for it
+	wants  bool // it wants an answer of this device, which has looked
 }
 
 // An inbox passes announcements from the bus's goroutine to the goroutine of Run.
@@ -68,7 +69,8 @@ func (in *inbox) put(frame []byte, asked bool) {
 	left := time.Duration(announcement.Left) * time.Millisecond
 	head, _ := follow.HeadOf(&announcement)
 	now := time.Now()
-	a := arrival{announcement.Announcement, head, now.Add(left), asked}
+	a := arrival{Ask: outbox.Ask{Announcement: announcement.Announcement}, head: head,
+		closes: now.Add(left), asked: asked}
 
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -1,27 +1,16 @@
 package client
 
-import (
-	"time"
-
-	"github.com/zofl/zofl/client/internal/secagg"
-	"github.com/zofl/zofl/wire/survey"
-)
+import "time"
 
 // With Plan.Late a contribution still counts if its record was closed without it. So a busy device
 // goes on when a later record is announced. It evaluates its loss at the state before its own
 // record, which stays until Run applies the next record. It sends its reply, and then follows the
 // log to the head.
 
-// lastChance is when a device gives up the work that an announcement asks for: when the round
+// lastChance is when a device gives up the round that an announcement asks for: when it
 // closes, or with Plan.Late that many more deadlines later.
 func (c *Client) lastChance(a *arrival) time.Time {
-	if survey.Asked(a.Rest) != survey.None {
-		return a.closes // a survey takes no late answers
-	}
 	plan := c.follower.Plan()
-	if plan.Summed() {
-		return a.closes.Add(-secagg.UnmaskTime(plan))
-	}
 	deadline := time.Duration(plan.Deadline) * time.Millisecond
 	return a.closes.Add(time.Duration(plan.Late) * deadline)
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/secagg"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,7 +32,7 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 		err := c.send(ctx, reply.Append(nil))
 		return worked(Progress{State: Waiting, Declined: reply.Reason}, err)
 	}
-	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
+	if frame := c.outbox.Frame(&a.Ask, tip); frame != nil {
 		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
 			fault, err := c.unkept()
 			if fault != nil || err != nil {
@@ -38,7 +41,8 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 			return c.add(ctx, round.masks, frame)
 		}))
 	}
-	if why, abstains := c.abstains(ctx, a); abstains {
+	closes := lastMasked(a, r.Plan())
+	if why, abstains := c.abstains(ctx, a, closes); abstains {
 		return idle(why)
 	}
 	t, err := c.task(ctx, a)
@@ -47,10 +51,14 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	}
 	return telling(Progress{State: Working}, func(c *Client, ctx context.Context) (next, error) {
 		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
-			return c.compute(ctx, round, &t, c.sendMasked)
+			job := c.round(t, closes, c.sendMasked)
+			return c.compute(ctx, round, &job)
 		}))
 	})
 }
+
+// lastMasked is when a device gives up the computation of an attempt: its last step takes time.
+func lastMasked(a *arrival, p *plan.Plan) time.Time { return a.closes.Add(-secagg.UnmaskTime(p)) }
 
 // takePartMasked takes the steps of an attempt while answer computes and adds this device's part.
 func (c *Client) takePartMasked(ctx context.Context, a *arrival, cfg secagg.Config,
@@ -66,15 +74,16 @@ func (c *Client) takePartMasked(ctx context.Context, a *arrival, cfg secagg.Conf
 		return waiting(err), nil
 	}
 	defer masks.Close()
-	round := c.working(ctx, a, masks)
+	round := c.working(ctx, a, lastMasked(a, cfg.Plan), masks)
 	defer round.end()
 	return answer(round)
 }
 
 // sendMasked stores a contribution, and adds it to the sum.
 func (c *Client) sendMasked(
-	ctx context.Context, round *working, r *wire.Reply, _ []float32,
+	ctx context.Context, round *working, r *wire.Reply, found *probe.Result,
 ) (Progress, error) {
+	c.putScalars(r, round.a, found)
 	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
 		return waiting(fault), err

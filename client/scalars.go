@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -14,19 +17,56 @@ func (c *Client) workScalars(ctx context.Context, a *arrival) (next, error) {
 	if fault, kept, err := c.sendAgain(ctx, a); kept {
 		return worked(waiting(fault), err)
 	}
-	if why, abstains := c.abstains(ctx, a); abstains {
+	closes := c.lastChance(a)
+	if why, abstains := c.abstains(ctx, a, closes); abstains {
 		return idle(why)
 	}
 	t, err := c.task(ctx, a)
 	if err != nil {
 		return fails(ctx, err)
 	}
-	return computing(a, t, nil, c.sendScalars)
+	return computing(a, nil, c.round(t, closes, c.sendScalars))
+}
+
+// round is the computation of a round's contribution.
+func (c *Client) round(t probe.Task, closes time.Time, send sender) computation {
+	return computation{
+		closes: closes,
+		calls:  c.prober.Calls(c.follower.Plan(), &t),
+		run: func(ctx context.Context) (probe.Result, error) {
+			return c.prober.Run(ctx, c.follower.Replica(), t)
+		},
+		send: send,
+	}
 }
 
 // sendScalars stores and sends a contribution.
 func (c *Client) sendScalars(
-	ctx context.Context, round *working, r *wire.Reply, _ []float32,
+	ctx context.Context, round *working, r *wire.Reply, found *probe.Result,
+) (Progress, error) {
+	c.putScalars(r, round.a, found)
+	return c.sendReply(ctx, round, r)
+}
+
+// putScalars puts the scalars of a round into a contribution, and what follows them in runs with
+// step_auto, control variates or groups.
+func (c *Client) putScalars(r *wire.Reply, a *arrival, found *probe.Result) {
+	p := c.follower.Plan()
+	r.Values = slices.Clone(found.Sent)
+	if p.StepAuto > 0 {
+		r.Rest = survey.Slope(found.Slope)
+	}
+	switch {
+	case found.Control.N > 0:
+		r.Rest = found.Control.Append(nil)
+	case grouped(p):
+		r.Rest = grouping.AppendReply(r.Rest, a.Group)
+	}
+}
+
+// sendReply stores and sends a contribution that fits into one frame.
+func (c *Client) sendReply(
+	ctx context.Context, round *working, r *wire.Reply,
 ) (Progress, error) {
 	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
@@ -40,11 +80,11 @@ func (c *Client) sendScalars(
 func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err error) {
 	c.backoff = retry.Backoff{}
 	if !c.addsNoise() {
-		frame, err = c.outbox.Promise(&a.Announcement, r)
+		frame, err = c.outbox.Promise(&a.Ask, r)
 		return frame, nil, err
 	}
 	private := hidden(c.follower.Plan(), r)
-	if frame, err = c.outbox.Promise(&a.Announcement, &private); err != nil {
+	if frame, err = c.outbox.Promise(&a.Ask, &private); err != nil {
 		return nil, nil, err
 	}
 	fault, err = c.unkept()
@@ -55,8 +95,8 @@ func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err er
 // whether a record counted this device's last contribution, and whether that record comes before
 // this one.
 func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
-	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
-	if !c.follower.Plan().SendsControl() || t.Phase == 1 || t.Survey != survey.None {
+	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot, a.Group)
+	if !c.follower.Plan().SendsControl() || t.Phase == 1 {
 		return t, nil
 	}
 	own, err := c.outbox.Control(ctx, t.Missed.N)

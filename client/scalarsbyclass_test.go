@@ -153,10 +153,7 @@ func TestSharesOfClasses(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, classPlan()), newClassed()
 		h.device("d0", o)
-		ask := func(a *wire.Announcement) {
-			a.Rest, a.StepSize, a.Perturbations = survey.Ask(nil, survey.Sketch), 0, 0
-		}
-		h.announce(ask)
+		h.announce(asking(survey.Sketch))
 		r := h.one(wire.Contribution)
 		want := wire.AppendScalars(nil, append([]float32{0.3, 0.05, 0, 0.65},
 			make([]float32, survey.Sketched-4)...)...)
@@ -171,9 +168,7 @@ func TestSharesOfClasses(t *testing.T) {
 			h, o := newHost(t, classPlan()), newClassed()
 			o.mine = mine
 			d := h.device("d0", o)
-			h.announce(func(a *wire.Announcement) {
-				a.Rest, a.StepSize, a.Perturbations = survey.Ask(nil, survey.Sketch), 0, 0
-			})
+			h.announce(asking(survey.Sketch))
 			h.declines(wire.DeclineLoss)
 			declinedFor(t, d, words)
 		})

@@ -11,16 +11,17 @@ import (
 )
 
 // workVector answers a round with a vector, of which it sends only the pieces that the coordinator
-// lacks. It answers surveys with scalars.
+// lacks.
 func (c *Client) workVector(ctx context.Context, a *arrival) (next, error) {
-	if fault, kept, err := c.sendAgain(ctx, a); kept {
+	if fault, kept, err := c.sendAgain(ctx, a); kept { // a decline
 		return worked(waiting(fault), err)
 	}
-	if why, abstains := c.abstains(ctx, a); abstains {
+	closes := c.lastChance(a)
+	if why, abstains := c.abstains(ctx, a, closes); abstains {
 		return idle(why)
 	}
-	if c.outbox.Uploads(&a.Announcement, c.follower.Replica().Hash().Tip()) {
-		round := c.working(ctx, a, nil)
+	if c.outbox.Uploads(&a.Ask, c.follower.Replica().Hash().Tip()) {
+		round := c.working(ctx, a, closes, nil)
 		defer round.end()
 		return worked(c.deliver(ctx, round))
 	}
@@ -28,17 +29,14 @@ func (c *Client) workVector(ctx context.Context, a *arrival) (next, error) {
 	if err != nil {
 		return fails(ctx, err)
 	}
-	return computing(a, t, lost, c.sendVector)
+	return computing(a, lost, c.round(t, closes, c.sendVector))
 }
 
-// sendVector stores a contribution and sends its vector. A survey has none.
+// sendVector stores a contribution and sends its vector, in pieces.
 func (c *Client) sendVector(
-	ctx context.Context, round *working, r *wire.Reply, vector []float32,
+	ctx context.Context, round *working, r *wire.Reply, found *probe.Result,
 ) (Progress, error) {
-	if vector == nil {
-		return c.sendScalars(ctx, round, r, nil)
-	}
-	if err := c.outbox.PromiseVector(&round.a.Announcement, r, vector); err != nil {
+	if err := c.outbox.PromiseVector(&round.a.Ask, r, found.Vector); err != nil {
 		return Progress{}, err
 	}
 	return c.deliver(ctx, round)

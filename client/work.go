@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/secagg"
@@ -28,8 +28,11 @@ var errUnusable = errors.New("announcement of an impossible round")
 // once, and sends the same bytes whenever the round asks again.
 func (c *Client) work(ctx context.Context, a *arrival) (next, error) {
 	p := c.follower.Plan()
-	if !c.asks(a, p) {
+	if a.wants = c.asks(a, p); !a.wants {
 		return idle(nil)
+	}
+	if a.Perturbations == 0 {
+		return c.workSurvey(ctx, a)
 	}
 	if err := possible(a, p); err != nil {
 		c.inbox.refuse()
@@ -57,11 +60,15 @@ func fails(ctx context.Context, err error) (next, error) {
 	return worked(waiting(err), ends(ctx, err))
 }
 
-// asks says whether an announcement asks this device.
-func (c *Client) asks(a *arrival, p *plan.Plan) bool {
-	if grouped(p) && survey.Asked(a.Rest) == survey.None {
-		_, named := grouping.Of(&a.Announcement, c.member.slot)
-		return named
+// asks says whether an announcement asks this device, and reads what it asks for in a run with
+// surveys or groups.
+func (c *Client) asks(a *arrival, p *plan.Plan) (asks bool) {
+	switch {
+	case a.Perturbations == 0: // not a round
+		a.Survey = survey.Asked(a.Rest)
+	case grouped(p):
+		a.Group, asks = grouping.Of(&a.Announcement, c.member.slot)
+		return asks
 	}
 	return a.Cohort.Has(p.Run, c.follower.Replica().Draw(a.N), a.Attempt, c.member.slot, c.cfg.ID)
 }
@@ -70,7 +77,7 @@ func (c *Client) asks(a *arrival, p *plan.Plan) bool {
 // if there is none.
 func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept bool, err error) {
 	repeats := c.member.repeats(a)
-	frame := c.outbox.Frame(&a.Announcement, c.follower.Replica().Hash().Tip())
+	frame := c.outbox.Frame(&a.Ask, c.follower.Replica().Hash().Tip())
 	if frame == nil {
 		return nil, false, nil
 	}
@@ -87,87 +94,75 @@ func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept b
 
 // abstains says whether this device computes no answer to a round now, and why if that is worth
 // telling.
-func (c *Client) abstains(ctx context.Context, a *arrival) (why error, abstains bool) {
+func (c *Client) abstains(
+	ctx context.Context, a *arrival, closes time.Time,
+) (why error, abstains bool) {
 	if c.addsNoise() {
 		if why := c.withheld(a); why != nil {
 			return why, true
 		}
 	}
-	return nil, c.backsOff(ctx, a.N, c.lastChance(a))
+	return nil, c.backsOff(ctx, a.N, closes)
 }
 
-// A sender stores and sends the reply to a round, with the vector if there is one.
-type sender func(context.Context, *working, *wire.Reply, []float32) (Progress, error)
+// A computation is what the app computes for an announcement, and how the result is sent.
+type computation struct {
+	closes time.Time // when the device gives it up
+	calls  probe.Calls
+	run    func(context.Context) (probe.Result, error)
+	send   sender
+}
 
-// computing tells that the device works, and then computes a task. fault is what it tells, too.
-func computing(a *arrival, t probe.Task, fault error, send sender) (next, error) {
+// A sender completes, stores and sends the reply with a result.
+type sender func(context.Context, *working, *wire.Reply, *probe.Result) (Progress, error)
+
+// computing tells that the device works, and then computes. fault is what it tells, too.
+func computing(a *arrival, fault error, job computation) (next, error) {
 	p := Progress{State: Working, Err: fault}
 	return telling(p, func(c *Client, ctx context.Context) (next, error) {
-		round := c.working(ctx, a, nil)
+		round := c.working(ctx, a, job.closes, nil)
 		defer round.end()
-		return worked(c.compute(ctx, round, &t, send))
+		return worked(c.compute(ctx, round, &job))
 	})
 }
 
-// compute has the app evaluate a task and sends the reply. It declines if the evaluation fails.
+// compute has the app compute and sends the result. It declines if that fails.
 func (c *Client) compute(
-	ctx context.Context, round *working, t *probe.Task, send sender,
+	ctx context.Context, round *working, job *computation,
 ) (Progress, error) {
-	r, vector, fault := c.contribute(round, round.a, t)
-	r.N, r.Tip = round.a.N, c.follower.Replica().Hash().Tip()
+	weight, result, fault := c.result(round, round.a.N, job)
 	switch {
 	case ctx.Err() != nil:
 		return Progress{}, context.Cause(ctx)
 	case round.superseded.Load(): // no coordinator waits for a reply
 		return waiting(errSuperseded), nil
 	case fault != nil:
-		return c.decline(ctx, round.a, &r, fault)
+		return c.decline(ctx, round.a, fault)
 	}
-	return send(ctx, round, &r, vector)
+	return job.send(ctx, round, &wire.Reply{
+		Kind: wire.Contribution, N: round.a.N, Tip: c.follower.Replica().Hash().Tip(),
+		Weight: weight, Loss: float32(result.Loss),
+	}, &result)
+}
+
+// result has the app compute for record n, if it can in time.
+func (c *Client) result(
+	ctx context.Context, n uint64, job *computation,
+) (weight uint32, result probe.Result, err error) {
+	if err := c.ready(ctx, n, job.calls, job.closes); err != nil {
+		return 0, result, err
+	}
+	if weight, err = c.prober.Weight(ctx, c.follower.Plan()); err != nil {
+		return 0, result, err
+	}
+	result, err = job.run(ctx)
+	return weight, result, err
 }
 
 // send publishes a reply. Being offline is no error.
 func (c *Client) send(ctx context.Context, frame []byte) error {
 	_, err := c.link.Publish(ctx, c.follower.Plan().Shards, frame)
 	return err
-}
-
-// contribute returns the reply to a round: a contribution, with its vector where devices send
-// vectors, or a decline with its reason.
-func (c *Client) contribute(
-	ctx context.Context, a *arrival, t *probe.Task,
-) (r wire.Reply, vector []float32, err error) {
-	p := c.follower.Plan()
-	if err := c.ready(ctx, a.N, c.prober.Calls(p, t), c.lastChance(a)); err != nil {
-		return declined(err), nil, err
-	}
-	weight, err := c.prober.Weight(ctx, p)
-	if err != nil {
-		return declined(err), nil, err
-	}
-	result, err := c.prober.Run(ctx, c.follower.Replica(), *t)
-	if err != nil {
-		return declined(err), nil, err
-	}
-	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
-	if result.Vector != nil {
-		return r, result.Vector, nil // the vector travels separately, in pieces
-	}
-	if t.Survey != survey.None {
-		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
-		return r, nil, nil
-	}
-	r.Values = slices.Clone(result.Sent)
-	if p.StepAuto > 0 {
-		r.Rest = survey.Slope(result.Slope)
-	}
-	switch {
-	case result.Control.N > 0:
-		r.Rest = result.Control.Append(nil)
-	case grouped(p):
-		r.Rest = grouping.AppendReply(r.Rest, t.Group)
-	}
-	return r, nil, nil
 }
 
 // A working is the context of the work on one announcement. It ends with the context of Run, or as
@@ -183,9 +178,11 @@ type working struct {
 	masks      *secagg.Session // the steps of secure aggregation; nil: the reply travels without masks
 }
 
-func (c *Client) working(ctx context.Context, a *arrival, masks *secagg.Session) *working {
+func (c *Client) working(
+	ctx context.Context, a *arrival, closes time.Time, masks *secagg.Session,
+) *working {
 	w := &working{a: a, late: uint64(c.follower.Plan().Late), masks: masks}
-	w.Context, w.cancel = context.WithDeadlineCause(ctx, c.lastChance(a), errDeadline)
+	w.Context, w.cancel = context.WithDeadlineCause(ctx, closes, errDeadline)
 	w.unwatch = c.inbox.watched(w.see)
 	return w
 }
@@ -213,13 +210,9 @@ func grouped(p *plan.Plan) bool { return p.Sharing == plan.GroupDirections && gr
 // possible says whether a round fits the plan. With transport=dense scalars stay on the device, so
 // there may be more than fit into a reply.
 func possible(a *arrival, p *plan.Plan) error {
-	if k := survey.Asked(a.Rest); k != survey.None {
-		return surveyable(k, p)
-	}
-	scalars := uint64(p.Steps) * uint64(a.Perturbations)
-	many := scalars > plan.MaxScalars && !p.SendsVectors()
+	many := uint64(p.Steps)*uint64(a.Perturbations) > plan.MaxScalars && !p.SendsVectors()
 	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m advances
-	if scalars < 1 || many || !(a.StepSize > 0 || still) {
+	if many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, p.Steps, a.Perturbations, a.StepSize)
 	}

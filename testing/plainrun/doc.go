@@ -4,7 +4,7 @@
 // A feature that a run does not use costs it no statement:
 //
 //   - testdata/foreign.txt has for each preset the packages of features that its plan lacks. None
-//     of their statements may run, except the functions in testdata/known.txt, which only shrinks.
+//     of their statements may run.
 //   - testdata/path.txt names the functions that each round of the preset decomfl enters: on the
 //     way of an announcement, a reply, a record and its replay. It only shrinks.
 //   - testdata/size.txt counts the statements and files of that run, by part. They only fall.

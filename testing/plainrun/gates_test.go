@@ -81,44 +81,21 @@ func missing(lines, others []string) (list []string) {
 	return list
 }
 
-// A run enters no function of a package of a feature that its plan lacks, but for known ones.
+// A run enters no function of a package of a feature that its plan lacks.
 func foreignGate(t *testing.T, binary string) {
 	var packages []string
-	lacking := map[string][]string{}   // the presets that lack a package
-	presets := map[function][]string{} // of these, the ones that enter a function of it
 	for _, name := range preset.Names() {
 		p := profileOf(t, binary, name, 40)
 		checkNamed(t, p)
 		foreign := foreignTo(planOf(t, name))
 		packages = append(packages, name+": "+strings.Join(foreign, " "))
-		for _, dir := range foreign {
-			lacking[dir] = append(lacking[dir], name)
-		}
 		for f := range p.entered(t) {
 			if slices.Contains(foreign, f.dir) {
-				presets[f] = append(presets[f], name)
+				t.Errorf("%s enters %s, and its plan lacks that feature", name, f)
 			}
 		}
 	}
 	compare(t, "foreign.txt", packages)
-	var known []string
-	for f, names := range presets {
-		known = append(known, f.String()+": "+among(names, lacking[f.dir]))
-	}
-	slices.Sort(known)
-	compare(t, "known.txt", known)
-}
-
-// among names some of a list, in few words.
-func among(some, list []string) string {
-	rest := missing(list, some)
-	switch {
-	case len(rest) == 0:
-		return "each"
-	case len(rest) < len(some):
-		return "each but " + strings.Join(rest, " ")
-	}
-	return strings.Join(some, " ")
 }
 
 // foreignTo returns the packages of features that a plan lacks.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -67,6 +66,13 @@ type Outbox struct {
 // New returns an outbox.
 func New(cfg Config) *Outbox { return &Outbox{cfg: cfg} }
 
+// An Ask is an announcement with what its tail asks of this device.
+type Ask struct {
+	wire.Announcement
+	Survey survey.Kind // None: a round
+	Group  uint32      // where announcements name groups: this device's
+}
+
 // A reply is this device's reply to a round. It is kept so that it is sent again unchanged.
 type reply struct {
 	n       uint64
@@ -78,12 +84,16 @@ type reply struct {
 	step    float32 // the step size of the announcement
 	p       uint32  // its perturbations
 	survey  survey.Kind
+	group   uint32 // whose directions a contribution is along
 }
 
-// answers says whether s replies to an announcement of a record that follows tip.
-func (s *reply) answers(a *wire.Announcement, tip wire.Tip) bool {
+// answers says whether s replies to an announcement of a record that follows tip. A contribution to
+// another group's directions does not: another coordinator may have put this device into another
+// group.
+func (s *reply) answers(a *Ask, tip wire.Tip) bool {
 	return s.n == a.N && s.tip == tip && s.step == a.StepSize && s.p == a.Perturbations &&
-		s.survey == survey.Asked(a.Rest) && (s.final || s.epoch == a.Epoch && s.attempt == a.Attempt)
+		s.survey == a.Survey && (s.final && s.group == a.Group ||
+		!s.final && s.epoch == a.Epoch && s.attempt == a.Attempt)
 }
 
 // Joined takes the slot that a coordinator gave the device. It forgets a refusal of the
@@ -95,11 +105,10 @@ func (o *Outbox) Joined(slot uint32) {
 	}
 }
 
-// Frame returns the reply that already answers an announcement; nil: there is none. A contribution
-// to another group's directions answers none.
-func (o *Outbox) Frame(a *wire.Announcement, tip wire.Tip) []byte {
+// Frame returns the reply that already answers an announcement; nil: there is none.
+func (o *Outbox) Frame(a *Ask, tip wire.Tip) []byte {
 	for _, s := range []*reply{&o.reply, &o.decline} {
-		if s.answers(a, tip) && (!s.final || o.inGroup(s, a)) {
+		if s.answers(a, tip) {
 			return s.frame
 		}
 	}
@@ -124,27 +133,14 @@ func (o *Outbox) Kept() (bool, error) {
 	return !s.Failing(itemReply), nil
 }
 
-// inGroup says whether a contribution is along the directions that an announcement asks for. Where
-// devices share directions by groups, another coordinator may have put this one into another group.
-func (o *Outbox) inGroup(s *reply, a *wire.Announcement) bool {
-	p := o.cfg.Log.Plan()
-	if p.Sharing != plan.GroupDirections || !grouping.Names(p) || s.survey != survey.None {
-		return true
-	}
-	r, err := wire.DecodeReply(s.frame)
-	made, says := grouping.OfReply(&r)
-	asked, named := grouping.Of(a, o.slot)
-	return err == nil && says && (!named || made == asked)
-}
-
 // Uploads says whether this device's vector answers an announcement.
-func (o *Outbox) Uploads(a *wire.Announcement, tip wire.Tip) bool {
+func (o *Outbox) Uploads(a *Ask, tip wire.Tip) bool {
 	return o.upload.answers(a, tip)
 }
 
 // Settled says whether nothing is left to do about an announcement.
-func (o *Outbox) Settled(a *wire.Announcement, tip wire.Tip) bool {
-	return o.Frame(a, tip) != nil || o.upload.answers(a, tip) && o.upload.over(a)
+func (o *Outbox) Settled(a *Ask, tip wire.Tip) bool {
+	return o.Frame(a, tip) != nil || o.upload.answers(a, tip) && o.upload.over(&a.Announcement)
 }
 
 // replyRoom is room for a reply without its values.
@@ -152,7 +148,7 @@ const replyRoom = 40
 
 // Promise makes r this device's reply to an announcement, stores a contribution, and returns
 // the frame to send.
-func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
+func (o *Outbox) Promise(a *Ask, r *wire.Reply) ([]byte, error) {
 	contributes := r.Kind == wire.Contribution
 	keeps := contributes && o.cfg.Files != nil
 	if keeps {
@@ -172,7 +168,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	*last = reply{
 		n: a.N, tip: r.Tip, frame: frame, final: contributes,
 		epoch: a.Epoch, attempt: a.Attempt, step: a.StepSize, p: a.Perturbations,
-		survey: survey.Asked(a.Rest),
+		survey: a.Survey, group: a.Group,
 	}
 	if keeps {
 		return frame, o.saveReply()

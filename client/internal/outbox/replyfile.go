@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -56,9 +57,11 @@ func parseReply(content []byte) (reply, error) {
 	if err != nil || r.Kind != wire.Contribution {
 		return reply{}, fmt.Errorf("%w: kind %v, error %v", errReplyFile, r.Kind, err)
 	}
+	group, _ := grouping.OfReply(&r)
 	return reply{
 		n: r.N, tip: r.Tip, frame: frame, final: true,
 		step: math.Float32frombits(binary.LittleEndian.Uint32(content)),
 		p:    binary.LittleEndian.Uint32(content[4:]), survey: survey.Answered(r.Rest),
+		group: group,
 	}, nil
 }

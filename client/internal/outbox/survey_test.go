@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -13,11 +14,8 @@ import (
 // round, also after a restart.
 func TestSurveyIsNoRound(t *testing.T) {
 	tip := wire.Tip{7}
-	asks := map[survey.Kind][]byte{
-		survey.None: nil, survey.Step: survey.Ask(nil, survey.Step),
-		survey.Mu: survey.Ask(nil, survey.Mu),
-	}
-	for kind := range asks {
+	kinds := []survey.Kind{survey.None, survey.Step, survey.Mu}
+	for _, kind := range kinds {
 		r := wire.Reply{Kind: wire.Contribution, N: 5, Tip: tip, Weight: 1,
 			Values: wire.AppendScalars(nil, 1)}
 		if kind != survey.None {
@@ -31,11 +29,35 @@ func TestSurveyIsNoRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for asked, rest := range asks {
-			a := wire.Announcement{N: 5, Rest: rest}
+		for _, asked := range kinds {
+			a := Ask{Announcement: wire.Announcement{N: 5}, Survey: asked}
 			if got := stored.answers(&a, tip); got != (asked == kind) {
 				t.Errorf("a reply to %v answers %v: %v", kind, asked, got)
 			}
+		}
+	}
+}
+
+// A stored contribution is of the group that it names. The first number of a control variate, which
+// would be in the same place, is no group.
+func TestGroupOfAStoredReply(t *testing.T) {
+	variate := wire.ControlVariate{N: 3, Scalars: make(wire.Scalars, 8)}
+	for name, test := range map[string]struct {
+		rest []byte
+		want uint32
+	}{
+		"no group":          {nil, 0},
+		"a group":           {grouping.AppendReply(nil, 3), 3},
+		"after a slope":     {grouping.AppendReply(survey.Slope(1), 3), 3},
+		"a slope":           {survey.Slope(1), 0},
+		"a survey":          {survey.Answer(survey.Sketch), 0},
+		"a control variate": {variate.Append(nil), 0},
+	} {
+		r := wire.Reply{Kind: wire.Contribution, N: 5, Weight: 1,
+			Values: wire.AppendScalars(nil, 1), Rest: test.rest}
+		stored, err := parseReply(r.Append(make([]byte, replyHead)))
+		if err != nil || stored.group != test.want {
+			t.Errorf("%s: group %d, %v, want %d", name, stored.group, err, test.want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (u *upload) taken(a *wire.Announcement) bool {
 
 // PromiseVector makes a vector this device's reply to an announcement, with the weight and loss
 // of r, and stores it. [Outbox.Deliver] sends it.
-func (o *Outbox) PromiseVector(a *wire.Announcement, r *wire.Reply, v []float32) error {
+func (o *Outbox) PromiseVector(a *Ask, r *wire.Reply, v []float32) error {
 	u := &o.upload
 	vector := appendVector(u.vector[:0], v)
 	*u = upload{

@@ -7,7 +7,6 @@ import (
 	"github.com/zofl/zofl/client/internal/isolate"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // UntoldBatch bounds the minibatches of an objective that does not say how many samples it has.
@@ -19,7 +18,7 @@ const UntoldBatch = 1 << 16
 // device's: so the size is limited.
 func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, error) {
 	most := uint64(p.cfg.MaxBatch)
-	whole := pl.Control == plan.SVRG && t.Phase == 1 && t.Survey == survey.None
+	whole := pl.Control == plan.SVRG && t.Phase == 1
 	if pl.Batch == 0 || whole {
 		return 0, nil
 	}

@@ -203,7 +203,7 @@ func TestSurrogateAsksForLosses(t *testing.T) {
 	r.round()
 	r.round()
 	c := r.clients[0]
-	task := c.Task(c.replica, r.announcement(), 0)
+	task := c.Task(c.replica, r.announcement(), 0, 0)
 	if calls := c.Calls(r.plan, &task); calls.Gradients != 0 ||
 		calls.Queries != task.Queries(r.plan) || calls != c.Usual(c.replica) {
 		t.Errorf("announced %v", calls)
@@ -218,14 +218,11 @@ func TestSurrogateAsksForLosses(t *testing.T) {
 func TestSurveyOfGradients(t *testing.T) {
 	g := &graded{slopes: newSlopes(testDim, 0, 1)}
 	s := newStepper(t, g, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
-	task := s.task()
-	task.Survey = survey.Mu
-	result, err := s.c.Run(t.Context(), s.r, task)
-	want := uint64(survey.Mu.Values())
-	if err != nil || s.c.Queries() != want || s.c.Gradients() != 0 ||
-		s.c.Calls(s.r.Plan(), &task) != (Calls{Queries: want}) {
-		t.Errorf("%v: %d queries and %d gradients, announced %v, want %d queries",
-			err, s.c.Queries(), s.c.Gradients(), s.c.Calls(s.r.Plan(), &task), want)
+	result, err := s.c.Survey(t.Context(), s.r, survey.Mu, s.r.N()+1, 0)
+	want := survey.Mu.Queries(s.r.Plan())
+	if err != nil || s.c.Queries() != want || s.c.Gradients() != 0 {
+		t.Errorf("%v: %d queries and %d gradients, want %d queries", err, s.c.Queries(),
+			s.c.Gradients(), want)
 	}
 	if at := g.value(s.r.Params()); result.Loss != at {
 		t.Errorf("loss %v, want %v", result.Loss, at)

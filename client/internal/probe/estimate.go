@@ -11,7 +11,6 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // errNotFinite: the app returned NaN, an infinity, or a loss that is none in float32.
@@ -21,23 +20,23 @@ var errNotFinite = errors.New("the loss is not finite")
 // Algorithm 2 is the case P = 1. Directions may be the device's own, and the local steps may be
 // corrected (FZooS (6)), as the plan says.
 type estimation struct {
-	query     // calls the app
-	Task      // what the round asks for
-	replica   *replica.Replica
-	plan      *plan.Plan
-	transport transport       // the plan's
-	local     replica.Local   // the iterate; for K = 1 it shares the replica's parameters
-	scalars   []float32       // g[k*P+p], as others read them
-	sent      wire.Scalars    // the same, encoded
-	block     wire.Scalars    // of the present step
-	vector    []float32       // with transport=dense: the vector to send
-	losses    []float64       // batched: at the points of the present step
-	points    int             // losses that a batched objective has in one call, of the present ones
-	loss      float64         // mean of the losses of step 0, with svrg of step 1, at the round's x
-	heading   float32         // with step_auto: the slope along the momentum
-	place     place           // of the present step's directions
-	size      int             // of minibatches, 0: all of the data
-	batch     objective.Batch // of the present step
+	query       // calls the app
+	Task        // what the round asks for
+	replica     *replica.Replica
+	plan        *plan.Plan
+	measurement measurement
+	local       replica.Local   // the iterate; for K = 1 it shares the replica's parameters
+	scalars     []float32       // g[k*P+p], as others read them
+	sent        wire.Scalars    // the same, encoded
+	block       wire.Scalars    // of the present step
+	vector      []float32       // with transport=dense: the vector to send
+	losses      []float64       // batched: at the points of the present step
+	points      int             // losses that a batched objective has in one call, of the present ones
+	loss        float64         // mean of the losses of step 0, with svrg of step 1, at the round's x
+	heading     float32         // with step_auto: the slope along the momentum
+	place       place           // of the present step's directions
+	size        int             // of minibatches, 0: all of the data
+	batch       objective.Batch // of the present step
 }
 
 // A Result is the result of a task. Its slices are valid until the next task.
@@ -54,21 +53,28 @@ type Result struct {
 // the replica before Run returns. The error is an error of this package, the cause of ctx, or a
 // fault of the app's loss.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
-	size, err := p.batchSize(ctx, r.Plan(), &t)
+	return p.measure(ctx, r, &t, transportOf(r.Plan()))
+}
+
+// measure does a task by a measurement.
+func (p *Prober) measure(
+	ctx context.Context, r *replica.Replica, t *Task, m measurement,
+) (Result, error) {
+	size, err := p.batchSize(ctx, r.Plan(), t)
 	if err != nil {
 		return Result{}, err
 	}
-	e := p.estimation(r, &t)
+	e := p.estimation(r, t, m)
 	e.size = size
 	if err := e.run(ctx); err != nil {
 		return Result{}, err
 	}
-	e.transport.finish(e)
+	m.finish(e)
 	return Result{e.scalars, e.sent, e.vector, e.loss, e.Control, e.heading}, nil
 }
 
 // estimation prepares the estimation of a task. There is one at a time, and no job may be pending.
-func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
+func (p *Prober) estimation(r *replica.Replica, t *Task, m measurement) *estimation {
 	e := &p.last
 	e.prepare(p)
 	e.Task, e.replica, e.plan, e.loss, e.scalars, e.vector = *t, r, r.Plan(), 0, nil, nil
@@ -77,16 +83,13 @@ func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 	if e.work == nil {
 		e.work = e.estimate
 	}
-	e.transport = transportOf(e.plan)
-	if t.Survey != survey.None {
-		e.transport = surveys{e.transport}
-	}
-	e.transport.prepare(e)
+	e.measurement = m
+	m.prepare(e)
 	return e
 }
 
 // estimate computes the scalars that the device sends. It never changes the replica.
-func (e *estimation) estimate() error { return e.transport.estimate(e) }
+func (e *estimation) estimate() error { return e.measurement.estimate(e) }
 
 // scalarsToSend computes the scalars of every local step, and moves the local iterate
 // between steps. It never changes the replica.

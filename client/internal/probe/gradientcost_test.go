@@ -114,7 +114,8 @@ func BenchmarkProject(b *testing.B) {
 			b.Run(fmt.Sprintf("d=%d/workers=%d", dim, workers), func(b *testing.B) {
 				f := &slopes{curve: make([]float64, dim), center: make([]float64, dim)}
 				s := newStepper(b, &graded{slopes: f}, workers, func(*plan.Plan) {})
-				e := s.c.estimation(s.r, &Task{N: 2, Steps: 1, Perturbations: perturbations})
+				e := s.c.estimation(s.r, &Task{N: 2, Steps: 1, Perturbations: perturbations},
+					scalars{})
 				d := &s.c.slopes
 				d.g = make([]float32, dim)
 				if err := d.projector.Begin(s.r.Plan(), s.r.Params(), d.g); err != nil {

@@ -211,7 +211,7 @@ func TestFirstPhaseMissed(t *testing.T) {
 			}
 			c := r.clients[i]
 			c.Prepare(c.replica)
-			if task := c.Task(c.replica, r.announcement(), c.slot); task.Queries(p) != queries {
+			if task := c.Task(c.replica, r.announcement(), c.slot, 0); task.Queries(p) != queries {
 				t.Errorf("round %d, client %d: %d queries, want %d",
 					round, i, task.Queries(p), queries)
 			}

@@ -98,7 +98,7 @@ func (r *rig) apply(c *member, i int) {
 // work makes a member do its part of the next record. It returns a copy of the vector.
 func (r *rig) work(c *member) ([]float32, float64, error) {
 	c.Prepare(c.replica)
-	result, err := c.Run(r.t.Context(), c.replica, c.Task(c.replica, r.announcement(), c.slot))
+	result, err := c.Run(r.t.Context(), c.replica, c.Task(c.replica, r.announcement(), c.slot, 0))
 	return append([]float32(nil), result.Vector...), result.Loss, err
 }
 

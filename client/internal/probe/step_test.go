@@ -170,7 +170,7 @@ func (s *stepper) commit(tb testing.TB) {
 // task returns the task of the open round.
 func (s *stepper) task() Task {
 	s.a.N = s.r.N() + 1
-	return s.c.Task(s.r, &s.a, 0)
+	return s.c.Task(s.r, &s.a, 0, 0)
 }
 
 // run does the task of the open round.

@@ -149,7 +149,7 @@ func gammaAt(t *testing.T, fields string) (*estimation, []float64) {
 	r := newRig(t, smallFZooS(t, 4, fields), newSlopes(4, 0, 0))
 	c := r.clients[0]
 	c.Prepare(c.replica)
-	e := c.estimation(c.replica, &Task{N: 2, Phase: 1})
+	e := c.estimation(c.replica, &Task{N: 2, Phase: 1}, vectors{})
 	v := []float64{0, 0, 0, 0}
 	c.memory.trajectory.process.Add([]float64{0.5, 0.5, 0.5, 0.5}, 1)
 	c.memory.trajectory.process.Add([]float64{1, 1, 1, 1}, 2)

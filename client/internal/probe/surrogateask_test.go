@@ -129,7 +129,7 @@ func TestSurrogateCancelled(t *testing.T) {
 			return 0
 		}
 		c.Prepare(c.replica)
-		e := c.estimation(c.replica, &Task{N: 2, Phase: 1, StepSize: 0.01})
+		e := c.estimation(c.replica, &Task{N: 2, Phase: 1, StepSize: 0.01}, vectors{})
 		if err := e.run(ctx); !errors.Is(err, reason) {
 			t.Errorf("query %d: got %v, want %v", query, err, reason)
 		}

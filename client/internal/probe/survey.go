@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -12,25 +13,34 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// surveys answer with losses instead of a contribution. They change no state and leave no memory.
-type surveys struct{ transport }
+// Survey measures what a survey of a kind asks for before record n, as [Prober.Run] does a task.
+// The result has the survey's values as its scalars.
+func (p *Prober) Survey(
+	ctx context.Context, r *replica.Replica, kind survey.Kind, n uint64, slot uint32,
+) (Result, error) {
+	t := Task{N: n, Source: p.sourceOf(r.Plan(), n, slot, 0)}
+	return p.measure(ctx, r, &t, surveying{kind})
+}
 
-func (surveys) prepare(e *estimation) {
+// A surveying measures losses instead of a contribution. It changes no state and leaves no memory.
+type surveying struct{ kind survey.Kind }
+
+func (s surveying) prepare(e *estimation) {
 	b := &e.prober.buffers
-	b.scalars = room(b.scalars, e.Survey.Values())
+	b.scalars = room(b.scalars, s.kind.Values())
 	e.scalars = b.scalars
 }
 
-func (surveys) finish(*estimation) {}
+func (surveying) finish(*estimation) {}
 
-func (surveys) estimate(e *estimation) error {
+func (s surveying) estimate(e *estimation) error {
 	e.batch = objective.Batch{
 		N: e.N, Step: survey.BatchStep, Size: e.size,
 		Seed: plan.BatchSeed(e.plan.Run, e.prober.cfg.ID, e.N, survey.BatchStep),
 	}
 	e.place = place{e.N, 0, e.Source}
 	e.began = time.Now()
-	switch e.Survey {
+	switch s.kind {
 	case survey.Step:
 		return e.surveyStep()
 	case survey.Sketch:

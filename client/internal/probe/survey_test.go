@@ -84,12 +84,7 @@ var surveyForms = map[string]func(*surveyed) objective.Objective{
 // asks has a stepper's device answer a survey of the open record.
 func (s *stepper) asks(t *testing.T, k survey.Kind, slot uint32) (Result, error) {
 	t.Helper()
-	s.a.N, s.a.Rest, s.a.StepSize, s.a.Perturbations = s.r.N()+1, survey.Ask(nil, k), 0, 0
-	task := s.c.Task(s.r, &s.a, slot)
-	if got := task.Queries(s.r.Plan()); got != uint64(k.Values()) {
-		t.Errorf("%d queries are announced, want %d", got, k.Values())
-	}
-	return s.c.Run(s.ctx, s.r, task)
+	return s.c.Survey(s.ctx, s.r, k, s.r.N()+1, slot)
 }
 
 // A survey's answer is what its definition says, along the device's direction of the record, and

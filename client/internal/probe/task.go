@@ -6,7 +6,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // A Task is what a round asks of this device.
@@ -17,10 +16,8 @@ type Task struct {
 	Perturbations int    // P
 	StepSize      float32
 	Source        uint32              // of the directions: prng.Shared, or a slot's
-	Group         uint32              // where devices share directions by groups: this one's
 	Control       wire.ControlVariate // this device's c_i; N = 0: none
 	Missed        MissedPhase         // N = 0: none
-	Survey        survey.Kind         // what it asks for in place of scalars
 }
 
 // A MissedPhase is a phase-1 record that this device skipped, and whose scalars phase 2 needs.
@@ -31,9 +28,6 @@ type MissedPhase struct {
 
 // Queries returns how many loss evaluations the task takes.
 func (t *Task) Queries(plan *plan.Plan) uint64 {
-	if t.Survey != survey.None {
-		return t.Survey.Queries(plan)
-	}
 	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
 	if t.Missed.N > 0 {
 		q += plan.PhaseQueries(1, uint32(t.Missed.Perturbations))
@@ -44,7 +38,7 @@ func (t *Task) Queries(plan *plan.Plan) uint64 {
 // Calls returns the calls of the app's objective that a task takes. A survey asks for losses,
 // whatever else the objective has.
 func (p *Prober) Calls(plan *plan.Plan, t *Task) Calls {
-	if t.Survey != survey.None || !p.slopes.serves(plan) {
+	if !p.slopes.serves(plan) {
 		return Calls{Queries: t.Queries(plan)}
 	}
 	calls := uint64(t.estimates(plan)) * p.slopes.calls(t.Perturbations)
@@ -72,24 +66,31 @@ func (t *Task) Corrects(own wire.ControlVariate) {
 	}
 }
 
-// Task returns the work that an announcement asks of the device with a slot. r is the device's
-// replica. [Task.Corrects] adds the control variate.
-func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Task {
+// sourceOf returns the source of the directions of record n for the device with a slot. group is
+// the one in which the announcement names it.
+func (p *Prober) sourceOf(pl *plan.Plan, n uint64, slot, group uint32) uint32 {
+	switch pl.Sharing {
+	case plan.PerClient:
+		return prng.Slot(slot)
+	case plan.GroupDirections:
+		if grouping.Draws(pl) {
+			group = grouping.Drawn(pl, n, p.cfg.ID)
+		}
+		return prng.Slot(group)
+	}
+	return prng.Shared
+}
+
+// Task returns the work that the announcement of a round asks of the device with a slot. group is
+// the one in which it names the device. r is the device's replica. [Task.Corrects] adds the control
+// variate.
+func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot, group uint32) Task {
 	pl := r.Plan()
 	t := Task{
 		N: a.N, Phase: r.Phase(), Steps: int(pl.Steps), Perturbations: int(a.Perturbations),
-		StepSize: a.StepSize, Source: prng.Shared, Survey: survey.Asked(a.Rest),
+		StepSize: a.StepSize, Source: p.sourceOf(pl, a.N, slot, group),
 	}
-	switch pl.Sharing {
-	case plan.PerClient:
-		t.Source = prng.Slot(slot)
-	case plan.GroupDirections:
-		if t.Group, _ = grouping.Of(a, slot); grouping.Draws(pl) {
-			t.Group = grouping.Drawn(pl, a.N, p.cfg.ID)
-		}
-		t.Source = prng.Slot(t.Group)
-	}
-	switch point := pl.Estimator == plan.Differences && t.Survey == survey.None; {
+	switch point := pl.Estimator == plan.Differences; {
 	case point && t.Phase == 1:
 		t.Steps = 1
 	case point && pl.Control == plan.ScaffoldPoint:

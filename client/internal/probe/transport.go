@@ -5,15 +5,21 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A transport is the part of a task that depends on the plan's transport: what the device computes
-// and sends, and what it remembers.
-type transport interface {
+// A measurement is what a device measures for an announcement: the transport of a round, or a
+// survey.
+type measurement interface {
 	// prepare readies an estimation, which has its task and replica.
 	prepare(e *estimation)
-	// estimate does the local steps.
+	// estimate does the local steps, or asks for the losses of a survey.
 	estimate(e *estimation) error
 	// finish looks at the outcome of a task.
 	finish(e *estimation)
+}
+
+// A transport is the part of a task that depends on the plan's transport: what the device computes
+// and sends, and what it remembers.
+type transport interface {
+	measurement
 	// missed returns the first phase that a second one of P perturbations needs, of the
 	// record that [replica.Replica.Pending] names, if this device has to make up for it.
 	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase

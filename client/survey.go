@@ -1,0 +1,63 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// workSurvey answers an announcement without perturbations: it asks for losses, and no round.
+func (c *Client) workSurvey(ctx context.Context, a *arrival) (next, error) {
+	p := c.follower.Plan()
+	if !surveyable(a.Survey, p) {
+		c.inbox.refuse()
+		return idle(fmt.Errorf("%w: %d perturbations, a survey of kind %d (%v)", errUnusable,
+			a.Perturbations, a.Survey, a.Survey))
+	}
+	if fault, kept, err := c.sendAgain(ctx, a); kept {
+		return worked(waiting(fault), err)
+	}
+	if c.backsOff(ctx, a.N, a.closes) {
+		return idle(nil)
+	}
+	return computing(a, nil, computation{
+		closes: a.closes, // a survey takes no late answers
+		calls:  probe.Calls{Queries: a.Survey.Queries(p)},
+		run: func(ctx context.Context) (probe.Result, error) {
+			return c.prober.Survey(ctx, c.follower.Replica(), a.Survey, a.N, c.member.slot)
+		},
+		send: c.sendSurvey,
+	})
+}
+
+// sendSurvey stores and sends the answer to a survey.
+func (c *Client) sendSurvey(
+	ctx context.Context, round *working, r *wire.Reply, found *probe.Result,
+) (Progress, error) {
+	r.Values = wire.AppendScalars(nil, found.Scalars...)
+	r.Rest = survey.Answer(round.a.Survey)
+	return c.sendReply(ctx, round, r)
+}
+
+// surveyable says whether a run with the plan may ask for a survey. No answer hides a loss, so
+// there is none where devices add noise, or their contributions are summed.
+func surveyable(k survey.Kind, p *plan.Plan) bool {
+	device, _ := p.Noisy()
+	if device || p.Summed() {
+		return false
+	}
+	switch k {
+	case survey.Mu:
+		return p.MuAuto > 0 && p.Mu == 0
+	case survey.Step:
+		return p.StepAuto > 0 && p.StepSize == 0
+	case survey.Sketch:
+		return p.Groups == grouping.Sketch
+	}
+	return false
+}
