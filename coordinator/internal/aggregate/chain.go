@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
 )
 
 // A Chain is the stages of the open round. Its memory is used again from round to round. What
@@ -17,6 +18,10 @@ type Chain struct {
 	End   End
 	Taken uint32 // contributions that were taken, held or not
 	Loss  gather.MeanLoss
+	Item  Contribution // the one that is taken now
+
+	// Unread is why a plan with a bound could not read the log, and nil if it could.
+	Unread error
 
 	plan  *plan.Plan
 	parts Parts
@@ -47,8 +52,9 @@ type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
-	// Records reads the records that the log has, each with the first one.
-	Records func(each func(first, record []byte)) error
+	// First returns the first record of the log, and Records reads those that the log has.
+	First   func() []byte
+	Records func(each func(record []byte)) error
 	Root    func(slot uint32) bool // whether the operator vouches for a member
 	// More are stages outside this package, which come before its own. Each function returns a stage
 	// that passes contributions on to next. If the plan needs no such stage, it returns next itself.
@@ -149,35 +155,41 @@ func (c *Chain) bound(next Stage) Stage {
 }
 
 // Recall reads how long contributions were from the log, once, if the plan bounds them. A plan
-// without a bound forgets it. Call Recall whenever the plan may have changed. If it fails, the next
-// call reads the log again.
-func (c *Chain) Recall() (err error) {
-	if c.plan.Bound == 0 {
+// without a bound forgets it. Call Recall whenever the plan may have changed. If it fails, Unread
+// says why, and the next call reads the log again.
+func (c *Chain) Recall() error {
+	c.Unread = nil
+	switch {
+	case c.plan.Bound == 0:
 		c.past = nil
 		return nil
-	}
-	if c.past != nil {
+	case c.past != nil:
 		return nil
 	}
 	past := &robust.Past{}
-	if err = c.parts.Records(past.Note); err == nil {
+	c.Unread = c.parts.Records(func(record []byte) { past.Note(c.parts.First(), record) })
+	if c.Unread == nil {
 		c.past = past
 	}
 	if c.robust != nil {
 		c.robust.Remember(past)
 	}
-	return err
+	return c.Unread
 }
 
-// Note notes the record of a round with bounds.
-func (c *Chain) Note(first, record []byte) {
-	if c.past != nil {
-		c.past.Note(first, record)
+// Moved follows the log for a plan with a bound.
+func (c *Chain) Moved(record []byte, r wire.Record) {
+	switch {
+	case r.Kind != wire.KindRound:
+		_ = c.Recall() // see Unread
+	case c.past != nil:
+		c.past.Note(c.parts.First(), record)
 	}
 }
 
-// Add takes a contribution.
-func (c *Chain) Add(k *Contribution) {
+// Add takes the contribution that is in Item.
+func (c *Chain) Add() {
+	k := &c.Item
 	k.Weight, k.Factor = c.WeightOf(k.Claim), 1
 	c.Taken++
 	c.first.Add(k)

@@ -69,8 +69,8 @@ func (k *Cohort) Member(id string) (m gather.Member, ok bool) {
 	return m, ok && (k.Roster.Open || !k.Crowd.Members[m.Slot].Retired)
 }
 
-// Moved follows the log, whose last record but one has a tip.
-func (k *Cohort) Moved(prev wire.Tip) { k.prev, k.kept = prev, k.kept[:0] }
+// Moved follows the log.
+func (k *Cohort) Moved(_ []byte, r wire.Record) { k.prev, k.kept = r.Prev.Tip(), k.kept[:0] }
 
 // Timely says whether a message is about the open record or the record before.
 func (k *Cohort) Timely(n uint64, tip wire.Tip) bool {

@@ -178,7 +178,7 @@ func TestKept(t *testing.T) {
 			k.Ask(attempt, false, true, 0)
 		}
 		first := k.Attempt.Cohort
-		k.Moved(log.Hash.Tip())
+		k.Moved(nil, wire.Record{Prev: log.Hash})
 		log.N, log.Point.N = tt.n, tt.point
 		k.Next()
 		if len(k.kept) != tt.kept || tt.kept > 0 && k.kept[1] != first {
@@ -193,7 +193,7 @@ func TestKept(t *testing.T) {
 // TestTimely is the table of what is an answer to the open record, 8, or to the one before.
 func TestTimely(t *testing.T) {
 	k, log := newCohort(t, 1)
-	k.Moved(wire.Hash{6}.Tip())
+	k.Moved(nil, wire.Record{Prev: wire.Hash{6}})
 	open, before := log.Hash.Tip(), wire.Hash{6}.Tip()
 	for _, tt := range []struct {
 		n    uint64
@@ -274,7 +274,7 @@ func TestOpenRoster(t *testing.T) {
 	}
 	k.Answered(false)
 	k.Answers.Set(m, gather.Contributed)
-	k.Moved(log.Hash.Tip())
+	k.Moved(nil, wire.Record{Prev: log.Hash})
 	late := wire.Reply{N: 8, Tip: log.Hash.Tip()}
 	log.N, log.Hash = 8, wire.Hash{8}
 	k.Next()

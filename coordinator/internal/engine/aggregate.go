@@ -30,12 +30,12 @@ func (c *Core) isRoot(slot uint32) bool {
 	return slices.Contains(c.Plan.Roots, c.cohort.Roster.IDs[slot])
 }
 
-// take counts a contribution. Its numbers are in c.item. control is the record of its control
-// variate, 0 for none.
+// take counts a contribution. Its numbers are in the chain's Item. control is the record of its
+// control variate, 0 for none.
 func (c *Core) take(slot uint32, r *wire.Reply, control uint64) {
-	k := &c.item
+	k := &c.chain.Item
 	k.Slot, k.Claim, k.Loss, k.Sent, k.Control = slot, r.Weight, r.Loss, r.Values, control
-	c.chain.Add(k)
+	c.chain.Add()
 }
 
 // body returns the record of the round.

@@ -53,7 +53,7 @@ func (c *Core) head() wire.Announcement {
 		State:         wire.Open,
 		N:             c.N + 1,
 		Attempt:       c.cohort.Attempt.Number,
-		Epoch:         c.epoch,
+		Epoch:         c.life.epoch,
 		Cohort:        c.cohort.Attempt.Cohort,
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),

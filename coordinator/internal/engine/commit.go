@@ -9,7 +9,7 @@ import (
 
 // append hands the next record to the log. closed is the event to emit once it is stored.
 func (c *Core) append(r *wire.Record, closed report.Event) {
-	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.epoch
+	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.life.epoch
 	if r.N == 1 {
 		r.Prev = wire.Genesis(c.Plan.Run)
 	}
@@ -50,42 +50,30 @@ func (c *Core) appended(n uint64) {
 
 // move moves the position past a record that the log has stored.
 func (c *Core) move(record []byte) (wire.Record, error) {
-	prev := c.Hash.Tip()
 	r, err := c.Apply(record)
 	if err != nil {
 		return r, err
 	}
-	c.cohort.Moved(prev)
-	c.lateWork.Moved(&c.Plan, &r, c.epoch, c.Rounds)
-	c.vectors.moved(&r, c.transport)
 	c.Remember(record, c.Hash.Tip())
-	switch {
-	case r.Kind != wire.KindRound:
-		c.unread = c.chain.Recall()
-	case c.Plan.Bound > 0:
-		c.chain.Note(c.First, record)
-	}
 	c.next.stored()
 	c.round.open = false
-	if r.Kind == wire.KindRollback {
-		c.forget()
-	}
+	c.tell(record, r)
 	return r, nil
 }
 
 // committed goes on after the last record.
 func (c *Core) committed() {
-	c.beginEvaluation()
-	c.beginDigests()
+	if c.evaluation.due {
+		c.beginEvaluation()
+	}
 	c.proceed()
-	c.keep()
+	if c.vectors.due {
+		c.keep()
+	}
 }
 
 // keep deletes vectors that are too old, after the next record was announced.
 func (c *Core) keep() {
-	if !c.vectors.due || c.N == 0 {
-		return
-	}
 	c.vectors.due = false
 	c.emit(Output{Kind: OutKeep, N: c.N, Names: c.Vectors()})
 }
@@ -100,9 +88,9 @@ func (c *Core) proceed() {
 		c.announceClosed()
 	case c.queue.end != nil:
 		c.appendEnd()
-	case c.unread != nil && c.readAgain() != nil:
+	case c.chain.Unread != nil && c.chain.Recall() != nil:
 		c.pause(fmt.Sprintf("bound needs what the log tells of contributions, and the log cannot be "+
-			"read: %v; `zofl resume` reads it again", c.unread))
+			"read: %v; `zofl resume` reads it again", c.chain.Unread))
 	case c.watch.why != "":
 		c.pause(c.watch.why)
 	case p.Rounds > 0 && c.Rounds >= p.Rounds:
@@ -111,12 +99,6 @@ func (c *Core) proceed() {
 	default:
 		c.openRound()
 	}
-}
-
-// readAgain reads the log for a plan with a bound, which failed before.
-func (c *Core) readAgain() error {
-	c.unread = c.chain.Recall()
-	return c.unread
 }
 
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster

@@ -18,7 +18,7 @@ func (c *Core) conflict(n uint64, stored []byte) {
 		c.appended(n)
 		return
 	}
-	if r, err := wire.DecodeRecord(stored); err == nil && r.Epoch > c.epoch {
+	if r, err := wire.DecodeRecord(stored); err == nil && r.Epoch > c.life.epoch {
 		c.depose()
 		return
 	}

@@ -5,13 +5,13 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// controlOf reads a contribution's control variate into c.item and returns its record, or 0 if
-// there is none. fault is the counter for the fault that it found.
+// controlOf reads a contribution's control variate into the chain's Item. It returns its record, or
+// 0 if there is none. fault is the counter for the fault that it found.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
 	}
-	v, fault := c.desk().Control(&c.item.Variate, r, c.round.phase, c.controlScalars)
+	v, fault := c.desk().Control(&c.chain.Item.Variate, r, c.round.phase, c.controlScalars)
 	if fault == nil && v.N > 0 && !c.chain.Fits(v.N, len(v.Scalars), c.round.scalars) {
 		fault = &c.counters.Overflow
 	}

@@ -109,16 +109,12 @@ const (
 // Invariants:
 //  1. The position is the log's. It moves only on InAppended and InConflict, by what is stored.
 //  2. No announcement has a record that is not in the log.
-//  3. In phases appending and failed, pending has the bytes of record N+1. It hands out no other
-//     bytes for that record until it knows what the log holds there.
-//  4. Each member's contribution to record N+1 is in sum at most once.
-//  5. In phase failed, trouble says why. Only appending the record ends that phase.
-//  6. A deposed core emits only the fact that it is deposed.
-//  7. object is the vector that pending names, nil if it names none.
+//  3. In phases appending and failed, next has record N+1.
+//  4. Each member's contribution to record N+1 is in the chain at most once.
+//  5. A deposed core emits only the fact that it is deposed.
 type Core struct {
 	runlog.Position
 	logindex.Archive
-	epoch  uint64 // of this coordinator
 	now    uint64 // milliseconds
 	life   life
 	halt   halt
@@ -128,20 +124,18 @@ type Core struct {
 
 	transport transport // what a contribution is
 	policy    policy.Set
-	cohort    cohort.Cohort          // whom to ask, and whom to wait for
-	round     round                  // the next record, while it collects
-	chain     aggregate.Chain        // what the record makes of contributions
-	item      aggregate.Contribution // the current one
-	next      proposal               // the next record, on its way to the log
-	unread    error                  // the error of the chain's last Recall
-	queue     queue                  // what is to be recorded as soon as possible
+	cohort    cohort.Cohort   // whom to ask, and whom to wait for
+	round     round           // the next record, while it collects
+	chain     aggregate.Chain // what the record makes of contributions
+	next      proposal        // the next record, on its way to the log
+	queue     queue           // what is to be recorded as soon as possible
 
-	// These follow the log.
-	lateWork   gather.LateWork
+	late       late
 	vectors    vectors
 	evaluation evaluation
 	votes      votes
 	watch      watch
+	followers  []policy.Follower // of the log, those that the plan asks for
 
 	announcer announcer
 	counters  report.Counters
@@ -150,6 +144,7 @@ type Core struct {
 
 // A life is how far a coordinator is.
 type life struct {
+	epoch     uint64
 	restarted bool // the log had records when it began
 	started   bool
 	deposed   bool
@@ -179,7 +174,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	c := &Core{
 		Position: h.Position,
 		Archive:  h.Archive,
-		epoch:    cfg.Epoch,
+		life:     life{epoch: cfg.Epoch},
 		vectors: vectors{uploads: gather.NewUploads(cmp.Or(cfg.UploadMemory,
 			gather.UploadMemory))},
 		votes:  votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
@@ -187,8 +182,8 @@ func New(cfg Config, h *History) (*Core, error) {
 		decided: decided{paused: h.Decided.Pause, planned: h.Decided.Planned,
 			accepted: runlog.Decisions{Accepted: h.Decided.Accepted}},
 	}
-	if c.epoch <= c.LastEpoch {
-		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.epoch,
+	if c.life.epoch <= c.LastEpoch {
+		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.life.epoch,
 			runlog.ErrCorrupt, c.N, c.LastEpoch)
 	}
 	switch {
@@ -208,12 +203,11 @@ func New(cfg Config, h *History) (*Core, error) {
 	if h.Base != nil {
 		c.votes.begin(h.Base, c.N)
 	}
-	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.epoch)
+	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.life.epoch)
 	parts := c.policy.Stages
 	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
-	parts.Records = func(each func(first, record []byte)) error {
-		return cfg.Records(c.N, func(record []byte) { each(c.First, record) })
-	}
+	parts.First = func() []byte { return c.First }
+	parts.Records = func(each func(record []byte)) error { return cfg.Records(c.N, each) }
 	c.chain = aggregate.New(&c.Plan, parts)
 	c.vectors.due, c.announcer.compact = c.transport.vectors(), compact.For(&c.Plan)
 	c.watch.Midway = c.Rounds > 0
@@ -224,7 +218,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err = c.meet(h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.lateWork.Past = gather.NewPast(!c.cohort.Roster.Open)
+	c.catchUp()
 	return c, nil
 }
 
@@ -318,7 +312,7 @@ func (c *Core) Step(now uint64, in Input) []Output {
 	case InDeposed:
 		c.depose()
 	case InStop:
-		c.reportEvaluation()
+		c.evaluation.report()
 	}
 	c.tick()
 	return c.out

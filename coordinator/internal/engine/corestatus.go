@@ -15,7 +15,7 @@ func (c *Core) Status() report.Status {
 		End:        c.End,
 		N:          c.N,
 		Rounds:     c.Rounds,
-		Epoch:      c.epoch,
+		Epoch:      c.life.epoch,
 		Members:    uint32(c.cohort.Roster.Stored),
 		Present:    c.cohort.Crowd.Present(),
 		Waits:      c.waitsText(),

@@ -19,6 +19,7 @@ type votes struct {
 	digests.Votes
 	reference wire.Reference // the newest; N is 0 before the first
 	refersTo  uint64         // the last record whose first announcement brings it
+	log       *runlog.Position
 }
 
 // begin sets the reference for the state at which the log begins, the state after record n.
@@ -27,11 +28,10 @@ func (v *votes) begin(b *runlog.Base, n uint64) {
 	v.refersTo = n + referRecords
 }
 
-// beginDigests makes room for the digests of the state after the last record, if devices report
-// them.
-func (c *Core) beginDigests() {
-	if every := uint64(c.Plan.DigestEvery); every > 0 && c.N%every == 0 {
-		c.votes.Begin(c.N, c.Hash.Tip())
+// Moved makes room for the digests of the state after the last record, if devices report them.
+func (v *votes) Moved([]byte, wire.Record) {
+	if every := uint64(v.log.Plan.DigestEvery); every > 0 && v.log.N%every == 0 {
+		v.Begin(v.log.N, v.log.Hash.Tip())
 	}
 }
 

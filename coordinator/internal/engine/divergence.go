@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -36,8 +37,15 @@ func (c *Core) exploded() bool {
 	return true
 }
 
-// watchAgain restarts the watch after an operator accepted the state from which the run continues.
-func (c *Core) watchAgain() {
-	c.watch.why = ""
-	c.watch.Again()
+// Moved follows the log: a person went back to a better state.
+func (w *watch) Moved(_ []byte, r wire.Record) {
+	if r.Kind == wire.KindRollback {
+		w.restart()
+	}
+}
+
+// restart begins anew after an operator accepted the state from which the run continues.
+func (w *watch) restart() {
+	w.why = ""
+	w.Again()
 }

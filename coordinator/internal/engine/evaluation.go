@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -10,15 +11,24 @@ import (
 type evaluation struct {
 	gather.Evaluation
 	last report.Evaluation
+	due  bool // the state after the log's last record is to be evaluated, and nobody was asked yet
+	log  *runlog.Position
+	tell func(report.Event)
 }
 
-// beginEvaluation reports the current evaluation and begins the next one, if the last record is one
-// to evaluate after.
-func (c *Core) beginEvaluation() {
-	every := uint64(c.Plan.EvalEvery)
-	if every == 0 || c.N%every != 0 && c.End == nil {
-		return
+// Moved follows the log. A rollback ends an evaluation: its state is no more on the log's path.
+func (e *evaluation) Moved(_ []byte, r wire.Record) {
+	if r.Kind == wire.KindRollback {
+		e.report()
+		e.N, e.Done = 0, true
 	}
+	every := uint64(e.log.Plan.EvalEvery)
+	e.due = every > 0 && (e.log.N%every == 0 || e.log.End != nil)
+}
+
+// beginEvaluation reports the current evaluation and begins the one that is due.
+func (c *Core) beginEvaluation() {
+	c.evaluation.due = false
 	c.finishEvaluation()
 	c.evaluation.Begin(c.N, c.Hash.Tip(), len(c.Plan.Metrics))
 }
@@ -32,7 +42,7 @@ func (c *Core) evaluationReply(m gather.Member, r *wire.Reply) {
 
 // finishEvaluation reports the evaluation once, and ends the run if it reached its goal.
 func (c *Core) finishEvaluation() {
-	if !c.reportEvaluation() {
+	if !c.evaluation.report() {
 		return
 	}
 	if text := c.evaluation.Reached(&c.Plan); text != "" {
@@ -40,17 +50,16 @@ func (c *Core) finishEvaluation() {
 	}
 }
 
-// reportEvaluation emits the evaluation, once, if any device answered, and says whether it did.
-func (c *Core) reportEvaluation() bool {
-	e := &c.evaluation.Evaluation
+// report emits the evaluation, once, if any device answered, and says whether it did.
+func (e *evaluation) report() bool {
 	if e.Done || e.Sum.Count == 0 {
 		return false
 	}
 	e.Done = true
-	e.Weigh(&c.Plan)
-	c.evaluation.last = report.Evaluation{
+	e.Weigh(&e.log.Plan)
+	e.last = report.Evaluation{
 		N: e.N, Count: e.Sum.Count, Asked: e.Asked, Samples: e.Sum.Weight, Metrics: e.Sum.Means(),
 	}
-	c.emitEvent(report.Event{Kind: report.Evaluated, Evaluation: c.evaluation.last})
+	e.tell(report.Event{Kind: report.Evaluated, Evaluation: e.last})
 	return true
 }

@@ -66,7 +66,7 @@ func TestVectorsAreKept(t *testing.T) {
 		if got, want := fmt.Sprint(again.Position), fmt.Sprint(c.Position); got != want {
 			t.Errorf("after record %d another coordinator keeps %s, want %s", c.N, got, want)
 		}
-		c.epoch = again.epoch // c continues in its place
+		c.life.epoch = again.life.epoch // c continues in its place
 	}
 	denseRounds(t, c, log, 3)
 	want(2, 3, 4)

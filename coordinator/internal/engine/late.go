@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -18,6 +19,18 @@ import (
 // another epoch closed, or that this coordinator found in the log when it started, are dropped as
 // late.
 
+// Late is the late work of an epoch of a log's coordinator.
+type late struct {
+	gather.LateWork
+	log   *runlog.Position
+	epoch uint64
+}
+
+// Moved follows the log.
+func (l *late) Moved(_ []byte, r wire.Record) {
+	l.LateWork.Moved(&l.log.Plan, &r, l.epoch, l.log.Rounds)
+}
+
 // isLate says whether a contribution is to a record that was closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {
 	closed := r.N <= c.N || r.N == c.N+1 && (c.phase() == appending || c.phase() == failed)
@@ -27,7 +40,7 @@ func (c *Core) isLate(r *wire.Reply) bool {
 // lateContribution keeps a contribution to a closed record for the next one.
 func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	c.countLate(m, r)
-	past := c.lateWork.Past.Find(r.N)
+	past := c.late.Past.Find(r.N)
 	if fault := c.judgeLate(past, m, r); fault != nil {
 		*fault++
 		if fault == &c.counters.Late {
@@ -38,16 +51,16 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	past.Counted.Set(m, gather.Contributed)
 	c.counters.Contributions++
 	c.cohort.Took(m, past.N, false, c.now)
-	c.chain.Trim(m.Slot, c.item.Values)
+	c.chain.Trim(m.Slot, c.chain.Item.Values)
 	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
-	c.lateWork.Waiting.Add(of, m.Slot, c.item.Values, c.chain.WeightOf(r.Weight), r.Loss)
+	c.late.Waiting.Add(of, m.Slot, c.chain.Item.Values, c.chain.WeightOf(r.Weight), r.Loss)
 }
 
-// judgeLate reads a late contribution's numbers into c.item. fault is the counter of the reason why
-// it does not count, nil if it counts.
+// judgeLate reads a late contribution's numbers into the chain's Item. fault is the counter of the
+// reason why it does not count, nil if it counts.
 func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
 	switch {
-	case past == nil || !c.lateWork.Fresh(&c.Plan, past.Number, c.N, c.Rounds):
+	case past == nil || !c.late.Fresh(&c.Plan, past.Number, c.N, c.Rounds):
 		return &c.counters.Late
 	case r.Tip != past.Tip:
 		return &c.counters.WrongTip
@@ -57,7 +70,7 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 		return &c.counters.Duplicate
 	}
 	steps := int(c.Plan.Steps)
-	if fault := c.desk().Scalars(&c.item.Values, r, steps, past.Scalars/steps); fault != nil {
+	if fault := c.desk().Scalars(&c.chain.Item.Values, r, steps, past.Scalars/steps); fault != nil {
 		return fault
 	}
 	if !c.hasLateRoom(past) {
@@ -74,7 +87,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	case past.Scalars > gather.MostScalars(&c.Plan):
 		return false // P was larger then
 	case c.transport.unsummed():
-		return c.lateWork.Waiting.Count < c.Plan.Target
+		return c.late.Waiting.Count < c.Plan.Target
 	}
 	return !c.cohort.Beyond(len(past.Counted.IDs))
 }
@@ -82,7 +95,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 // collected returns how many contributions count towards the target and the quorum.
 func (c *Core) collected() uint32 {
 	if c.Plan.Async > 0 && c.round.survey == survey.None {
-		return c.chain.Taken + c.lateWork.Waiting.Count
+		return c.chain.Taken + c.late.Waiting.Count
 	}
 	return c.chain.Taken
 }
@@ -90,7 +103,7 @@ func (c *Core) collected() uint32 {
 // joinLate moves the waiting late contributions into the record that is being made. It remembers
 // which devices were counted on time.
 func (c *Core) joinLate() {
-	l := &c.lateWork
+	l := &c.late
 	if c.Plan.Late == 0 {
 		return
 	}
@@ -108,7 +121,7 @@ func (c *Core) joinLate() {
 
 // counts returns how many contributions the record that is being made counts, and their weight.
 func (c *Core) counts() (contributors uint32, weight uint64) {
-	l := &c.lateWork.Joining
+	l := &c.late.Joining
 	count, own := c.chain.End.Total()
 	return count + l.Count, own + l.Weight
 }

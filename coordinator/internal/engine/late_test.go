@@ -154,7 +154,7 @@ func TestLateCountsOnce(t *testing.T) {
 				s.reply(d, n, 8, 8, 8)
 			}
 		}
-		if got := s.c.lateWork.Waiting.Count; got != 1 {
+		if got := s.c.late.Waiting.Count; got != 1 {
 			t.Errorf("before record %d %d contributions wait, want that of device 3", s.c.N+1, got)
 		}
 		if r := s.close(0, 1, 2); len(r.Terms) != 2 || r.Contributors != 4 {
@@ -169,8 +169,8 @@ func TestLateRefused(t *testing.T) {
 		t.Helper()
 		before := *counter
 		s.send(3, r)
-		if *counter != before+1 || s.c.lateWork.Waiting.Count != 0 {
-			t.Errorf("%s: %d wait, %+v", what, s.c.lateWork.Waiting.Count, s.c.counters)
+		if *counter != before+1 || s.c.late.Waiting.Count != 0 {
+			t.Errorf("%s: %d wait, %+v", what, s.c.late.Waiting.Count, s.c.counters)
 		}
 	}
 	s := newLateStage(t)
@@ -197,7 +197,7 @@ func TestLateRefused(t *testing.T) {
 	r = good
 	r.Values = wire.AppendScalars(nil, 1, 2, 1e30)
 	count(s, &s.c.counters.TooLarge, "too large", r)
-	s.c.lateWork.Past.Find(4).Asked = func(gather.Member) bool { return false }
+	s.c.late.Past.Find(4).Asked = func(gather.Member) bool { return false }
 	count(s, &s.c.counters.Unsampled, "not asked", good)
 }
 
@@ -253,7 +253,7 @@ func TestLateOfAnotherEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.Epoch = s.c.epoch - 1
+	other.Epoch = s.c.life.epoch - 1
 	s.c.Step(1, Input{Kind: InConflict, N: 2, Frame: other.Append(nil)})
 	s.note()
 	s.reply(3, 2, 4, 4, 4)
@@ -316,7 +316,7 @@ func TestAsyncRelayFitsARecord(t *testing.T) {
 			s.reply(2, n, 1, 1, 1)
 			s.reply(3, n, 1, 1, 1)
 		}
-		if got := s.c.lateWork.Waiting.Count; got != 2 || s.c.counters.Overflow == 0 {
+		if got := s.c.late.Waiting.Count; got != 2 || s.c.counters.Overflow == 0 {
 			t.Errorf("%s: %d wait, %d were too many", async, got, s.c.counters.Overflow)
 		}
 		s.c.Step(1, Input{Kind: InResume})

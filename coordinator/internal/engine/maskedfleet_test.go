@@ -82,7 +82,7 @@ func (f *maskedFleet) begin() {
 	round := f.attempt.Round(&c.Plan)
 	for _, slot := range round.Members {
 		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8([32]byte{byte(f.rng.Uint32()),
-			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.epoch)}), theSecret)
+			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.life.epoch)}), theSecret)
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (c *Core) why() string {
 func (c *Core) pause(reason string) { c.pauseFor(&runlog.Pause{Reason: reason}) }
 
 func (c *Core) pauseFor(p *runlog.Pause) {
-	if c.halt.paused != nil || c.End != nil || c.endRequested() {
+	if c.halt.paused != nil || c.End != nil || c.queue.requested() {
 		return
 	}
 	c.halt = halt{paused: p}
@@ -76,7 +76,7 @@ func (c *Core) resume() {
 		return
 	}
 	if c.watch.why != "" && c.halt.paused.Reason == c.watch.why {
-		c.watchAgain()
+		c.watch.restart()
 	}
 	c.waive()
 	c.halt.paused = nil

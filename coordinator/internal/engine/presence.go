@@ -100,7 +100,7 @@ func (c *Core) missed() {
 func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 	bound := min(uint64(250)<<min(tries, 16), max(most, 1))
 	draw := prng.Philox([4]uint32{uint32(c.N), c.cohort.Attempt.Number, 0, 0},
-		prng.Key(c.epoch))[0]
+		prng.Key(c.life.epoch))[0]
 	return bound - bound/2*uint64(draw)>>32
 }
 

@@ -171,13 +171,13 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// judge reads a contribution's numbers into c.values. fault is the counter for the fault that it
-// found, or nil.
+// judge reads a contribution's numbers into the chain's Item. fault is the counter for the fault
+// that it found, or nil.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	if c.round.survey != survey.None {
-		return c.desk().Survey(&c.item.Values, r, c.round.survey)
+		return c.desk().Survey(&c.chain.Item.Values, r, c.round.survey)
 	}
-	return c.desk().Scalars(&c.item.Values, r, c.steps(), int(c.round.perturbations))
+	return c.desk().Scalars(&c.chain.Item.Values, r, c.steps(), int(c.round.perturbations))
 }
 
 func (c *Core) desk() *contribution.Checker {

@@ -23,7 +23,7 @@ var ErrEnded = errors.New("the run has ended")
 // Check returns the reason why an operator's request cannot be carried out, nil if it can.
 func (c *Core) Check(r *wire.Record) error {
 	err := c.allows(r)
-	if err == nil && c.endRequested() {
+	if err == nil && c.queue.requested() {
 		err = ErrEnded
 	}
 	return err
@@ -94,17 +94,10 @@ func changeEvent(change *plan.Change) report.Event {
 	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
 }
 
-// forget drops what the run learned after the record to which a rollback returned: the history of
-// the loss, the evaluation, and an end that followed from these.
-func (c *Core) forget() {
-	c.watchAgain()
-	if c.policy.Law != nil {
-		c.policy.Law.Reset()
-	}
-	c.reportEvaluation()
-	c.evaluation.N, c.evaluation.Done = 0, true
-	if !c.endRequested() {
-		c.queue.end = nil
+// Moved drops an end that followed from what a rollback undoes.
+func (q *queue) Moved(_ []byte, r wire.Record) {
+	if r.Kind == wire.KindRollback && !q.requested() {
+		q.end = nil
 	}
 }
 
@@ -133,10 +126,8 @@ func (c *Core) end(e wire.End) {
 	}
 }
 
-// endRequested says whether the end was requested. No later request undoes that.
-func (c *Core) endRequested() bool {
-	return c.queue.end != nil && c.queue.end.Reason == wire.EndRequested
-}
+// requested says whether an end was requested. No later request undoes that.
+func (q *queue) requested() bool { return q.end != nil && q.end.Reason == wire.EndRequested }
 
 func (c *Core) appendEnd() {
 	e := *c.queue.end

@@ -122,7 +122,7 @@ func (c *Core) commitRound() {
 		Contributors:  contributors,
 		Asked:         c.cohort.Asked(),
 		Declines:      c.cohort.Answers.Declines,
-		Late:          c.lateWork.Joining.Count,
+		Late:          c.late.Joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,

@@ -20,7 +20,7 @@ func (c *Core) hopeless() bool { return c.policy.Steps != nil && c.policy.Steps.
 // openSteps begins the steps of the attempt that was just opened.
 func (c *Core) openSteps() {
 	r := &c.round
-	a := wire.Announcement{N: c.N + 1, Attempt: c.cohort.Attempt.Number, Epoch: c.epoch,
+	a := wire.Announcement{N: c.N + 1, Attempt: c.cohort.Attempt.Number, Epoch: c.life.epoch,
 		Cohort: c.cohort.Attempt.Cohort}
 	c.policy.Steps.Begin(&a, c.Hash.Tip(), r.scalars, c.now, c.cohort.Crowd.IsAbsent)
 	if c.stepping() {

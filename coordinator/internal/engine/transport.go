@@ -69,10 +69,11 @@ func (denseTransport) unsummed() bool   { return false }
 // fill completes the record of the round that closes.
 func (c *Core) fill(body *wire.Round) {
 	at := aggregate.Closing{Plan: &c.Plan, N: c.N + 1, Number: c.Rounds + 1,
-		Late: &c.lateWork.Joining, Group: c.groupOf, Contributors: c.cohort.Answers.Contributors,
+		Late: &c.late.Joining, Group: c.groupOf, Contributors: c.cohort.Answers.Contributors,
 		Population: c.cohort.Roster.Stored}
 	if c.chain.End.Fill(&at, body); at.Vector != nil {
-		c.next.object = &runlog.Object{Name: runlog.NameOf(at.N, c.epoch, at.Vector), Data: at.Vector}
+		name := runlog.NameOf(at.N, c.life.epoch, at.Vector)
+		c.next.object = &runlog.Object{Name: name, Data: at.Vector}
 		body.Object = c.next.object.Name.Digest[:]
 	}
 	c.heed()

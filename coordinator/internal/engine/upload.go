@@ -14,10 +14,8 @@ type vectors struct {
 	due     bool // one was stored, and those too old are not yet deleted
 }
 
-// moved follows the log.
-func (v *vectors) moved(r *wire.Record, t transport) {
-	v.due = v.due || r.Kind == wire.KindRound && t.vectors()
-}
+// Moved follows the log of a run whose records name vectors.
+func (v *vectors) Moved(_ []byte, r wire.Record) { v.due = v.due || r.Kind == wire.KindRound }
 
 // upload handles a piece of a device's vector, and answers it.
 func (c *Core) upload(in Input) {

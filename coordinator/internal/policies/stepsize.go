@@ -33,6 +33,12 @@ type law struct {
 
 func (l *law) Open() { l.slopes = l.slopes[:0] }
 
+func (l *law) Moved(_ []byte, r wire.Record) {
+	if r.Kind == wire.KindRollback {
+		l.Reset()
+	}
+}
+
 func (l *law) Add(rest []byte) {
 	if slope, ok := survey.SlopeOf(rest); ok {
 		l.slopes = append(l.slopes, float64(slope))

@@ -84,8 +84,14 @@ type Law interface {
 	Add(rest []byte)
 	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
-	// Reset forgets everything that is not in the log.
-	Reset()
+	Follower // a rollback has it forget everything that is not in the log
+}
+
+// A Follower follows the log, whose position is past the record when it is told. It makes nothing
+// of its own.
+type Follower interface {
+	// Moved tells of the log's last record: its bytes, and what they say.
+	Moved(record []byte, r wire.Record)
 }
 
 // Steps lead the devices of an attempt through several answers, after which only a sum is known.
