@@ -20,19 +20,22 @@ var errAsked = errors.New("a round asks this device")
 // reportState sends the digest and metrics that the plan asks for. It follows the contribution, so
 // it never delays the round.
 func (c *Client) reportState(ctx context.Context) (next, error) {
-	if err := c.reportDigest(ctx, c.session.newest); err != nil {
-		return next{}, err
+	p := c.follower.Plan()
+	if p.DigestEvery > 0 {
+		if err := c.reportDigest(ctx, c.session.newest); err != nil {
+			return next{}, err
+		}
 	}
-	if every := uint64(c.follower.Plan().EvalEvery); every > 0 {
+	if every := uint64(p.EvalEvery); every > 0 {
 		return c.reportMetrics(ctx, c.session.newest, every)
 	}
 	return goOn((*Client).acted)
 }
 
-// reportDigest sends the digest of the present state, if a round asks this device.
+// reportDigest sends the digest of the present state if it is due, and a round asks this device.
 func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	p, n := c.follower.Plan(), c.follower.N()
-	if every := uint64(p.DigestEvery); every == 0 || n%every != 0 || !a.wants {
+	if n%uint64(p.DigestEvery) != 0 || !a.wants {
 		return nil
 	}
 	frame, reported := c.follower.Unreported(n)

@@ -32,6 +32,15 @@ func (f *Follower) advance(n uint64, record []byte, live path, last uint64) erro
 	if f.cfg.Observer != nil {
 		f.cfg.Observer.See(r, record)
 	}
+	if r.To == 0 && f.course.straight() {
+		return f.add(record, r, last)
+	}
+	return f.advanceAlong(n, record, live, last)
+}
+
+// advanceAlong does what advance says in a log with rollbacks.
+func (f *Follower) advanceAlong(n uint64, record []byte, live path, last uint64) error {
+	r := &f.decoded
 	surprise := r.To != f.course.to(n)
 	if !surprise && !f.course.scanning && live.has(n) {
 		f.course.passed = 0

@@ -34,12 +34,15 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 	before, passes, began := f.pace.records, 0, time.Now()
 	defer func() { f.replays.done(began, time.Now()) }()
 	for {
-		live := f.course.path(h.Last)
-		from, err := f.resume(live)
-		if err != nil {
-			return err
+		live, from := path{{1, h.Last}}, f.replica.N()+1
+		if !f.course.straight() {
+			var err error
+			live = f.course.path(h.Last)
+			if from, err = f.resume(live); err != nil {
+				return err
+			}
 		}
-		err = f.read(ctx, from, h, func(n uint64, record []byte) error {
+		err := f.read(ctx, from, h, func(n uint64, record []byte) error {
 			return f.advance(n, record, live, h.Last)
 		})
 		switch {

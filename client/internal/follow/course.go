@@ -22,6 +22,11 @@ type course struct {
 	scanning  bool               // the catch-up only passes over records, to find rollbacks
 }
 
+// straight says whether each record follows the one before it, as far as is known.
+func (c *course) straight() bool {
+	return len(c.rollbacks) == 0 && c.passed == 0 && !c.scanning
+}
+
 // find returns the index of record n's rollback, or where it would be.
 func (c *course) find(n uint64) (i int, found bool) { return search(c.rollbacks, n) }
 

@@ -45,10 +45,9 @@ func (d *digests) refersTo(n uint64, tip wire.Tip) bool {
 	return d.reference.N == n && d.reference.Tip == tip
 }
 
-// setReference takes the reference of a head that agrees with the replica.
-func (d *digests) setReference(h *Head) {
-	r := h.Reference
-	if r.N == 0 || r == d.reference {
+// setReference takes the reference in a head that agrees with the replica.
+func (d *digests) setReference(r wire.Reference) {
+	if r == d.reference {
 		return
 	}
 	d.reference, d.own = r, nil

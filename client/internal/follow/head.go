@@ -142,7 +142,9 @@ func (f *Follower) extend(ctx context.Context, h *Head) error {
 	if err := f.agrees(h); err != nil {
 		return err
 	}
-	f.digests.setReference(h) // before the catch-up, which may check a snapshot against it
+	if h.Reference.N > 0 { // before the catch-up, which may check a snapshot against it
+		f.digests.setReference(h.Reference)
+	}
 	if err := f.catchUp(ctx, h); err != nil {
 		return err
 	}

@@ -204,6 +204,7 @@ func (l *Link) Publish(ctx context.Context, shards uint32, frame []byte) (sent b
 		l.allowed = err == nil
 	}
 	switch {
+	case err == nil:
 	case retry.Final(err):
 		return false, fmt.Errorf("reply: %w", err)
 	case err != nil:
@@ -220,7 +221,7 @@ func (l *Link) Subscribe(
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Check(ctx, subject, l.timeout); retry.Final(err) {
+	if err := l.Check(ctx, subject, l.timeout); err != nil && retry.Final(err) {
 		sub.Unsubscribe()
 		return nil, err
 	}

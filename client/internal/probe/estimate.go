@@ -94,8 +94,10 @@ func (e *estimation) estimate() error { return e.measurement.estimate(e) }
 // scalarsToSend computes the scalars of every local step, and moves the local iterate
 // between steps. It never changes the replica.
 func (e *estimation) scalarsToSend() error {
-	if err := e.correct(); err != nil {
-		return err
+	if e.plan.Control != plan.NoControl {
+		if err := e.correct(); err != nil {
+			return err
+		}
 	}
 	for k := range e.Steps {
 		g := e.scalars[k*e.Perturbations : (k+1)*e.Perturbations]

@@ -41,7 +41,8 @@ type Prober struct {
 	slopes  differentiator      // of an objective with a gradient or slopes
 
 	calls   isolate.Caller
-	source  source // streaming, batched: where the app reads points
+	source  source    // streaming, batched: where the app reads points
+	sources []*source // source and that of slopes; none if the app reads no points
 	last    estimation
 	buffers buffers
 	stepper localStepper
@@ -76,6 +77,9 @@ func New(cfg Config) *Prober {
 	p.classed, _ = cfg.Objective.(objective.Classed)
 	p.slopes.init(cfg.Objective, cfg.Workers)
 	p.source.dim = cfg.Dim
+	if p.streams != nil || p.batched != nil || p.slopes.streams != nil {
+		p.sources = []*source{&p.source, &p.slopes.source}
+	}
 	return p
 }
 

@@ -60,8 +60,9 @@ func (q *query) run(ctx context.Context) error {
 
 // revoke ends the app's access to the parameters: later reads give an error.
 func (q *query) revoke() {
-	q.prober.source.revoke()
-	q.prober.slopes.source.revoke()
+	for _, s := range q.prober.sources {
+		s.revoke()
+	}
 }
 
 // blame adds to err which call it came from.
