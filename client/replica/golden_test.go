@@ -38,8 +38,18 @@ type golden struct {
 // file and with those of the naive replica, which works one element at a time. The gates
 // for other architectures run this test.
 func TestGoldenReplay(t *testing.T) {
+	replays(t)
 	for _, file := range goldenFiles {
 		replayGolden(t, file.name, file.runs)
+	}
+}
+
+// replays ends a test that -short leaves out: all that it replays it replays in one goroutine. Of
+// several, TestMethodsWorkers shows the race detector every method.
+func replays(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it replays in one goroutine")
 	}
 }
 

@@ -49,6 +49,7 @@ func changeable(p *plan.Plan) bool {
 
 // However the records are divided, ApplyAll equals Apply of each, for every method.
 func TestMethodsApplyAll(t *testing.T) {
+	replays(t)
 	for _, g := range readGolden(t) {
 		if p := planOf(t, g.settings); !changeable(p) {
 			continue // a pool with step scales
@@ -75,6 +76,7 @@ func TestMethodsApplyAll(t *testing.T) {
 
 // Every instruction set gives the golden bits.
 func TestMethodsInstructions(t *testing.T) {
+	replays(t)
 	isatest.Each(t, func(t *testing.T) {
 		for _, g := range readGolden(t) {
 			r := replay(t, g, func(_ Config, r *Replica) *Replica { return r })
@@ -87,6 +89,10 @@ func TestMethodsInstructions(t *testing.T) {
 
 // Any number of workers gives the bits of one, on models large enough to share out.
 func TestMethodsWorkers(t *testing.T) {
+	most := 3
+	if testing.Short() {
+		most = 2 // the race detector sees the same in two
+	}
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
 		if len(p.Segments) > 0 {
@@ -99,7 +105,7 @@ func TestMethodsWorkers(t *testing.T) {
 			s.round(n + 1)
 		}
 		var want [32]byte
-		for workers := 1; workers <= 3; workers++ {
+		for workers := 1; workers <= most; workers++ {
 			cfg := s.cfg
 			cfg.Workers = workers
 			r := New(cfg)
