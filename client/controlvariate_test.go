@@ -173,9 +173,14 @@ func TestVariateOfAnotherLog(t *testing.T) {
 			if restart {
 				d = h.member(0, with(store))
 			}
-			for range 3 {
-				h.announce()
-				pass(5 * time.Second)
+			for range 2 { // before a person accepts the loss, and then
+				for range 3 {
+					h.announce()
+					pass(time.Minute)
+				}
+				if h.paused {
+					h.accept()
+				}
 			}
 			h.take()
 			h.commit()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
@@ -95,12 +96,27 @@ func (h *host) join(m bus.Message) {
 		h.respond(m, (&wire.JoinReply{Status: wire.JoinLater, Reason: reason}).Append(nil))
 		return
 	}
+	if asksForNoSlot(m.Data) {
+		reply := wire.JoinReply{Status: wire.JoinPlan, Last: h.last(), Plan: h.records[0]}
+		h.respond(m, reply.Append(nil))
+		return
+	}
 	if _, ok := h.slots[id]; !ok {
 		h.slots[id] = uint32(len(h.slots))
 	}
 	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0],
 		Announcement: h.inForce}
 	h.respond(m, reply.Append(nil))
+}
+
+// asksForNoSlot says whether a join comes from a client that knows records and names no plan.
+func asksForNoSlot(frame []byte) bool {
+	request, err := wire.DecodeJoinRequest(frame)
+	if err != nil {
+		return false
+	}
+	known, _, ok := request.Known()
+	return ok && known.N > 0 && known.Plan == (wire.Tip{})
 }
 
 // claimed says why a device that joins has to wait: it has records that the log lacks, and nobody
@@ -117,12 +133,27 @@ func (h *host) claimed(id string, frame []byte) (reason string) {
 		h.t.Errorf("the log's last record: %v", err)
 	}
 	settled := h.waived || last.Kind == wire.KindEnd
-	if settled || known.N <= h.last() || known.Key != wire.KeyTip(h.plan) {
+	ours := known.N < 2 || known.N <= h.last() &&
+		wire.HashRecord(h.records[known.N-1]).Tip() == known.Tip
+	if settled || ours || known.Key != wire.KeyTip(h.plan) {
 		return ""
 	}
 	h.paused = true
 	return fmt.Sprintf("device %s has record %d, and the log ends with record %d", id, known.N,
 		h.last())
+}
+
+// holdsOn checks that a device told the run of its record n, which the log lacks, and that it waits
+// with its state.
+func (h *host) holdsOn(d *device, n uint64) {
+	h.t.Helper()
+	h.mu.Lock()
+	paused := h.paused
+	h.mu.Unlock()
+	got, _ := d.Digest()
+	if p := d.now(); got != n || !paused || p.State != client.Paused || p.Reason == "" {
+		h.t.Errorf("record %d, progress %+v, want record %d, a pause and why", got, p, n)
+	}
 }
 
 // accept accepts the loss of the records that devices have and the log lacks, as a person does.

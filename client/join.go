@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/link"
 	"github.com/zofl/zofl/wire"
@@ -76,7 +77,8 @@ func (c *Client) enter(ctx context.Context) (next, error) {
 	return next{then: (*Client).enter}, c.accept(ctx, &reply)
 }
 
-// askToJoin tells the coordinator this device's state, and asks for its slot.
+// askToJoin tells the coordinator this device's state, and asks for its slot. A passive replica
+// names no plan: then it gets none, and learns only whether the log is its own.
 func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	known, r := wire.Known{}, c.follower.Replica()
 	if plan := r.Plan(); plan != nil {
@@ -84,6 +86,9 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 			Key: wire.KeyTip(plan), Plan: wire.HashRecord(r.PlanRecord()).Tip(),
 			N: r.N(), Tip: r.Hash().Tip(),
 		}
+	}
+	if c.cfg.Passive != nil {
+		known.Plan = wire.Tip{}
 	}
 	return c.link.Join(ctx, &known)
 }
@@ -151,12 +156,16 @@ func refused(reply *wire.JoinReply) error {
 // the coordinator lets the device go back. Until then the device keeps its state, which may be the
 // last copy of the lost records: the claim pauses the run until a person decides.
 func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
-	if c.cfg.Passive != nil {
-		return next{}, notOurs
-	}
 	reply, err := c.askToJoin(ctx)
-	if err != nil { // the next announcement brings another chance
+	switch {
+	case err != nil && c.cfg.Passive != nil && errors.Is(err, bus.ErrPermission):
+		c.cfg.Logger.Error("the broker lets nobody know: add this replica again, with a new role",
+			"record", c.follower.N(), "err", err)
+		return next{}, notOurs
+	case err != nil: // the next announcement brings another chance
 		return next{Progress: joining(err), tells: true, then: (*Client).hear}, ends(ctx, err)
+	case c.cfg.Passive != nil:
+		return next{}, notOurs
 	}
 	return next{}, cmp.Or(refused(&reply), notOurs)
 }

@@ -216,6 +216,8 @@ func TestDigestAfterLoss(t *testing.T) {
 		h.cut(3, 2)
 		h.commit(1, 2)
 		h.announce()
+		h.accept()
+		h.announce()
 		h.announce()
 		now := by(h.take(), wire.DigestReport)["d0"]
 		want := h.witness(4).Digest()
@@ -226,8 +228,8 @@ func TestDigestAfterLoss(t *testing.T) {
 	})
 }
 
-// A device that was away while the log lost its tail starts over, whether the log is then as
-// long as before, longer by one, or much longer.
+// A device that was away while the log lost its tail tells the run so, whether the log is then as
+// long as before, longer by one, or much longer. It starts over once a person accepted the loss.
 func TestForkedWhileAway(t *testing.T) {
 	for longer := range uint64(5) {
 		bubble(t, func(t *testing.T) {
@@ -245,6 +247,13 @@ func TestForkedWhileAway(t *testing.T) {
 				h.commit(7, 7)
 			}
 			d.run()
+			for range 5 {
+				h.announce()
+				pass(5 * time.Second)
+			}
+			h.silent()
+			h.holdsOn(d, was)
+			h.accept()
 			h.announce()
 			h.announce()
 			h.one(wire.Contribution)
@@ -291,8 +300,8 @@ func TestForgedRecord(t *testing.T) {
 	})
 }
 
-// A device applies a forged record that continues the log, which nothing tells apart, and
-// undoes it when the true one arrives.
+// A device applies a forged record that continues the log, which nothing tells apart. When the true
+// one arrives, it tells the run, and undoes the forged one once a person accepted its loss.
 func TestForgedContinuation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -305,6 +314,10 @@ func TestForgedContinuation(t *testing.T) {
 		h.take()
 		h.cut(last, 1)
 		h.commit(5, 6)
+		h.announce()
+		h.silent()
+		h.holdsOn(d, last+1)
+		h.accept()
 		h.announce()
 		h.announce()
 		h.one(wire.Contribution)

@@ -59,7 +59,7 @@ func (c *Client) pull(ctx context.Context) (next, error) {
 		c.session.queue = []arrival{{head: head}}
 		return goOn((*Client).hear)
 	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
-		return next{}, err
+		return c.claim(ctx, err)
 	}
 	c.cfg.Logger.Info("no coordinator", "err", err)
 	return next{then: (*Client).listen}, ends(ctx, err)

@@ -100,8 +100,9 @@ func TestPassiveOffline(t *testing.T) {
 	})
 }
 
-// A passive replica waits for a coordinator, follows records that are not announced, and starts
-// over if the log is another.
+// A passive replica waits for a coordinator and follows records that are not announced. If the log
+// is another, it tells the run, and starts over once a person accepted the loss. It never gets a
+// slot.
 func TestPassiveFollowsTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -119,12 +120,19 @@ func TestPassiveFollowsTheLog(t *testing.T) {
 		}
 		pass(time.Minute)
 		h.agrees(d, h.last())
+		had := h.last()
 		h.cut(6, 2)
 		for range 7 {
 			h.commit(1, 2)
 		}
 		pass(time.Minute)
+		h.holdsOn(d, had)
+		h.accept()
+		pass(time.Minute)
 		h.agrees(d, h.last())
+		if len(h.slots) > 0 {
+			t.Errorf("it has a slot: %v", h.slots)
+		}
 		d.stop()
 		h.commit()
 		h.asked()

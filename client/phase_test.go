@@ -170,6 +170,11 @@ func TestPhaseOfAnotherLog(t *testing.T) {
 			h.announce(nobody)
 			pass(5 * time.Second)
 		}
+		h.accept()
+		for range 3 {
+			h.announce(nobody)
+			pass(5 * time.Second)
+		}
 		_, v := h.asks(d)
 		if want := h.plan.PhaseQueries(1, 2) + h.plan.PhaseQueries(2, 2); work.Queries != want {
 			t.Errorf("the policy got %d queries, want %d for both phases", work.Queries, want)

@@ -137,12 +137,12 @@ func (u *Use) device(role Role, p *jwt.Permissions) {
 	if u.Model {
 		p.Pub.Allow.Add(subjects.File(u.Run, u.ID))
 	}
+	p.Pub.Allow.Add(subjects.Join(u.Run, u.ID)) // a witness asks for no slot, and says what it has
 	if role == Witness {
 		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))
 		p.Resp = &answers
 		return
 	}
-	p.Pub.Allow.Add(subjects.Join(u.Run, u.ID))
 	if u.Dense {
 		p.Pub.Allow.Add(subjects.Upload(u.Run, u.ID))
 	}
