@@ -26,7 +26,7 @@ var matrix = []struct{ subject, publish, subscribe string }{
 	{"zo.kitchen.p.0.w", "w", "coordinator"},
 	{"zo.kitchen.p.0.other", "", "coordinator"},
 	{"zo.kitchen.j.pi", "pi", "coordinator"},
-	{"zo.kitchen.j.w", "", "coordinator"},
+	{"zo.kitchen.j.w", "w", "coordinator"},
 	{"zo.kitchen.j.other", "", "coordinator"},
 	{"zo.kitchen.c.pi", "pi", "coordinator"},
 	{"zo.kitchen.c.w", "w", "coordinator"},
