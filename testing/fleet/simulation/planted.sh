@@ -52,8 +52,8 @@ if [ -z "$only$apply" ]; then
 fi
 
 plant skip-dedup coordinator/internal/engine/reply.go \
-	'if c.cohort.contributed(m) {' \
-	'if c.cohort.contributed(m) && len(r.Values) == 0 {'
+	'if c.cohort.Contributed(m) {' \
+	'if c.cohort.Contributed(m) && len(r.Values) == 0 {'
 plant announce-before-commit coordinator/perform.go \
 	'	in.Err = c.store(ctx, o)
 ' \
@@ -103,12 +103,9 @@ plant conflict-taken-for-success coordinator/internal/engine/conflict.go \
 	'	if bytes.Equal(stored, c.next.frame) {' \
 	'	if bytes.Equal(stored, c.next.frame) || len(stored) > 0 {'
 plant append-without-sync coordinator/filelog/tailfile.go \
-	'	if err := f.file.Sync(); err != nil {
-		return err
-	}
-	f.dirty = false
+	'	return f.file.Sync()
 ' \
-	'	f.dirty = false
+	'	return nil
 '
 plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
@@ -189,8 +186,8 @@ plant upload-before-persist client/internal/outbox/upload.go \
 	'	return u.head.Loss, sent, o.saveUpload()
 '
 plant late-counted-twice coordinator/internal/engine/late.go \
-	'case past.Knows(m, c.cohort.roster.Stored):' \
-	'case past.Knows(m, c.cohort.roster.Stored) && len(r.Values) == 0:'
+	'case past.Knows(m, c.cohort.Roster.Stored):' \
+	'case past.Knows(m, c.cohort.Roster.Stored) && len(r.Values) == 0:'
 plant late-forgets-who-was-on-time coordinator/internal/gather/past.go \
 	'	r.Counted.Copy(counted)
 ' \
