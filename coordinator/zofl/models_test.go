@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -238,12 +240,85 @@ func TestPlanFromAModel(t *testing.T) {
 	}
 }
 
+// TestModelOfManyTypes: halves are parameters, tensors of integers are passed over with a note, and
+// a pattern leaves others out.
+func TestModelOfManyTypes(t *testing.T) {
+	for train, want := range map[string][]string{
+		"":              {"body.brain", "body.half", "2 more stay", "Passed over", "body.count (I64)"},
+		"*,!body.*":     {"head.weight", "5 more stay", "--train '*,!body.*'"},
+		"body.half":     {"body.half", "6 more stay"},
+		"!*.weight,!h*": {"body.brain", "Passed over"},
+	} {
+		args := []string{"plan", "--initial", modelFile("model.safetensors")}
+		if train != "" {
+			args = append(args, "--train", train)
+		}
+		text, err := zofl(t, args...)
+		for _, part := range want {
+			if err != nil || !strings.Contains(text, part) {
+				t.Errorf("--train %q: no %q in:\n%s, %v", train, part, text, err)
+			}
+		}
+	}
+}
+
+// TestOddModels: what is no model, or none with which a run could begin, is named as what it is,
+// with what to do.
+func TestOddModels(t *testing.T) {
+	dir := t.TempDir()
+	numbers := func(list ...float32) string {
+		var b []byte
+		for _, v := range list {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		return string(b)
+	}
+	safetensors := func(header, elements string) string {
+		return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + elements
+	}
+	npy := func(descr, shape, elements string) string {
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s,), }\n", descr, shape)
+		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + elements
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	for name, c := range map[string]struct{ content, want string }{
+		"nan.safetensors": {safetensors(`{"b":{"dtype":"F32","shape":[2,3],"data_offsets":[4,28]},`+
+			`"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, numbers(1, 0, 0, 0, 0, nan, nan)),
+			`tensor "b": its element 4, [1 1], is NaN, and so 2 of its 6 parameters are not finite`},
+		"half.safetensors": {safetensors(`{"a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}`,
+			"\x00\xfc"), `tensor "a": its element 0 is -Inf`},
+		"inf.f32": {numbers(1, inf), "its element 1 is -Inf, and so 1 of its 2 parameters"},
+		"nan.npy": {npy("<f4", "2", numbers(0, nan)), "its element 1 is NaN"},
+		"lfs.safetensors": {"version https://git-lfs.github.com/spec/v1\noid sha256:a\nsize 1\n",
+			"git lfs pull"},
+		"lfs.f32": {"version https://git-lfs.github.com/spec/v1\noid sha256:a\nsize 1\n\n",
+			"git lfs pull"},
+		"torch.npz":        {"PK\x03\x04" + strings.Repeat("0", 60), "torch.save"},
+		"pickle.onnx":      {"\x80\x02}q\x00.", "pickle"},
+		"gguf.safetensors": {"GGUF\x03\x00\x00\x00\x00\x00\x00\x00", "GGUF"},
+		"page.npy":         {"<!doctype html><title>404</title>", "web page"},
+		"empty.onnx":       {"", "it is empty"},
+		"empty.f32":        {"", "it is empty"},
+		"short.safetensors": {safetensors(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "12"),
+			"cut short"},
+		"double.npy": {npy("<f8", "1", numbers(0, 1)), "save x.astype('float32')"},
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := zofl(t, "plan", "--initial", file)
+		refused(t, err, []string{"--initial", name, c.want})
+	}
+}
+
 // TestModelFlags: what cannot be meant is refused.
 func TestModelFlags(t *testing.T) {
 	model := modelFile("model.safetensors")
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"plan", "--train", "head.*", "--dim", "8"}, []string{"--train", "--initial"}},
-		{[]string{"plan", "--initial", model}, []string{"body.brain", "BF16", "--train"}},
+		{[]string{"plan", "--initial", model, "--train", "body.codes"}, []string{"I8", "--train"}},
+		{[]string{"plan", "--initial", model, "--train", "!*"}, []string{"--train", "head.weight"}},
 		{[]string{"plan", "--initial", model, "--train", "tail.*"},
 			[]string{"tail.*", "head.weight"}},
 		{[]string{"plan", "--initial", model, "--train", "head.*", "--dim", "9"},
@@ -251,7 +326,7 @@ func TestModelFlags(t *testing.T) {
 		{[]string{"plan", "--initial", model, "--segments", "relu:2x4"},
 			[]string{"--segments", "--initial"}},
 		{[]string{"plan", "--initial", modelFile("model.f32"), "--train", "a"}, []string{"--train"}},
-		{[]string{"plan", "--initial", "model.pt"}, []string{"--initial", ".safetensors"}},
+		{[]string{"plan", "--initial", "model.pt"}, []string{"--initial", "safetensors.torch.save_file"}},
 		{[]string{"plan", "--initial", "none.npz"}, []string{"--initial", "none.npz"}},
 		{[]string{"plan", "--fields", "--initial", model}, []string{"--fields", "--initial"}},
 		{[]string{"export", "--store", "x", "--out", "y.onnx"}, []string{"--out", "--like"}},
@@ -259,8 +334,8 @@ func TestModelFlags(t *testing.T) {
 			[]string{"--out", "--like"}},
 		{[]string{"export", "--store", "x", "--out", "y.onnx", "--like", model},
 			[]string{"--like", "--out"}},
-		{[]string{"export", "--store", "x", "--out", "y.safetensors", "--like", model},
-			[]string{"--like", "body.brain"}},
+		{[]string{"export", "--store", "x", "--out", "y.safetensors", "--like", model, "--train",
+			"body.codes"}, []string{"--like", "body.codes"}},
 		{[]string{"client", "--url", "nats://127.0.0.1:1", "--run", "r", "--id", "a", "--objective",
 			"bowl", "--dim", "8", "--initial", model, "--train", "nothing"}, []string{"nothing"}},
 		{[]string{"verify", "--store", "x", "--train", "head"}, []string{"--train"}},

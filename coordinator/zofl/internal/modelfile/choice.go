@@ -30,8 +30,8 @@ func (c *Choice) Flags(cmd *cobra.Command) {
 // TrainFlag adds the flag that chooses tensors of the file.
 func (c *Choice) TrainFlag(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&c.Train, "train", nil, "which tensors of the file are the "+
-		"parameters: a `list` of names, in which * stands for any text and ? for a character; "+
-		"default: all")
+		"parameters: a `list` of names, in which * stands for any text and ? for a character, and ! "+
+		"leaves out what follows it: *,!*.bias; default: all floats")
 }
 
 // Read returns the initial parameters, or nil if no file is named.
@@ -39,7 +39,7 @@ func (c *Choice) Read() ([]float32, error) {
 	if c.File == "" {
 		return nil, c.Unused()
 	}
-	if !isModel(c.File) {
+	if tensors.Format(c.File) == ".f32" {
 		x, err := vector.Read(c.File)
 		if err != nil {
 			return nil, cli.FileFault("--initial", c.File, err)
@@ -52,6 +52,71 @@ func (c *Choice) Read() ([]float32, error) {
 	}
 	defer chosen.Close()
 	return chosen.Params()
+}
+
+// ReadFinite is Read of a model with which a run begins: a usage error says where a parameter is
+// NaN or infinite.
+func (c *Choice) ReadFinite() ([]float32, error) {
+	if c.File == "" || tensors.Format(c.File) == ".f32" {
+		x, err := c.Read()
+		if err == nil {
+			err = finite(c.File, []tensors.Tensor{{Len: uint64(len(x)), Shape: []uint64{0}}}, x)
+		}
+		return x, err
+	}
+	chosen, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer chosen.Close()
+	return chosen.Finite()
+}
+
+// Finite is Params, and a usage error says where a parameter is NaN or infinite.
+func (m *Model) Finite() ([]float32, error) {
+	x, err := m.Params()
+	if err == nil {
+		err = finite(m.Name, m.Selection.Tensors, x)
+	}
+	return x, err
+}
+
+// finite returns an error if an element of a file's tensors is NaN or infinite: no loss is a number
+// there.
+func finite(file string, list []tensors.Tensor, x []float32) error {
+	for _, t := range list {
+		first, bad := -1, 0
+		for i, v := range x[:t.Len] {
+			if v-v != 0 {
+				if bad++; first < 0 {
+					first = i
+				}
+			}
+		}
+		if bad > 0 {
+			what := "its"
+			if t.Name != "" {
+				what = fmt.Sprintf("tensor %q: its", t.Name)
+			}
+			return cli.Usage(fmt.Errorf("--initial %s: %s element %s is %v, and so %d of its %d parameters "+
+				"are not finite, where a loss is none: repair the model", file, what,
+				place(uint64(first), t.Shape), x[first], bad, t.Len))
+		}
+		x = x[t.Len:]
+	}
+	return nil
+}
+
+// place writes the index of an element, and that in each dimension if there are several.
+func place(at uint64, shape []uint64) string {
+	if len(shape) < 2 {
+		return fmt.Sprint(at)
+	}
+	index, rest := make([]uint64, len(shape)), at
+	for d := len(shape) - 1; d >= 0; d-- {
+		index[d], rest = rest%shape[d], rest/shape[d]
+	}
+	return fmt.Sprintf("%d, %v,", at, index)
 }
 
 // Unused returns an error if there are names, and no file that has them.

@@ -67,6 +67,15 @@ func again(t *testing.T, s *Selection, format string, b []byte, x []float32) {
 	for i := range x {
 		other[i] = float32(i) - x[i]
 	}
+	rest := other
+	for _, tensor := range s.Tensors { // as far as its elements can hold them
+		var b [4]byte
+		for i, v := range rest[:tensor.Len] {
+			tensor.kind.put(b[:], v)
+			rest[i] = tensor.kind.get(b[:])
+		}
+		rest = rest[tensor.Len:]
+	}
 	var out bytes.Buffer
 	if format == ".npz" {
 		if err := s.writeNPZ(&out, other); err != nil {

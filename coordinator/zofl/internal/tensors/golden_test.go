@@ -155,12 +155,12 @@ func members(t *testing.T, name string) (list []member) {
 // Every tensor is there, and says whether it can be trained.
 func TestTypes(t *testing.T) {
 	want := map[string][]string{
-		"model.safetensors": {"body.brain BF16 no", "body.codes I8 no", "body.count I64 no",
-			"body.half F16 no", "body.weight F32 yes", "head.bias F32 yes", "head.weight F32 yes"},
+		"model.safetensors": {"body.brain BF16 yes", "body.codes I8 no", "body.count I64 no",
+			"body.half F16 yes", "body.weight F32 yes", "head.bias F32 yes", "head.weight F32 yes"},
 		"model.onnx": {"body.brain bfloat16 no", "body.codes int8 no", "body.count int64 no",
-			"body.half float16 no", "body.weight float32 yes", "head.bias float32 yes",
+			"body.half float16 yes", "body.weight float32 yes", "head.bias float32 yes",
 			"head.weight float32 yes"},
-		"model.npz": {"body.codes |i1 no", "body.count <i8 no", "body.half <f2 no",
+		"model.npz": {"body.codes |i1 no", "body.count <i8 no", "body.half <f2 yes",
 			"body.turned <f4 no", "body.weight <f4 yes", "head.bias <f4 yes", "head.weight <f4 yes"},
 	}
 	for name, want := range want {
@@ -196,12 +196,19 @@ func TestSelects(t *testing.T) {
 		"head.weight,head.b*": "head.bias head.weight",
 		"*weight":             "body.weight head.weight",
 		"*.?ias":              "head.bias",
-		"head.bias,*":         "", // body.half is float16
-		"*half":               "",
+		"head.bias,*":         "body.brain body.half body.weight head.bias head.weight",
+		"":                    "body.brain body.half body.weight head.bias head.weight",
+		"!head.*":             "body.brain body.half body.weight",
+		"*,!body.*":           "head.bias head.weight",
+		"!body.*,*,!*bias":    "head.weight",
+		"*,!tail":             "",
+		"!*":                  "",
+		"*count":              "",
+		"body.codes,*":        "",
+		"*half":               "body.half",
 		"head":                "",
 		"head.weigh":          "",
 		"head?weight*,tail.*": "",
-		"":                    "",
 	} {
 		var patterns []string
 		if pattern != "" {
@@ -248,13 +255,10 @@ func TestMatches(t *testing.T) {
 // What cannot be trained says what to do.
 func TestRemedies(t *testing.T) {
 	for name, cases := range map[string]map[string]string{
-		"model.safetensors": {"body.half": "convert it to float32", "body.brain": "convert it",
-			"body.codes": "cannot be trained"},
-		"model.onnx": {"body.half": "convert it to float32", "body.brain": "convert it",
-			"body.codes": "cannot be trained"},
-		"model.npz": {"body.half": "convert it to float32", "body.count": "cannot be trained",
-			"body.turned": "ascontiguousarray"},
-		"model.npy": {"head": "leave out --train"},
+		"model.safetensors": {"body.codes": "cannot be trained"},
+		"model.onnx":        {"body.brain": "raw_data", "body.codes": "cannot be trained"},
+		"model.npz":         {"body.count": "cannot be trained", "body.turned": "ascontiguousarray"},
+		"model.npy":         {"head": "leave out --train"},
 	} {
 		f, err := Open(filepath.Join(golden, name))
 		if err != nil {

@@ -5,6 +5,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -45,6 +48,14 @@ func onnxFloats(name string, dims []uint64, more ...[]byte) []byte {
 	return append(b, bytes.Join(more, nil)...)
 }
 
+// onnxConstant returns a model with a Constant node, whose value is two float32.
+func onnxConstant(output string, dims []uint64) string {
+	value := onnxBytes(attributeTensor, string(onnxFloats("", dims, onnxBytes(tensorRaw, two))))
+	node := bytes.Join([][]byte{onnxBytes(nodeOutput, output), onnxBytes(nodeKind, "Constant"),
+		onnxBytes(nodeAttribute, string(value))}, nil)
+	return string(onnxBytes(modelGraph, string(onnxBytes(graphNode, string(node)))))
+}
+
 func onnxBytes(number protowire.Number, value string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
 }
@@ -77,13 +88,20 @@ const two = "\x00\x00\x80\x3f\x00\x00\x20\xc0"
 // hostile are damaged files, by what the error says of them.
 var hostile = map[string]map[string]string{
 	".safetensors": {
-		"no .safetensors":         "1234567",
+		"text":                    "1234567",
+		"no .safetensors":         "123456\x00",
 		"header claims":           "\xff\xff\xff\xff\xff\xff\xff\x7f{}",
 		"header claims 100000001": "\x01\xe1\xf5\x05\x00\x00\x00\x00{}",
 		"header claims 3 bytes":   "\x03\x00\x00\x00\x00\x00\x00\x00{}",
-		"not a JSON object":       safetensors(`[]`, ""),
-		"no tensor":               safetensors(`{"__metadata__":{}}`, ""),
-		"EOF":                     safetensors(`{"a":{"dtype":"F32"`, ""),
+		"torch.save":              "PK\x03\x04" + strings.Repeat("0", 60),
+		"Git LFS pointer":         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+		"are F64: convert it to float32 first": safetensors(
+			`{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, two),
+		"are I32, which cannot be trained": safetensors(
+			`{"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}}`, two),
+		"not a JSON object": safetensors(`[]`, ""),
+		"no tensor":         safetensors(`{"__metadata__":{}}`, ""),
+		"EOF":               safetensors(`{"a":{"dtype":"F32"`, ""),
 		"no dtype": safetensors(
 			`{"a":{"DType":"F32","shape":[2],"data_offsets":[0,8]}}`, two),
 		"begin and an end": safetensors(
@@ -106,7 +124,8 @@ var hostile = map[string]map[string]string{
 			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} {}`, two),
 	},
 	".onnx": {
-		"no tensor":       "",
+		"empty":           "",
+		"no tensor":       onnxModel(),
 		"onnx.save":       "\xff",
 		"unexpected EOF":  "\x3a\x7f12",
 		"not [3] float32": onnxModel(onnxFloats("w", []uint64{3}, onnxBytes(tensorRaw, two))),
@@ -117,7 +136,12 @@ var hostile = map[string]map[string]string{
 		"a side of -1": onnxModel(onnxFloats("w", []uint64{1<<64 - 1})),
 		"too many elements": onnxModel(onnxFloats("w", []uint64{1 << 40, 1 << 40},
 			onnxBytes(tensorRaw, two))),
-		`have the name "w"`:   onnxModel(onnxFloats("w", []uint64{0}), onnxFloats("w", []uint64{0})),
+		`have the name "w"`:  onnxModel(onnxFloats("w", []uint64{0}), onnxFloats("w", []uint64{0})),
+		"double: convert it": onnxModel(onnxFloats("w", []uint64{1},
+			onnxVarint(tensorType, onnxDouble), onnxBytes(tensorRaw, two))),
+		"in int32_data":      onnxModel(onnxFloats("w", []uint64{1},
+			onnxVarint(tensorType, onnxFloat16), onnxVarint(tensorInt32s, 7))),
+		`such as "w", are constants in nodes: make each an initializer`: onnxConstant("w", []uint64{2}),
 		"in another file":     onnxModel(onnxFloats("w", []uint64{2}, onnxVarint(tensorLocation, 1))),
 		"segment of a tensor": onnxModel(onnxFloats("w", []uint64{2}, onnxBytes(tensorSegment, ""))),
 		"no elements":         onnxModel(onnxFloats("w", []uint64{0})),
@@ -126,7 +150,7 @@ var hostile = map[string]map[string]string{
 	},
 	".npz": {
 		"numpy.savez": "PK\x03\x04",
-		"no tensor":   archive("a.txt", "b"),
+		"unpack it":   archive("a.txt", "b"),
 		"header":      archive("a.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff"),
 		"8 bytes follow a header of 3 float32": archive("a.npy",
 			npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", two)),
@@ -138,6 +162,12 @@ var hostile = map[string]map[string]string{
 	},
 	".npy": {
 		"not a NumPy file": "PK",
+		"cut short: copy":  npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", two),
+		"are <f8: save x.astype('float32')": npy(
+			"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n", two),
+		"are <i8: save x.astype('float32')": npy(
+			"{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n", two),
+		"Git LFS": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
 		"8 bytes follow": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9999, 9999), }\n",
 			two),
 		"a side of": npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
@@ -193,6 +223,88 @@ func TestSharedMembers(t *testing.T) {
 	binary.LittleEndian.PutUint32(b[at+20:], 1500)
 	if _, _, err := params(".npz", b); err == nil || !strings.Contains(err.Error(), "claim more") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestConstants: an array in a node is named where a pattern asks for it, and a number is none.
+func TestConstants(t *testing.T) {
+	b := onnxConstant("w", []uint64{2}) + onnxConstant("epsilon", nil) +
+		onnxModel(onnxFloats("bias", []uint64{2}, onnxBytes(tensorRaw, two)))
+	f, err := parse("x.onnx", bytes.NewReader([]byte(b)), int64(len(b)))
+	if err != nil || len(f.Constants) != 1 {
+		t.Fatalf("%v, %v", f, err)
+	}
+	_, err = f.Select([]string{"w"})
+	if err == nil || !strings.Contains(err.Error(), "no initializer") {
+		t.Errorf("got %v", err)
+	}
+	if s, err := f.Select(nil); err != nil || s.Len != 2 {
+		t.Errorf("got %v, %v", s, err)
+	}
+}
+
+// TestPython2: the sides of an array that Python 2 saved are long.
+func TestPython2(t *testing.T) {
+	b := npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }\n", two)
+	if _, x, err := params(".npy", []byte(b)); err != nil || !same(x, []float32{1, -2.5}) {
+		t.Errorf("read %v, %v", x, err)
+	}
+}
+
+// TestHalves: elements of 16 bits are widened, and rounded to the nearest when they are written, in
+// every format that has them.
+func TestHalves(t *testing.T) {
+	const f16, bf16 = "\x00\x3c\x00\xc1", "\x80\x3f\x20\xc0" // 1 and -2.5
+	raw := func(kind uint64, b string) string {
+		return onnxModel(onnxFloats("w", []uint64{2}, onnxVarint(tensorType, kind),
+			onnxBytes(tensorRaw, b)))
+	}
+	const header = "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }\n"
+	st := `{"w":{"dtype":"%s","shape":[2],"data_offsets":[0,4]}}`
+	for _, c := range []struct {
+		format, file string
+		third        float32 // as it is written
+	}{
+		{".safetensors", safetensors(fmt.Sprintf(st, "F16"), f16), 0.33325195},
+		{".safetensors", safetensors(fmt.Sprintf(st, "BF16"), bf16), 0.33398438},
+		{".onnx", raw(onnxFloat16, f16), 0.33325195},
+		{".onnx", raw(onnxBFloat16, bf16), 0.33398438},
+		{".npy", npy(fmt.Sprintf(header, "<f2"), f16), 0.33325195},
+		{".npy", npy(fmt.Sprintf(header, ">f2"), "\x3c\x00\xc1\x00"), 0.33325195},
+		{".npz", archive("w.npy", npy(fmt.Sprintf(header, "<f2"), f16)), 0.33325195},
+	} {
+		from := filepath.Join(t.TempDir(), "m"+c.format)
+		if err := os.WriteFile(from, []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := choose(t, from, nil)
+		if x, err := s.Params(); err != nil || !same(x, []float32{1, -2.5}) {
+			t.Errorf("%s: read %v, %v", c.format, x, err)
+		}
+		to := filepath.Join(t.TempDir(), "m"+c.format)
+		if err := s.Write(to, []float32{1. / 3, 2}); err != nil {
+			t.Fatal(err)
+		}
+		if x, err := choose(t, to, nil).Params(); err != nil || !same(x, []float32{c.third, 2}) {
+			t.Errorf("%s: wrote 1/3 and 2, and read %v, %v", c.format, x, err)
+		}
+		err := s.Write(filepath.Join(t.TempDir(), "big"+c.format), []float32{1, math.MaxFloat32})
+		if err == nil || !strings.Contains(err.Error(), "element 1 is 3.4028235e+38") {
+			t.Errorf("%s: written beyond 16 bits: %v", c.format, err)
+		}
+	}
+}
+
+// TestEveryHalf: the bits of all elements of 16 bits survive, those of a NaN too.
+func TestEveryHalf(t *testing.T) {
+	for _, kind := range []string{"float16", "bfloat16"} {
+		e := floatOf(kind, binary.LittleEndian)
+		for bits := range 1 << 16 {
+			b, again := binary.LittleEndian.AppendUint16(nil, uint16(bits)), make([]byte, 2)
+			if e.put(again, e.get(b)); !bytes.Equal(b, again) {
+				t.Fatalf("%s: %x became %x", kind, b, again)
+			}
+		}
 	}
 }
 

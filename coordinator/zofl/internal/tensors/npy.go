@@ -23,19 +23,26 @@ func arrayOf(name string, h *vector.Header, size int64) (t Tensor, err error) {
 	if t.Type == "" {
 		t.Type = "records"
 	}
-	if len(h.Descr) != 3 || h.Descr[1:] != "f4" {
-		t.Why = errType(t.Type, strings.HasPrefix(strings.TrimLeft(h.Descr, "<>=|"), "f"))
-		return t, nil
+	order, letters := vector.ByteOrder(h.Descr), strings.TrimLeft(h.Descr, "<>=|")
+	kind := map[string]string{"f4": "float32", "f2": "float16"}[letters]
+	t.setType(kind, order, letters == "" || !strings.Contains("iub?SU", letters[:1]))
+	switch {
+	case t.kind == nil && name == "":
+		t.Why = fmt.Errorf("its elements are %s: save x.astype('float32')", t.Type)
+	case t.kind != nil && h.Fortran:
+		t.kind, t.Why = nil, vector.ErrFortran
 	}
-	if t.order, t.Why = h.Float32(); t.Why != nil {
+	if t.kind == nil {
 		return t, nil
 	}
 	if t.Len, err = count(h.Shape); err != nil {
 		return t, err
 	}
-	if have := size - h.Bytes; have != int64(4*t.Len) {
-		return t, fmt.Errorf("%d bytes follow a header of %d float32", have, t.Len)
+	need := t.kind.bytes * int64(t.Len)
+	if have := size - h.Bytes; have != need {
+		return t, fmt.Errorf("%d bytes follow a header of %d %s%s", have, t.Len, kind,
+			short(have < need))
 	}
-	t.spans = []span{{h.Bytes, int64(4 * t.Len)}}
+	t.spans = []span{{h.Bytes, need}}
 	return t, nil
 }

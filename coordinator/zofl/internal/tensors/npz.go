@@ -131,7 +131,7 @@ func writeMember(w *zip.Writer, m *zip.File, t *Tensor, x []float32) error {
 	if _, err := io.ReadFull(r, content); err != nil {
 		return err
 	}
-	content = append(content, encode(t.order, x)...)
+	content = append(content, t.kind.encode(x)...)
 	packed := content
 	if m.Method == zip.Deflate {
 		if packed, err = deflate(content); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -14,18 +15,27 @@ import (
 // https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 const (
 	modelGraph       = 7 // of ModelProto
+	graphNode        = 1 // of GraphProto
 	graphInitializer = 5 // of GraphProto
+	nodeOutput       = 2 // of NodeProto
+	nodeKind         = 4 // of NodeProto
+	nodeAttribute    = 5 // of NodeProto
+	attributeTensor  = 5 // of AttributeProto
 
 	// Of TensorProto.
 	tensorDims     = 1
 	tensorType     = 2
 	tensorSegment  = 3
 	tensorFloats   = 4
+	tensorInt32s   = 5 // halves, too, each a number of its own length
 	tensorName     = 8
 	tensorRaw      = 9
 	tensorLocation = 14
 
 	onnxFloat    = 1 // TensorProto.DataType
+	onnxFloat16  = 10
+	onnxDouble   = 11
+	onnxBFloat16 = 16
 	onnxExternal = 1 // TensorProto.DataLocation
 )
 
@@ -34,6 +44,10 @@ var onnxTypes = []string{"undefined", "float32", "uint8", "int8", "uint16", "int
 	"int64", "string", "bool", "float16", "double", "uint32", "uint64", "complex64", "complex128",
 	"bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4",
 	"float4e2m1", "float8e8m0"}
+
+// onnxIntegers are those of which no element is a float.
+var onnxIntegers = []string{"uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool",
+	"uint32", "uint64", "uint4", "int4"}
 
 // A field is one of a message: its value, and where that is in the file.
 type field struct {
@@ -86,48 +100,98 @@ func (f *File) parseONNX() error {
 			return nil
 		}
 		return fields(part.value, part.at, func(part field) error {
-			if part.number != graphInitializer || part.kind != protowire.BytesType {
+			if part.kind != protowire.BytesType {
 				return nil
 			}
-			t, err := initializer(part)
-			f.Tensors = append(f.Tensors, t)
-			return err
+			switch part.number {
+			case graphInitializer:
+				t, err := initializer(part)
+				f.Tensors = append(f.Tensors, t)
+				return err
+			case graphNode:
+				return f.readNode(part)
+			}
+			return nil
 		})
 	})
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it is cut short, or no ONNX: copy or download it again, or save it with "+
+			"onnx.save", err)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: save it with onnx.save", err)
 	}
 	return nil
 }
 
+// toInitializers makes weights out of the constants of a graph g.
+const toInitializers = "make each an initializer: for a node n of op_type Constant, append " +
+	"n.attribute[0].t to graph.initializer, with the name n.output[0], and remove n"
+
+// readNode notes a Constant node with floats of more than one element.
+func (f *File) readNode(message field) error {
+	var kind, output string
+	var value onnxTensor
+	err := fields(message.value, message.at, func(part field) error {
+		switch part.number {
+		case nodeKind:
+			kind = string(part.value)
+		case nodeOutput:
+			output = string(part.value)
+		case nodeAttribute:
+			return fields(part.value, part.at, func(part field) error {
+				if part.number != attributeTensor || part.kind != protowire.BytesType {
+					return nil
+				}
+				return fields(part.value, part.at, value.read)
+			})
+		}
+		return nil
+	})
+	if n, tooMany := count(value.Shape); kind == "Constant" && value.isFloat() &&
+		(n > 1 || tooMany != nil) {
+		f.Constants = append(f.Constants, output)
+	}
+	return err
+}
+
+// isFloat says whether elements are floats of 16, 32 or 64 bits.
+func (t *onnxTensor) isFloat() bool {
+	return slices.Contains([]uint64{onnxFloat, onnxFloat16, onnxDouble, onnxBFloat16}, t.dataType)
+}
+
 // An onnxTensor is a TensorProto.
 type onnxTensor struct {
 	Tensor
-	kind            uint64
+	dataType        uint64
 	raw             []span
 	floats          []span
 	hasRaw, segment bool
 	external        bool
+	numbers         bool // in fields of integers
 }
 
 // initializer reads a TensorProto.
 func initializer(message field) (Tensor, error) {
 	var t onnxTensor
-	t.order = binary.LittleEndian
 	if err := fields(message.value, message.at, t.read); err != nil {
 		return t.Tensor, err
 	}
-	t.Type = fmt.Sprint("type ", t.kind)
-	if t.kind < uint64(len(onnxTypes)) {
-		t.Type = onnxTypes[t.kind]
+	t.Type = fmt.Sprint("type ", t.dataType)
+	if t.dataType < uint64(len(onnxTypes)) {
+		t.Type = onnxTypes[t.dataType]
 	}
+	t.setType(t.Type, binary.LittleEndian, !slices.Contains(onnxIntegers, t.Type))
 	switch {
-	case t.kind != onnxFloat:
-		t.Why = errType(t.Type, t.kind == 10 || t.kind == 11 || t.kind >= 16 && t.kind <= 20)
+	case t.Why != nil:
 		return t.Tensor, nil
 	case t.external:
 		t.Why = errors.New("its elements are in another file: save the model in one, with " +
 			"onnx.save_model(m, f, save_as_external_data=False)")
+		return t.Tensor, nil
+	case t.numbers && t.kind.bytes == 2:
+		t.Why = errors.New("its elements are in int32_data: save it with raw_data, as " +
+			"onnx.numpy_helper does: t.CopyFrom(from_array(to_array(t), t.name))")
 		return t.Tensor, nil
 	case t.segment:
 		t.Why = errors.New("it is a segment of a tensor: save it whole")
@@ -149,14 +213,14 @@ func (t *onnxTensor) fits() (err error) {
 	}
 	have := int64(0)
 	for _, s := range t.spans {
-		if s.bytes%4 != 0 {
+		if s.bytes%t.kind.bytes != 0 {
 			have = -1
 			break
 		}
 		have += s.bytes
 	}
-	if have != int64(4*t.Len) {
-		return fmt.Errorf("initializer %q: its elements are not %v float32", t.Name, t.Shape)
+	if have != t.kind.bytes*int64(t.Len) {
+		return fmt.Errorf("initializer %q: its elements are not %v %s", t.Name, t.Shape, t.Type)
 	}
 	return nil
 }
@@ -169,13 +233,15 @@ func (t *onnxTensor) read(f field) error {
 	case f.number == tensorDims:
 		return t.dims(f)
 	case f.number == tensorType && f.kind == protowire.VarintType:
-		t.kind = f.integer()
+		t.dataType = f.integer()
 	case f.number == tensorSegment:
 		t.segment = true
 	case f.number == tensorFloats && (packed || f.kind == protowire.Fixed32Type):
 		if place.bytes > 0 {
 			t.floats = append(t.floats, place)
 		}
+	case f.number == tensorInt32s:
+		t.numbers = true
 	case f.number == tensorName && packed:
 		t.Name = string(f.value)
 	case f.number == tensorRaw && packed:

@@ -23,6 +23,16 @@ var safetensorsBits = map[string]uint64{
 	"I64": 64, "U64": 64, "F64": 64, "C64": 64,
 }
 
+var safetensorsIntegers = []string{"BOOL", "U8", "I8", "I16", "U16", "I32", "U32", "I64", "U64"}
+
+// short says what to do with a file that has too few bytes, if it has.
+func short(is bool) string {
+	if is {
+		return ": the file is cut short: copy or download it again"
+	}
+	return ""
+}
+
 func (f *File) parseSafetensors() error {
 	var length [8]byte
 	if _, err := f.src.ReadAt(length[:], 0); err != nil {
@@ -30,8 +40,8 @@ func (f *File) parseSafetensors() error {
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxSafetensorsHeader || int64(n) > f.size-8 {
-		return fmt.Errorf("its header claims %d bytes, of %d that follow and %d that are allowed",
-			n, f.size-8, maxSafetensorsHeader)
+		return fmt.Errorf("its header claims %d bytes, of %d that follow and %d that are allowed%s",
+			n, f.size-8, maxSafetensorsHeader, short(n <= maxSafetensorsHeader))
 	}
 	header := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(f.src, 8, int64(n)), header); err != nil {
@@ -78,7 +88,7 @@ func (f *File) readSafetensorsHeader(header []byte) error {
 
 func safetensorOf(name string, value map[string]json.RawMessage) (t Tensor, err error) {
 	var at []uint64
-	t.Name, t.order = name, binary.LittleEndian
+	t.Name = name
 	for key, to := range map[string]any{"dtype": &t.Type, "shape": &t.Shape, "data_offsets": &at} {
 		if value[key] == nil {
 			return t, fmt.Errorf("it has no %s", key)
@@ -98,9 +108,9 @@ func safetensorOf(name string, value map[string]json.RawMessage) (t Tensor, err 
 		return t, fmt.Errorf("%d bytes are not %v of %s", at[1]-at[0], t.Shape, t.Type)
 	}
 	t.spans = []span{{int64(at[0]), int64(at[1] - at[0])}}
-	if t.Len = n; t.Type != "F32" {
-		t.Why = errType(t.Type, t.Type != "" && t.Type[0] == 'F' || t.Type == "BF16")
-	}
+	t.Len = n
+	kind := map[string]string{"F32": "float32", "F16": "float16", "BF16": "bfloat16"}[t.Type]
+	t.setType(kind, binary.LittleEndian, !slices.Contains(safetensorsIntegers, t.Type))
 	return t, nil
 }
 
@@ -118,7 +128,7 @@ func (f *File) placeSafetensors(begin int64) error {
 				at-begin)
 		}
 		if s.bytes > f.size-at {
-			return fmt.Errorf("tensor %q ends behind the file", f.Tensors[i].Name)
+			return fmt.Errorf("tensor %q ends behind the file%s", f.Tensors[i].Name, short(true))
 		}
 		s.at, at = at, at+s.bytes
 	}

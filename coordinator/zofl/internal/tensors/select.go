@@ -18,7 +18,8 @@ import (
 // other in the order of their names' bytes and each row by row, are the parameters.
 type Selection struct {
 	Tensors []Tensor
-	Len     uint64 // number of parameters
+	Len     uint64   // number of parameters
+	Passed  []Tensor // of integers, which a pattern would have chosen
 
 	file *File
 }
@@ -26,44 +27,91 @@ type Selection struct {
 // mostParams is the largest number of parameters that a plan can have and a device can hold.
 const mostParams = min(plan.MaxDim, math.MaxInt/8)
 
-// Select returns the tensors whose names match one of the patterns, or all without a pattern. In
-// a pattern * stands for any text and ? for one character. A tensor that matches but is not
-// float32 is an error, and so is a pattern without a match.
+// Select returns the tensors whose names match one of the patterns, or all without one, and none
+// whose name matches a pattern after !. In a pattern * stands for any text and ? for one character.
+// A pattern without a match is an error. So is a tensor that matches and cannot be trained; but one
+// of integers is passed over, unless a pattern is its name.
 func (f *File) Select(patterns []string) (*Selection, error) {
 	if f.Format == ".npy" && len(patterns) > 0 {
 		return nil, fmt.Errorf("%s: its one tensor has no name: leave out --train", f.Name)
 	}
 	s := &Selection{file: f}
-	chosen := make([]bool, len(f.Tensors))
-	for _, pattern := range patterns {
-		found := false
-		for i := range f.Tensors {
-			if matches(pattern, f.Tensors[i].Name) {
-				chosen[i], found = true, true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("no tensor of %s is called %q: it has %s", f.Name, pattern,
-				f.names())
-		}
+	chosen, err := f.choose(patterns)
+	if err != nil {
+		return nil, err
 	}
 	for i, t := range f.Tensors {
 		switch {
-		case len(patterns) > 0 && !chosen[i]:
+		case !chosen[i]:
+			continue
+		case t.Integer && !slices.Contains(patterns, t.Name) && f.Format != ".npy":
+			s.Passed = append(s.Passed, t)
 			continue
 		case t.Why != nil:
-			return nil, fmt.Errorf("%s: tensor %q: %w; float32 are %s", f.Name, t.Name, t.Why,
-				f.trainable())
+			return nil, f.refuse(t)
 		}
 		s.Tensors = append(s.Tensors, t)
 		if s.Len += t.Len; s.Len > mostParams {
 			return nil, fmt.Errorf("%s: more than %d parameters", f.Name, uint64(mostParams))
 		}
 	}
-	if s.Len == 0 {
-		return nil, fmt.Errorf("%s: the tensors have no elements", f.Name)
+	switch {
+	case s.Len > 0:
+		return s, nil
+	case len(s.Passed) > 0:
+		return nil, f.refuse(s.Passed[0])
 	}
-	return s, nil
+	return nil, fmt.Errorf("%s: the tensors have no elements", f.Name)
+}
+
+// choose says which tensors the patterns name.
+func (f *File) choose(patterns []string) ([]bool, error) {
+	named := make([]bool, len(f.Tensors))
+	left, all := make([]bool, len(f.Tensors)), true
+	for _, p := range patterns {
+		pattern, without := strings.CutPrefix(p, "!")
+		list := named
+		if without {
+			list = left
+		} else {
+			all = false
+		}
+		found := false
+		for i := range f.Tensors {
+			if matches(pattern, f.Tensors[i].Name) {
+				list[i], found = true, true
+			}
+		}
+		if !found {
+			return nil, f.missing(pattern)
+		}
+	}
+	for i := range named {
+		named[i] = (named[i] || all) && !left[i]
+	}
+	if !slices.Contains(named, true) {
+		return nil, fmt.Errorf("%s: --train leaves out every tensor: it has %s", f.Name, f.names())
+	}
+	return named, nil
+}
+
+// missing says that no tensor has a name.
+func (f *File) missing(pattern string) error {
+	for _, name := range f.Constants {
+		if matches(pattern, name) {
+			return fmt.Errorf("%s: %q is a constant in a node, no initializer: %s", f.Name, name,
+				toInitializers)
+		}
+	}
+	return fmt.Errorf("no tensor of %s is called %q: it has %s", f.Name, pattern, f.names())
+}
+
+// refuse says why a tensor cannot be trained.
+func (f *File) refuse(t Tensor) error {
+	if f.Format == ".npy" {
+		return fmt.Errorf("%s: %w", f.Name, t.Why)
+	}
+	return fmt.Errorf("%s: tensor %q: %w; those that can are %s", f.Name, t.Name, t.Why, f.trainable())
 }
 
 // matches says whether a name is like a pattern.

@@ -1,6 +1,9 @@
-// Package tensors reads and writes the float32 arrays of model files: .npy and .npz of NumPy,
+// Package tensors reads and writes the arrays of floats in model files: .npy and .npz of NumPy,
 // .safetensors, and the initializers of .onnx. For all other parts of such a file it knows only
 // their place, and copies them byte for byte.
+//
+// Elements are float32, or float16 or bfloat16, which become float32 when they are read. When they
+// are written they are rounded to the nearest, ties to even.
 //
 // A file may come from anyone. No file makes this package panic, or allocate more than a multiple
 // of the file's size; for a .npz that is the size of its unpacked members.
@@ -8,6 +11,8 @@ package tensors
 
 import (
 	"archive/zip"
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/filekind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
@@ -29,12 +35,15 @@ type Tensor struct {
 	Name  string // empty in a .npy
 	Type  string // of its elements, as the format calls it
 	Shape []uint64
-	Len   uint64 // number of elements, if they are float32
+	Len   uint64 // number of elements, if they can be trained
 
-	// Why explains why the tensor cannot be trained, and what to do. It is nil for float32.
+	// Why explains why the tensor cannot be trained, and what to do. It is nil if it can.
 	Why error
+	// Integer says that the elements are no floats: a pattern that stands for many names passes the
+	// tensor over.
+	Integer bool
 
-	order  binary.ByteOrder
+	kind   *element
 	spans  []span    // where the elements are, in order
 	member *zip.File // that the spans are in; nil: in the file
 }
@@ -48,6 +57,9 @@ type File struct {
 	Format  string
 	Tensors []Tensor // sorted by name
 
+	// Constants are names of arrays of floats in nodes of an .onnx graph, which are not initializers.
+	Constants []string
+
 	src   io.ReaderAt
 	size  int64
 	zip   *zip.Reader // of a .npz
@@ -56,11 +68,14 @@ type File struct {
 
 // CheckName returns an error unless the name is the name of a model file.
 func CheckName(name string) error {
-	if !slices.Contains(Formats, Format(name)) {
-		return fmt.Errorf("%s: unknown format: end the name in %s", name,
-			strings.Join(Formats, ", "))
+	if slices.Contains(Formats, Format(name)) {
+		return nil
 	}
-	return nil
+	ends := "end the name in " + strings.Join(Formats, ", ")
+	if cure := filekind.Cure(Format(name)); cure != "" {
+		ends = cure + ", and " + ends
+	}
+	return fmt.Errorf("%s: unknown format: %s", name, ends)
 }
 
 // Format returns the ending of a name, in lower case.
@@ -90,9 +105,34 @@ func Open(name string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// parse finds the tensors of a file.
-func parse(name string, src io.ReaderAt, size int64) (f *File, err error) {
-	f = &File{Name: name, Format: Format(name), src: src, size: size}
+// parse finds the tensors of a file. The error of one without any says what the file is.
+func parse(name string, src io.ReaderAt, size int64) (*File, error) {
+	f := &File{Name: name, Format: Format(name), src: src, size: size}
+	err := f.find()
+	if err != nil {
+		return nil, cmp.Or(f.other(), err)
+	}
+	return f, nil
+}
+
+// other says that a file is of another format than its name, nil if it is not.
+func (f *File) other() error {
+	begin := make([]byte, 8)
+	n, err := f.src.ReadAt(begin, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	switch begin = begin[:n]; {
+	case f.Format == ".npy" && bytes.HasPrefix(begin, []byte("\x93NUMPY")),
+		f.Format == ".safetensors" && n == 8 && begin[4]|begin[5]|begin[6]|begin[7] == 0,
+		f.Format == ".npz" && f.zip != nil && len(f.Tensors) > 0:
+		return nil
+	}
+	return filekind.Of(f.src, f.size)
+}
+
+// find finds the tensors.
+func (f *File) find() (err error) {
 	switch f.Format {
 	case ".npy":
 		err = f.parseNPY()
@@ -104,18 +144,27 @@ func parse(name string, src io.ReaderAt, size int64) (f *File, err error) {
 		err = f.parseONNX()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(f.Tensors) == 0 {
-		return nil, errors.New("no tensor is in it")
+		return f.none()
 	}
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	for i := range f.Tensors[1:] {
 		if name := f.Tensors[i].Name; name == f.Tensors[i+1].Name {
-			return nil, fmt.Errorf("two tensors have the name %q", name)
+			return fmt.Errorf("two tensors have the name %q", name)
 		}
 	}
-	return f, nil
+	return nil
+}
+
+// none says that there is no tensor.
+func (f *File) none() error {
+	if len(f.Constants) > 0 {
+		return fmt.Errorf("it has no initializers: its weights, such as %q, are constants in nodes: %s",
+			f.Constants[0], toInitializers)
+	}
+	return errors.New("no tensor is in it")
 }
 
 // section is the whole file.
@@ -134,12 +183,18 @@ func count(shape []uint64) (uint64, error) {
 	return n, nil
 }
 
-// errType says why elements of a type cannot be trained.
-func errType(kind string, float bool) error {
-	if float {
-		return fmt.Errorf("its elements are %s: convert it to float32 first, or leave it as it is "+
-			"by naming others with --train", kind)
+// setType says what becomes of elements: kind is that of floats that can be trained, and float says
+// that others are floats, too.
+func (t *Tensor) setType(kind string, order binary.ByteOrder, float bool) {
+	t.kind = floatOf(kind, order)
+	switch {
+	case t.kind != nil:
+	case float:
+		t.Why = fmt.Errorf("its elements are %s: convert it to float32 first, or leave it as it is "+
+			"with --train '*,!%s'", t.Type, t.Name)
+	default:
+		t.Integer = true
+		t.Why = fmt.Errorf("its elements are %s, which cannot be trained: leave it as it is by naming "+
+			"others with --train", t.Type)
 	}
-	return fmt.Errorf("its elements are %s, which cannot be trained: leave it as it is by naming "+
-		"others with --train", kind)
 }

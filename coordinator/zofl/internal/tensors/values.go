@@ -1,7 +1,6 @@
 package tensors
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -34,7 +33,7 @@ func (t *Tensor) read(x []float32, src io.ReaderAt) (_ []float32, err error) {
 	}
 	for _, s := range t.spans {
 		r := io.NewSectionReader(src, s.at, s.bytes)
-		if x, err = decode(x, r, t.order, s.bytes/4); err != nil {
+		if x, err = t.kind.decode(x, r, s.bytes/t.kind.bytes); err != nil {
 			return nil, err
 		}
 	}
@@ -51,7 +50,7 @@ func (t *Tensor) unpack(x []float32) ([]float32, error) {
 	if _, err := io.CopyN(io.Discard, r, t.spans[0].at); err != nil {
 		return nil, err
 	}
-	if x, err = decode(x, r, t.order, int64(t.Len)); err != nil {
+	if x, err = t.kind.decode(x, r, int64(t.Len)); err != nil {
 		return nil, err
 	}
 	_, err = io.Copy(io.Discard, r)
@@ -59,25 +58,25 @@ func (t *Tensor) unpack(x []float32) ([]float32, error) {
 }
 
 // decode appends n elements. It grows by the bytes that it has read.
-func decode(x []float32, r io.Reader, order binary.ByteOrder, n int64) ([]float32, error) {
-	b := make([]byte, 4*min(n, chunk))
+func (e *element) decode(x []float32, r io.Reader, n int64) ([]float32, error) {
+	b := make([]byte, e.bytes*min(n, chunk))
 	for n > 0 {
-		part := b[:4*min(n, chunk)]
+		part := b[:e.bytes*min(n, chunk)]
 		if _, err := io.ReadFull(r, part); err != nil {
 			return nil, err
 		}
-		n -= int64(len(part) / 4)
-		for ; len(part) > 0; part = part[4:] {
-			x = append(x, math.Float32frombits(order.Uint32(part)))
+		n -= int64(len(part)) / e.bytes
+		for ; len(part) > 0; part = part[e.bytes:] {
+			x = append(x, e.get(part))
 		}
 	}
 	return x, nil
 }
 
-func encode(order binary.ByteOrder, x []float32) []byte {
-	b := make([]byte, 4*len(x))
+func (e *element) encode(x []float32) []byte {
+	b := make([]byte, e.bytes*int64(len(x)))
 	for i, v := range x {
-		order.PutUint32(b[4*i:], math.Float32bits(v))
+		e.put(b[e.bytes*int64(i):], v)
 	}
 	return b
 }
@@ -92,6 +91,9 @@ func (s *Selection) Write(name string, x []float32) error {
 	}
 	if Format(name) != s.file.Format {
 		return fmt.Errorf("%s: the copy of a %s is one, too: end the name so", name, s.file.Format)
+	}
+	if err := s.fits(x); err != nil {
+		return err
 	}
 	changed := true
 	if s.file.zip != nil {
@@ -112,6 +114,17 @@ func (s *Selection) Write(name string, x []float32) error {
 	})
 }
 
+// fits returns an error if a tensor cannot hold its parameters.
+func (s *Selection) fits(x []float32) error {
+	for _, t := range s.Tensors {
+		if err := t.kind.fits(x[:t.Len]); err != nil {
+			return fmt.Errorf("%s: tensor %q: %w", s.file.Name, t.Name, err)
+		}
+		x = x[t.Len:]
+	}
+	return nil
+}
+
 // same says whether two vectors have the same bits.
 func same(a, b []float32) bool {
 	for i, v := range a {
@@ -127,12 +140,12 @@ func (s *Selection) patch(out io.WriterAt, x []float32) error {
 	for i := range s.Tensors {
 		t := &s.Tensors[i]
 		for _, place := range t.spans {
-			for at, left := place.at, place.bytes/4; left > 0; {
+			for at, left := place.at, place.bytes/t.kind.bytes; left > 0; {
 				n := min(left, chunk)
-				if _, err := out.WriteAt(encode(t.order, x[:n]), at); err != nil {
+				if _, err := out.WriteAt(t.kind.encode(x[:n]), at); err != nil {
 					return err
 				}
-				at, left, x = at+4*n, left-n, x[n:]
+				at, left, x = at+t.kind.bytes*n, left-n, x[n:]
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -23,7 +24,7 @@ const (
 var (
 	npyDescr   = regexp.MustCompile(`'descr':\s*'([^']*)'`)
 	npyFortran = regexp.MustCompile(`'fortran_order':\s*(True|False)`)
-	npyShape   = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
+	npyShape   = regexp.MustCompile(`'shape':\s*\(([0-9L, ]*)\)`)
 )
 
 // writeNPYHeader writes the bytes before n elements: little-endian float32, one dimension.
@@ -63,7 +64,7 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 	}
 	sides := strings.FieldsFunc(shape[1], func(c rune) bool { return c == ',' || c == ' ' })
 	for _, s := range sides {
-		side, err := strconv.ParseUint(s, 10, 63)
+		side, err := strconv.ParseUint(strings.TrimSuffix(s, "L"), 10, 63) // 2L is Python 2's
 		if err != nil {
 			return h, fmt.Errorf("a side of %s elements: %w", s, err)
 		}
@@ -81,11 +82,20 @@ func (h *Header) Float32() (binary.ByteOrder, error) {
 	case h.Descr != "<f4" && h.Descr != ">f4":
 		return nil, fmt.Errorf("its elements are %q, not float32: save x.astype('float32')", h.Descr)
 	case h.Fortran:
-		return nil, fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
-	case h.Descr == ">f4":
-		return binary.BigEndian, nil
+		return nil, ErrFortran
 	}
-	return binary.LittleEndian, nil
+	return ByteOrder(h.Descr), nil
+}
+
+// ErrFortran refuses elements column by column.
+var ErrFortran = errors.New("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
+
+// ByteOrder returns the order of the bytes of elements of a type, as NumPy writes it.
+func ByteOrder(descr string) binary.ByteOrder {
+	if strings.HasPrefix(descr, ">") {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
 }
 
 // readNPYHeader reads a header, and returns the number of elements and their byte order.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/filekind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
@@ -114,6 +115,11 @@ func decode(file *os.File, format string) ([]float32, error) {
 		}
 		if bytes -= at; uint64(bytes) != 4*n {
 			return nil, fmt.Errorf("%d bytes follow a header of %d float32", bytes, n)
+		}
+	}
+	if format == ".f32" {
+		if err := filekind.Of(file, bytes); err != nil {
+			return nil, err
 		}
 	}
 	if bytes%4 != 0 {

@@ -35,7 +35,7 @@ func (d *deviceFlags) given() ([]float32, error) {
 	if err := d.checkFetch(); err != nil || d.fetch != "" {
 		return nil, err
 	}
-	return d.initial.Read()
+	return d.initial.ReadFinite()
 }
 
 // fetched returns the initial parameters, from a file that is fetched if it is not there.
@@ -52,5 +52,5 @@ func (d *deviceFlags) fetched(ctx context.Context, nc *nats.Conn,
 	if err != nil {
 		return nil, err
 	}
-	return d.initial.Read()
+	return d.initial.ReadFinite()
 }

@@ -174,7 +174,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 		c.Seeds = append(c.Seeds, f.Data.Seed+uint64(i))
 	}
 	var err error
-	if c.Initial, err = f.initial.Read(); err != nil {
+	if c.Initial, err = f.initial.ReadFinite(); err != nil {
 		return err
 	}
 	ctx, stop, err := f.Source.Start(cmd, p.Dim)

@@ -126,7 +126,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	}
 	c := tune.Config{Plan: p, Queries: f.queries, Rounds: f.rounds, Fields: f.fields,
 		Seed: f.Data.Seed, Checked: f.Asked.Stdio}
-	if c.Initial, err = f.initial.Read(); err != nil {
+	if c.Initial, err = f.initial.ReadFinite(); err != nil {
 		return err
 	}
 	ctx, stop, err := f.Source.Start(cmd, p.Dim)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,8 +21,10 @@ type beginning struct {
 	File    string        `json:"file"`
 	Train   []string      `json:"train,omitempty"`
 	Tensors []startTensor `json:"tensors,omitempty"`
-	Digest  plan.Bytes    `json:"digest"`           // of the parameters
-	SHA256  string        `json:"sha256,omitempty"` // of the file
+	Passed  []string      `json:"passed,omitempty"`    // tensors of integers
+	Within  []string      `json:"constants,omitempty"` // of an .onnx, in nodes
+	Digest  plan.Bytes    `json:"digest"`              // of the parameters
+	SHA256  string        `json:"sha256,omitempty"`    // of the file
 
 	untouched int
 }
@@ -48,7 +51,7 @@ func (f *planFlags) begin(p *plan.Plan) error {
 		return err
 	}
 	defer m.Close()
-	x, err := m.Params()
+	x, err := m.Finite()
 	if err != nil {
 		return err
 	}
@@ -58,6 +61,10 @@ func (f *planFlags) begin(p *plan.Plan) error {
 	}
 	f.begins = &beginning{File: f.initial.File, Train: f.initial.Train, SHA256: hash,
 		Digest: replica.InitialDigest(x), untouched: len(m.File.Tensors) - len(m.Selection.Tensors)}
+	for _, t := range m.Selection.Passed {
+		f.begins.Passed = append(f.begins.Passed, t.Name+" ("+t.Type+")")
+	}
+	f.begins.Within = m.Constants
 	segments := modelfile.Segments(m.Selection)
 	for i, t := range m.Selection.Tensors {
 		line := startTensor{Name: t.Name, Shape: t.Shape, Len: t.Len}
@@ -71,7 +78,7 @@ func (f *planFlags) begin(p *plan.Plan) error {
 
 // beginFlat is begin for a file of numbers.
 func (f *planFlags) beginFlat(p *plan.Plan) error {
-	x, err := f.initial.Read()
+	x, err := f.initial.ReadFinite()
 	if err != nil {
 		return err
 	}
@@ -87,6 +94,19 @@ func (b *beginning) set(p *plan.Plan, dim uint64, segments []plan.Segment) error
 	}
 	p.Dim, p.Segments, p.Initial, p.InitialDigest = dim, segments, plan.Given, b.Digest
 	return nil
+}
+
+// mostNames is how many names are told of a kind.
+const mostNames = 12
+
+// tellNames names tensors that are no parameters, if there are some.
+func tellNames(out io.Writer, why string, names []string) {
+	if more := len(names) - mostNames; more > 0 {
+		names = append(slices.Clone(names[:mostNames]), fmt.Sprintf("and %d more", more))
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(out, "%s: %s.\n", why, strings.Join(names, ", "))
+	}
 }
 
 // explain says which parameters the run begins with, and what a device needs.
@@ -106,6 +126,8 @@ func (b *beginning) explain(out io.Writer) {
 				fmt.Sprint(line.Shape), line.Len})
 		}
 		t.Render()
+		tellNames(out, "Passed over, as tensors of integers", b.Passed)
+		tellNames(out, "Not among them, as constants in nodes", b.Within)
 		fmt.Fprintf(out, "SHA-256 of the whole file: %s\n", b.SHA256)
 	}
 	fmt.Fprintf(out, "Give every device the file: %s\n", flags)

@@ -1,0 +1,147 @@
+// Package filekind says what a file is that was taken for a model file, and how to get one.
+package filekind
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	toSafetensors = "save its tensors with safetensors.torch.save_file"
+	again         = "copy or download it again"
+)
+
+// signatures are bytes with which files of a kind begin, or have at a place. Four bytes or more of
+// them are hardly ever those of numbers.
+var signatures = []struct {
+	at         int
+	magic      string
+	kind, cure string
+}{
+	{0, "GGUF", "a GGUF file", "take the model from which it was made, in .safetensors"},
+	{0, "\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras saves it", "save its weights with numpy.savez"},
+	{0, "\x93NUMPY", "an array of NumPy", "end its name in .npy"},
+	{4, "TFL3", "a TensorFlow Lite model", "save the weights that it was made from with numpy.savez"},
+	{0, "\x1f\x8b\x08\x00", "compressed with gzip", "unpack it"},
+	{0, "\x1f\x8b\x08\x08", "compressed with gzip", "unpack it"},
+	{0, "\xfd7zXZ\x00", "compressed with xz", "unpack it"},
+	{0, "\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it"},
+	{0, "7z\xbc\xaf\x27\x1c", "an archive of 7-Zip", "unpack it"},
+	{4, "1AY&SY", "compressed with bzip2", "unpack it"},
+	{257, "ustar", "a tar archive", "unpack it"},
+	{0, "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19", "a file of torch.save", toSafetensors},
+	{0, "%PDF-", "a PDF", "name the model's file"},
+}
+
+// head is how many bytes of a file are looked at.
+const head = 1 << 10
+
+// Of returns an error that names the kind of a file, with a remedy, or nil if it knows none.
+func Of(src io.ReaderAt, size int64) error {
+	if size == 0 {
+		return fmt.Errorf("it is empty: %s", again)
+	}
+	begin := make([]byte, min(size, head))
+	if n, err := src.ReadAt(begin, 0); n < len(begin) {
+		return err
+	}
+	for _, s := range signatures {
+		if len(begin) >= s.at && bytes.HasPrefix(begin[s.at:], []byte(s.magic)) {
+			return fmt.Errorf("it is %s: %s", s.kind, s.cure)
+		}
+	}
+	switch {
+	case bytes.HasPrefix(begin, []byte("PK\x03\x04")):
+		return archive(src, size)
+	case pickle(src, begin, size):
+		return fmt.Errorf("it is a pickle of Python, as torch.save writes: %s", toSafetensors)
+	case size > 8 && begin[8] == '{' && bytes.Equal(begin[4:8], make([]byte, 4)):
+		return fmt.Errorf("it begins as a .safetensors file: end its name so; if it does, %s", again)
+	case len(bytes.Trim(begin, "\x00")) == 0 && size >= head:
+		return fmt.Errorf("it begins with zeros alone, as a download that did not end: %s", again)
+	}
+	return text(begin)
+}
+
+// archive names a zip archive by what is in it.
+func archive(src io.ReaderAt, size int64) error {
+	z, err := zip.NewReader(src, size)
+	if err != nil {
+		return fmt.Errorf("it begins as a zip archive, such as a file of torch.save or numpy.savez, and "+
+			"cannot be read (%w): if it was cut short, %s; if it is of torch.save, %s", err, again,
+			toSafetensors)
+	}
+	for _, m := range z.File {
+		switch name := path.Base(m.Name); {
+		case name == "data.pkl":
+			return fmt.Errorf("it is a file of torch.save: %s", toSafetensors)
+		case name == "model.weights.h5":
+			return fmt.Errorf("it is a model of Keras: save its weights with numpy.savez")
+		case strings.HasSuffix(name, ".npy"):
+			return fmt.Errorf("it is an archive of numpy.savez: end its name in .npz")
+		}
+	}
+	return fmt.Errorf("it is a zip archive: unpack it, or make one with numpy.savez")
+}
+
+// pickle says whether a file is a pickle of protocol 2 or later, from its first opcodes and its
+// last.
+func pickle(src io.ReaderAt, begin []byte, size int64) bool {
+	var last [1]byte
+	if _, err := src.ReadAt(last[:], size-1); err != nil || last[0] != '.' || len(begin) < 4 {
+		return false
+	}
+	return begin[0] == 0x80 && begin[1] >= 2 && begin[1] <= 5 &&
+		bytes.IndexByte([]byte("\x95}](cXq\x8a\x8cKJGN"), begin[2]) >= 0
+}
+
+// text names a file of text.
+func text(begin []byte) error {
+	for range utf8.UTFMax - 1 { // which may end within a character
+		last, _ := utf8.DecodeLastRune(begin)
+		if len(begin) >= head-utf8.UTFMax && last == utf8.RuneError {
+			begin = begin[:len(begin)-1]
+		}
+	}
+	printable := func(c rune) bool {
+		return c == '\n' || c == '\r' || c == '\t' || c >= ' ' && c != 0x7f && c != utf8.RuneError
+	}
+	start := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(begin), "\ufeff")))
+	switch {
+	case len(begin) < 4 || bytes.IndexFunc(begin, func(c rune) bool { return !printable(c) }) >= 0:
+		return nil
+	case strings.HasPrefix(start, "version https://git-lfs"):
+		return fmt.Errorf("it is a Git LFS pointer, not the file itself: run git lfs pull where it is")
+	case strings.HasPrefix(start, "<"):
+		return fmt.Errorf("it is a web page (HTML or XML), not the file: download the file itself, " +
+			"logged in if that is needed")
+	case strings.Contains(start, `"weight_map"`):
+		return fmt.Errorf("it is the index of a model in several files: save it in one, with " +
+			"safetensors.torch.save_file")
+	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "["):
+		return fmt.Errorf("it is JSON: name the model's file")
+	}
+	return fmt.Errorf("it is text: %.40q", start)
+}
+
+// cures are what to do with files of other formats, by the ending of their names.
+var cures = map[string]string{
+	".pt": toSafetensors, ".pth": toSafetensors, ".bin": toSafetensors, ".ckpt": toSafetensors,
+	".pkl": toSafetensors, ".pickle": toSafetensors,
+	".gguf": "take the model from which it was made, in .safetensors",
+	".ggml": "take the model from which it was made, in .safetensors",
+	".h5":   "save its weights with numpy.savez", ".hdf5": "save its weights with numpy.savez",
+	".keras": "save its weights with numpy.savez", ".tflite": "save its weights with numpy.savez",
+	".pb": "save its weights with numpy.savez", ".mlmodel": "save its weights with numpy.savez",
+	".zip": "unpack it", ".gz": "unpack it", ".xz": "unpack it", ".tar": "unpack it",
+	".json": "name the file of the weights", ".csv": "save its numbers with numpy.save",
+	".txt": "save its numbers with numpy.save",
+}
+
+// Cure returns what to do with a file whose name ends so, or "".
+func Cure(ending string) string { return cures[ending] }

@@ -1,0 +1,83 @@
+package filekind
+
+import (
+	"archive/zip"
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// zipped returns an archive with these members.
+func zipped(t *testing.T, names ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range names {
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestOf: files that people take for models are named, with what to do.
+func TestOf(t *testing.T) {
+	long := strings.Repeat("ä", head)
+	for content, want := range map[string]string{
+		"": "empty: copy",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 12\n": "git lfs pull",
+		"\r\n<!DOCTYPE html><html>Log in</html>":                               "web page",
+		"\ufeff<HTML>x":                                                        "web page",
+		"<?xml version='1.0'?><Error>Denied":                                   "web page",
+		`{"error":"gated"}`:                                                    "JSON",
+		`{"weight_map":{"a":"model-00001"}}`:                                   "several files",
+		"0.5 1.5\n":                                                            `text: "0.5`,
+		"x" + long:                                                             "text",
+		"GGUF\x03\x00\x00\x00":                                                 "GGUF",
+		"\x89HDF\r\n\x1a\n\x00":                                                "Keras",
+		"\x93NUMPY\x01\x00":                                                    ".npy",
+		"\x1c\x00\x00\x00TFL3":                                                 "TensorFlow Lite",
+		"\x1f\x8b\x08\x00\x00":                                                 "gzip",
+		"BZh91AY&SYxx":                                                         "bzip2",
+		strings.Repeat("a", 257) + "ustar":                                     "tar",
+		zipped(t, "model/data.pkl", "model/data/0"):                            "torch.save: save",
+		zipped(t, "config.json", "model.weights.h5"):                           "Keras",
+		zipped(t, "a.npy"):                                                     ".npz",
+		zipped(t, "a.txt"):                                                     "unpack it",
+		zipped(t, "a.npy")[:40]:                                                "cut short",
+		"PK\x03\x04" + strings.Repeat("0", 60):                                 "torch.save",
+		"\x80\x02}q\x00.":                                                      "pickle",
+		"\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00}.":                       "pickle",
+		"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M":                  "torch.save",
+		"\x40\x00\x00\x00\x00\x00\x00\x00{\"a\":{":                             ".safetensors",
+		strings.Repeat("\x00", 2*head):                                         "zeros",
+	} {
+		err := Of(strings.NewReader(content), int64(len(content)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", content, err, want)
+		}
+	}
+}
+
+// TestOfNumbers: numbers are of no kind.
+func TestOfNumbers(t *testing.T) {
+	for _, content := range []string{"\x00\x00\x80\x3f", "\x00\x00\x00\x00", "\x80\x02\x95\x3f",
+		"\xcd\xcc\xcc\x3d\xcd\xcc\x4c\x3e", "PK\x03\x3f", "abc"} {
+		if err := Of(strings.NewReader(content), int64(len(content))); err != nil {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add([]byte("PK\x03\x04"))
+	f.Add([]byte("\x80\x02}."))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := Of(bytes.NewReader(b), int64(len(b))); err != nil && len(err.Error()) > 500 {
+			t.Errorf("%d letters about a file of %d bytes", len(err.Error()), len(b))
+		}
+	})
+}
