@@ -77,11 +77,12 @@ type Round struct {
 
 // A Device is what one device did.
 type Device struct {
-	ID        string
-	Queries   uint64 // loss evaluations
-	Gradients uint64 // gradients or slopes, of an objective that has them
-	Err       error  // error of its last loss that failed; nil: none did
-	Declined  uint64 // how many of its last answers were declines, in a row; 0: the last one counts
+	ID         string
+	Queries    uint64 // loss evaluations
+	Gradients  uint64 // gradients or slopes, of an objective that has them
+	Err        error  // error of its last loss that failed; nil: none did
+	Unmeasured error  // why the last evaluation that it was asked for failed; nil: none did
+	Declined   uint64 // how many of its last answers were declines, in a row; 0: the last one counts
 }
 
 // A Result is the outcome of a run that ended or failed.

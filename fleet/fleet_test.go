@@ -343,10 +343,37 @@ func TestMetrics(t *testing.T) {
 		!strings.Contains(r.Ended, "loss is") {
 		t.Errorf("%v, ended %q after %d rounds", err, r.Ended, n)
 	}
+	p.StopMetric, p.StopWhen, p.StopValue = "", 0, 0
 	p.Metrics = append(p.Metrics, "more")
-	if _, err := fleet.Run(t.Context(), p, devices, fleet.Options{}); err == nil ||
-		!strings.Contains(err.Error(), "2 values") {
-		t.Errorf("too few values: %v", err)
+	r, err = fleet.Run(t.Context(), p, devices, fleet.Options{})
+	if err != nil || r.Rounds[94].Metrics != nil || r.Devices[3].Unmeasured == nil ||
+		!strings.Contains(r.Devices[2].Unmeasured.Error(), "2 values") {
+		t.Errorf("too few values: %v, devices %+v", err, r.Devices)
+	}
+}
+
+// TestUnmeasured: a device that has nothing to evaluate, or measures no number, is left out of an
+// evaluation, and the others count.
+func TestUnmeasured(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 9)
+	p.StepSize, p.EvalEvery, p.EvalCount, p.Metrics = 0.02, 5, 4, []string{"loss", "one"}
+	nan := math.NaN()
+	devices := []objective.Objective{&judge{bowl{dim: 30, at: 1}, 0}, &judge{bowl{dim: 30, at: 1}, 2},
+		&judge{bowl{dim: 30, at: nan}, 2}, &judge{bowl{dim: 30, at: 3}, 2}}
+	p.Target, p.Quorum = 3, 2
+	r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, three := &bowl{at: 1}, &bowl{at: 3}
+	want := (one.mean(r.Params) + three.mean(r.Params)) / 2
+	if got := r.Rounds[8].Metrics; len(got) != 2 || math.Abs(got[0]-want) > 1e-12 {
+		t.Errorf("metrics %v, want %v", got, want)
+	}
+	for i, d := range r.Devices {
+		if (d.Unmeasured != nil) != (i == 0 || i == 2) {
+			t.Errorf("device %d was left out: %v", i, d.Unmeasured)
+		}
 	}
 }
 

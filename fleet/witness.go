@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zofl/zofl/client/objective"
@@ -60,9 +61,7 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	if err := r.witness.catchUp(ctx); err != nil {
 		return "", err
 	}
-	if r.round.Metrics, err = r.metrics(ctx, slices.Clone(r.witness.replica.Params())); err != nil {
-		return "", fmt.Errorf("evaluation after round %d: %w", r.round.Round, err)
-	}
+	r.round.Metrics = r.metrics(ctx, slices.Clone(r.witness.replica.Params()))
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 || r.round.Metrics == nil {
 		return "", nil
@@ -75,22 +74,19 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 }
 
 // metrics returns the weighted means of the metrics of eval_count devices, or nil if none can
-// measure.
-func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err error) {
+// measure. A device whose evaluation fails is left out, as in a run.
+func (r *run) metrics(ctx context.Context, x []float32) (means []float64) {
 	asked, total, names := r.original.EvalCount, 0.0, r.original.Metrics
-	for _, o := range r.objectives {
+	for d, o := range r.objectives {
 		evaluator, ok := o.(objective.Evaluator)
 		if !ok || asked == 0 {
 			continue
 		}
 		asked--
-		values, samples, err := evaluator.Evaluate(ctx, x)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(values) != len(names) || samples < 1:
-			return nil, fmt.Errorf("Evaluate returned %d values and %d samples: return one value for "+
-				"each metric of the plan, %v, and at least one sample", len(values), samples, names)
+		values, samples, err := measured(ctx, evaluator, x, names)
+		if err != nil {
+			r.result.Devices[d].Unmeasured = err
+			continue
 		}
 		if means == nil {
 			means = make([]float64, len(names))
@@ -103,7 +99,23 @@ func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err er
 	for i := range means {
 		means[i] /= total
 	}
-	return means, nil
+	return means
+}
+
+// measured has a device measure the model. The error says why it does not count.
+func measured(ctx context.Context, e objective.Evaluator, x []float32, names []string) (
+	values []float64, samples int, err error) {
+	values, samples, err = e.Evaluate(ctx, x)
+	if err == nil && (len(values) != len(names) || samples < 1) {
+		err = fmt.Errorf("Evaluate returned %d values and %d samples: return one value for each "+
+			"metric of the plan, %v, and at least one sample", len(values), samples, names)
+	}
+	for i := range values {
+		if err == nil && !(math.Abs(values[i]) <= math.MaxFloat32) {
+			err = fmt.Errorf("%s is %v", names[i], values[i])
+		}
+	}
+	return values, samples, err
 }
 
 // agree returns an error unless all devices hold the state that the log leads to.

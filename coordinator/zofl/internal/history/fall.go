@@ -21,7 +21,7 @@ const (
 
 // NoFall says that the loss has not fallen, and what to do. It returns "" if the loss has fallen,
 // or if less than half of the run's rounds, or less than 40, are done. Then it is too early to
-// tell.
+// tell, unless the run has ended.
 func (h *History) NoFall() string {
 	h.mu.Lock()
 	run, path := h.run, h.path()
@@ -32,15 +32,37 @@ func (h *History) NoFall() string {
 	plan, done := run.Plan(), path[len(path)-1].Round
 	first, last, stuck := compared(path)
 	if done < halfOf(plan.Rounds) || !stuck {
+		if plan.Rounds > 0 && done >= plan.Rounds || run.Status().State == report.Ended {
+			return endedWorse(path)
+		}
 		return ""
 	}
-	text := fmt.Sprintf("the loss has not fallen: it was %.4g in the first %d rounds, and is %.4g in "+
-		"the last %d; docs/faq.md has causes and remedies", first.mean, first.rounds, last.mean,
+	but := ""
+	if last.mean > first.mean {
+		but = ", but risen"
+	}
+	text := fmt.Sprintf("the loss has not fallen%s: it was %.4g in the first %d rounds, and is %.4g in "+
+		"the last %d; docs/faq.md has causes and remedies", but, first.mean, first.rounds, last.mean,
 		last.rounds)
 	if plan.Rounds == 0 || done < plan.Rounds {
 		text += ", and zofl tune --run " + plan.Run + " tries other steps"
 	}
 	return text
+}
+
+// endedWorse is [Worse] of the rounds of a run.
+func endedWorse(path []Point) string {
+	last := path[len(path)-max(len(path)/10, 1):]
+	return Worse(*path[0].Loss, stretchOf(last).mean)
+}
+
+// Worse says that a run ended with a higher loss than it began with. It returns "" if it did not.
+func Worse(first, last float64) string {
+	if !(last > first) {
+		return ""
+	}
+	return fmt.Sprintf("the run ended worse than it began: the loss was %.4g in the first round, and "+
+		"is %.4g in the last ones; docs/faq.md has causes and remedies", first, last)
 }
 
 // halfOf returns the round after which a run of the given number of rounds is first judged.

@@ -25,6 +25,26 @@ func loss(n int, v float64) report.Event {
 	return e
 }
 
+// TestEndedWorse: a run that a person ended says at its end that it is worse.
+func TestEndedWorse(t *testing.T) {
+	var h History
+	run := newRun(t)
+	run.plan.Rounds = 100
+	h.Lead(t.Context(), run, nil, nil)
+	for i := range 5 {
+		record(t, &h, loss(i+1, float64(i)))
+	}
+	if text := h.NoFall(); text != "" {
+		t.Errorf("before its end: %q", text)
+	}
+	run.mu.Lock()
+	run.status.State = report.Ended
+	run.mu.Unlock()
+	if text := h.NoFall(); !strings.Contains(text, "worse than it began: the loss was 0") {
+		t.Errorf("at its end: %q", text)
+	}
+}
+
 // TestNoFall: a run is told once that its loss has not fallen, by half of its rounds. Runs that
 // learn, however noisy their losses, runs of few rounds and runs without losses are not told.
 func TestNoFall(t *testing.T) {
@@ -55,6 +75,10 @@ func TestNoFall(t *testing.T) {
 		"too early":          {200, 99, func(int) float64 { return 2.3 }, false},
 		"too early, no end":  {0, 499, func(int) float64 { return 2.3 }, false},
 		"few rounds":         {39, 39, func(int) float64 { return 2.3 }, false},
+		"few rounds, worse":  {39, 39, func(i int) float64 { return 2.3 + 0.01*float64(i) }, true},
+		"two rounds, worse":  {2, 2, func(i int) float64 { return float64(i) }, true},
+		"few, not at an end": {39, 38, func(i int) float64 { return float64(i) }, false},
+		"few rounds, better": {39, 39, func(i int) float64 { return 2.3 - 0.01*float64(i) }, false},
 		"no loss":            {200, 200, func(int) float64 { return 0 }, false},
 		"losses not finite":  {200, 200, func(int) float64 { return math.NaN() }, false},
 		"half of few rounds": {60, 30, func(int) float64 { return 2.3 }, false},

@@ -23,11 +23,23 @@ func (r *Run) Outcome() []Fact {
 	if len(loss.At) > 0 {
 		facts = append(facts, Fact{"training loss, smoothed", fmt.Sprintf("%s, from %s",
 			chart.Number(loss.Smooth().Last()), chart.Number(loss.At[0].Value))})
+		if text := history.Worse(loss.At[0].Value, loss.settled()); text != "" && r.Ended != "" {
+			facts = append(facts, Fact{"worse", text})
+		}
 	}
 	for _, name := range r.Metrics() {
 		facts = append(facts, Fact{name, chart.Number(r.Metric(name).Last())})
 	}
 	return append(facts, Fact{"hash of the last record", r.Hash})
+}
+
+// settled is the mean of the last tenth of the values.
+func (s Series) settled() float64 {
+	last, sum := s.At[len(s.At)-max(len(s.At)/10, 1):], 0.0
+	for _, at := range last {
+		sum += at.Value
+	}
+	return sum / float64(len(last))
 }
 
 // Costs are the costs of a device that took part in every round.

@@ -122,6 +122,14 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
+	if strings.Contains(text, "ended worse") {
+		t.Error("the page says that the run ended worse")
+	}
+	r.Points[0].Loss = new(float64)
+	out.Reset()
+	if err := r.Report(&out); err != nil || !strings.Contains(out.String(), "ended worse than it began") {
+		t.Errorf("the page of a run that ended worse does not say so: %v", err)
+	}
 	_, rest, _ := strings.Cut(text, "<<'END'\n")
 	plan, _, _ := strings.Cut(rest, "\nEND\n")
 	got, err := planfile.Read(strings.NewReader(plan))

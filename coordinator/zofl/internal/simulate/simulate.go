@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/plan"
 )
@@ -202,17 +203,42 @@ func (c *Config) tell(call func(Sink) error) error {
 	return nil
 }
 
+// warn adds a warning, if there is one.
+func (o *Outcome) warn(text string) {
+	if text != "" {
+		o.Warning = strings.TrimPrefix(o.Warning+"; "+text, "; ")
+	}
+}
+
 // idle says which devices had stopped to take part at the end, because their work failed again and
-// again, and why the first one did. It returns "" if there are none.
+// again.
 func idle(devices []fleet.Device) string {
+	return those(devices, "took no part at the end", func(d *fleet.Device) error {
+		if d.Declined < 2 {
+			return nil
+		}
+		return d.Err
+	})
+}
+
+// unmeasured says which devices were left out of an evaluation.
+func unmeasured(devices []fleet.Device) string {
+	return those(devices, "were left out of an evaluation",
+		func(d *fleet.Device) error { return d.Unmeasured })
+}
+
+// those says of which devices something is true, and why for the first one. It returns "" if there
+// are none.
+func those(devices []fleet.Device, what string, of func(*fleet.Device) error) string {
 	var ids []string
 	var why error
-	for _, d := range devices {
-		if d.Declined < 2 || d.Err == nil {
+	for i := range devices {
+		err := of(&devices[i])
+		if err == nil {
 			continue
 		}
-		if ids = append(ids, d.ID); why == nil {
-			why = d.Err
+		if ids = append(ids, devices[i].ID); why == nil {
+			why = err
 		}
 	}
 	if len(ids) == 0 {
@@ -222,8 +248,7 @@ func idle(devices []fleet.Device) string {
 	if len(ids) > 8 {
 		shown += ", ..."
 	}
-	return fmt.Sprintf("%d of %d devices took no part at the end (%s): %v", len(ids), len(devices),
-		shown, why)
+	return fmt.Sprintf("%d of %d devices %s (%s): %v", len(ids), len(devices), what, shown, why)
 }
 
 // outcome says how a run ended.
@@ -239,9 +264,10 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 		}
 	}
 	if err == nil {
-		if text := idle(result.Devices); text != "" {
-			o.Warning = strings.TrimPrefix(o.Warning+"; "+text, "; ")
-		}
+		o.warn(idle(result.Devices))
+	}
+	if result != nil {
+		o.warn(unmeasured(result.Devices))
 	}
 	switch {
 	case err == nil:
@@ -262,6 +288,7 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	o.Up, o.Down, o.Seconds = last.Up, last.Down, last.Seconds
 	if err == nil {
 		o.Loss = settled(r.Rows)
+		o.warn(history.Worse(float64(o.First), float64(o.Loss)))
 	}
 	for _, row := range r.Rows {
 		if row.Metrics != nil {
