@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
@@ -65,9 +64,7 @@ func TestFound(t *testing.T) {
 func TestGradientIsCompared(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		var out bytes.Buffer
-		p := bowlPlan(t)
-		p.StepSize = 1e-4
-		c := &Config{Plan: p, Seeds: []uint64{1, 2}, Sinks: []Sink{NewLines(&out)},
+		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1, 2}, Sinks: []Sink{NewLines(&out)},
 			Checked: elsewhere,
 			Devices: func(p *plan.Plan, seed uint64) ([]objective.Objective, error) {
 				list, err := bowls(p, seed)
@@ -114,11 +111,13 @@ func TestBlindDeviceIsNamed(t *testing.T) {
 // TestWorse: a run that ends worse than it began says so, and one that ends better does not.
 func TestWorse(t *testing.T) {
 	for _, worse := range []bool{false, true} {
-		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1}, Sinks: []Sink{NewLines(io.Discard)},
+		c := &Config{Plan: bowlPlan(t), Checked: true, Seeds: []uint64{1}, Sinks: []Sink{NewLines(io.Discard)},
 			Devices: func(p *plan.Plan, seed uint64) ([]objective.Objective, error) {
 				list, err := bowls(p, seed)
 				for i := range list {
-					list[i] = upward{bowl{int(p.Dim)}, &atomic.Int64{}, worse}
+					if worse { // whose gradient points the wrong way
+						list[i] = contrary{bowl{int(p.Dim)}}
+					}
 				}
 				return list, err
 			}}
@@ -127,21 +126,6 @@ func TestWorse(t *testing.T) {
 			t.Errorf("worse %v: %v, loss %v from %v, warning %q", worse, o.Err, o.Loss, o.First, o.Warning)
 		}
 	}
-}
-
-// An upward bowl's loss grows by the number of losses that it had, if it grows.
-type upward struct {
-	bowl
-	asked *atomic.Int64
-	grows bool
-}
-
-func (u upward) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
-	v, err := u.bowl.Loss(ctx, x, b)
-	if u.grows {
-		v += float64(u.asked.Add(1)) / 1000
-	}
-	return v, err
 }
 
 // A broken bowl has no loss.
