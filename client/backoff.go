@@ -9,12 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// backsOff says whether this device skips a round that asks it.
+// backsOff says whether this device, whose backoff lasts, skips a round that asks it.
 func (c *Client) backsOff(ctx context.Context, n uint64, closes time.Time) bool {
 	r := &c.backoff
-	if !r.Lasts() {
-		return false
-	}
 	if !r.Policy {
 		return true
 	}

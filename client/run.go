@@ -148,10 +148,13 @@ func (c *Client) keepIfDue() error {
 // because the log has everything they held. Its error is the Recorder's, [plan.ErrRunKey] for a
 // checkpoint made with another key, or [replica.ErrForeign] for one of another run or model.
 func (c *Client) open() error {
+	if c.files == nil {
+		return nil
+	}
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
 	}
-	if c.files == nil || c.loaded {
+	if c.loaded {
 		return nil
 	}
 	for _, load := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {

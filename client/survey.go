@@ -22,7 +22,7 @@ func (c *Client) workSurvey(ctx context.Context, a *arrival) (next, error) {
 	if fault, kept, err := c.sendAgain(ctx, a); kept {
 		return worked(waiting(fault), err)
 	}
-	if c.backsOff(ctx, a.N, a.closes) {
+	if c.backoff.Lasts() && c.backsOff(ctx, a.N, a.closes) {
 		return idle(nil)
 	}
 	return computing(a, nil, computation{

@@ -102,7 +102,7 @@ func (c *Client) abstains(
 			return why, true
 		}
 	}
-	return nil, c.backsOff(ctx, a.N, closes)
+	return nil, c.backoff.Lasts() && c.backsOff(ctx, a.N, closes)
 }
 
 // A computation is what the app computes for an announcement, and how the result is sent.

@@ -107,7 +107,7 @@ func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 // contradicts the log, it ignores the head, and followed is false.
 func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error) {
 	// During a pass over the log the replica lags behind the course.
-	shorter := h.Last < f.course.known()
+	shorter := !f.course.straight() && h.Last < f.course.known()
 	if behind := h.Last < f.replica.N(); behind || shorter || h.Epoch < f.epoch {
 		lost := behind && h.Epoch > f.replica.Epoch()
 		if f.ignored++; f.ignored < ignoreFor && !lost {
