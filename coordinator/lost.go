@@ -10,11 +10,16 @@ import (
 // checkMemories refuses a log that lost some or all of its records, unless the loss is accepted.
 // The caller leads the log.
 func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *slog.Logger) error {
-	if notes, ok := log.(runlog.Notes); ok {
-		for _, note := range notes.Notes() {
-			say.Warn("the log was left unfinished, and is cut", "what", note)
+	told := 0
+	tell := func() {
+		if notes, ok := log.(runlog.Notes); ok {
+			for _, note := range notes.Notes()[told:] {
+				say.Warn("the log was left unfinished", "what", note)
+				told++
+			}
 		}
 	}
+	tell()
 	if err := runlog.CheckEmpty(ctx, log); err != nil {
 		return err
 	}
@@ -30,5 +35,7 @@ func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *sl
 		return err
 	}
 	say.Warn("records are lost, and the loss is accepted", "last", log.Last(), "seen", seen)
-	return m.Forget(ctx)
+	err = m.Forget(ctx)
+	tell() // what it has cut
+	return err
 }

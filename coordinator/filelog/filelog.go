@@ -134,8 +134,10 @@ func (f *Log) load() (err error) {
 		return err
 	}
 	f.left = f.remains()
-	f.decisions, err = readDecisions(f.fs, f.path("decisions"))
-	return err
+	if f.decisions, err = readDecisions(f.fs, f.path("decisions")); err != nil {
+		return err
+	}
+	return f.mend()
 }
 
 func locked(err error) error {
@@ -147,18 +149,18 @@ func locked(err error) error {
 
 func (f *Log) path(name string) string { return filepath.Join(f.dir, name) }
 
-// scan reads the log from its beginning and cuts off a torn end.
+// scan reads the log from its beginning up to a torn end.
 func (f *Log) scan() error {
 	f.size = int64(len(logHead))
-	last := int64(0) // where the last append begins
 	r := newFrameReader(f.log.file, f.size, f.log.size)
 	for {
 		record, err := r.next()
 		if record == nil && err == nil || errors.Is(err, errTorn) {
-			return f.endAt(last)
+			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("record %d at byte %d: %w", f.tail.N+1, f.size, err)
+			return fmt.Errorf("record %d at byte %d: %w%s", f.tail.N+1, f.size, err,
+				behind(f.log.file, f.size, f.log.size))
 		}
 		decoded, err := f.tail.Follow(record)
 		if err != nil {
@@ -167,22 +169,9 @@ func (f *Log) scan() error {
 		if f.led = decoded.Epoch; f.tail.N == 1 {
 			f.first = f.tail.Hash
 		}
-		last = f.size
 		f.offsets = append(f.offsets, f.size)
 		f.size = r.off
 	}
-}
-
-// endAt ends the log at size; the last append begins at last.
-func (f *Log) endAt(last int64) error {
-	if torn := f.log.size - f.size; torn > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("log: %d bytes of an unfinished record %d at its end",
-			torn, f.tail.N+1))
-	}
-	if f.fixed {
-		return nil
-	}
-	return f.log.settle(last, f.size)
 }
 
 // Notes implements [runlog.Notes].
@@ -245,6 +234,9 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 		return errFixed
 	}
 	tail := f.tail
+	if f.lost() {
+		return &runlog.LossError{Last: tail.N, Seen: f.seen.n}
+	}
 	if n > 0 && n <= tail.N {
 		return f.compare(ctx, n, record)
 	}

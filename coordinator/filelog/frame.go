@@ -37,6 +37,16 @@ func appendFrame(b, record []byte) []byte {
 	return append(b, record...)
 }
 
+// frameHead returns what the head of a frame says, unless it is damaged.
+func frameHead(b []byte) (length int, sum uint32, ok bool) {
+	length = int(binary.LittleEndian.Uint32(b))
+	if length == 0 || length > wire.MaxRecord {
+		return 0, 0, false
+	}
+	ok = crc32.Checksum(b[:8], castagnoli) == binary.LittleEndian.Uint32(b[8:])
+	return length, binary.LittleEndian.Uint32(b[4:]), ok
+}
+
 // A frameReader reads the frames between off and end.
 type frameReader struct {
 	file   io.ReaderAt
@@ -64,10 +74,8 @@ func (r *frameReader) next() ([]byte, error) {
 	if len(head) < frameWord {
 		return nil, errTorn
 	}
-	length := int(binary.LittleEndian.Uint32(head))
-	sum := binary.LittleEndian.Uint32(head[4:])
-	if crc32.Checksum(head[:8], castagnoli) != binary.LittleEndian.Uint32(head[8:]) ||
-		length == 0 || length > wire.MaxRecord {
+	length, sum, ok := frameHead(head)
+	if !ok {
 		return nil, r.damaged(int(min(r.end-r.off, frameWord+wire.MaxRecord+1)), frameWord)
 	}
 	frame, err := r.peek(frameWord + length)
@@ -86,7 +94,7 @@ func (r *frameReader) next() ([]byte, error) {
 }
 
 // damaged decides whether a damaged frame is torn or corrupt. The frame has at most n bytes. The
-// damage is in the first bad bytes. If nothing follows the frame and a damaged sector has only
+// damage is in the first bad bytes. If no record follows the frame and a damaged sector has only
 // zeros in the frame's part, that sector was never written, and the append never returned.
 // Otherwise stored bytes have changed.
 func (r *frameReader) damaged(n, bad int) error {
@@ -100,7 +108,7 @@ func (r *frameReader) damaged(n, bad int) error {
 	}
 	for at := 0; at < bad; {
 		next := min(at+int(disk.Sector-(r.off+int64(at))%disk.Sector), n)
-		if allZero(b[at:next]) {
+		if allZero(b[at:next]) && (bad > frameWord || behind(r.file, r.off, r.end) == "") {
 			return errTorn
 		}
 		at = next

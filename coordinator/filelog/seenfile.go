@@ -110,7 +110,12 @@ func (f *Log) Forget(context.Context) error {
 	if f.fixed {
 		return errFixed
 	}
-	if err := f.seen.begin(f.Last()); err != nil {
+	lost := f.lost()
+	err := f.seen.begin(f.Last())
+	if err == nil && lost {
+		err = f.mend()
+	}
+	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil

@@ -54,8 +54,9 @@ func openTailReadOnly(fsys disk.FS, path, head string) (*tailFile, error) {
 	got := make([]byte, len(head))
 	n, err := readAt(file, got, 0)
 	if err == nil && string(got[:n]) != head {
-		err = fmt.Errorf("%w: it has %d bytes and does not begin with %q", runlog.ErrCorrupt, n,
-			head)
+		f.size, _ = file.Size()
+		err = fmt.Errorf("%w: it has %d bytes and does not begin with %q%s", runlog.ErrCorrupt,
+			f.size, head, behind(file, 0, f.size))
 	}
 	if err == nil {
 		f.size, err = file.Size()
@@ -84,7 +85,8 @@ func (f *tailFile) begin(head string) error {
 		f.dirty = true
 		return f.append([]byte(head))
 	}
-	return fmt.Errorf("%w: it does not begin with %q", runlog.ErrCorrupt, head)
+	return fmt.Errorf("%w: it does not begin with %q%s", runlog.ErrCorrupt, head,
+		behind(f.file, 0, size))
 }
 
 // settle ends the file at size and establishes invariant 1. The bytes before from are on the disk

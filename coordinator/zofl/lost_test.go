@@ -167,3 +167,31 @@ func TestVerifySaysWhatIsUnfinished(t *testing.T) {
 		t.Errorf("%v in %s, want %q", err, out, want)
 	}
 }
+
+// The head of a record in the middle is overwritten with zeros, up to the end of a sector: verify
+// and serve name the records behind it, and neither changes the log.
+func TestServeCutsNoRecords(t *testing.T) {
+	k, last := trained(t, 40)
+	path := filepath.Join(k.log, "log")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := frames(t, k.log)[last/2]
+	clear(b[at : at-at%512+512])
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := content(t, k.log)
+	words := []string{fmt.Sprintf("record %d at byte %d", last/2+1, at),
+		"intact records are behind it",
+		fmt.Sprintf("to %d", last)}
+	refuses(t, words, "verify", "--store", k.log)
+	for _, flags := range [][]string{nil, {"--accept-loss", fmt.Sprint(last - last/2)}} {
+		refuses(t, words, append([]string{"serve", k.plan, "--store", k.log, "--listen",
+			strings.TrimPrefix(k.url, "nats://")}, flags...)...)
+	}
+	if content(t, k.log) != before {
+		t.Error("verify or serve changed the log")
+	}
+}

@@ -179,6 +179,18 @@ def test_part_of_a_sector(tmp_path: Path, begin: int, torn: int) -> None:
     assert (store.torn, not store.damage) == (torn, torn > 0)
 
 
+def test_records_behind_a_damaged_head(tmp_path: Path) -> None:
+    """Zeros in place of a head are no unfinished append if an intact record is behind them."""
+    path = stores.store(tmp_path, MEAN)
+    data = bytearray((path / "log").read_bytes())
+    at = len(data) - sum(len(stores.frame(r)) for r in MEAN.records[-2:])
+    data[at : at + 20] = bytes(20)
+    (path / "log").write_bytes(data)
+    stores.seen(path, 0)
+    assert open_store(path).damage
+    assert not audit.verify(path).ok
+
+
 def test_damage_is_found(tmp_path: Path) -> None:
     path = stores.store(tmp_path, MEAN)
     whole = (path / "log").read_bytes()

@@ -102,10 +102,25 @@ def _damaged(data: bytes, at: int, most: int, bad: int, count: int) -> int:
     begin = at
     while most == len(data) and begin < bad:
         end = min(begin - begin % _SECTOR + _SECTOR, most)
-        if not any(data[begin:end]):
+        if not any(data[begin:end]) and not (bad == at + _FRAME and _follows(data, bad)):
             return len(data) - at
         begin = end
     raise LogError(f"the checksum of the record behind {count} others, at byte {at}, differs")
+
+
+def _follows(data: bytes, begin: int) -> bool:
+    """Whether an intact record is anywhere behind a damaged frame."""
+    for at in range(begin, len(data) - _FRAME):
+        length = int.from_bytes(data[at : at + 4], "little")
+        stop = at + _FRAME + length
+        head = data[at : at + _FRAME]
+        if not 0 < length <= _MOST or stop > len(data):
+            continue
+        if crc32c(head[:8]) != int.from_bytes(head[8:], "little"):
+            continue
+        if crc32c(data[at + _FRAME : stop]) == int.from_bytes(head[4:8], "little"):
+            return True
+    return False
 
 
 def _with_seen(store: Store) -> Store:

@@ -1,0 +1,52 @@
+package filelog
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// lost says whether bytes are behind the last record although later records were stored. Then they
+// are no unfinished append, and nothing is cut before somebody accepts the loss.
+func (f *Log) lost() bool { return f.size < f.log.size && f.seen.n > f.tail.N }
+
+// mend ends the log behind its last record, unless records are lost. It keeps what it cuts.
+func (f *Log) mend() error {
+	torn := f.log.size - f.size
+	note := fmt.Sprintf("log: %d bytes of an unfinished record %d at its end", torn, f.tail.N+1)
+	if f.fixed || f.lost() {
+		if torn > 0 {
+			f.notes = append(f.notes, note)
+		}
+		return nil
+	}
+	if torn > 0 {
+		kept, err := f.keepCut()
+		if err != nil {
+			return err
+		}
+		f.notes = append(f.notes, note+", cut off and kept in the file "+kept)
+	}
+	last := int64(0) // where the last append begins
+	if n := len(f.offsets); n > 0 {
+		last = f.offsets[n-1]
+	}
+	return f.log.settle(last, f.size)
+}
+
+// keepCut copies what is behind the last record into a file, and returns its name.
+func (f *Log) keepCut() (name string, err error) {
+	there, err := f.fs.ReadDir(f.dir)
+	if err != nil {
+		return "", err
+	}
+	for i := 1; name == "" || slices.Contains(there, name); i++ {
+		name = fmt.Sprintf("log.cut-%d", i)
+	}
+	return name, disk.Replace(f.fs, f.path(name), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f.log.file, f.size, f.log.size-f.size))
+		return err
+	})
+}
