@@ -23,6 +23,9 @@ func (f *Log) Decide(_ context.Context, d runlog.Decisions) error {
 	}
 	text, err := d.Text()
 	if err == nil {
+		err = f.unchanged()
+	}
+	if err == nil {
 		err = disk.Replace(f.fs, f.path("decisions"), func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err

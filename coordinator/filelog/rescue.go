@@ -59,6 +59,9 @@ func (f *Log) copyBeside() (dir string, err error) {
 	roster, _ := roster.Whole(f.first, f.roster.members, f.roster.retired).Seal(roster.Sum{})
 	put("roster", bytes.NewReader(roster))
 	put("epoch", strings.NewReader(fmt.Sprintf(epochFormat, f.epoch)))
+	if decided, bad := f.decisions.Text(); bad == nil && !f.decisions.None() {
+		put("decisions", bytes.NewReader(decided))
+	}
 	put("seen", bytes.NewReader(seenText(f.tail.N)))
 	put("log", io.NewSectionReader(f.log.file, 0, f.log.size))
 	return dir, errors.Join(err, f.fs.SyncDir(filepath.Dir(dir)))

@@ -107,6 +107,10 @@ func TestLogIsGone(t *testing.T) {
 			f, records := openLog(t, dir), chaintest.Records(t, 8)
 			begin(t, f, 1)
 			chaintest.Append(t, f, records[:5])
+			decided := runlog.Decisions{Pause: &runlog.Pause{Reason: "lunch"}}
+			if err := f.Decide(t.Context(), decided); err != nil {
+				t.Fatal(err)
+			}
 			path := filepath.Join(dir, "log")
 			writeFile(t, path+".copy", mustRead(t, path))
 			test.spoil(t, path)
@@ -117,6 +121,7 @@ func TestLogIsGone(t *testing.T) {
 					f.Append(t.Context(), 6, records[5]),
 					f.AddMembers(t.Context(), []string{"a"}),
 					f.PutObject(t.Context(), runlog.ObjectName{N: 6}, []byte("four")),
+					f.Decide(t.Context(), runlog.Decisions{}),
 				} {
 					if err == nil || !strings.Contains(err.Error(), test.says) ||
 						errors.Is(err, runlog.ErrCorrupt) ||
@@ -144,6 +149,9 @@ func TestLogIsGone(t *testing.T) {
 			if test.rescued {
 				f = openLog(t, rescue)
 				chaintest.Check(t, f, records[:5])
+				if d, err := f.Decisions(t.Context()); err != nil || d.Pause == nil {
+					t.Errorf("decisions %+v, %v, want those of the log", d, err)
+				}
 				begin(t, f, 2)
 				if err := runlog.CheckLoss(t.Context(), f, 0); err != nil {
 					t.Error(err)
