@@ -68,6 +68,10 @@ var (
 	// this user.
 	ErrPermission = errors.New("denied by the server's permissions")
 
+	// ErrTooLong is returned by Publish and Request for a message that is longer than the server
+	// takes: see MaxPayload. An administrator has to raise the server's max_payload.
+	ErrTooLong = errors.New("longer than the broker's max_payload")
+
 	// ErrSubject is returned for a subject that is not well formed, or has a wildcard
 	// where none is allowed. It is a mistake in the program.
 	ErrSubject = errors.New("malformed subject")

@@ -239,6 +239,8 @@ func translate(err error) error {
 		return fmt.Errorf("%w (%w)", ErrOffline, err)
 	case errors.Is(err, nats.ErrBadSubject):
 		return ErrSubject
+	case errors.Is(err, nats.ErrMaxPayload):
+		return ErrTooLong
 	case broken(err):
 		return fmt.Errorf("%w (%w)", ErrOffline, err)
 	}

@@ -108,7 +108,7 @@ func New(cfg Config) (*Client, error) {
 	c.follower = c.newFollower(dim, keys != nil)
 	c.outbox = outbox.New(outbox.Config{
 		Files: c.files, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
-		Upload: c.link.Upload, Report: c.reportUpload,
+		Upload: c.link.Upload, Room: c.link.Room, Report: c.reportUpload,
 	})
 	c.server = &snapshotServer{files: c.files, bus: cfg.Bus, log: cfg.Logger}
 	c.memory = memory{files: c.files, prober: c.prober}

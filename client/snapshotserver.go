@@ -196,7 +196,8 @@ func (s *snapshotServer) pieceOf(
 	}
 	reply := wire.SnapshotReply{N: f.n, Tip: f.tip, Size: uint64(f.size), Offset: request.Offset}
 	left := uint64(f.size) - min(request.Offset, uint64(f.size))
-	n := min(request.MaxBytes, wire.SnapshotPiece, left)
+	asked := wire.Room(bus.MaxPayload(s.bus), request.MaxBytes)
+	n := min(asked, wire.SnapshotPiece, left)
 	if n == 0 {
 		return reply, nil
 	}

@@ -103,9 +103,15 @@ func (c *Coordinator) Rollback(to uint64) error {
 // or replaces that round if the run is paused.
 //
 // Change returns before the record is stored; the event Changed reports that. Errors match
-// [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error].
+// [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error], or match [ErrConfig] if the broker
+// cannot carry the rounds of the changed plan.
 func (c *Coordinator) Change(change *plan.Change) error {
 	copied := *change
+	changed := c.Plan()
+	change.Apply(&changed)
+	if err := checkPayload(&c.cfg, &changed); err != nil {
+		return fmt.Errorf("coordinator: change: %w", err)
+	}
 	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
 }
 

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zofl/zofl/bus"
@@ -27,9 +28,16 @@ func checkPayload(cfg *Config, plan *plan.Plan) error {
 			"perturbations, or set precision=half", ErrConfig, got, need,
 			valid.RecordBytes(plan), wire.MaxFrame)
 	}
-	if got < wire.MaxFrame {
-		cfg.Logger.Warn("devices that were away ask for longer messages than the broker takes",
-			"max_payload", got, "need", wire.MaxFrame, "remedy", "raise the broker's max_payload")
-	}
 	return nil
+}
+
+// announceBare announces without records if an announcement with them is longer than the broker
+// takes. Devices ask for them.
+func (c *Coordinator) announceBare(frame []byte, cause error) error {
+	a, err := wire.DecodeAnnouncement(frame)
+	if !errors.Is(cause, bus.ErrTooLong) || err != nil || a.Records.Len() == 0 {
+		return c.unsent(frame, cause)
+	}
+	a.Records = wire.Records{}
+	return c.announce(a.Append(nil))
 }

@@ -184,12 +184,13 @@ func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, c
 }
 
 func (c *Coordinator) announce(frame []byte) error {
+	sent := frame
 	if c.signer != nil {
-		frame = c.signer.Announcement(frame)
+		sent = c.signer.Announcement(frame)
 	}
 	for shard := range c.shards {
-		if err := c.publish(subjects.Announce(c.run, shard), frame); err != nil {
-			return err
+		if err := c.send(subjects.Announce(c.run, shard), sent); err != nil {
+			return c.announceBare(frame, err)
 		}
 	}
 	return nil
@@ -200,20 +201,26 @@ func (c *Coordinator) respond(token string, frame []byte) error {
 	if c.signer != nil {
 		token, frame = c.signer.Redeem(token, frame)
 	}
-	return c.publish(token, frame)
+	if err := c.send(token, frame); err != nil {
+		return c.unsent(frame, err)
+	}
+	return nil
 }
 
-// publish sends a frame. If a frame cannot be sent now, it is repeated later. Only a closed bus is
-// an error.
-func (c *Coordinator) publish(subject string, frame []byte) error {
+// send sends a frame, unless another coordinator leads.
+func (c *Coordinator) send(subject string, frame []byte) error {
 	if c.isLost() {
 		return nil
 	}
-	err := c.cfg.Bus.Publish(subject, frame)
-	if err == nil || errors.Is(err, bus.ErrClosed) {
+	return c.cfg.Bus.Publish(subject, frame)
+}
+
+// unsent says why a frame was not sent. It is repeated later: only a closed bus is an error.
+func (c *Coordinator) unsent(frame []byte, err error) error {
+	if errors.Is(err, bus.ErrClosed) {
 		return err
 	}
-	c.cfg.Logger.Warn("not sent", "err", err)
+	c.cfg.Logger.Warn("not sent", "err", err, "bytes", len(frame))
 	return nil
 }
 

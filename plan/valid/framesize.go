@@ -18,7 +18,7 @@ func FrameBytes(p *plan.Plan) uint64 {
 		sent -= termBytes(p, p.Steps)
 	}
 	if p.SendsVectors() {
-		sent = wire.MaxPiece + head
+		sent = head // pieces are as long as the broker takes
 	}
 	return max(most, maskedBytes(p), min(wire.MaxFrame, sent))
 }

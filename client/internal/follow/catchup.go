@@ -192,7 +192,7 @@ func (f *Follower) fetchAgain(
 ) (records wire.Records, err error) {
 	f.Heard(last)
 	err = f.again(ctx, Progress{}, func() error {
-		reply, err := f.fetch(ctx, from, wire.MaxFrame)
+		reply, err := f.fetch(ctx, from, f.cfg.Source.Room(wire.MaxFrame))
 		records = reply.Records
 		return err
 	})

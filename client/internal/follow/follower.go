@@ -29,6 +29,8 @@ type Source interface {
 	Snapshot(ctx context.Context, request []byte) ([]byte, error)
 	// Object answers a [wire.ObjectRequest].
 	Object(ctx context.Context, request []byte) ([]byte, error)
+	// Room returns how many bytes of at most most an answer may bring to this device.
+	Room(most uint64) uint64
 }
 
 // An Observer sees each record of the log, in order.

@@ -193,7 +193,7 @@ func (f *Follower) owns(record []byte) error {
 
 // FetchPlan fetches record 1.
 func (f *Follower) FetchPlan(ctx context.Context) ([]byte, error) {
-	reply, err := f.fetch(ctx, 1, wire.MaxFrame)
+	reply, err := f.fetch(ctx, 1, f.cfg.Source.Room(wire.MaxFrame))
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,8 @@ func (p *part) take(piece []byte, size uint64) {
 // askObject requests the next piece of a vector.
 func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
 	request := wire.ObjectRequest{
-		Digest: p.Digest, Offset: uint64(len(p.data)), MaxBytes: wire.MaxPiece,
+		Digest: p.Digest, Offset: uint64(len(p.data)),
+		MaxBytes: f.cfg.Source.Room(wire.MaxPiece),
 	}
 	b, err := f.cfg.Source.Object(ctx, request.Append(nil))
 	if err != nil {

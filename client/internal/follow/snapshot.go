@@ -215,8 +215,9 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 	for d.offset < d.size {
 		var piece wire.SnapshotReply
 		progress := Progress{Snapshot: d.n, Received: d.offset, Size: d.size}
-		request := wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece}
 		err := f.again(ctx, progress, func() (err error) {
+			request := wire.SnapshotRequest{N: d.n, Offset: d.offset,
+				MaxBytes: f.cfg.Source.Room(wire.SnapshotPiece)}
 			piece, err = f.askSnapshot(ctx, request)
 			if err == nil && piece.N == 0 { // a slower replica may still have it: ask again
 				err = fmt.Errorf("%w: that after record %d is gone", errNoSnapshot, d.n)

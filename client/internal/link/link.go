@@ -38,6 +38,7 @@ type Link struct {
 	signed   *verify.Asker  // nil: any answer will do
 	allowed  bool           // the server permits this device to publish replies
 	teller   *notify.Teller // nil: nothing is told
+	room     room
 }
 
 var _ follow.Source = (*Link)(nil)
@@ -133,23 +134,23 @@ func (l *Link) insist(ctx context.Context, subject string,
 
 // Records implements [follow.Source].
 func (l *Link) Records(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.ask(ctx, subjects.CatchUp(l.run, l.id), frame)
+	return l.long(l.ask(ctx, subjects.CatchUp(l.run, l.id), frame))
 }
 
 // Snapshot implements [follow.Source]. A passive replica may answer, which signs nothing: the
 // coordinator vouches for the digest.
 func (l *Link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, subjects.Snapshot(l.run, l.id), frame)
+	return l.long(l.request(ctx, subjects.Snapshot(l.run, l.id), frame))
 }
 
 // Object implements [follow.Source].
 func (l *Link) Object(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.ask(ctx, subjects.Object(l.run, l.id), frame)
+	return l.long(l.ask(ctx, subjects.Object(l.run, l.id), frame))
 }
 
 // Upload sends a piece of a vector and returns the answer.
 func (l *Link) Upload(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.ask(ctx, subjects.Upload(l.run, l.id), frame)
+	return l.long(l.ask(ctx, subjects.Upload(l.run, l.id), frame))
 }
 
 // Step sends this device's part of a step of secure aggregation. The answer comes when others have

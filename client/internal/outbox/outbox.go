@@ -42,6 +42,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Upload sends a piece of a vector, or only a question, and returns the answer.
 	Upload func(ctx context.Context, frame []byte) ([]byte, error)
+	// Room returns how many bytes of at most most a piece may have.
+	Room func(most uint64) uint64
 	// Report reports to the app that the coordinator has received bytes of the vector of
 	// record n, which has size bytes. Its error ends Run.
 	Report func(n, received, size uint64) error

@@ -160,7 +160,7 @@ func (o *Outbox) sendPiece(ctx context.Context, asks bool) (wire.UploadReply, er
 	u := &o.upload
 	frame := u.head
 	if frame.Offset = u.has; !asks {
-		frame.Data = u.vector[u.has:min(u.has+wire.MaxPiece, u.head.Size)]
+		frame.Data = u.vector[u.has:min(u.has+o.cfg.Room(wire.MaxPiece), u.head.Size)]
 	}
 	u.piece = frame.Append(u.piece[:0])
 	b, err := o.cfg.Upload(ctx, u.piece)

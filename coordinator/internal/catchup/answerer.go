@@ -141,6 +141,12 @@ func (s *answerer) Serve(ctx context.Context) {
 	}
 }
 
+// room returns how many bytes of records, or of a file, an answer may have: no more than were asked
+// for, and no more than this connection takes.
+func (s *answerer) room(asked uint64) uint64 {
+	return wire.Room(bus.MaxPayload(s.bus), min(asked, wire.MaxFrame))
+}
+
 // answer answers one request. An error costs that request alone: its device asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {

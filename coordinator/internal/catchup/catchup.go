@@ -45,7 +45,7 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 	if err != nil {
 		return nil, errGarbled
 	}
-	asks, most := s.sign != nil && signed.Asks(data), request.MaxBytes
+	asks, most := s.sign != nil && signed.Asks(data), s.room(request.MaxBytes)
 	if asks {
 		most = min(most, wire.MaxFrame-uint64(signed.Len))
 	}
@@ -85,7 +85,7 @@ func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUp
 	if err != nil {
 		return reply, err
 	}
-	room := int(min(most, wire.MaxFrame)) - CatchUpHead
+	room := int(most) - CatchUpHead
 	if from == at.First && held.size <= room {
 		reply.Records = held.records
 		return reply, nil

@@ -54,7 +54,7 @@ func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error)
 		}
 		reply.Size = uint64(len(object))
 		rest := object[min(request.Offset, reply.Size):]
-		reply.Data = rest[:min(uint64(len(rest)), request.MaxBytes, wire.MaxPiece)]
+		reply.Data = rest[:min(uint64(len(rest)), s.room(request.MaxBytes), wire.MaxPiece)]
 	}
 	return reply.Append(frame), nil
 }

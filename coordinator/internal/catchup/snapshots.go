@@ -38,7 +38,7 @@ func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error)
 	size := uint64(s.base.Size)
 	reply := wire.SnapshotReply{N: s.base.N, Tip: s.base.Hash.Tip(), Size: size,
 		Offset: request.Offset}
-	n := min(request.MaxBytes, wire.SnapshotPiece, size-min(request.Offset, size))
+	n := min(s.room(request.MaxBytes), wire.SnapshotPiece, size-min(request.Offset, size))
 	if n > 0 {
 		reply.Data = s.piece[:n]
 		read, err := s.state.ReadAt(reply.Data, int64(request.Offset))

@@ -1,6 +1,7 @@
 // Package offer carries the file of a model from the coordinator's process to devices, in pieces.
 //
-// A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. The answer is the size of the
+// A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. A device whose broker takes
+// short messages only adds how many bytes it can have, 8 bytes more. The answer is the size of the
 // file, and the bytes of the file from that offset on, at most 60 KiB. Nothing is signed: a device
 // knows the SHA-256 of the file from the person who made the plan, and keeps no other file.
 package offer
@@ -50,12 +51,9 @@ func Open(name string) (*File, error) {
 	if f.SHA256, f.size, err = hash(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	f.shares = newShares(f.pieces())
+	f.shares = newShares(f.size)
 	return f, nil
 }
-
-// pieces is how many make up the file.
-func (f *File) pieces() int { return int((f.size + wire.MaxPiece - 1) / wire.MaxPiece) }
 
 func hash(r io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
@@ -66,7 +64,8 @@ func hash(r io.Reader) (sum string, size int64, err error) {
 // Serve answers devices of a run until stop is called, which closes the file. If several processes
 // offer it, each request is answered by one of them.
 func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
-	sub, err := nc.QueueSubscribe(subjects.AllFiles(run), "zofl", f.answer)
+	answer := func(m *nats.Msg) { f.answer(m, nc.MaxPayload()) }
+	sub, err := nc.QueueSubscribe(subjects.AllFiles(run), "zofl", answer)
 	if err != nil {
 		return nil, errors.Join(err, f.file.Close())
 	}
@@ -80,20 +79,33 @@ func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 }
 
 // answer sends a piece. A malformed request gets no answer. Neither does a request beyond the share
-// of its device.
-func (f *File) answer(m *nats.Msg) {
-	if len(m.Data) != numberLen || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
+// of its device. This connection takes messages of payload bytes.
+func (f *File) answer(m *nats.Msg, payload int64) {
+	at, most, ok := parse(m.Data)
+	if !ok || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) || at > uint64(f.size) {
 		return
 	}
-	at := binary.LittleEndian.Uint64(m.Data)
-	if at > uint64(f.size) || !f.shares.take(subjects.ID(m.Subject)) {
+	n := min(uint64(f.size)-at, wire.Room(payload, min(most, wire.MaxPiece)))
+	if !f.shares.take(subjects.ID(m.Subject), int(n)) {
 		return
 	}
-	b := make([]byte, numberLen+min(f.size-int64(at), wire.MaxPiece))
+	b := make([]byte, numberLen+n)
 	binary.LittleEndian.PutUint64(b, uint64(f.size))
 	if n, _ := f.file.ReadAt(b[numberLen:], int64(at)); n == len(b)-numberLen {
 		_ = m.Respond(b) // who gets no answer asks again
 	}
+}
+
+// parse reads a request.
+func parse(b []byte) (at, most uint64, ok bool) {
+	switch len(b) {
+	case numberLen:
+		return binary.LittleEndian.Uint64(b), wire.MaxPiece, true
+	case 2 * numberLen:
+		most = binary.LittleEndian.Uint64(b[numberLen:])
+		return binary.LittleEndian.Uint64(b), most, most > 0
+	}
+	return 0, 0, false
 }
 
 // A Request is for a file.
@@ -105,6 +117,19 @@ type Request struct {
 	Most    uint64 // bytes that it may have: the sender says how many, and nothing else bounds them
 	// Waiting is told why no piece comes, once for each reason. The request goes on.
 	Waiting func(reason string)
+
+	shorter uint64 // by which pieces are shorter than this broker takes; 0 is 1
+}
+
+// ask returns the request for the bytes from an offset on. Only one that asks for short pieces says
+// so: a program built before answers no other.
+func (r *Request) ask(at uint64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, at)
+	here := wire.Room(r.Conn.MaxPayload(), wire.MaxPiece)
+	if most := max(here/max(r.shorter, 1), min(here, wire.LeastRoom)); most < wire.MaxPiece {
+		b = binary.LittleEndian.AppendUint64(b, most)
+	}
+	return b
 }
 
 // answerWithin bounds a request for one piece, and between is the wait before another.
@@ -184,12 +209,12 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	m, err := r.Conn.RequestWithContext(ctx, subjects.File(r.Run, r.ID),
-		binary.LittleEndian.AppendUint64(nil, at))
+	m, err := r.Conn.RequestWithContext(ctx, subjects.File(r.Run, r.ID), r.ask(at))
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, nil, errors.New("nobody offers the model: give zofl serve its file as --offer")
 	case errors.Is(err, context.DeadlineExceeded):
+		r.shorter = min(4*max(r.shorter, 1), wire.MaxPiece) // a broker on the way may take less
 		return 0, nil, errors.New("no piece of the model comes: does zofl serve run with --offer, and " +
 			"may this device ask for it (zofl permissions --model)? It may fetch it four times, " +
 			"and then once an hour")

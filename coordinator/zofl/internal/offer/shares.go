@@ -18,23 +18,23 @@ const (
 // shares bound how much each device may fetch, so that a device that asks for pieces forever does
 // not fill the coordinator's line. One goroutine uses them.
 type shares struct {
-	pieces int // of a model
-	of     map[string]*rate.Limiter
+	model int // its bytes, at least 1
+	of    map[string]*rate.Limiter
 }
 
-func newShares(pieces int) *shares {
-	return &shares{pieces: max(pieces, 1), of: map[string]*rate.Limiter{}}
+func newShares(model int64) *shares {
+	return &shares{model: int(max(model, 1)), of: map[string]*rate.Limiter{}}
 }
 
-// take says whether a device may have another piece.
-func (s *shares) take(id string) bool {
+// take says whether a device may have another piece, of so many bytes.
+func (s *shares) take(id string, bytes int) bool {
 	l := s.of[id]
 	if l == nil {
 		if len(s.of) >= mostDevices {
 			clear(s.of)
 		}
-		l = rate.NewLimiter(rate.Limit(float64(s.pieces)/again.Seconds()), models*s.pieces)
+		l = rate.NewLimiter(rate.Limit(float64(s.model)/again.Seconds()), models*s.model)
 		s.of[id] = l
 	}
-	return l.Allow()
+	return l.AllowN(time.Now(), bytes)
 }

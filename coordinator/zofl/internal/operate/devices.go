@@ -91,10 +91,11 @@ type page struct {
 // none. It returns the errors of [Ask].
 func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	var list []Device
+	pages := newReader(nc, run)
 	for {
 		var p page
 		r := Request{From: uint32(len(list))}
-		if err := exchange(ctx, nc, run, VerbDevices, r, &p); err != nil {
+		if err := pages.turn(ctx, VerbDevices, r, &p); err != nil {
 			return nil, err
 		}
 		list = append(list, p.Devices...)
@@ -109,10 +110,6 @@ func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	return sorted, nil
 }
 
-// mostPage bounds a page in bytes. A message may be as long as the broker's max_payload, 1 MiB by
-// default and often less.
-const mostPage = 32 << 10
-
 // devices answers with a page. Its devices are as they were when the first page was asked for, so
 // that thousands of members are looked at once.
 func (s *service) devices(r micro.Request, request Request) {
@@ -121,7 +118,7 @@ func (s *service) devices(r micro.Request, request Request) {
 	if request.From == 0 || s.listed == nil {
 		s.listed, s.listedAt = s.desk.c.Devices(), time.Now()
 	}
-	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.pageLen))
+	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.page(request)))
 }
 
 // pageOf returns the devices from a slot on. It has at most the given number of bytes, but at least

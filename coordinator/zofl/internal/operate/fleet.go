@@ -40,7 +40,7 @@ type Rows struct {
 // Fleet returns rows of a run's table of devices. It returns the errors of [Ask].
 func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error) {
 	rows := &Rows{}
-	if err := exchange(ctx, nc, run, VerbFleet, Request{View: &v}, rows); err != nil {
+	if err := newReader(nc, run).turn(ctx, VerbFleet, Request{View: &v}, rows); err != nil {
 		return nil, err
 	}
 	return rows, nil
@@ -57,7 +57,7 @@ func (s *service) fleet(r micro.Request, request Request) {
 			strings.Join(Columns(), ", ")), nil)
 		return
 	}
-	_ = r.RespondJSON(rowsOf(s.desk.c.Devices(), *v, time.Now(), s.pageLen))
+	_ = r.RespondJSON(rowsOf(s.desk.c.Devices(), *v, time.Now(), s.page(request)))
 }
 
 // rowsOf returns rows of a list, in at most the given number of bytes, but at least one row.

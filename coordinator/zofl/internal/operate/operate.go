@@ -52,6 +52,8 @@ type Request struct {
 	Since uint64 `json:"since,omitempty"`
 	Marks int    `json:"marks,omitempty"`
 	View  *View  `json:"view,omitempty"` // fleet: which rows
+	// Most is how many bytes a page may have, where the operator's broker takes short messages only.
+	Most int `json:"most,omitempty"`
 }
 
 // Who names the person at this machine, for the status of a run: USER@HOST.
@@ -170,7 +172,7 @@ func (s *service) answer(r micro.Request, verb string) {
 	}
 	switch verb {
 	case VerbHistory:
-		_ = r.RespondJSON(s.desk.watch.historyPage(request, s.pageLen))
+		_ = r.RespondJSON(s.desk.watch.historyPage(request, s.page(request)))
 		return
 	case VerbFleet:
 		s.fleet(r, request)

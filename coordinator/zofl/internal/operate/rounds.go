@@ -110,10 +110,11 @@ func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]his
 func NewHistory(ctx context.Context, nc *nats.Conn, run string, from uint64, seen int) (
 	points []history.Point, marks []history.Mark, err error) {
 	points = []history.Point{}
+	pages := newReader(nc, run)
 	for next := from; ; {
 		var p historyPage
 		r := Request{Since: next, Marks: seen + len(marks)}
-		if err := exchange(ctx, nc, run, VerbHistory, r, &p); err != nil {
+		if err := pages.turn(ctx, VerbHistory, r, &p); err != nil {
 			return nil, nil, err
 		}
 		points, marks = append(points, p.Points...), append(marks, p.Marks...)

@@ -49,6 +49,7 @@ type live struct {
 	bus     bus.Bus
 	run, id string
 	keys    signed.Keys // of the coordinator; nil: any answer will do
+	shorter uint64      // by which answers are shorter than this broker takes; 0 is 1
 }
 
 // requestTimeout bounds one request, and requestTries is how often to send it.
@@ -61,7 +62,7 @@ const (
 // of the device. If keys of the coordinator are given, it ignores answers that none of them signed.
 // Close closes nc.
 func Live(nc *nats.Conn, run, id string, keys signed.Keys) Source {
-	return &live{nc, bus.NATS(nc), run, id, keys}
+	return &live{nc: nc, bus: bus.NATS(nc), run: run, id: id, keys: keys}
 }
 
 // Read implements [Source].
@@ -92,20 +93,31 @@ func (l *live) Read(ctx context.Context, from uint64, f func(n uint64, record []
 
 // fetch requests records from the given number on.
 func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply, err error) {
-	b, err := l.ask(ctx, subjects.CatchUp(l.run, l.id),
-		(&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil))
+	b, err := l.ask(ctx, subjects.CatchUp(l.run, l.id), func() []byte {
+		return (&wire.CatchUpRequest{From: from, MaxBytes: l.room(wire.MaxFrame)}).Append(nil)
+	})
 	if err != nil {
 		return reply, err
 	}
 	return wire.DecodeCatchUpReply(b)
 }
 
-// ask sends a request, and sends it again if no answer comes in time.
-func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+// room returns how many bytes of at most most an answer may have.
+func (l *live) room(most uint64) uint64 {
+	here := wire.Room(l.nc.MaxPayload(), most)
+	return max(here/max(l.shorter, 1), min(here, wire.LeastRoom))
+}
+
+// ask sends a request, and sends it again if no answer comes in time. A broker on the way may take
+// less than this one, and then an answer does not come: the next request asks for a shorter one.
+func (l *live) ask(ctx context.Context, subject string, request func() []byte) ([]byte, error) {
 	for try := 1; ; try++ {
 		within, cancel := context.WithTimeout(ctx, requestTimeout)
-		b, err := l.request(within, subject, frame)
+		b, err := l.request(within, subject, request())
 		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			l.shorter = 4 * max(l.shorter, 1)
+		}
 		switch {
 		case err == nil:
 			return b, nil
@@ -158,9 +170,11 @@ func (l *live) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, erro
 
 func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []byte, err error) {
 	for {
-		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data)),
-			MaxBytes: wire.MaxPiece}
-		b, err := l.ask(ctx, subjects.Object(l.run, l.id), request.Append(nil))
+		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data))}
+		b, err := l.ask(ctx, subjects.Object(l.run, l.id), func() []byte {
+			request.MaxBytes = l.room(wire.MaxPiece)
+			return request.Append(nil)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,58 @@
+package link_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestRoom: a device asks for what its own broker takes. If such answers do not come while it hears
+// the coordinator, it asks for shorter ones, and after many answers for longer ones again. One that
+// hears nothing asks for what it asked for.
+func TestRoom(t *testing.T) {
+	each(t, nil, func(t *testing.T, d *device) {
+		room := func(want uint64) {
+			t.Helper()
+			if got := d.Room(wire.MaxFrame); got != want {
+				t.Errorf("room for %d bytes, want %d", got, want)
+			}
+		}
+		answers := true
+		d.serve(t, subjects.CatchUp(run, id), func([]byte) [][]byte {
+			if !answers {
+				return nil
+			}
+			return [][]byte{nil}
+		})
+		ask := func(n int) {
+			for range n {
+				_, _ = d.Records(t.Context(), nil)
+			}
+		}
+		room(wire.MaxFrame)
+		answers = false
+		ask(4)
+		room(wire.MaxFrame) // nothing was heard either
+		hearing := func(n int) {
+			for range n {
+				d.heard = time.Now()
+				ask(1)
+			}
+		}
+		hearing(1)
+		room(wire.MaxFrame)
+		hearing(1)
+		room(wire.MaxFrame / 4)
+		hearing(100)
+		room(wire.LeastRoom)
+		answers = true
+		ask(255)
+		room(wire.LeastRoom)
+		ask(1)
+		room(4 * wire.LeastRoom)
+		ask(600)
+		room(wire.MaxFrame)
+	})
+}
