@@ -122,9 +122,12 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/quorum",
 		module + "/coordinator/internal/presence", module + "/wire/survey", module + "/plan/dp",
 		module + "/coordinator/internal/logindex", module + "/coordinator/internal/contribution",
-		module + "/coordinator/internal/cohort",
+		module + "/coordinator/internal/cohort", module + "/coordinator/internal/loss",
+		module + "/coordinator/internal/uploads",
 	},
-	"coordinator/internal/quorum": {},
+	"coordinator/internal/quorum":  {},
+	"coordinator/internal/loss":    {module + "/plan", module + "/wire", module + "/mathx"},
+	"coordinator/internal/uploads": {module + "/wire"},
 	"coordinator/internal/cohort": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo",
 		module + "/coordinator/report", module + "/coordinator/runlog",
@@ -151,7 +154,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/robust",
 		module + "/coordinator/internal/median",
 		module + "/coordinator/internal/perclass", module + "/coordinator/internal/grouping",
-		module + "/wire/survey",
+		module + "/coordinator/internal/loss", module + "/wire/survey",
 	},
 	"coordinator/internal/contribution": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -218,7 +221,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/presence", "coordinator/internal/secagg",
 		"coordinator/internal/contribution", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
-		"coordinator/internal/cohort",
+		"coordinator/internal/cohort", "coordinator/internal/loss", "coordinator/internal/uploads",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/uploads"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -154,7 +154,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
 	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)
-	c.UploadMemory = cmp.Or(c.UploadMemory, gather.UploadMemory)
+	c.UploadMemory = cmp.Or(c.UploadMemory, uploads.Memory)
 	c.ObjectCache = cmp.Or(c.ObjectCache, 64<<20)
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/plan"
@@ -17,7 +18,7 @@ import (
 type Chain struct {
 	End   End
 	Taken uint32 // contributions that were taken, held or not
-	Loss  gather.MeanLoss
+	Loss  loss.Mean
 	Item  Contribution // the one that is taken now
 
 	// Unread is why a plan with a bound could not read the log, and nil if it could.

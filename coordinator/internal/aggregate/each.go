@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/coordinator/internal/perclass"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
@@ -15,7 +16,7 @@ type total struct {
 	weight uint64
 }
 
-func (t *total) add(k *Contribution, loss *gather.MeanLoss) {
+func (t *total) add(k *Contribution, loss *loss.Mean) {
 	loss.Add(k.Loss, k.Weight)
 	t.count++
 	t.weight += uint64(k.Weight)
@@ -119,7 +120,7 @@ func (s *byClass) Fill(at *Closing, body *wire.Round) {
 type Rows struct {
 	total
 	*gather.Contributions
-	loss *gather.MeanLoss
+	loss *loss.Mean
 }
 
 func (s *Rows) Open(shape Shape) { s.Reset(shape.Scalars) }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
@@ -14,7 +15,7 @@ import (
 // records for their control variates.
 type mean struct {
 	sum      *gather.Tally
-	loss     *gather.MeanLoss
+	loss     *loss.Mean
 	controls *gather.Controls // nil: the plan has none
 }
 

@@ -19,7 +19,9 @@ func (c *Core) prepare() {
 	}
 	r.scalars = shape.Scalars
 	c.chain.Open(shape)
-	c.vectors.uploads.Reset()
+	if c.vectors != nil {
+		c.vectors.Reset()
+	}
 	if c.policy.Law != nil {
 		c.policy.Law.Open()
 	}

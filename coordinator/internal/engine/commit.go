@@ -14,7 +14,9 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 		r.Prev = wire.Genesis(c.Plan.Run)
 	}
 	c.next.frame, c.next.event = r.Append(nil), closed
-	c.vectors.uploads.Reset()
+	if c.vectors != nil {
+		c.vectors.Reset()
+	}
 	c.handToLog()
 }
 
@@ -67,7 +69,7 @@ func (c *Core) committed() {
 		c.beginEvaluation()
 	}
 	c.proceed()
-	if c.vectors.due {
+	if c.vectors != nil && c.vectors.due {
 		c.keep()
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/cohort"
 	"github.com/zofl/zofl/coordinator/internal/digests"
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
+	"github.com/zofl/zofl/coordinator/internal/uploads"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -131,7 +131,7 @@ type Core struct {
 	queue     queue           // what is to be recorded as soon as possible
 
 	late       late
-	vectors    vectors
+	vectors    *vectors // nil: contributions are no vectors
 	evaluation evaluation
 	votes      votes
 	watch      watch
@@ -157,7 +157,7 @@ type Config struct {
 	Witnesses    []string
 	BeginAnew    bool
 	AcceptLoss   uint64
-	UploadMemory int // 0 is [gather.UploadMemory]
+	UploadMemory int // 0 is [uploads.Memory]
 
 	// Policies returns the policies that a plan uses. They see its changes through p.
 	Policies func(p *plan.Plan, epoch uint64) policy.Set
@@ -175,10 +175,8 @@ func New(cfg Config, h *History) (*Core, error) {
 		Position: h.Position,
 		Archive:  h.Archive,
 		life:     life{epoch: cfg.Epoch},
-		vectors: vectors{uploads: gather.NewUploads(cmp.Or(cfg.UploadMemory,
-			gather.UploadMemory))},
-		votes:  votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
-		claims: claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
+		votes:    votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
+		claims:   claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
 		decided: decided{paused: h.Decided.Pause, planned: h.Decided.Planned,
 			accepted: runlog.Decisions{Accepted: h.Decided.Accepted}},
 	}
@@ -209,7 +207,11 @@ func New(cfg Config, h *History) (*Core, error) {
 	parts.First = func() []byte { return c.First }
 	parts.Records = func(each func(record []byte)) error { return cfg.Records(c.N, each) }
 	c.chain = aggregate.New(&c.Plan, parts)
-	c.vectors.due, c.announcer.compact = c.transport.vectors(), compact.For(&c.Plan)
+	if c.Plan.Transport == plan.DenseVectors {
+		memory := cmp.Or(cfg.UploadMemory, uploads.Memory)
+		c.vectors = &vectors{uploads.New(memory), true}
+	}
+	c.announcer.compact = compact.For(&c.Plan)
 	c.watch.Midway = c.Rounds > 0
 	err := c.chain.Recall()
 	if err != nil {

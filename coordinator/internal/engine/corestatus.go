@@ -22,7 +22,6 @@ func (c *Core) Status() report.Status {
 		Loss:       c.watch.last,
 		Evaluation: c.evaluation.last,
 		Counters:   c.counters,
-		Uploads:    uint32(c.vectors.uploads.Count()),
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
 		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
@@ -32,7 +31,10 @@ func (c *Core) Status() report.Status {
 	if c.Plan.DPClip > 0 {
 		s.Privacy, s.Planned = dp.Spent(&c.Plan, c.N), dp.Planned(&c.Plan)
 	}
-	s.Counters.Evicted, s.Counters.Cut = c.vectors.uploads.Evicted, c.chain.Cuts()
+	s.Counters.Cut = c.chain.Cuts()
+	if c.vectors != nil {
+		s.Uploads, s.Counters.Evicted = uint32(c.vectors.Count()), c.vectors.Evicted
+	}
 	if c.cohort.Roster.Open {
 		s.Members = uint32(min(c.cohort.Rate.Population, 1<<32-1))
 	}

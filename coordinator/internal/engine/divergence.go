@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -12,7 +12,7 @@ import (
 
 // A watch follows the loss.
 type watch struct {
-	gather.LossWatch
+	loss.Watch
 	why  string  // the run pauses, or has paused, because it diverged; "": it has not
 	last float32 // loss of the last round
 }

@@ -43,13 +43,15 @@ func (c *Core) enlist(all bool) {
 	}{
 		{p.Bound > 0, &c.chain},
 		{p.Late > 0, &c.late},
-		{c.transport.vectors(), &c.vectors},
 		{p.EvalEvery > 0 || c.evaluation.N > 0, &c.evaluation},
 		{p.DigestEvery > 0, &c.votes},
 	} {
 		if all || some.asked {
 			c.followers = append(c.followers, some.one)
 		}
+	}
+	if c.vectors != nil {
+		c.followers = append(c.followers, c.vectors)
 	}
 	if c.policy.Law != nil {
 		c.followers = append(c.followers, c.policy.Law)

@@ -48,7 +48,7 @@ func (c *Core) goesOn() bool {
 // patience is how long an attempt with a quorum at least waits for a reliable member. Vectors and
 // the steps of secure aggregation have until the deadline: they take longer than an answer.
 func (c *Core) patience() uint64 {
-	if c.transport.vectors() || c.stepping() {
+	if c.vectors != nil || c.stepping() {
 		return forever
 	}
 	return max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)

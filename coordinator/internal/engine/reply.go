@@ -156,8 +156,11 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds the memory that an open roster can take.
 func (c *Core) hasRoom() bool {
-	more := c.vectors.uploads.Faulty()
-	if c.cohort.Beyond(len(c.cohort.Answers.IDs) + more) {
+	answers := len(c.cohort.Answers.IDs)
+	if c.vectors != nil {
+		answers += c.vectors.Faulty()
+	}
+	if c.cohort.Beyond(answers) {
 		c.counters.Overflow++
 		return false
 	}
@@ -182,7 +185,7 @@ func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 
 func (c *Core) desk() *contribution.Checker {
 	return &contribution.Checker{Plan: &c.Plan, Counters: &c.counters,
-		None: c.transport.vectors() || c.policy.Steps != nil}
+		None: c.vectors != nil || c.policy.Steps != nil}
 }
 
 // answered closes the attempt if it has nothing more to wait for. waited says that the attempt

@@ -63,7 +63,9 @@ func (c *Core) openAttempt(number uint32) {
 	r.tries++
 	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.closes, r.grace = r.deadline, 0
-	c.vectors.uploads.By = r.deadline
+	if c.vectors != nil {
+		c.vectors.By = r.deadline
+	}
 	if c.policy.Steps != nil {
 		c.openSteps()
 	}

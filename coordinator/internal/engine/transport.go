@@ -11,8 +11,6 @@ import (
 // holds, and what the record holds of all contributions. No change of a plan changes it, so New
 // chooses it once. No other code in this package reads the plan's transport.
 type transport interface {
-	// vectors says whether a contribution is a vector, sent in pieces, and a record names one.
-	vectors() bool
 	// size returns how many numbers a contribution to the open round has.
 	size(c *Core) int
 	// unsummed says whether a record has a term for each contributor.
@@ -30,7 +28,7 @@ func transportOf(p *plan.Plan) transport {
 }
 
 // SendsVectors says whether contributions are vectors.
-func (c *Core) SendsVectors() bool { return c.transport.vectors() }
+func (c *Core) SendsVectors() bool { return c.vectors != nil }
 
 // scalarSize returns K*P, or P in a first phase.
 func scalarSize(c *Core) int { return c.steps() * int(c.round.perturbations) }
@@ -48,21 +46,18 @@ func (c *Core) steps() int {
 // records for their control variates.
 type meanTransport struct{}
 
-func (meanTransport) vectors() bool    { return false }
 func (meanTransport) size(c *Core) int { return scalarSize(c) }
 func (meanTransport) unsummed() bool   { return false }
 
 // relayTransport: a record has a term for each contributor, ascending by slot.
 type relayTransport struct{}
 
-func (relayTransport) vectors() bool    { return false }
 func (relayTransport) size(c *Core) int { return scalarSize(c) }
 func (relayTransport) unsummed() bool   { return true }
 
 // denseTransport: a record has the digest of the mean of the contributors' vectors, and no terms.
 type denseTransport struct{}
 
-func (denseTransport) vectors() bool    { return true }
 func (denseTransport) size(c *Core) int { return int(c.Plan.Object(c.round.phase)) }
 func (denseTransport) unsummed() bool   { return false }
 

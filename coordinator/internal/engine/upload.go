@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
+	"github.com/zofl/zofl/coordinator/internal/uploads"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -10,8 +11,8 @@ import (
 
 // Vectors are the vectors that are arriving, and the vectors that the log keeps.
 type vectors struct {
-	uploads gather.Uploads
-	due     bool // one was stored, and those too old are not yet deleted
+	uploads.Uploads
+	due bool // one was stored, and those too old are not yet deleted
 }
 
 // Moved follows the log of a run whose records name vectors.
@@ -30,7 +31,7 @@ func (c *Core) upload(in Input) {
 	switch {
 	case !ok || c.witness(in.ID):
 		c.counters.Unknown++
-	case !c.transport.vectors():
+	case c.vectors == nil:
 		c.counters.Malformed++
 	default:
 		c.heard(m)
@@ -65,7 +66,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return refused, nothing
 	}
-	data, answer := c.vectors.uploads.Add(m.ID, u, c.now)
+	data, answer := c.vectors.Add(m.ID, u, c.now)
 	switch {
 	case answer.State == wire.UploadBusy:
 		c.counters.Busy++
@@ -100,7 +101,7 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.round.survey != survey.None:
 		return &c.counters.WrongSurvey
-	case c.vectors.uploads.Spent(m.ID):
+	case c.vectors.Spent(m.ID):
 		return &c.counters.Duplicate
 	case u.Size != 4*uint64(c.round.scalars):
 		return &c.counters.WrongCount
@@ -113,7 +114,7 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 // blame answers a vector that was rejected. A damaged one may be sent once more; one that the
 // device meant to send would be the same again.
 func (c *Core) blame(m gather.Member, fault *uint64) wire.UploadReply {
-	if c.vectors.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
+	if c.vectors.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}
 	}
 	return refused

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/uploads"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -67,9 +67,9 @@ func sendInPieces(t testing.TB, c *Core, log *runlog.Memory, list []*sender, rng
 		}
 		storeAll(t, c, log, out)
 	}
-	if c.N != n+1 || c.vectors.uploads.Count() != 0 || c.vectors.uploads.Promised != 0 {
+	if c.N != n+1 || c.vectors.Count() != 0 || c.vectors.Promised != 0 {
 		t.Fatalf("after record %d, with %d vectors under way, want a round", c.N,
-			c.vectors.uploads.Count())
+			c.vectors.Count())
 	}
 }
 
@@ -150,9 +150,9 @@ func TestAnotherVectorTakesThePlace(t *testing.T) {
 		d.piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 		change(d)
 		d.piece(t, c, 1, 8, 8, wire.UploadMore, 0)
-		if c.vectors.uploads.Count() != 1 || c.vectors.uploads.Promised != 16+gather.UploadRoom {
-			t.Fatalf("change %d: %d vectors, %d bytes", i, c.vectors.uploads.Count(),
-				c.vectors.uploads.Promised)
+		if c.vectors.Count() != 1 || c.vectors.Promised != 16+uploads.Room {
+			t.Fatalf("change %d: %d vectors, %d bytes", i, c.vectors.Count(),
+				c.vectors.Promised)
 		}
 	}
 	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
@@ -212,7 +212,7 @@ func TestUploadsAreRefused(t *testing.T) {
 				t.Errorf("%s: counters %+v", test.name, c.counters)
 			}
 		}
-		if c.chain.Taken != 0 || c.vectors.uploads.Count() != 0 {
+		if c.chain.Taken != 0 || c.vectors.Count() != 0 {
 			t.Errorf("%s: it counts, or has a place", test.name)
 		}
 	}
@@ -285,7 +285,7 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 			}
 		}
 		spoil(wire.UploadMore)
-		if c.counters.WrongDigest != 1 || c.vectors.uploads.Count() > 0 {
+		if c.counters.WrongDigest != 1 || c.vectors.Count() > 0 {
 			t.Errorf("counters %+v", c.counters)
 		}
 		spoil(wire.UploadRefused)

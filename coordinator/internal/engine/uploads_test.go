@@ -9,12 +9,12 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/uploads"
 	"github.com/zofl/zofl/wire"
 )
 
 // mustHold checks the invariants of the vectors that have arrived in part.
-func mustHold(t testing.TB, s *gather.Uploads) {
+func mustHold(t testing.TB, s *uploads.Uploads) {
 	t.Helper()
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 	plan := densePlan(t, devices)
 	plan.Dim = elements
 	c, log := newDenseCore(t, plan)
-	c.vectors.uploads.Most = places * (4*elements + gather.UploadRoom)
+	c.vectors.Most = places * (4*elements + uploads.Room)
 	list := senders(rand.New(rand.NewPCG(1, 2)), devices, elements)
 	at := make([]int, devices)
 	waits := map[uint64]bool{}
@@ -37,7 +37,7 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 				continue
 			}
 			r, out := sendFrame(t, c, 1, d.id, d.frame(c, at[i], 1000))
-			mustHold(t, &c.vectors.uploads)
+			mustHold(t, &c.vectors.Uploads)
 			switch r.State {
 			case wire.UploadMore:
 				at[i] = int(r.Offset)
@@ -56,23 +56,23 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 		chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of all vectors")
 	}
-	if c.counters.Busy == 0 || len(waits) < 4 || c.vectors.uploads.Evicted > 0 {
+	if c.counters.Busy == 0 || len(waits) < 4 || c.vectors.Evicted > 0 {
 		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike",
-			c.counters, c.vectors.uploads.Evicted, waits)
+			c.counters, c.vectors.Evicted, waits)
 	}
 }
 
 // There is always memory for one vector, however large.
 func TestOneUploadAlways(t *testing.T) {
 	c, log := newDenseCore(t, densePlan(t, 2))
-	c.vectors.uploads.Most = 1
+	c.vectors.Most = 1
 	list := senders(rand.New(rand.NewPCG(3, 4)), 2, 4)
 	list[0].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 	list[1].piece(t, c, 1, 0, 8, wire.UploadBusy, 0)
 	list[0].piece(t, c, 1, 8, 8, wire.UploadTaken, 0)
 	list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 	storeAll(t, c, log, list[1].whole(t, c, 1)) // in one piece it needs no memory
-	mustHold(t, &c.vectors.uploads)
+	mustHold(t, &c.vectors.Uploads)
 }
 
 // A vector without a new piece for 10 s loses its memory to another, and not earlier.
@@ -80,7 +80,7 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	plan := densePlan(t, 3)
 	plan.Dim, plan.Deadline = 1000, 1_000_000
 	c, _ := newDenseCore(t, plan)
-	c.vectors.uploads.Most = 2 * (4000 + gather.UploadRoom)
+	c.vectors.Most = 2 * (4000 + uploads.Room)
 	list := senders(rand.New(rand.NewPCG(5, 6)), 3, 1000)
 	list[0].piece(t, c, 0, 0, 1500, wire.UploadMore, 1500)
 	list[1].piece(t, c, 5_000, 0, 1500, wire.UploadMore, 1500)
@@ -93,9 +93,9 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	list[0].piece(t, c, 19_999, 0, 1500, wire.UploadBusy, 0)
 	list[0].piece(t, c, 20_000, 0, 1500, wire.UploadMore, 1500)
 	list[2].piece(t, c, 20_001, 1500, 1500, wire.UploadBusy, 0)
-	mustHold(t, &c.vectors.uploads)
-	if c.vectors.uploads.Evicted != 2 || c.Status().Counters.Evicted != 2 || c.counters.Busy != 4 {
-		t.Errorf("%d evicted, counters %+v", c.vectors.uploads.Evicted, c.counters)
+	mustHold(t, &c.vectors.Uploads)
+	if c.vectors.Evicted != 2 || c.Status().Counters.Evicted != 2 || c.counters.Busy != 4 {
+		t.Errorf("%d evicted, counters %+v", c.vectors.Evicted, c.counters)
 	}
 }
 
@@ -116,11 +116,11 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 		list[0].whole(t, c, 1)
 		list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 		old := list[1].frame(c, 8, 8)
-		c.vectors.uploads.Blame("d0", true)
+		c.vectors.Blame("d0", true)
 		out := slices.Clone(end(c))
-		if c.phase() != appending || c.vectors.uploads.Count() > 0 || c.vectors.uploads.Promised > 0 ||
-			c.vectors.uploads.Faulty() > 0 {
-			t.Errorf("%s: phase %d, %+v", name, c.phase(), c.vectors.uploads)
+		if c.phase() != appending || c.vectors.Count() > 0 || c.vectors.Promised > 0 ||
+			c.vectors.Faulty() > 0 {
+			t.Errorf("%s: phase %d, %+v", name, c.phase(), c.vectors.Uploads)
 		}
 		for range 2 {
 			if r, more := sendFrame(t, c, c.now, "d1", old); r.State != wire.UploadRefused ||
@@ -163,7 +163,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 	plan := densePlan(t, devices)
 	plan.Dim = elements
 	c, log := newDenseCore(t, plan)
-	c.vectors.uploads.Most = most
+	c.vectors.Most = most
 	d := senders(rand.New(rand.NewPCG(9, 9)), 1, elements)[0] // all send the same vector
 	digest := wire.HashObject(d.vector)
 	d.digest = &digest
@@ -184,7 +184,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 		}
 		if pass%16 == 1 {
 			peak = max(peak, heap())
-			mustHold(t, &c.vectors.uploads)
+			mustHold(t, &c.vectors.Uploads)
 		}
 	}
 	if grown := int64(peak) - int64(before); grown > 2*most {
@@ -216,7 +216,7 @@ func FuzzUpload(f *testing.F) {
 	f.Add([]byte{0xdd, 0xff, 0xff, 0xff, 0xff, 1, 1}, uint8(9), uint16(0))
 	f.Fuzz(func(t *testing.T, frame []byte, who uint8, more uint16) {
 		c, _ := newDenseCore(t, plan)
-		c.vectors.uploads.Most = 600
+		c.vectors.Most = 600
 		id := ids(4)[who%4]
 		for now := range 3 {
 			good := &sender{id: "d1", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
@@ -234,7 +234,7 @@ func FuzzUpload(f *testing.F) {
 					t.Fatalf("answer %d is %+v, %v", answers, r, err)
 				}
 			}
-			mustHold(t, &c.vectors.uploads)
+			mustHold(t, &c.vectors.Uploads)
 		}
 		if c.chain.Taken > 2 || c.chain.Taken != c.cohort.Answers.Contributions {
 			t.Fatalf("%d vectors count, of %d devices", c.chain.Taken, c.cohort.Answers.Contributions)

@@ -153,13 +153,13 @@ plant record-before-vector coordinator/perform.go \
 ' \
 	'	return nil
 '
-plant piece-taken-twice coordinator/internal/gather/uploads.go \
+plant piece-taken-twice coordinator/internal/uploads/uploads.go \
 	'if u.Offset == uint64(len(v.data)) {' \
 	'if u.Offset <= uint64(len(v.data)) && len(u.Data) <= v.size-len(v.data) {'
-plant resume-at-wrong-offset coordinator/internal/gather/uploads.go \
+plant resume-at-wrong-offset coordinator/internal/uploads/uploads.go \
 	'size: int(u.Size), began: now, heard: now}' \
 	'size: int(u.Size), began: now, heard: now, data: make([]byte, u.Offset)}'
-plant another-vectors-pieces coordinator/internal/gather/uploads.go \
+plant another-vectors-pieces coordinator/internal/uploads/uploads.go \
 	'if e != nil && !e.Value.(*upload).is(u) {' \
 	'if e != nil && e.Value.(*upload).size != int(u.Size) {'
 plant vector-counted-twice coordinator/internal/engine/upload.go \

@@ -1,4 +1,4 @@
-package gather
+package uploads
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func piece(owner byte, offset, length int) *wire.Upload {
 // Who cannot finish by the deadline loses his place to who asks for it, and does not get it back
 // while others wait. Who is on his way keeps it.
 func TestSlowUploadLosesItsPlace(t *testing.T) {
-	s := NewUploads(150_000)
+	s := New(150_000)
 	s.By = 8000
 	expect := func(id byte, offset, length int, now uint64, want wire.UploadState) {
 		t.Helper()

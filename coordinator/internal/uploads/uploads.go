@@ -1,4 +1,6 @@
-package gather
+// Package uploads holds vectors that arrive in pieces until they are whole, within the memory that
+// the coordinator gives them. It has no clock.
+package uploads
 
 import (
 	"container/list"
@@ -8,10 +10,10 @@ import (
 )
 
 const (
-	// UploadMemory is the default of Config.UploadMemory.
-	UploadMemory = 64 << 20
-	// UploadRoom is the memory of an unfinished vector beyond its bytes.
-	UploadRoom = 256
+	// Memory is the default of Config.UploadMemory.
+	Memory = 64 << 20
+	// Room is the memory of an unfinished vector beyond its bytes.
+	Room = 256
 	// uploadIdle is how long a vector keeps its place without a new piece, in milliseconds.
 	uploadIdle = 10_000
 	// lostFor is how long a vector that has lost its place lets other vectors go first, in
@@ -63,7 +65,7 @@ type upload struct {
 	heard  uint64
 }
 
-func NewUploads(most int) Uploads {
+func New(most int) Uploads {
 	return Uploads{Most: most, under: map[string]*list.Element{}, order: list.New(),
 		faults: map[string]int{}, lost: map[string]int{}}
 }
@@ -166,7 +168,7 @@ func (v *upload) tooSlow(now, by uint64) bool {
 	return needs > float64(by-now)
 }
 
-func (v *upload) room() int { return v.size + UploadRoom }
+func (v *upload) room() int { return v.size + Room }
 
 // busy asks the device to try again later, each after another delay.
 func (s *Uploads) busy() wire.UploadReply {

@@ -1,4 +1,4 @@
-package gather
+package loss
 
 import (
 	"math"
@@ -40,7 +40,7 @@ func TestLossWatch(t *testing.T) {
 			58},
 		{"negative losses", 0.5, slices.Concat(repeat(-4, 5), repeat(2, 9)), 9},
 	} {
-		var w LossWatch
+		var w Watch
 		got := 0
 		for i, loss := range test.losses {
 			if w.Observe(test.diverge, uint64(i+1), []float32{loss}) && got == 0 {
@@ -65,7 +65,7 @@ func TestLossWatchOfSoftmax(t *testing.T) {
 		{[]float32{2.3026, 2.95, 3.16, 5.07, 6.38, 6.12, 6.09, 4.96, 4.95, 5, 5, 5, 5, 5}, 12},
 		{[]float32{2.3026, 2.28, 2.25, 2.27, 2.2, 2.1, 2.2, 2.1, 2, 1.9, 2}, 0},
 	} {
-		var w LossWatch
+		var w Watch
 		round := 0
 		for i, loss := range test.losses {
 			noise := 0.05 * float32(min(i, 1)) // all begin at ln 10
@@ -87,7 +87,7 @@ func TestLossWatchOfNoise(t *testing.T) {
 		ended := 0
 		for seed := range uint64(200) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			var w LossWatch
+			var w Watch
 			for range 1000 {
 				reports := make([]float32, devices)
 				for i := range reports {
@@ -116,7 +116,7 @@ func TestLossWatchOfLiars(t *testing.T) {
 	for _, devices := range []int{3, 4, 20} {
 		for name, course := range courses {
 			for _, lie := range []float32{0, 2.3, 1e30, -1e30, math.MaxFloat32, -math.MaxFloat32} {
-				var w LossWatch
+				var w Watch
 				round := 0
 				for i, loss := range course {
 					reports := []float32{lie}
@@ -160,7 +160,7 @@ func TestLossWatchMidway(t *testing.T) {
 		{"growth", grow(1.5), 40},
 		{"growth after a while", slices.Concat(repeat(0.001, 30), grow(2)), 55},
 	} {
-		w, got := LossWatch{Midway: true}, 0
+		w, got := Watch{Midway: true}, 0
 		for i, loss := range test.losses {
 			if w.Observe(1, uint64(i+1), []float32{loss}) {
 				got = i + 1
@@ -171,7 +171,7 @@ func TestLossWatchMidway(t *testing.T) {
 			t.Errorf("%s: diverged in round %d, want within %d", test.name, got, test.within)
 		}
 	}
-	votes, n := LossWatch{Midway: true}, 0
+	votes, n := Watch{Midway: true}, 0
 	for loss := float32(1); !votes.Observe(1, 1, []float32{loss, loss, loss, loss}) && n < 9; n++ {
 		loss *= 6
 	}
@@ -190,7 +190,7 @@ func (w whole) Lacks(n uint64) uint64 {
 	return 0
 }
 
-func (w *LossWatch) story() string {
+func (w *Watch) story() string {
 	return w.Diverged(&plan.Plan{
 		LocalFields: plan.LocalFields{StepSize: 1},
 	}, whole(0))
@@ -198,7 +198,7 @@ func (w *LossWatch) story() string {
 
 // TestWayBack: the state that was best, or the first after it whose vector the log has.
 func TestWayBack(t *testing.T) {
-	var w LossWatch
+	var w Watch
 	for i, loss := range []float32{9, 8, 7, 6, 5, 4, 3, 2.5, 1, 2, 3, 500, 500, 500} {
 		w.Observe(1, uint64(2*i+1), []float32{loss})
 	}
@@ -233,7 +233,7 @@ func TestWayBack(t *testing.T) {
 // TestNoWayBackFromRest: before devices have found a step the model has not moved, so there is
 // nothing to take back, and no step to shorten.
 func TestNoWayBackFromRest(t *testing.T) {
-	var w LossWatch
+	var w Watch
 	w.Observe(1, 3, []float32{2.3})
 	w.failures, w.infinite = hopeless, 3
 	plan := &plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1}}
@@ -249,13 +249,13 @@ func TestNoWayBackFromRest(t *testing.T) {
 
 // After a person resumed the run or rolled it back, the rounds that showed it do not count again.
 func TestLossWatchAgain(t *testing.T) {
-	observe := func(w *LossWatch, from uint64, losses ...float32) (diverged bool) {
+	observe := func(w *Watch, from uint64, losses ...float32) (diverged bool) {
 		for i, loss := range losses {
 			diverged = w.Observe(1, from+uint64(i), []float32{loss, loss, loss})
 		}
 		return diverged
 	}
-	start := func() (w LossWatch) {
+	start := func() (w Watch) {
 		if !observe(&w, 1, 2.3, 68, 217) || w.best.n != 1 {
 			t.Fatalf("a blow-up: best %d, %s", w.best.n, w.story())
 		}

@@ -1,4 +1,4 @@
-package gather
+package loss
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ const (
 	plateaus = 3
 )
 
-// A LossWatch says when training diverges. Among three or more devices, a single one can neither
+// A Watch says when training diverges. Among three or more devices, a single one can neither
 // cause nor prevent that, whatever it reports. Each coordinator starts a new watch, because records
 // hold no losses.
 //
@@ -50,12 +50,12 @@ const (
 //   - If base does not stay, it becomes the level. spread becomes twice the range of the 5
 //     losses, doubled because they do not show all of the noise.
 //
-// A watch that begins [LossWatch.Midway] does not see the loss of the initial point. By then the
+// A watch that begins [Watch.Midway] does not see the loss of the initial point. By then the
 // losses may be a thousandth of that, and those of two devices a thousand times apart. So if one of
 // its first 5 rounds has fewer than three reports, base never stays as it is in round 5, and no
 // earlier round counts. A drift only moves base and spread to the present losses, up to 3 times,
 // because other devices contribute. The fourth counts.
-type LossWatch struct {
+type Watch struct {
 	Midway bool // the run has rounds that this watch did not see
 
 	rounds          int
@@ -84,7 +84,7 @@ type lossAt struct {
 
 // Observe takes the reports of a round that measured the state after record n, if there are any,
 // and sorts them. It says whether the run has diverged; with diverge = 0 it never has.
-func (w *LossWatch) Observe(diverge float64, n uint64, reports []float32) (diverged bool) {
+func (w *Watch) Observe(diverge float64, n uint64, reports []float32) (diverged bool) {
 	if len(reports) == 0 {
 		return false
 	}
@@ -128,7 +128,7 @@ func distance(loss float64, reports []float32) float64 {
 
 // begin takes the loss of the first round. A restarted watch keeps what it knows, unless the run
 // continues from a higher loss.
-func (w *LossWatch) begin(n uint64, loss float64) {
+func (w *Watch) begin(n uint64, loss float64) {
 	if w.firstVoted = w.voted > 0; w.firstVoted {
 		w.noise = 10 * w.distances[0]
 	}
@@ -142,7 +142,7 @@ func (w *LossWatch) begin(n uint64, loss float64) {
 }
 
 // follow moves the smoothed loss to the level of the last losses.
-func (w *LossWatch) follow() {
+func (w *Watch) follow() {
 	sorted := w.last
 	slices.SortFunc(sorted[:], func(a, b lossAt) int { return cmp.Compare(a.loss, b.loss) })
 	level := sorted[window/2]
@@ -157,7 +157,7 @@ func (w *LossWatch) follow() {
 }
 
 // settle sets base, noise and spread in round 5.
-func (w *LossWatch) settle(level float64) {
+func (w *Watch) settle(level float64) {
 	rise, stays := level-w.base, false
 	w.unsure = w.Midway && w.voted < window
 	if w.unsure {
@@ -181,14 +181,14 @@ func (w *LossWatch) settle(level float64) {
 }
 
 // rebase moves base to a level, and spread to the deviation of the last losses.
-func (w *LossWatch) rebase(level float64) {
+func (w *Watch) rebase(level float64) {
 	w.base, w.spread = level, 2*span(w.last[:])
 	w.smoothed, w.bottom = level, level
 }
 
 // rose says whether the first 5 losses rose for another reason than noise: each time, or once by
 // more than they vary since.
-func (w *LossWatch) rose() bool {
+func (w *Watch) rose() bool {
 	rises, least := 0, w.last[1].loss
 	for i, l := range w.last[1:] {
 		if l.loss > w.last[i].loss {
@@ -210,7 +210,7 @@ func span(losses []lossAt) float64 {
 
 // blewUp says whether the last two losses are far above base. If there is no scale, because the run
 // began at 0, no distance can be called too far.
-func (w *LossWatch) blewUp(diverge float64) bool {
+func (w *Watch) blewUp(diverge float64) bool {
 	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
 	voted := w.firstVoted && w.voted >= 2
 	if !voted {
@@ -230,7 +230,7 @@ func (w *LossWatch) blewUp(diverge float64) bool {
 }
 
 // drifted says whether the smoothed loss is above base by more than the run allows.
-func (w *LossWatch) drifted(diverge float64) bool {
+func (w *Watch) drifted(diverge float64) bool {
 	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread)
 	if w.rounds < window || w.smoothed <= w.base+float64(diverge*scale) {
 		return false
@@ -244,11 +244,11 @@ func (w *LossWatch) drifted(diverge float64) bool {
 }
 
 // at returns the loss of back rounds before the next.
-func (w *LossWatch) at(back int) float64 { return w.last[(w.rounds+window-back)%window].loss }
+func (w *Watch) at(back int) float64 { return w.last[(w.rounds+window-back)%window].loss }
 
 // Again begins the watch anew, after a person accepted the state that the run goes on from.
-func (w *LossWatch) Again() {
-	*w = LossWatch{Midway: w.Midway, again: w.again || w.rounds > 0, first: w.first, base: w.base,
+func (w *Watch) Again() {
+	*w = Watch{Midway: w.Midway, again: w.again || w.rounds > 0, first: w.first, base: w.base,
 		best: w.best, latest: w.latest}
 }
 

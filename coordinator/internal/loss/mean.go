@@ -1,4 +1,6 @@
-package gather
+// Package loss says what the losses that devices report mean: the loss of a round, and whether
+// training diverges. It has no clock.
+package loss
 
 import (
 	"math"
@@ -7,9 +9,9 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// A MeanLoss is the mean of the losses that devices report of a round. Curves and comparisons of
+// A Mean is that of the losses that devices report of a round. Curves and comparisons of
 // settings use it.
-type MeanLoss struct {
+type Mean struct {
 	reports []lossReport
 }
 
@@ -23,9 +25,9 @@ type lossReport struct {
 	weight uint32
 }
 
-func (m *MeanLoss) Reset() { m.reports = m.reports[:0] }
+func (m *Mean) Reset() { m.reports = m.reports[:0] }
 
-func (m *MeanLoss) Add(loss float32, weight uint32) {
+func (m *Mean) Add(loss float32, weight uint32) {
 	m.reports = append(m.reports, lossReport{loss, weight})
 }
 
@@ -33,7 +35,7 @@ func (m *MeanLoss) Add(loss float32, weight uint32) {
 // If it is bounded and there are three or more reports, a loss farther from the median than
 // farthest median distances counts as one at that distance. So the report of one device matters
 // little.
-func (m *MeanLoss) Over(weight uint64, bounded bool) float32 {
+func (m *Mean) Over(weight uint64, bounded bool) float32 {
 	low, high := m.usual(bounded)
 	var sum mathx.ExactSum
 	for _, r := range m.reports {
@@ -43,7 +45,7 @@ func (m *MeanLoss) Over(weight uint64, bounded bool) float32 {
 }
 
 // usual returns the two bounds between which losses count unchanged.
-func (m *MeanLoss) usual(bounded bool) (low, high float32) {
+func (m *Mean) usual(bounded bool) (low, high float32) {
 	if !bounded || len(m.reports) < many {
 		return -math.MaxFloat32, math.MaxFloat32
 	}

@@ -1,4 +1,4 @@
-package gather
+package loss
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestOneLossDoesNotMatter(t *testing.T) {
 		{"the least", -math.MaxFloat32, true, 0.7},
 		{"the largest, without a bound", math.MaxFloat32, false, math.MaxFloat32 / 10},
 	} {
-		var m MeanLoss
+		var m Mean
 		for i := range 9 {
 			m.Add(1.5+0.25*float32(i%3-1), 1)
 		}
@@ -28,7 +28,7 @@ func TestOneLossDoesNotMatter(t *testing.T) {
 			t.Errorf("%s: a mean of %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	var two MeanLoss
+	var two Mean
 	two.Add(1, 1)
 	two.Add(math.MaxFloat32, 3)
 	if got := two.Over(4, true); got != 0.75*math.MaxFloat32 {

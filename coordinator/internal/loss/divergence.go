@@ -1,4 +1,4 @@
-package gather
+package loss
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ const hopeless = 2
 // they cannot do better. One device of three or more can neither cause nor prevent that, even if
 // its contribution is a quorum. declines counts the declines of the attempt by reason. Before the
 // first round of the watch, Exploded returns false.
-func (w *LossWatch) Exploded(declines []uint32, expected uint32) bool {
+func (w *Watch) Exploded(declines []uint32, expected uint32) bool {
 	infinite, large := declines[wire.DeclineLoss], declines[wire.DeclineTooLarge]
 	if 2*uint64(infinite+large) <= uint64(expected) {
 		return false
@@ -34,7 +34,7 @@ type Log interface {
 }
 
 // Diverged describes the course of the loss, and names the commands that undo it.
-func (w *LossWatch) Diverged(p *plan.Plan, log Log) string {
+func (w *Watch) Diverged(p *plan.Plan, log Log) string {
 	text := "diverged: "
 	if w.failures >= hopeless {
 		text += fmt.Sprintf("in %d attempts most devices had no finite loss (%d) or a scalar "+
@@ -63,7 +63,7 @@ func (w *LossWatch) Diverged(p *plan.Plan, log Log) string {
 // wayBack returns the record after which the loss was lowest. That is the state with the lowest
 // level, or the state of the first round. If the log lacks its vector, it is the first after it
 // that it has.
-func (w *LossWatch) wayBack(log Log) uint64 {
+func (w *Watch) wayBack(log Log) uint64 {
 	for n := w.best.n; n <= w.latest; n++ {
 		if log.Lacks(n) == 0 {
 			return n
