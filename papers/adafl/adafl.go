@@ -1,7 +1,6 @@
 package adafl
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -33,10 +32,7 @@ func Experiment() lab.Experiment {
 		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
 		Long:  "some 3 hours for each of three seeds",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, sizeOf(e))
-			return x.report, x.all()
-		},
+		Do:    func(t *lab.Trial) error { return newTrial(t, sizeOf(t.Env)).all() },
 	}
 }
 
@@ -111,21 +107,17 @@ func (c *curve) text(metric string, round uint64) string {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
-	size   size
-	report *lab.Report
-	sets   []*set
-	steps  []*curve // by size.steps
-	asked  []*curve // by size.asked
+	*lab.Trial
+	size  size
+	sets  []*set
+	steps []*curve // by size.steps
+	asked []*curve // by size.asked
 }
 
-func newTrial(ctx context.Context, e *lab.Env, size size) *trial {
-	return &trial{ctx: ctx, env: e, size: size, report: &lab.Report{
-		ID: id,
-		Figure: chart.Chart{Title: "ZO-AdaFL, universal attack on class 4", X: "round",
-			Y: "attack loss"},
-	}}
+func newTrial(t *lab.Trial, size size) *trial {
+	t.Report.Figure = chart.Chart{Title: "ZO-AdaFL, universal attack on class 4", X: "round",
+		Y: "attack loss"}
+	return &trial{Trial: t, size: size}
 }
 
 func (x *trial) all() error {
@@ -187,7 +179,7 @@ func (x *trial) sweep(s *set) error {
 }
 
 // add adds the curves of runs to the report.
-func (x *trial) add(results lab.Results) { x.report.AddCurves(loss, results) }
+func (x *trial) add(results lab.Results) { x.Report.AddCurves(loss, results) }
 
 // Metrics of a perturbation after a round. The first three are over the images that the clients
 // share, the last over the images of the test set.

@@ -24,7 +24,8 @@ func tinyAttack(t *testing.T, dir string) *trial {
 		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2},
 		zones: []float64{5e-3}, seeds: 1,
 	}
-	return newTrial(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
+	return newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, id),
+		size)
 }
 
 func TestAttack(t *testing.T) {
@@ -36,10 +37,10 @@ func TestAttack(t *testing.T) {
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(x.report.Claims); n != 10 {
+	if n := len(x.Report.Claims); n != 10 {
 		t.Errorf("%d claims, want 10", n)
 	}
-	for _, c := range x.report.Claims {
+	for _, c := range x.Report.Claims {
 		t.Logf("%v: %s: %s", c.Holds, c.Claim, c.Figures)
 		if strings.Contains(c.Figures, "nothing") || strings.Contains(c.Figures, "NaN") {
 			t.Errorf("%s: no figures: %s", c.Claim, c.Figures)
@@ -63,7 +64,7 @@ func TestAttack(t *testing.T) {
 	}
 	// A saved run is not repeated.
 	again := tinyAttack(t, dir)
-	again.ctx = canceled(t)
+	again.Ctx = canceled(t)
 	s2, err := again.load("mnist")
 	if err != nil {
 		t.Fatal(err)
@@ -166,9 +167,9 @@ func TestAttackShares(t *testing.T) {
 
 func TestAttackStops(t *testing.T) {
 	x := tinyAttack(t, t.TempDir())
-	x.ctx = canceled(t)
-	if err := x.all(); !errors.Is(err, context.Canceled) || len(x.report.Claims) > 0 {
-		t.Errorf("got %v and %d claims", err, len(x.report.Claims))
+	x.Ctx = canceled(t)
+	if err := x.all(); !errors.Is(err, context.Canceled) || len(x.Report.Claims) > 0 {
+		t.Errorf("got %v and %d claims", err, len(x.Report.Claims))
 	}
 }
 
@@ -180,7 +181,7 @@ func TestAttackPlans(t *testing.T) {
 		if size.rounds < size.sweep || size.rounds%size.every != 0 || size.sweep%size.every != 0 {
 			t.Errorf("%+v: the sweep's end is not measured in the comparison", size)
 		}
-		x := newTrial(t.Context(), &lab.Env{}, size)
+		x := newTrial(lab.NewTrial(t.Context(), &lab.Env{}, id), size)
 		b := x.baseline(dzopa, attack.Fleet{Shares: make([][]int, clients)})
 		if want := uint64(size.among) * uint64(size.k) * 2; b.Queries() != want {
 			t.Errorf("DZOPA asks for %d losses a round, want %d", b.Queries(), want)

@@ -17,7 +17,7 @@ var table2 = map[method]struct{ success, distortion float64 }{
 
 func (x *trial) claims() {
 	first := x.sets[0]
-	x.report.Claim(first.accuracy >= .985,
+	x.Report.Claim(first.accuracy >= .985,
 		first.name+": the classifier under attack is at least 98.5 % right",
 		"%.4f on the test set (the paper's 0.994)", first.accuracy)
 	x.moreSteps()
@@ -41,7 +41,7 @@ func (x *trial) moreSteps() {
 		names = append(names, fmt.Sprintf("K=%d", k))
 	}
 	holds, text := x.falling(x.steps, names)
-	x.report.Claim(holds,
+	x.Report.Claim(holds,
 		x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
 }
 
@@ -52,7 +52,7 @@ func (x *trial) moreClients() {
 		names = append(names, fmt.Sprintf("m=%d", m))
 	}
 	holds, text := x.falling(x.asked, names)
-	x.report.Claim(holds, x.sets[0].name+
+	x.Report.Claim(holds, x.sets[0].name+
 		": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
 }
 
@@ -101,7 +101,7 @@ func (s *set) below(round uint64, others ...method) bool {
 // lowest claims the result at the end of figure 3a.
 func (x *trial) lowest(s *set) {
 	last := x.size.rounds
-	x.report.Claim(s.below(last, fedZO, dzopa, zones),
+	x.Report.Claim(s.below(last, fedZO, dzopa, zones),
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO, DZOPA and ZONE-S",
 		"attack loss after %d rounds of %d clients: %s; success: %s; distortion: %s",
 		last, x.size.among, s.text(loss, last), s.text(success, last), s.text(distortion, last))
@@ -111,7 +111,7 @@ func (x *trial) lowest(s *set) {
 func (x *trial) early(s *set) {
 	round := min(100/x.size.every*x.size.every, x.half(x.size.rounds))
 	ada, fedzo := s.curves[ada], s.curves[fedZO]
-	x.report.Claim(s.below(round, fedZO),
+	x.Report.Claim(s.below(round, fedZO),
 		s.name+": in the first 100 rounds ZO-AdaFL's attack loss is below FedZO's",
 		"round %d: %s, %s", round, ada.text(loss, round), fedzo.text(loss, round))
 }
@@ -120,7 +120,7 @@ func (x *trial) early(s *set) {
 func (x *trial) between(s *set) {
 	last := x.size.rounds
 	zones := s.curves[zones].at(loss, last) < s.curves[ada].at(loss, last)
-	x.report.Claim(s.below(last, fedZO, dzopa) && zones,
+	x.Report.Claim(s.below(last, fedZO, dzopa) && zones,
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO and DZOPA, and more than ZONE-S",
 		"attack loss after %d rounds of %d clients: %s", last, x.size.among, s.text(loss, last))
 }
@@ -142,12 +142,12 @@ func (x *trial) table2(s *set) {
 		}
 		return true
 	}
-	x.report.Claim(falls(success, ada, fedZO, zones, dzopa),
+	x.Report.Claim(falls(success, ada, fedZO, zones, dzopa),
 		s.name+": Table 2, success: ZO-AdaFL above FedZO above ZONE-S above DZOPA",
 		"after %d rounds %s, on the test set %s; the paper after 600: %s",
 		last, s.text(success, last), s.text(testSuccess, last),
 		theirs(func(m method) float64 { return table2[m].success }))
-	x.report.Claim(falls(distortion, zones, ada, fedZO, dzopa),
+	x.Report.Claim(falls(distortion, zones, ada, fedZO, dzopa),
 		s.name+": Table 2, distortion: ZONE-S above ZO-AdaFL above FedZO above DZOPA",
 		"after %d rounds %s; the paper after 600: %s",
 		last, s.text(distortion, last),
@@ -162,7 +162,7 @@ func (x *trial) fewer(s *set) {
 		return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round) / clients
 	}
 	dense := 2 * 4 * s.target.Dim()
-	x.report.Claim(bytes(ada) < float64(dense),
+	x.Report.Claim(bytes(ada) < float64(dense),
 		s.name+": ZO-AdaFL takes fewer bytes than vectors up and down would, which no paper has",
 		"%.0f a client and round, announcements included, against %d; FedZO's relay %.0f",
 		bytes(ada), dense, bytes(fedZO))

@@ -26,7 +26,7 @@ type set struct {
 
 // load trains the classifier of a data set, or reads it, and draws the images.
 func (x *trial) load(name string) (*set, error) {
-	images, err := x.env.Images(name)
+	images, err := x.Env.Images(name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (x *trial) load(name string) (*set, error) {
 	list = list[:min(imageCount, len(list))]
 	s.target = attack.NewTarget(net, params, list, class, balance)
 	s.held = attack.NewTarget(test, params, held, class, balance)
-	x.env.Say("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
+	x.Env.Say("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
 		name, net.Dim(), s.accuracy, len(list), len(held))
 	return s, nil
 }
@@ -59,15 +59,15 @@ const workers = 2
 // classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in
 // the directory for temporary files. If there are none it trains them.
 func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error) {
-	dir := x.env.Dir
+	dir := x.Env.Dir
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "zofl-paper")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if x.env.Generated > 0 {
-		name += fmt.Sprint("-generated-", x.env.Generated)
+	if x.Env.Generated > 0 {
+		name += fmt.Sprint("-generated-", x.Env.Generated)
 	}
 	file := filepath.Join(dir, fmt.Sprintf("classifier-%s-%d-epochs-%d",
 		name, x.size.epochs, net.Dim()))
@@ -75,10 +75,10 @@ func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error
 	if !errors.Is(err, fs.ErrNotExist) {
 		return params, err
 	}
-	params, err = train.Train(x.ctx, net, train.Config{
+	params, err = train.Train(x.Ctx, net, train.Config{
 		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: workers,
 		Progress: func(p train.Progress) error {
-			x.env.Say("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
+			x.Env.Say("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
 				name, p.Step, p.Steps, p.Loss, p.Accuracy)
 			return nil
 		},

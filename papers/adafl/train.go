@@ -34,7 +34,7 @@ func (x *trial) fleet(s *set, m method, k uint32, asked int,
 			p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, mu, batch
 		},
 	}
-	results, err := x.env.Train(x.ctx, id, t, x.size.seeds)
+	results, err := x.Env.Train(x.Ctx, id, t, x.size.seeds)
 	x.add(results)
 	return &curve{method: m, results: results}, err
 }
@@ -79,16 +79,16 @@ func (x *trial) simulate(s *set, c *curve, seed uint64) (*run.Result, error) {
 	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed,
 		Metrics: metrics}
 	file := ""
-	if x.env.Dir != "" {
-		file = filepath.Join(x.env.Dir, id,
+	if x.Env.Dir != "" {
+		file = filepath.Join(x.Env.Dir, id,
 			fmt.Sprintf("%s-%d-of-%d.gob", curve.Name, seed, x.size.rounds))
 	}
 	if err := restore(file, curve, b); err != nil {
 		return nil, err
 	}
-	progress := x.env.Progress(&lab.Training{Rounds: x.size.rounds})
+	progress := x.Env.Progress(&lab.Training{Rounds: x.size.rounds})
 	for curve.Last() < x.size.rounds {
-		if err := x.ctx.Err(); err != nil {
+		if err := x.Ctx.Err(); err != nil {
 			return &run.Result{Curve: curve, Params: b.X()}, err
 		}
 		p := run.Point{Round: curve.Last() + 1, TrainLoss: math.NaN()}

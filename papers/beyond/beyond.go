@@ -1,7 +1,6 @@
 package beyond
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
@@ -14,16 +13,12 @@ import (
 
 // Experiment compares combinations that no paper has with DeComFL as its authors run it.
 func Experiment() lab.Experiment {
-	const id = "beyond"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "beyond",
 		Title: "combinations that no paper has against DeComFL, at equal queries and equal bytes",
 		Paper: "none: the baseline is DeComFL at its authors' settings",
 		Long:  "some 2 hours for softmax, 5 for the CNN",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id, leaguesOf(e))
-			return x.report, x.all()
-		},
+		Do:    func(t *lab.Trial) error { return newTrial(t, leaguesOf(t.Env)).all() },
 	}
 }
 
@@ -75,22 +70,17 @@ func (l *league) contest(s *lab.Set) *contest.Rules {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx     context.Context
-	env     *lab.Env
+	*lab.Trial
 	leagues []league
-	report  *lab.Report
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *trial {
-	return &trial{
-		ctx: ctx, env: e, leagues: leagues,
-		report: &lab.Report{ID: id,
-			Figure: chart.Chart{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
-	}
+func newTrial(t *lab.Trial, leagues []league) *trial {
+	t.Report.Figure = chart.Chart{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}
+	return &trial{t, leagues}
 }
 
 func (x *trial) all() error {
-	s, err := x.env.MNIST()
+	s, err := x.Env.MNIST()
 	if err != nil {
 		return err
 	}
@@ -107,8 +97,8 @@ func (x *trial) all() error {
 func (x *trial) train(s *lab.Set, l *league) ([]*contest.Entry, error) {
 	var entries []*contest.Entry
 	for _, c := range l.recipes {
-		e, err := l.contest(s).Tune(x.ctx, x.env, x.report.ID, c, l.seeds)
-		x.report.AddCurves(run.Accuracy, e.Results)
+		e, err := l.contest(s).Tune(x.Ctx, x.Env, x.Report.ID, c, l.seeds)
+		x.Report.AddCurves(run.Accuracy, e.Results)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +112,7 @@ func (x *trial) train(s *lab.Set, l *league) ([]*contest.Entry, error) {
 func (x *trial) claims(l *league, entries []*contest.Entry) {
 	plain := contest.BestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
-		contest.Beats(x.report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.Title), e, plain)
+		contest.Beats(x.Report, fmt.Sprintf("%v: %s beats plain DeComFL", l, e.Title), e, plain)
 	}
 	if len(entries) == l.plain+1 {
 		return // of two
@@ -130,7 +120,7 @@ func (x *trial) claims(l *league, entries []*contest.Entry) {
 	for _, c := range contest.Costs {
 		at := contest.Budget(c.Of, entries...)
 		best, preset := contest.BestBy(entries, c.Of, at), entries[len(entries)-1]
-		x.report.Claim(best == preset,
+		x.Report.Claim(best == preset,
 			fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.Preset, c.Name),
 			"%s; the best is %s; after %d %s of all clients",
 			preset.Text(c.Of, at), best.Text(c.Of, at), at, c.Name)

@@ -80,18 +80,19 @@ func TestLeague(t *testing.T) {
 	l := league{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
 		recipes: []contest.Method{list[0].At(1e-3, 50), find(list, "adam").At(1e-2),
 			list[len(list)-1].At(1e-2)}}
-	x := newTrial(t.Context(), &lab.Env{Generated: 300, Logf: t.Logf}, "beyond", []league{l})
+	x := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 300, Logf: t.Logf}, "beyond"),
+		[]league{l})
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 2*2+2 || len(x.report.Figure.Lines) != 3*2 {
+	if len(x.Report.Claims) != 2*2+2 || len(x.Report.Figure.Lines) != 3*2 {
 		t.Errorf("%d claims, %d lines, want 6 and 6: %+v",
-			len(x.report.Claims), len(x.report.Figure.Lines), x.report.Claims)
+			len(x.Report.Claims), len(x.Report.Figure.Lines), x.Report.Claims)
 	}
-	if text := x.report.Claims[0].Figures; !strings.Contains(text, "DeComFL, P=10 (step 0.001)") {
+	if text := x.Report.Claims[0].Figures; !strings.Contains(text, "DeComFL, P=10 (step 0.001)") {
 		t.Errorf("%s: want the step chosen that does not diverge", text)
 	}
-	for _, c := range x.report.Claims[:2] {
+	for _, c := range x.Report.Claims[:2] {
 		if strings.Contains(c.Figures, "accuracy 0.0000") || strings.Contains(c.Figures, "Inf") {
 			t.Errorf("%s: %s: want runs that end as they should", c.Claim, c.Figures)
 		}

@@ -1,7 +1,6 @@
 package byzantine
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -14,19 +13,18 @@ import (
 
 // Experiment has a fifth of the devices lie.
 func Experiment() lab.Experiment {
-	const id = "byzantine"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "byzantine",
 		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
 		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
 		Long:  "half a minute a run with --screen, of which there are 134",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, err := newTrial(ctx, e, id)
+		Do: func(t *lab.Trial) error {
+			x, err := newTrial(t)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return x.report, x.all()
+			return x.all()
 		},
 	}
 }
@@ -64,9 +62,7 @@ const recommended = "roots"
 
 // A trial is a running experiment.
 type trial struct {
-	ctx     context.Context
-	env     *lab.Env
-	report  *lab.Report
+	*lab.Trial
 	set     *lab.Set
 	splits  []lab.Split
 	shields []shield
@@ -75,17 +71,16 @@ type trial struct {
 }
 
 // newShielded returns a run of this many rounds, without splits and shields yet.
-func newShielded(ctx context.Context, e *lab.Env, id, title string, rounds uint64) (*trial,
-	error) {
-	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(rounds, 10), seeds: 1, report: &lab.Report{
-		ID: id, Figure: chart.Chart{Title: title, X: "round", Y: "test accuracy"}}}
-	var err error
-	x.set, err = e.MNIST()
+func newShielded(t *lab.Trial, title string, rounds uint64) (x *trial, err error) {
+	t.Report.Figure = chart.Chart{Title: title, X: "round", Y: "test accuracy"}
+	x = &trial{Trial: t, rounds: t.Env.RoundsOr(rounds, 10), seeds: 1}
+	x.set, err = t.Env.MNIST()
 	return x, err
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
-	x, err := newShielded(ctx, e, id, "20 devices, of which 4 lie", 1000)
+func newTrial(t *lab.Trial) (*trial, error) {
+	e := t.Env
+	x, err := newShielded(t, "20 devices, of which 4 lie", 1000)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +98,9 @@ func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 
 // all trains each shield against each lie, and makes a table of final accuracies.
 func (x *trial) all() error {
-	x.report.Summary.Columns = []string{"split", "bounded by"}
+	x.Report.Summary.Columns = []string{"split", "bounded by"}
 	for _, l := range lies {
-		x.report.Summary.Columns = append(x.report.Summary.Columns, l.name)
+		x.Report.Summary.Columns = append(x.Report.Summary.Columns, l.name)
 	}
 	for _, sp := range x.splits {
 		accuracy := map[string]float64{}
@@ -115,7 +110,7 @@ func (x *trial) all() error {
 				text := ""
 				if l.lie == nil || s.name != "alone" {
 					results, err := x.train(sp, s, l)
-					x.report.AddRows(results)
+					x.Report.AddRows(results)
 					if err != nil {
 						return err
 					}
@@ -124,7 +119,7 @@ func (x *trial) all() error {
 				}
 				row = append(row, text)
 			}
-			x.report.Summary.Rows = append(x.report.Summary.Rows, row)
+			x.Report.Summary.Rows = append(x.Report.Summary.Rows, row)
 		}
 		x.claims(sp, accuracy)
 	}
@@ -157,7 +152,7 @@ func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
 		worst = max(worst, best-got)
 		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
 	}
-	x.report.Claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
+	x.Report.Claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
 		"of what honest devices reach", sp.Title), "honest %.4f; %s: %s", best,
 		recommended, strings.Join(text, ", "))
 }
@@ -191,7 +186,7 @@ func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
 		t.Clients, t.Asked, t.Shares = t.Clients+1, t.Asked+1, withRoot(t.Shares)
 	}
 	var results lab.Results
-	for seed := uint64(1); seed <= uint64(x.env.SeedsOr(x.seeds)); seed++ {
+	for seed := uint64(1); seed <= uint64(x.Env.SeedsOr(x.seeds)); seed++ {
 		shares, err := t.Shares(seed)
 		if err != nil {
 			return results, err
@@ -203,7 +198,7 @@ func (x *trial) train(sp lab.Split, s shield, l lie) (lab.Results, error) {
 		if s.rooted() {
 			one.Task = wholly(one.Task, shares[clients])
 		}
-		r, err := x.env.TrainOne(x.ctx, x.report.ID, &one, seed)
+		r, err := x.Env.TrainOne(x.Ctx, x.Report.ID, &one, seed)
 		if r != nil {
 			results = append(results, r)
 		}

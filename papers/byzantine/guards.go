@@ -1,7 +1,6 @@
 package byzantine
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/lab"
@@ -10,20 +9,19 @@ import (
 
 // Guards has nobody lie.
 func Guards() lab.Experiment {
-	const id = "guards"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "guards",
 		Title: "what the guards against liars cost 20 honest devices, softmax on MNIST",
 		Paper: "none",
 		Long:  "half a minute a run, of which there are 80; a few seconds with --screen",
 		Takes: []string{"rounds"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, err := newShielded(ctx, e, id, "20 honest devices", 300)
+		Do: func(t *lab.Trial) error {
+			x, err := newShielded(t, "20 honest devices", 300)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			x.seeds = 5
-			return x.report, x.costs()
+			return x.costs()
 		},
 	}
 }
@@ -76,7 +74,7 @@ func rich(name, title string, deal func([]uint8, int, uint64) ([][]int, error)) 
 // costs trains each kind of fleet without and with its guards, and makes a table of final
 // accuracies. Fleets of one seed have the same data and draws, so they are compared by seed.
 func (x *trial) costs() error {
-	x.report.Summary.Columns = []string{"data", "guarded by", "accuracy", "change, by seed",
+	x.Report.Summary.Columns = []string{"data", "guarded by", "accuracy", "change, by seed",
 		"contributions cut"}
 	for _, c := range guardedFleets {
 		unguarded, err := x.honest(c.split, c.without)
@@ -96,7 +94,7 @@ func (x *trial) costs() error {
 				changes[i] = values[i] - base[i]
 			}
 			x.row(c.split, s, values, lab.Spread(changes), guarded)
-			x.report.Claim(lab.Mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
+			x.Report.Claim(lab.Mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
 				"most %v of accuracy", c.split.Title, s.title(), costly), "%s", lab.Spread(changes))
 		}
 	}
@@ -106,7 +104,7 @@ func (x *trial) costs() error {
 // honest trains fleets without liars.
 func (x *trial) honest(sp lab.Split, s shield) (lab.Results, error) {
 	results, err := x.train(sp, s, lies[0])
-	x.report.AddRows(results)
+	x.Report.AddRows(results)
 	return results, err
 }
 
@@ -117,6 +115,6 @@ func (x *trial) row(sp lab.Split, s shield, values []float64, changes string,
 	for _, one := range r {
 		cut, all = cut+one.Cut, all+x.rounds*clients
 	}
-	x.report.Summary.Rows = append(x.report.Summary.Rows, []string{sp.Title, s.title(),
+	x.Report.Summary.Rows = append(x.Report.Summary.Rows, []string{sp.Title, s.title(),
 		lab.Spread(values), changes, fmt.Sprintf("%.2f %%", 100*float64(cut)/float64(all))})
 }

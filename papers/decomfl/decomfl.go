@@ -4,9 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
-	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/lab"
-	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan"
 )
@@ -47,19 +45,11 @@ func (d *setting) official(p *plan.Plan, segments []plan.Segment) {
 
 // training returns the training of the setting on a data set.
 func (d *setting) training(s *lab.Set) *lab.Training {
-	var train, test models.Model = softmax.New(s.Train, s.Mean, s.Std),
-		softmax.New(s.Test, s.Mean, s.Std)
-	segments := []plan.Segment(nil) // zero start
-	if d.cnn {
-		train, test = models.NewCNNMNIST(s.Train, s.Mean, s.Std),
-			models.NewCNNMNIST(s.Test, s.Mean, s.Std)
-		segments = lab.Segments(train)
-	}
+	task, segments := s.Task(d.cnn)
 	return &lab.Training{
 		Name: d.name, Preset: "decomfl", Clients: clients, Asked: asked, Rounds: d.rounds,
-		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
-		Shares: func(seed uint64) ([][]int,
-			error) {
+		Task: task, Order: run.Walk, Every: d.measure,
+		Shares: func(seed uint64) ([][]int, error) {
 			return data.IID(s.Train.Len(), clients, seed)
 		},
 		Set: func(p *plan.Plan) { d.official(p, segments) },
@@ -76,9 +66,6 @@ func (d *setting) null(s *lab.Set, rounds uint64) *lab.Training {
 }
 
 func (d *setting) String() string {
-	model := "softmax"
-	if d.cnn {
-		model = "CNN"
-	}
-	return fmt.Sprintf("%s, K=%d, P=%d, batch %d, step %g", model, d.k, d.p, d.batch, d.step)
+	return fmt.Sprintf("%s, K=%d, P=%d, batch %d, step %g", lab.ModelName(d.cnn), d.k, d.p, d.batch,
+		d.step)
 }

@@ -16,7 +16,7 @@ func TestDecomfl(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	e := &lab.Env{Generated: 1000, Dir: t.TempDir()}
-	x := newTrial(t.Context(), e, "small")
+	x := newTrial(lab.NewTrial(t.Context(), e, "small"))
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +37,11 @@ func TestDecomfl(t *testing.T) {
 		}
 		x.quicker(&d, results.RoundTime()+rest.RoundTime(), rest.RoundTime(), officialTime{1000, 1000})
 	}
-	if len(x.report.Claims) != 10 || len(x.report.Figure.Lines) != 6 {
+	if len(x.Report.Claims) != 10 || len(x.Report.Figure.Lines) != 6 {
 		t.Errorf("%d claims and %d series, want 10 and 6",
-			len(x.report.Claims), len(x.report.Figure.Lines))
+			len(x.Report.Claims), len(x.Report.Figure.Lines))
 	}
-	for _, c := range x.report.Claims {
+	for _, c := range x.Report.Claims {
 		if !c.Holds && !strings.Contains(c.Claim, "blow up") { // 3 rounds are no training
 			t.Errorf("does not hold: %s: %s", c.Claim, c.Figures)
 		}

@@ -1,7 +1,6 @@
 package decomfl
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/firstorder"
@@ -15,20 +14,19 @@ import (
 // fashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
 // against methods by gradients.
 func fashion() lab.Experiment {
-	const id = "decomfl-fashion"
 	return lab.Experiment{
-		ID: id,
+		ID: "decomfl-fashion",
 		Title: "Fashion-MNIST with P doubled, against FedAvg, FedCom, Top-k, FedProx, SCAFFOLD " +
 			"and CyCP by gradients",
 		Paper: "DeComFL, figures 3, 6 and 7",
 		Long:  "weeks; a day with --screen; half an hour with --short --screen",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, s := newTrial(ctx, e, id), fashionSizeOf(e)
-			train, test, err := s.models(e)
+		Do: func(t *lab.Trial) error {
+			s := fashionSizeOf(t.Env)
+			train, test, err := s.models(t.Env)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return x.report, x.fashion(s, train, test)
+			return newTrial(t).fashion(s, train, test)
 		},
 	}
 }
@@ -135,14 +133,14 @@ func (s *fashionSize) arms() []gradientArm {
 // fashion trains DeComFL twice and every method by gradients, and makes the figures' claims.
 func (x *trial) fashion(s fashionSize, train, test models.Differentiable) error {
 	d := &duel{train: train, test: test, rounds: s.first, every: max(s.first/20, 1), target: 0.70}
-	x.report.Figure.Title = "Fashion-MNIST: DeComFL and methods by gradients"
+	x.Report.Figure.Title = "Fashion-MNIST: DeComFL and methods by gradients"
 	var ours, others []*duelCurve
 	for _, t := range []struct {
 		name, title string
 		doubled     bool
 	}{{"doubled", "DeComFL, P doubled", true}, {"constant", "DeComFL, P as at first", false}} {
-		r, err := x.env.Train(x.ctx, x.report.ID, s.training(d, t.name, t.doubled), s.seeds)
-		x.report.AddRows(r)
+		r, err := x.Env.Train(x.Ctx, x.Report.ID, s.training(d, t.name, t.doubled), s.seeds)
+		x.Report.AddRows(r)
 		if err != nil {
 			return err
 		}
@@ -153,19 +151,19 @@ func (x *trial) fashion(s fashionSize, train, test models.Differentiable) error 
 		ours = append(ours, scalars(t.title, r[0], fashionSteps, p))
 	}
 	for _, a := range s.arms() {
-		c, err := d.gradients(x.ctx, x.env, &a, 1)
+		c, err := d.gradients(x.Ctx, x.Env, &a, 1)
 		if err != nil {
 			return err
 		}
 		others = append(others, c)
 	}
-	d.draw(x.report, append(ours[:2:2], others...))
+	d.draw(x.Report, append(ours[:2:2], others...))
 	x.fashionClaims(d, ours, others)
 	return nil
 }
 
 func (x *trial) fashionClaims(d *duel, ours, others []*duelCurve) {
-	r := x.report
+	r := x.Report
 	doubled, constant := ours[0].last(), ours[1].last()
 	r.Claim(doubled.accuracy > constant.accuracy, "doubling P raises the accuracy after equal rounds",
 		"%.4f against %.4f after round %d, with %.1f times the queries", doubled.accuracy,

@@ -1,7 +1,6 @@
 package decomfl
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -13,19 +12,12 @@ import (
 // fedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's comparison of
 // the traffic with DeComFL.
 func fedAvg() lab.Experiment {
-	const id = "decomfl-fedavg"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "decomfl-fedavg",
 		Title: "FedAvg by gradients at four steps, and DeComFL by what travels, CNN on MNIST",
 		Paper: "DeComFL, figures 2 and 5",
 		Long:  "some 5 hours; ten minutes with --short --screen",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id)
-			if err := x.load(); err != nil {
-				return nil, err
-			}
-			return x.report, x.fedavg(fedavgSizeOf(e))
-		},
+		Do:    onMNIST(func(x *trial) error { return x.fedavg(fedavgSizeOf(x.Env)) }),
 	}
 }
 
@@ -54,9 +46,9 @@ func (x *trial) fedavg(s fedavgSize) error {
 	d := &duel{rounds: s.rounds, every: max(s.rounds/20, 1), target: 0.70,
 		train: models.NewCNNMNIST(x.set.Train, x.set.Mean, x.set.Std),
 		test:  models.NewCNNMNIST(x.set.Test, x.set.Mean, x.set.Std)}
-	x.report.Figure.Title = "MNIST: DeComFL and FedAvg by gradients"
-	r, err := x.env.Train(x.ctx, x.report.ID, s.decomfl.training(x.set), 1)
-	x.report.AddRows(r)
+	x.Report.Figure.Title = "MNIST: DeComFL and FedAvg by gradients"
+	r, err := x.Env.Train(x.Ctx, x.Report.ID, s.decomfl.training(x.set), 1)
+	x.Report.AddRows(r)
 	if err != nil {
 		return err
 	}
@@ -71,10 +63,10 @@ func (x *trial) fedavg(s fedavgSize) error {
 		}
 		best, curves = append(best, steps[0]), append(curves, steps...)
 	}
-	d.draw(x.report, curves)
-	d.fewerNumbers(x.report, ours, curves[1:])
+	d.draw(x.Report, curves)
+	d.fewerNumbers(x.Report, ours, curves[1:])
 	for _, c := range best {
-		d.slower(x.report, ours, c)
+		d.slower(x.Report, ours, c)
 	}
 	return nil
 }
@@ -84,7 +76,7 @@ func (x *trial) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err error)
 	holds := true
 	var texts []string
 	for _, step := range fedavgSteps {
-		c, err := d.gradients(x.ctx, x.env, &gradientArm{fmt.Sprintf("FedAvg, K=%d, step %g", k, step),
+		c, err := d.gradients(x.Ctx, x.Env, &gradientArm{fmt.Sprintf("FedAvg, K=%d, step %g", k, step),
 			firstorder.Method{Asked: asked, Steps: k, Batch: batch, Eta: step, Beta: 0.5}}, 1)
 		if err != nil {
 			return nil, err
@@ -93,7 +85,7 @@ func (x *trial) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err error)
 		holds = holds && c.last().accuracy <= curves[0].last().accuracy
 		texts = append(texts, fmt.Sprintf("%g: %.4f", step, c.last().accuracy))
 	}
-	x.report.Claim(holds, fmt.Sprintf("FedAvg, K=%d: 0.1 is the best of four steps", k),
+	x.Report.Claim(holds, fmt.Sprintf("FedAvg, K=%d: 0.1 is the best of four steps", k),
 		"accuracy after round %d at steps of %s", d.rounds, strings.Join(texts, ", "))
 	return curves, nil
 }

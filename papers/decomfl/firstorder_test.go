@@ -50,7 +50,7 @@ func TestFashion(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	e := &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}
-	x := newTrial(t.Context(), e, "fashion")
+	x := newTrial(lab.NewTrial(t.Context(), e, "fashion"))
 	s := fashionSize{mlp: true, batch: 2, p: 1, rounds: 6, first: 1, seeds: 1}
 	train, test, err := s.models(e)
 	if err != nil {
@@ -59,14 +59,14 @@ func TestFashion(t *testing.T) {
 	if err := x.fashion(s, train, test); err != nil {
 		t.Fatal(err)
 	}
-	if c := x.report.Claims; len(c) != 2+1+8+1 || !strings.Contains(c[3].Claim, "FedAvg") {
+	if c := x.Report.Claims; len(c) != 2+1+8+1 || !strings.Contains(c[3].Claim, "FedAvg") {
 		t.Errorf("%d claims: %+v", len(c), c)
 	}
-	rows := x.report.Summary.Rows
+	rows := x.Report.Summary.Rows
 	if len(rows) != 10 || rows[0][3] != "270" || rows[1][3] != "60" || rows[2][5] != "50" {
 		t.Errorf("rows %v: want 2*5*P numbers a round, and 5 gradients of 10 clients a round", rows)
 	}
-	if n := len(x.report.More); n != 1 || len(x.report.More[0].Lines) != 10 {
+	if n := len(x.Report.More); n != 1 || len(x.Report.More[0].Lines) != 10 {
 		t.Errorf("%d further figures", n)
 	}
 }
@@ -76,7 +76,8 @@ func TestFedAvg(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newTrial(t.Context(), &lab.Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg")
+	x := newTrial(lab.NewTrial(t.Context(),
+		&lab.Env{Generated: 600, Screen: true, Logf: t.Logf}, "fedavg"))
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,11 +87,11 @@ func TestFedAvg(t *testing.T) {
 	if err := x.fedavg(s); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 1+1+1 || len(x.report.Summary.Rows) != 5 {
-		t.Errorf("%d claims and %d rows: %+v", len(x.report.Claims), len(x.report.Summary.Rows),
-			x.report.Summary.Rows)
+	if len(x.Report.Claims) != 1+1+1 || len(x.Report.Summary.Rows) != 5 {
+		t.Errorf("%d claims and %d rows: %+v", len(x.Report.Claims), len(x.Report.Summary.Rows),
+			x.Report.Summary.Rows)
 	}
-	if got := x.report.Summary.Rows[0][3]; got != "24" {
+	if got := x.Report.Summary.Rows[0][3]; got != "24" {
 		t.Errorf("DeComFL's numbers: %s, want 2*2*3 a round", got)
 	}
 }

@@ -56,7 +56,7 @@ func made() *lab.Report {
 	last.Curve.Points[2].TrainLoss, last.Curve.Points[2].Seconds = math.NaN(), math.NaN()
 	results := lab.Results{curve(1, "rounds", .1, .25, .5, .75), last}
 	r.AddCurves(run.Accuracy, results)
-	x := &trial{report: r}
+	x := &trial{Trial: &lab.Trial{Report: r}}
 	d := setting{name: "made", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 4}
 	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .7, .9, 3}, {8, .9, .95, 3}},
 		[]uint64{2, 4, 8}, "official code")

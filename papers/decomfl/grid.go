@@ -2,7 +2,6 @@ package decomfl
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -13,24 +12,19 @@ import (
 // grid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
 // which is stopped has as many of them as fit.
 func grid() lab.Experiment {
-	const id = "decomfl-grid"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "decomfl-grid",
 		Title: "DeComFL's CNN at K of 1, 4, 10 and P of 10, 20, 40: accuracy after equal rounds",
 		Paper: "DeComFL, figure 2",
 		Long: "some 200 hours a seed for 1,000 rounds, 20 with --screen; --rounds and --tasks, " +
 			"such as k4-p20, choose",
 		Takes: []string{"rounds", "tasks"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id)
-			cells, err := gridCells(e)
-			if err == nil {
-				err = x.load()
-			}
+		Do: func(t *lab.Trial) error {
+			cells, err := gridCells(t.Env)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return x.report, x.grid(cells)
+			return onMNIST(func(x *trial) error { return x.grid(cells) })(t)
 		},
 	}
 }
@@ -68,7 +62,7 @@ func (x *trial) grid(cells []setting) error {
 		return &cells[i]
 	}
 	for _, d := range cells {
-		results, err := x.train(d, x.env.SeedsOr(1))
+		results, err := x.train(d, x.Env.SeedsOr(1))
 		if err != nil {
 			return err
 		}
@@ -76,7 +70,7 @@ func (x *trial) grid(cells []setting) error {
 		for _, o := range publishedCNN[[2]uint32{d.k, d.p}] {
 			rounds = append(rounds, o.round)
 		}
-		if !x.env.Short {
+		if !x.Env.Short {
 			x.within(&d, results, publishedCNN[[2]uint32{d.k, d.p}], rounds, "published")
 		}
 	}
@@ -96,7 +90,7 @@ func (x *trial) moreHelps(claim string, less, more *setting) {
 	}
 	before, after := x.curves[less.name].At(run.Accuracy, less.rounds),
 		x.curves[more.name].At(run.Accuracy, more.rounds)
-	x.report.Claim(len(before) > 0 && len(after) > 0 && lab.Mean(after) > lab.Mean(before),
+	x.Report.Claim(len(before) > 0 && len(after) > 0 && lab.Mean(after) > lab.Mean(before),
 		"CNN, batch 256, "+claim, "test accuracy after round %d: %s against %s",
 		more.rounds, lab.Spread(after), lab.Spread(before))
 }

@@ -24,7 +24,7 @@ func (x *trial) help() error {
 func (x *trial) axis(claim, letter string, values []uint32,
 	set func(*setting, uint32)) error {
 	rounds := uint64(100)
-	if x.env.Short {
+	if x.Env.Short {
 		rounds = 50
 	}
 	var texts []string
@@ -34,7 +34,7 @@ func (x *trial) axis(claim, letter string, values []uint32,
 		d.rounds, d.measure = rounds, rounds/2
 		set(&d, v)
 		d.name = fmt.Sprintf("softmax-k%d-p%d", d.k, d.p)
-		results, err := x.train(d, x.env.SeedsOr(3))
+		results, err := x.train(d, x.Env.SeedsOr(3))
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (x *trial) axis(claim, letter string, values []uint32,
 		}
 		texts = append(texts, text)
 	}
-	x.report.Claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &softmaxSetting, claim),
+	x.Report.Claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &softmaxSetting, claim),
 		"test accuracy after round %d: %s", rounds, strings.Join(texts, ", "))
 	return nil
 }
@@ -66,7 +66,7 @@ func whyEarly(results lab.Results, rounds uint64) string {
 // each client in a round.
 func (x *trial) bytes() error {
 	d := x.shorter(cnnSetting, 100)
-	results, err := x.train(d, x.env.SeedsOr(3))
+	results, err := x.train(d, x.Env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (x *trial) fewerBytes(d *setting, results lab.Results) {
 	last := results[0].Curve.Points[len(results[0].Curve.Points)-1]
 	ours := float64(last.Bytes) / float64(last.Round)
 	fedavg := float64(asked * 2 * 4 * len(results[0].Params))
-	x.report.Claim(ours < fedavg,
+	x.Report.Claim(ours < fedavg,
 		fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
 		"%.0f B for all %d clients, announcements included, FedAvg %.0f B for its %d: %.3g times as much",
 		ours, clients, fedavg, asked, fedavg/ours)
@@ -96,7 +96,7 @@ func (x *trial) time() error {
 		{x.shorter(cnnSetting, 100), officialCNNTime},
 		{bigSetting, officialBigTime},
 	} {
-		rest, err := x.env.Train(x.ctx, x.report.ID, s.null(x.set, 40), 1)
+		rest, err := x.Env.Train(x.Ctx, x.Report.ID, s.null(x.set, 40), 1)
 		if err != nil {
 			return err
 		}
@@ -108,13 +108,13 @@ func (x *trial) time() error {
 // quicker makes the claims for which there are figures; total is 0 if nothing was trained.
 func (x *trial) quicker(d *setting, total, rest time.Duration, official officialTime) {
 	if total > 0 {
-		x.report.Claim(total.Seconds() <= official.round,
+		x.Report.Claim(total.Seconds() <= official.round,
 			fmt.Sprintf("%v: a round takes no longer than the official code's", d),
 			"median %.3f s, of which %.3f s is the forward pass; official %.3f s",
 			total.Seconds(), (total - rest).Seconds(), official.round)
 	}
 	if official.rest > 0 {
-		x.report.Claim(rest.Seconds() <= official.rest,
+		x.Report.Claim(rest.Seconds() <= official.rest,
 			fmt.Sprintf("%v: everything but the forward pass takes no longer than the official code's", d),
 			"median %.3f s of rounds whose loss is free; official %.2f s", rest.Seconds(), official.rest)
 	}

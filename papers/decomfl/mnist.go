@@ -1,7 +1,6 @@
 package decomfl
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -20,13 +19,9 @@ func mnist() lab.Experiment {
 		Title: "accuracy, bytes and time of DeComFL on MNIST beside the official code's",
 		Paper: paper,
 		Long:  "an hour or two",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, "decomfl-mnist")
-			if err := x.load(); err != nil {
-				return nil, err
-			}
-			return x.report, x.all(x.compare, x.diverge, x.help, x.bytes, x.time)
-		},
+		Do: onMNIST(func(x *trial) error {
+			return x.all(x.compare, x.diverge, x.help, x.bytes, x.time)
+		}),
 	}
 }
 
@@ -44,24 +39,30 @@ var (
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
+	*lab.Trial
 	set    *lab.Set
-	report *lab.Report
 	curves map[string]lab.Results
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string) *trial {
-	return &trial{
-		ctx: ctx, env: e, curves: map[string]lab.Results{},
-		report: &lab.Report{ID: id,
-			Figure: chart.Chart{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
-	}
+func newTrial(t *lab.Trial) *trial {
+	t.Report.Figure = chart.Chart{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}
+	return &trial{Trial: t, curves: map[string]lab.Results{}}
 }
 
 func (x *trial) load() (err error) {
-	x.set, err = x.env.MNIST()
+	x.set, err = x.Env.MNIST()
 	return err
+}
+
+// onMNIST returns an experiment that begins by loading MNIST.
+func onMNIST(do func(*trial) error) func(*lab.Trial) error {
+	return func(t *lab.Trial) error {
+		x := newTrial(t)
+		if err := x.load(); err != nil {
+			return err
+		}
+		return do(x)
+	}
 }
 
 func (x *trial) all(parts ...func() error) error {
@@ -78,15 +79,15 @@ func (x *trial) train(d setting, seeds int) (lab.Results, error) {
 	if r, done := x.curves[d.name]; done {
 		return r, nil
 	}
-	r, err := x.env.Train(x.ctx, x.report.ID, d.training(x.set), seeds)
+	r, err := x.Env.Train(x.Ctx, x.Report.ID, d.training(x.set), seeds)
 	x.curves[d.name] = r
-	x.report.AddCurves(run.Accuracy, r)
+	x.Report.AddCurves(run.Accuracy, r)
 	return r, err
 }
 
 // shorter returns a setting for a short experiment.
 func (x *trial) shorter(d setting, rounds uint64) setting {
-	if x.env.Short {
+	if x.Env.Short {
 		d.rounds = min(d.rounds, rounds)
 	}
 	return d
@@ -105,11 +106,11 @@ func (x *trial) compare() error {
 		{x.shorter(cnnSetting, 100), officialCNN, []uint64{100, 200}, "official code"},
 		{bigSetting, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
 	}
-	if x.env.Short {
+	if x.Env.Short {
 		settings = settings[:2]
 	}
 	for _, s := range settings {
-		results, err := x.train(s.setting, x.env.SeedsOr(3))
+		results, err := x.train(s.setting, x.Env.SeedsOr(3))
 		if err != nil {
 			return err
 		}
@@ -135,26 +136,26 @@ func (x *trial) within(d *setting, results lab.Results, official []officialRange
 			continue
 		}
 		ours := results.At(run.Accuracy, o.round)
-		x.report.Claim(len(ours) == len(results) && lab.Mean(ours) >= o.low,
+		x.Report.Claim(len(ours) == len(results) && lab.Mean(ours) >= o.low,
 			fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
 			"%s of %d of %d seeds, %s %.4f-%.4f of %d",
 			lab.Spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
 	}
-	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
+	x.Report.Figure.Lines = append(x.Report.Figure.Lines, line)
 }
 
 // diverge trains a setting with which the official code diverges.
 func (x *trial) diverge() error {
-	if x.env.Short {
+	if x.Env.Short {
 		return nil
 	}
-	beyond, err := x.train(cnnSetting, x.env.SeedsOr(3))
+	beyond, err := x.train(cnnSetting, x.Env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
 	x.guarded(&cnnSetting, beyond,
 		"1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
-	fast, err := x.train(fastSetting, x.env.SeedsOr(3))
+	fast, err := x.train(fastSetting, x.Env.SeedsOr(3))
 	if err != nil {
 		return err
 	}
@@ -180,6 +181,6 @@ func (x *trial) guarded(d *setting, results lab.Results, official string) {
 		}
 		each = append(each, text)
 	}
-	x.report.Claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
+	x.Report.Claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
 		strings.Join(each, "; "), official)
 }

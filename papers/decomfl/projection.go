@@ -1,7 +1,6 @@
 package decomfl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,21 +16,16 @@ import (
 // products of their gradients with the directions, against differences along the same
 // directions on the same minibatches.
 func projection() lab.Experiment {
-	const id = "decomfl-projection"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "decomfl-projection",
 		Title: "scalars by projecting gradients (Algorithm 5) against differences, by step",
 		Paper: "DeComFL, appendix B.4 and figure 8",
 		Long:  "an hour a seed; some minutes with --short, which is softmax alone",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id)
-			if e.Screen {
-				return nil, errScreenProjection
+		Do: func(t *lab.Trial) error {
+			if t.Env.Screen {
+				return errScreenProjection
 			}
-			if err := x.load(); err != nil {
-				return nil, err
-			}
-			return x.report, x.project(projectionTasks(e))
+			return onMNIST(func(x *trial) error { return x.project(projectionTasks(x.Env)) })(t)
 		},
 	}
 }
@@ -99,14 +93,14 @@ func (t *projectionTask) training(s *lab.Set, kind *scalarKind, step float32) *l
 
 // project trains every kind at every step, and makes the figure's claims.
 func (x *trial) project(tasks []projectionTask) error {
-	x.report.Figure.Title = "DeComFL by differences and by projected gradients"
+	x.Report.Figure.Title = "DeComFL by differences and by projected gradients"
 	for _, t := range tasks {
 		ends := map[string][]float64{} // accuracies by kind, in the order of steps
 		for _, step := range t.steps {
 			for _, kind := range scalarKinds {
-				r, err := x.env.Train(x.ctx, x.report.ID, t.training(x.set, &kind, step),
-					x.env.SeedsOr(3))
-				x.report.AddCurves(run.Accuracy, r)
+				r, err := x.Env.Train(x.Ctx, x.Report.ID, t.training(x.set, &kind, step),
+					x.Env.SeedsOr(3))
+				x.Report.AddCurves(run.Accuracy, r)
 				if err != nil {
 					return err
 				}
@@ -149,12 +143,12 @@ func (x *trial) projectionClaims(t *projectionTask, ends map[string][]float64) {
 	}
 	figures := fmt.Sprintf("test accuracy after round %d, %s", t.rounds, strings.Join(texts, "; "))
 	model := x.modelOf(&t.setting)
-	x.report.Claim(better, model+": differences are above projections at every step", "%s", figures)
-	x.report.Claim(width(ends["zo"]) < width(ends["proj"])-same,
+	x.Report.Claim(better, model+": differences are above projections at every step", "%s", figures)
+	x.Report.Claim(width(ends["zo"]) < width(ends["proj"])-same,
 		model+": differences depend less on the step than projections",
 		"accuracies differ by %.4f among steps, those of projections by %.4f",
 		width(ends["zo"]), width(ends["proj"]))
-	x.report.Claim(alike, fmt.Sprintf("%s: not the paper's: differences with mu 1e-3 and projections "+
+	x.Report.Claim(alike, fmt.Sprintf("%s: not the paper's: differences with mu 1e-3 and projections "+
 		"are within %g of each other", model, same), "%s", figures)
 }
 

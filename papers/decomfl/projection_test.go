@@ -16,7 +16,8 @@ func TestProjection(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	x := newTrial(t.Context(), &lab.Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection")
+	x := newTrial(lab.NewTrial(t.Context(),
+		&lab.Env{Generated: 1000, Seeds: 1, Logf: t.Logf}, "projection"))
 	if err := x.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +26,10 @@ func TestProjection(t *testing.T) {
 	if err := x.project([]projectionTask{{soft, []float32{1e-3, 4e-3}}}); err != nil {
 		t.Fatal(err)
 	}
-	if c := x.report.Claims; len(c) != 3 {
+	if c := x.Report.Claims; len(c) != 3 {
 		t.Errorf("claims: %+v", c)
 	}
-	series := x.report.Figure.Lines
+	series := x.Report.Figure.Lines
 	if len(series) != 2*len(scalarKinds) {
 		t.Fatalf("%d curves, want one of each kind and step", len(series))
 	}
@@ -39,7 +40,7 @@ func TestProjection(t *testing.T) {
 			t.Errorf("accuracy %v by differences, %v by projections", zo, projected)
 		}
 	}
-	last := x.report.Table.Rows[len(x.report.Table.Rows)-1]
+	last := x.Report.Table.Rows[len(x.Report.Table.Rows)-1]
 	if gradients := labtest.Count(t, last[len(last)-2]); gradients != 20*asked {
 		t.Errorf("a run of projections made %d gradients, want 1 of each of %d clients a round",
 			gradients, asked)

@@ -1,7 +1,6 @@
 package decomfl
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/lab"
@@ -20,18 +19,11 @@ func variants() []lab.Experiment {
 }
 
 func variant(k, p uint32) lab.Experiment {
-	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
 	d := variantSetting(k, p)
 	return lab.Experiment{
-		ID: id, Title: d.String(), Paper: paper,
+		ID: fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p), Title: d.String(), Paper: paper,
 		Long: fmt.Sprintf("some %d hours a seed", max(1, int(k*p)/5)),
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id)
-			if err := x.load(); err != nil {
-				return nil, err
-			}
-			return x.report, x.variant(d)
-		},
+		Do:   onMNIST(func(x *trial) error { return x.variant(d) }),
 	}
 }
 
@@ -54,13 +46,13 @@ const shortImages = 250_000
 // small minibatches. No published result can be compared with it.
 func (x *trial) variant(d setting) error {
 	official := publishedCNN[[2]uint32{d.k, d.p}]
-	if x.env.Short {
+	if x.Env.Short {
 		d.name, d.batch, official = d.name+"-short", 32, nil
 		images := uint64(2 * d.k * d.p * d.batch * asked)
 		d.rounds = max(shortImages/images, 1)
 		d.measure = d.rounds
 	}
-	results, err := x.train(d, x.env.SeedsOr(1))
+	results, err := x.train(d, x.Env.SeedsOr(1))
 	if err != nil {
 		return err
 	}

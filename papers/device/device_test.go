@@ -24,9 +24,9 @@ func TestLag(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	r, err := memoryReport(t.Context(), &lab.Env{}, 1<<16, 1<<20) // a hundredth of d is 39 kB
-	if err != nil {
+	x := lab.NewTrial(t.Context(), &lab.Env{}, "memory")
+	if err := memory(x, 1<<16, 1<<20); err != nil { // a hundredth of d is 39 kB
 		t.Fatal(err)
 	}
-	labtest.AllHold(t, r, 3)
+	labtest.AllHold(t, x.Report, 3)
 }

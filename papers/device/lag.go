@@ -1,7 +1,6 @@
 package device
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -16,29 +15,22 @@ func Lag() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-lag", Title: "scalars and bytes a round, and what a client gets that was away",
 		Paper: "DeComFL, section 4.2 and Table 1", Long: "a minute",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &lagRun{ctx: ctx, env: e, report: &lab.Report{
-				ID: "decomfl-lag",
-				Table: lab.Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up",
-					"scalars_down", "bytes_up", "bytes_down"}},
-				Figure: chart.Chart{Title: "DeComFL: what a client gets that was away",
-					X: "missed rounds", Y: "bytes"},
-			}}
+		Do: func(t *lab.Trial) error {
+			t.Report.Table.Columns = []string{"K", "P", "d", "missed_rounds", "scalars_up",
+				"scalars_down", "bytes_up", "bytes_down"}
+			t.Report.Figure = chart.Chart{Title: "DeComFL: what a client gets that was away",
+				X: "missed rounds", Y: "bytes"}
+			x := &lagRun{t}
 			if err := x.rounds(); err != nil {
-				return x.report, err
+				return err
 			}
-			return x.report, x.away()
+			return x.away()
 		},
 	}
 }
 
 // A lagRun is a running experiment.
-type lagRun struct {
-	ctx    context.Context
-	env    *lab.Env
-	report *lab.Report
-	last   *run.Result // at K=1, P=10
-}
+type lagRun struct{ *lab.Trial }
 
 const (
 	lagSmall, lagLarge = 1_000, 30_000 // d
@@ -64,10 +56,10 @@ func quadratic(dim int) run.Task {
 
 // train runs R rounds with k local steps and p perturbations on d parameters.
 func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
-	x.env.Say("decomfl-lag: K=%d, P=%d, d=%d, %d rounds", k, p, d, rounds)
-	env := *x.env
+	x.Env.Say("decomfl-lag: K=%d, P=%d, d=%d, %d rounds", k, p, d, rounds)
+	env := *x.Env
 	env.Dir, env.Logf = "", nil // it takes seconds, and the log is read afterwards
-	results, err := env.Train(x.ctx, x.report.ID, &lab.Training{
+	results, err := env.Train(x.Ctx, x.Report.ID, &lab.Training{
 		Name: "lag", Preset: "decomfl", Clients: lagClients, Asked: lagAsked, Rounds: rounds,
 		Task:   quadratic(d),
 		Shares: func(uint64) ([][]int, error) { return lagShares(), nil },
@@ -115,12 +107,12 @@ func (x *lagRun) rounds() error {
 			sizes = append(sizes, fmt.Sprintf("d=%d: %.0f B up from %d clients, %.0f B down to %d",
 				s.d, upBytes, lagAsked, downBytes, lagClients))
 		}
-		x.report.Table.Add(s.k, s.p, s.d, 0, gotUp, gotDown, upBytes, downBytes)
+		x.Report.Table.Add(s.k, s.p, s.d, 0, gotUp, gotDown, upBytes, downBytes)
 	}
-	x.report.Claim(up, "uplink: mKP scalars a round", "%s", strings.Join(ups, "; "))
-	x.report.Claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels",
+	x.Report.Claim(up, "uplink: mKP scalars a round", "%s", strings.Join(ups, "; "))
+	x.Report.Claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels",
 		strings.Join(downs, "; "))
-	x.report.Claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s",
+	x.Report.Claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s",
 		strings.Join(sizes, "; "))
 	return nil
 }
@@ -135,18 +127,18 @@ func (x *lagRun) away() error {
 	holds, linear := true, chart.Line{Name: "received"}
 	var texts []string
 	for _, missed := range []uint64{1, 10, 44, 100} {
-		t, err := absence(x.ctx, r, lagSmall, missed)
+		t, err := absence(x.Ctx, r, lagSmall, missed)
 		if err != nil {
 			return fmt.Errorf("a client that missed %d rounds: %w", missed, err)
 		}
 		holds = holds && t.Scalars <= 2*missed*k*p
 		texts = append(texts, fmt.Sprintf("%d rounds: %d scalars of %d, %d B with all overhead",
 			missed, t.Scalars, 2*missed*k*p, t.Bytes))
-		x.report.Table.Add(k, p, lagSmall, missed, 0, t.Scalars, 0, t.Bytes)
+		x.Report.Table.Add(k, p, lagSmall, missed, 0, t.Scalars, 0, t.Bytes)
 		linear.Add(float64(missed), float64(t.Bytes))
 	}
-	x.report.Figure.Lines = []chart.Line{linear}
-	x.report.Claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
+	x.Report.Figure.Lines = []chart.Line{linear}
+	x.Report.Claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
 		"K=%d, P=%d: %s", k, p, strings.Join(texts, "; "))
 	return nil
 }

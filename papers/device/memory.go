@@ -1,7 +1,6 @@
 package device
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -50,33 +49,29 @@ func Memory() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
 		Paper: "DeComFL, appendix A.2 and Table 4", Long: "a minute",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			return memoryReport(ctx, e, 1<<19, 1<<21)
-		},
+		Do: func(t *lab.Trial) error { return memory(t, 1<<19, 1<<21) },
 	}
 }
 
 var memoryCases = []memoryCase{{true, 1, false}, {false, 1, false}, {true, 1, true},
 	{false, 1, true}, {true, 4, false}, {false, 4, true}}
 
-func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Report, error) {
-	r := &lab.Report{
-		ID:     "decomfl-memory",
-		Table:  lab.Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
-		Figure: chart.Chart{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
-	}
+func memory(t *lab.Trial, small, large int) error {
+	r := t.Report
+	r.Table.Columns = []string{"device", "d", "client_bytes", "coordinator_bytes"}
+	r.Figure = chart.Chart{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"}
 	server := 0.0
 	var clients []float64
 	var texts []string
 	priced := true
 	for _, m := range memoryCases {
-		a, err := held(ctx, e, m, small, r)
+		a, err := held(t, m, small)
 		if err != nil {
-			return r, err
+			return err
 		}
-		b, err := held(ctx, e, m, large, r)
+		b, err := held(t, m, large)
 		if err != nil {
-			return r, err
+			return err
 		}
 		grown := 4 * float64(large-small)
 		got := (b.client - a.client) / grown
@@ -92,16 +87,15 @@ func memoryReport(ctx context.Context, e *lab.Env, small, large int) (*lab.Repor
 	r.Claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",
 		"%.3f d where the loss reads block by block", clients[0])
 	r.Claim(priced, "no client holds more than its plan's price says", "%s", strings.Join(texts, "; "))
-	return r, nil
+	return nil
 }
 
 // A holding is the heap that parties hold, in bytes, and the client's price in units of d.
 type holding struct{ client, coordinator, priced float64 }
 
 // held runs a coordinator and one client for three rounds and measures their heap.
-func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
-	r *lab.Report) (h holding, err error) {
-	e.Say("decomfl-memory: %v, d=%d", m, dim)
+func held(t *lab.Trial, m memoryCase, dim int) (h holding, err error) {
+	t.Env.Say("decomfl-memory: %v, d=%d", m, dim)
 	p, err := run.Plan("decomfl", "memory", 1, dim, 1, 1)
 	if err != nil {
 		return h, err
@@ -111,7 +105,7 @@ func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
 		p.Rule, p.Beta = plan.TorchMomentum, 0.9
 	}
 	h.priced = m.vectors(p)
-	c, lead, err := pair(ctx, m, p)
+	c, lead, err := pair(t.Ctx, m, p)
 	if err != nil {
 		return h, err
 	}
@@ -122,7 +116,7 @@ func held(ctx context.Context, e *lab.Env, m memoryCase, dim int,
 	runtime.KeepAlive(lead)
 	lead = nil
 	h.client, h.coordinator = both-without, without-heap()
-	r.Table.Add(m, dim, int64(h.client), int64(h.coordinator))
+	t.Report.Table.Add(m, dim, int64(h.client), int64(h.coordinator))
 	return h, nil
 }
 

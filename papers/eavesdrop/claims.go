@@ -9,7 +9,7 @@ import (
 
 // claims judges the findings of the arms that ran.
 func (x *trial) claims(found map[string][]score) {
-	c := claims{x.report, found}
+	c := claims{x.Report, found}
 	c.told("who knows the run key learns single devices' labels from their scalars",
 		above, "own", "groups", "shared")
 	c.told("fewer bits hide labels", below, "int8", "int4")

@@ -1,7 +1,6 @@
 package eavesdrop
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -16,19 +15,18 @@ import (
 
 // Experiment attacks what devices send.
 func Experiment() lab.Experiment {
-	const id = "leak"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "leak",
 		Title: "which labels 20 devices have, by the scalars they send, and by what hides them",
 		Paper: "none: what Zofl shows of its devices, and what its differential privacy costs",
 		Long:  "half a minute a run, of which there are 49; those of 1,000 devices take longer",
 		Takes: []string{"rounds", "arm"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x, err := newTrial(ctx, e, id)
+		Do: func(t *lab.Trial) error {
+			x, err := newTrial(t)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return x.report, x.all()
+			return x.all()
 		},
 	}
 }
@@ -40,20 +38,18 @@ const (
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
-	report *lab.Report
+	*lab.Trial
 	set    *lab.Set
 	arms   []arm
 	rounds uint64
 	size   func(arm) int // devices of an arm
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
-	x := &trial{ctx: ctx, env: e, rounds: e.RoundsOr(200, 20), report: &lab.Report{ID: id,
-		Figure: chart.Chart{Title: "what hides devices, and what it costs", X: "round",
-			Y: "test accuracy"}}}
-	var err error
+func newTrial(t *lab.Trial) (x *trial, err error) {
+	e := t.Env
+	x = &trial{Trial: t, rounds: e.RoundsOr(200, 20)}
+	t.Report.Figure = chart.Chart{Title: "what hides devices, and what it costs", X: "round",
+		Y: "test accuracy"}
 	if x.set, err = e.MNIST(); err != nil {
 		return nil, err
 	}
@@ -68,13 +64,13 @@ func newTrial(ctx context.Context, e *lab.Env, id string) (*trial, error) {
 
 // all trains and attacks each arm.
 func (x *trial) all() error {
-	x.report.Summary.Columns = []string{"run", "seen", fmt.Sprintf("correlation, %d rounds",
+	x.Report.Summary.Columns = []string{"run", "seen", fmt.Sprintf("correlation, %d rounds",
 		first), "all rounds", "L1 error", "alike, by labels", "by scalars", "by losses", "accuracy"}
-	x.report.Table.Columns = append([]string{"arm", "seed"}, x.report.Summary.Columns[1:]...)
+	x.Report.Table.Columns = append([]string{"arm", "seed"}, x.Report.Summary.Columns[1:]...)
 	found := map[string][]score{}
 	for _, a := range x.arms {
 		var scores []score
-		for seed := uint64(1); seed <= uint64(x.env.SeedsOr(a.seeds)); seed++ {
+		for seed := uint64(1); seed <= uint64(x.Env.SeedsOr(a.seeds)); seed++ {
 			s, err := x.score(a, seed)
 			if err != nil {
 				return fmt.Errorf("%s, seed %d: %w", a.name, seed, err)
@@ -90,7 +86,7 @@ func (x *trial) all() error {
 					return s.Views[i].cells()[k]
 				}))
 			}
-			x.report.Summary.Rows = append(x.report.Summary.Rows, append(cells,
+			x.Report.Summary.Rows = append(x.Report.Summary.Rows, append(cells,
 				cell(scores, func(s *score) float64 { return s.Accuracy })))
 		}
 	}
@@ -116,12 +112,12 @@ func (x *trial) tell(a arm, seed uint64, s *score) {
 		for _, cell := range append(v.cells(), s.Accuracy) {
 			row = append(row, cell)
 		}
-		x.report.Table.Add(row...)
+		x.Report.Table.Add(row...)
 		told := ""
 		if v.All != untold {
 			told = fmt.Sprintf("correlation %.3f, ", v.All)
 		}
-		x.env.Say("%s seed %d, %s: %saccuracy %.4f", a.name, seed, a.views[i].title, told,
+		x.Env.Say("%s seed %d, %s: %saccuracy %.4f", a.name, seed, a.views[i].title, told,
 			s.Accuracy)
 	}
 }

@@ -56,7 +56,7 @@ func TestLeak(t *testing.T) {
 // TestLeakArms: each arm's plan can run, and one with noise has spent no more than it says, and
 // hardly less.
 func TestLeakArms(t *testing.T) {
-	x, err := newTrial(t.Context(), &lab.Env{Generated: 100}, "leak")
+	x, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 100}, "leak"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestLeakArms(t *testing.T) {
 // TestSlopes: what the attacker expects a device to send, whose images all have one label, is what
 // a device with the attacker's images sends.
 func TestSlopes(t *testing.T) {
-	x, err := newTrial(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak")
+	x, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (x *trial) score(a arm, seed uint64) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := x.env.File(x.report.ID+x.env.Apart(), fmt.Sprintf("%s-%d", a.name, seed), p,
+	file, err := x.Env.File(x.Report.ID+x.Env.Apart(), fmt.Sprintf("%s-%d", a.name, seed), p,
 		fmt.Sprintf("\n%v %d", a.views, x.set.Train.Len()))
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (x *trial) train(a arm, p *plan.Plan, secret []byte, seed uint64, task run.
 	if a.gradients {
 		cfg.Differentiates = func(int) bool { return true }
 	}
-	r, err := x.env.Once(x.ctx, cfg)
+	r, err := x.Env.Once(x.Ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int)
 	seen := make([][][]leak.Observation, len(a.views)) // by view and round
 	if !a.secret && a.views[0].of != nobody {
 		book := newReader(spy, x.set)
-		if err := book.read(x.ctx, r, func(n uint64, round *wire.Round) {
+		if err := book.read(x.Ctx, r, func(n uint64, round *wire.Round) {
 			for i, v := range a.views {
 				seen[i] = append(seen[i], book.observed(v.of, n, round))
 			}

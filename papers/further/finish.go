@@ -1,7 +1,6 @@
 package further
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/ideas"
@@ -12,16 +11,13 @@ import (
 // Finish asks how much the last third of a run costs the recipe. It compares each other end alone
 // with the recipe, at equal queries.
 func Finish() lab.Experiment {
-	const id = "finish"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "finish",
 		Title: "other ends of a run, each against the recipe's, in a screening simulation",
 		Paper: "none: the baseline is zofl-mnist's recipe",
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			return runStudy(ctx, e, id, finishStudy(e.Rounds))
-		},
+		Do:    func(t *lab.Trial) error { return runStudy(t, finishStudy(t.Env.Rounds)) },
 	}
 }
 

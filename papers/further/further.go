@@ -2,7 +2,6 @@ package further
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
@@ -21,16 +20,13 @@ import (
 // Experiment asks which ideas would make the recipe better: each alone, against the recipe at equal
 // queries and, where a scalar's share of bytes differs, at equal bytes.
 func Experiment() lab.Experiment {
-	const id = "further"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "further",
 		Title: "ideas beyond the recipe, each against it, in a screening simulation",
 		Paper: "none: the baseline is the preset zofl with a cosine",
 		Long:  "half an hour on a core; --tasks and --arm choose",
 		Takes: []string{"tasks", "arm"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			return runStudy(ctx, e, id, broadStudy())
-		},
+		Do:    func(t *lab.Trial) error { return runStudy(t, broadStudy()) },
 	}
 }
 
@@ -174,28 +170,27 @@ func broadStudy() study {
 }
 
 // runStudy runs a study and marks its report: it screens, whether asked to or not.
-func runStudy(ctx context.Context, e *lab.Env, id string, s study) (*lab.Report, error) {
-	x, err := newTrial(ctx, e, id, s)
+func runStudy(t *lab.Trial, s study) error {
+	x, err := newTrial(t, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err = x.all(); !e.Screen {
-		x.report.MarkScreened()
+	if err = x.all(); !t.Env.Screen {
+		t.Report.MarkScreened()
 	}
-	return x.report, err
+	return err
 }
 
 // A trial is a running experiment.
 type trial struct {
-	study  // with the tasks and arms that were chosen
-	ctx    context.Context
-	env    *lab.Env
-	seeds  int
-	report *lab.Report
+	*lab.Trial
+	study // with the tasks and arms that were chosen
+	seeds int
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string, s study) (*trial, error) {
-	x := &trial{study: s, ctx: ctx, env: e, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
+func newTrial(t *lab.Trial, s study) (*trial, error) {
+	e := t.Env
+	x := &trial{t, s, e.SeedsOr(3)}
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}
@@ -264,10 +259,10 @@ func (x *trial) points(t *task, train, test models.Differentiable, a *arm,
 		return nil, err
 	}
 	file := ""
-	if x.env.Dir != "" {
+	if x.Env.Dir != "" {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %+v %d %d %g %v", t.key(), a.Arm, train.Len(),
 			x.rounds, c.Budget, c.Times))
-		file = filepath.Join(x.env.Dir, x.report.ID, t.Name,
+		file = filepath.Join(x.Env.Dir, x.Report.ID, t.Name,
 			fmt.Sprintf("%s-%g-%d-%x.json", a.name, step, seed, sum[:6]))
 	}
 	points, err := lab.Saved[[]ideas.Point](file)
@@ -277,7 +272,7 @@ func (x *trial) points(t *task, train, test models.Differentiable, a *arm,
 	if points != nil {
 		return *points, nil
 	}
-	list, err := ideas.Train(x.ctx, c)
+	list, err := ideas.Train(x.Ctx, c)
 	if err == nil && file != "" {
 		err = lab.Save(file, &list)
 	}

@@ -95,7 +95,7 @@ func TestFurtherArms(t *testing.T) {
 			t.Errorf("the first arm is %s", names[0])
 		}
 	}
-	if _, err := newTrial(t.Context(), &lab.Env{Arms: []string{"nonsense"}}, "further",
+	if _, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Arms: []string{"nonsense"}}, "further"),
 		broadStudy()); err == nil {
 		t.Error("an arm that is not there was taken")
 	}

@@ -22,13 +22,13 @@ type result struct {
 // all trains every arm on a task before the next task. After an error the report has the complete
 // parts so far.
 func (x *trial) all() error {
-	x.report.Table.Columns = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes",
+	x.Report.Table.Columns = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes",
 		"samples", "test_loss", "accuracy"}
 	results := map[string][]result{}
 	defer func() { x.conclude(results) }()
 	for i := range x.tasks {
 		t := &x.tasks[i]
-		train, test, err := t.models(x.env)
+		train, test, err := t.models(x.Env)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
@@ -38,7 +38,7 @@ func (x *trial) all() error {
 				return fmt.Errorf("%s, %s: %w", t.Name, x.arms[j].name, err)
 			}
 			results[t.Name] = append(results[t.Name], r)
-			x.env.Say("%s: %s: %s", t.Name, x.arms[j].name, r.text(&results[t.Name][0]))
+			x.Env.Say("%s: %s: %s", t.Name, x.arms[j].name, r.text(&results[t.Name][0]))
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (x *trial) add(r *result, t *task, train, test models.Differentiable,
 	}
 	r.seeds = append(r.seeds, points)
 	for _, p := range points {
-		x.report.Table.Add(t.Name, r.arm.name, r.step, seed, p.Rounds, p.Queries, p.Bytes, p.Samples,
+		x.Report.Table.Add(t.Name, r.arm.name, r.step, seed, p.Rounds, p.Queries, p.Bytes, p.Samples,
 			p.Loss, p.Accuracy)
 	}
 	return nil
@@ -148,11 +148,11 @@ func (r *result) text(recipe *result) string {
 
 // conclude adds the summary and a claim for each idea that every task has a result of.
 func (x *trial) conclude(results map[string][]result) {
-	x.report.Summary.Columns = []string{"idea"}
+	x.Report.Summary.Columns = []string{"idea"}
 	for _, t := range x.tasks {
-		x.report.Summary.Columns = append(x.report.Summary.Columns, t.Name)
+		x.Report.Summary.Columns = append(x.Report.Summary.Columns, t.Name)
 	}
-	x.report.Summary.Columns = append(x.report.Summary.Columns, "costs besides")
+	x.Report.Summary.Columns = append(x.Report.Summary.Columns, "costs besides")
 	for j := range x.arms {
 		a := &x.arms[j]
 		row, won := []string{a.title}, []string(nil)
@@ -167,9 +167,9 @@ func (x *trial) conclude(results map[string][]result) {
 		if len(row) <= len(x.tasks) {
 			return
 		}
-		x.report.Summary.Rows = append(x.report.Summary.Rows, append(row, a.costs))
+		x.Report.Summary.Rows = append(x.Report.Summary.Rows, append(row, a.costs))
 		if j > 0 {
-			x.report.Claim(len(won) >= 2, a.title+" beats the recipe on two tasks", "on %d: %s",
+			x.Report.Claim(len(won) >= 2, a.title+" beats the recipe on two tasks", "on %d: %s",
 				len(won), strings.Join(won, ", "))
 		}
 	}

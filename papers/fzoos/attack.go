@@ -16,13 +16,13 @@ const (
 
 // attack is figure 7; images take the place of seeds.
 func (x *boxRun) attack() error {
-	set, err := x.env.MNIST()
+	set, err := x.Env.MNIST()
 	if err != nil {
 		return err
 	}
 	for _, portion := range x.size.portions {
-		a, err := blackbox.NewAttack(x.ctx, set.Train, set.Test, blackbox.AttackConfig{
-			Portion: portion, Images: x.size.images, Goroutines: 2, Logf: x.env.Logf,
+		a, err := blackbox.NewAttack(x.Ctx, set.Train, set.Test, blackbox.AttackConfig{
+			Portion: portion, Images: x.size.images, Goroutines: 2, Logf: x.Env.Logf,
 		})
 		if err != nil {
 			return err

@@ -29,10 +29,10 @@ func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 		b = append(b, fmt.Sprintf("%s, %.0f: %.0f", end, c.queries(t.rounds), ours.queries(r)))
 	}
 	who := fmt.Sprintf("%s: %s gets to where %s (%s) end", t.title, ours.Title, titles(others), how)
-	x.report.Claim(rounds, who+" in fewer rounds",
+	x.Report.Claim(rounds, who+" in fewer rounds",
 		"%s after %d rounds, and the round in which %s (%s) is there: %s",
 		t.metric, t.rounds, ours.Title, ours.ends(), strings.Join(a, "; "))
-	x.report.Claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
+	x.Report.Claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
 		"%s and queries after %d rounds, and %s's: %s",
 		t.metric, t.rounds, ours.Title, strings.Join(b, "; "))
 }
@@ -64,10 +64,10 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 	if !any {
 		return
 	}
-	x.report.Claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
+	x.Report.Claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
 		t.title, ours.Title, t.metric, level),
 		"round and queries: %s", strings.Join(parts, "; "))
-	x.report.Claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
+	x.Report.Claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
 		t.title, farFewer), "as above")
 }
 
@@ -79,6 +79,6 @@ func (x *boxRun) ordered(claim string, curves []*boxCurve) {
 		holds = holds && (i == 0 || curves[i-1].end() <= c.end())
 		parts = append(parts, fmt.Sprintf("%s %s", c.label(), c.ends()))
 	}
-	x.report.Claim(holds, claim, "%s after %d rounds: %s",
+	x.Report.Claim(holds, claim, "%s after %d rounds: %s",
 		curves[0].task.metric, curves[0].task.rounds, strings.Join(parts, "; "))
 }

@@ -90,9 +90,9 @@ func (l *lookout) means(cumulative bool) []float64 {
 func (x *boxRun) disparity() error {
 	const step, most = 0.1, 5
 	rounds := min(most, x.size.few(most))
-	x.report.Figure = chart.Chart{Title: x.report.ID, X: "local step",
+	x.Report.Figure = chart.Chart{Title: x.Report.ID, X: "local step",
 		Y: "cosine with the gradient of F, mean so far"}
-	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
+	x.Report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
 	list := []contest.Method{ours.With("fzoos-s", "FZooS", plainRule...)}
 	for _, c := range baselines {
@@ -107,15 +107,15 @@ func (x *boxRun) disparity() error {
 		}
 		s := chart.Line{Name: c.Title}
 		for t := range each {
-			x.report.Table.Add(c.Title, t+1, each[t], sofar[t])
+			x.Report.Table.Add(c.Title, t+1, each[t], sofar[t])
 			s.Add(float64(t+1), sofar[t])
 		}
-		x.report.Figure.Lines = append(x.report.Figure.Lines, s)
+		x.Report.Figure.Lines = append(x.Report.Figure.Lines, s)
 		ends, at = append(ends, sofar[disparitySteps-1]), append(at, each[0], each[disparitySteps-1])
 		text = append(text,
 			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.Title,
 				sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
-		x.env.Say("%s", text[len(text)-1])
+		x.Env.Say("%s", text[len(text)-1])
 	}
 	x.claimDisparity(ends, at, text)
 	return nil
@@ -126,9 +126,9 @@ func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
 	for _, v := range ends[1:] {
 		least = least && ends[0] > v
 	}
-	x.report.Claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
+	x.Report.Claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
 		"mean cosine of %d local steps: %v", disparitySteps, text)
-	x.report.Claim(at[0] > at[1], "C=5: FZooS's get worse from step to step",
+	x.Report.Claim(at[0] > at[1], "C=5: FZooS's get worse from step to step",
 		"%.3f, then %.3f", at[0], at[1])
 }
 
@@ -151,8 +151,8 @@ func (x *boxRun) watched(c contest.Method, step float32, rounds uint64) (each, s
 		l := newLookout(q)
 		one.Task.Asked = l.asked
 		// A run that is read from a log makes no queries, so this run has no log.
-		e := &lab.Env{Logf: x.env.Logf, Screen: x.env.Screen}
-		r, err := e.TrainOne(x.ctx, x.report.ID, one, seed)
+		e := &lab.Env{Logf: x.Env.Logf, Screen: x.Env.Screen}
+		r, err := e.TrainOne(x.Ctx, x.Report.ID, one, seed)
 		if err != nil {
 			return nil, nil, 0, err
 		}

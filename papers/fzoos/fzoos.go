@@ -1,7 +1,6 @@
 package fzoos
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/contest"
@@ -44,10 +43,8 @@ func Experiments() []lab.Experiment {
 		(*boxRun).disparity, (*boxRun).attack, (*boxRun).metrics,
 	}
 	for i := range list {
-		id := list[i].ID
-		list[i].Do = func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newBoxRun(ctx, e, id, sizeOf(e))
-			return x.report, runs[i](x)
+		list[i].Do = func(t *lab.Trial) error {
+			return runs[i](&boxRun{Trial: t, size: sizeOf(t.Env)})
 		}
 	}
 	return list

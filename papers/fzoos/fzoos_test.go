@@ -25,7 +25,7 @@ func tinyBoxes(t *testing.T, e *lab.Env) *boxRun {
 		"candidates=20"}, 2, 2
 	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1},
 		[]float32{0.3}, []uint32{2}, []string{"10", "40"}
-	return newBoxRun(t.Context(), e, "tiny", size)
+	return &boxRun{Trial: lab.NewTrial(t.Context(), e, "tiny"), size: size}
 }
 
 // TestFzoosQuadratic: all methods begin alike and make the right number of queries, and the
@@ -39,10 +39,10 @@ func TestFzoosQuadratic(t *testing.T) {
 	if err := x.quadratic(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 3*(2+2) { // nobody reaches a level
-		t.Errorf("%d claims", len(x.report.Claims))
+	if len(x.Report.Claims) != 3*(2+2) { // nobody reaches a level
+		t.Errorf("%d claims", len(x.Report.Claims))
 	}
-	if f, more := x.report.Figure, x.report.More[0]; len(f.Lines) != 11 ||
+	if f, more := x.Report.Figure, x.Report.More[0]; len(f.Lines) != 11 ||
 		len(more.Lines) != 11 || more.Lines[3].Points[1].X != 2*5*210 {
 		t.Errorf("%d and %d lines, FedZO's queries %v",
 			len(f.Lines), len(more.Lines), more.Lines[3].Points)
@@ -70,9 +70,9 @@ func TestFzoosQuadratic(t *testing.T) {
 	if err := again.quadratic(); err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range again.report.Claims {
-		if c != x.report.Claims[i] {
-			t.Errorf("from the logs:\n%+v\nfirst:\n%+v", c, x.report.Claims[i])
+	for i, c := range again.Report.Claims {
+		if c != x.Report.Claims[i] {
+			t.Errorf("from the logs:\n%+v\nfirst:\n%+v", c, x.Report.Claims[i])
 		}
 	}
 }
@@ -90,8 +90,8 @@ func TestFzoosVariations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if want := 2 + 1 + 1 + 7 + 2; len(x.report.Claims) != want {
-		t.Errorf("%d claims, want %d", len(x.report.Claims), want)
+	if want := 2 + 1 + 1 + 7 + 2; len(x.Report.Claims) != want {
+		t.Errorf("%d claims, want %d", len(x.Report.Claims), want)
 	}
 }
 
@@ -110,8 +110,8 @@ func TestFzoosAttack(t *testing.T) {
 	if err := x.mislead(a, 1); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 4 || !strings.HasPrefix(x.report.Claims[2].Figures, margin) {
-		t.Errorf("%d claims: %+v", len(x.report.Claims), x.report.Claims)
+	if len(x.Report.Claims) != 4 || !strings.HasPrefix(x.Report.Claims[2].Figures, margin) {
+		t.Errorf("%d claims: %+v", len(x.Report.Claims), x.Report.Claims)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestFzoosMetric(t *testing.T) {
 	if err := x.improve(table, blackbox.F1, 0.7); err != nil {
 		t.Fatal(err)
 	}
-	claims := x.report.Claims
+	claims := x.Report.Claims
 	if len(claims) != 4 || !strings.HasPrefix(claims[0].Figures, "1 - f1") ||
 		!strings.Contains(claims[2].Claim, "l fitted") {
 		t.Errorf("%+v", claims)
@@ -143,7 +143,7 @@ func TestFzoosMetric(t *testing.T) {
 // TestFzoosPlans: every training of the full size is a valid plan with a unique name.
 func TestFzoosPlans(t *testing.T) {
 	size := sizeOf(&lab.Env{})
-	x := newBoxRun(t.Context(), &lab.Env{}, "plans", size)
+	x := &boxRun{Trial: lab.NewTrial(t.Context(), &lab.Env{}, "plans"), size: size}
 	names := map[string]bool{}
 	for _, c := range size.c {
 		for _, steps := range size.steps {
@@ -231,20 +231,20 @@ func TestFzoosClaims(t *testing.T) {
 		{madeCurve(task, "lower", 100, 4, 3, 2, .5), false, false},
 		{madeCurve(task, "ended", 100, 4, 3), true, true}, // infinite, so that any round will do
 	} {
-		x := newBoxRun(t.Context(), &lab.Env{}, "made", size{})
+		x := &boxRun{Trial: lab.NewTrial(t.Context(), &lab.Env{}, "made")}
 		x.sooner(ours, []*boxCurve{test.other}, "Adam")
-		if c := x.report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
+		if c := x.Report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
 			t.Errorf("%s: %+v, want %v and %v", test.other.Title, c, test.rounds, test.queries)
 		}
 	}
-	x := newBoxRun(t.Context(), &lab.Env{}, "made", size{})
+	x := &boxRun{Trial: lab.NewTrial(t.Context(), &lab.Env{}, "made")}
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "late", 30, 4, 4, 2, 2)})
 	x.reaches(2, ours, []*boxCurve{madeCurve(task, "early", 50, 2, 2, 2, 2)})
 	x.reaches(0, ours, nil)
 	x.ordered("order", []*boxCurve{ours, madeCurve(task, "late", 30, 4, 4, 2, 2)})
 	x.ordered("order", []*boxCurve{ours, madeCurve(task, "lower", 30, 4, 4, 2, 0)})
 	for i, want := range []bool{true, true, false, false, true, false} {
-		if got := x.report.Claims[i]; got.Holds != want {
+		if got := x.Report.Claims[i]; got.Holds != want {
 			t.Errorf("claim %d: %+v, want %v", i, got, want)
 		}
 	}

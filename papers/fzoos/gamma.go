@@ -16,16 +16,12 @@ import (
 // Corollary 1 needs rho, and that of Proposition B.1 the gradient of F. So it is a simulation, by
 // the reference in float64.
 func Gamma() lab.Experiment {
-	const id = "fzoos-gamma"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "fzoos-gamma",
 		Title: "correction lengths: 1/t, Corollaries 1 and E.1, Proposition B.1, on quadratics",
 		Paper: "FZooS, section 4, appendices B.2 and E.3",
 		Long:  "ten minutes a seed on a core",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &gammaRun{ctx: ctx, env: e, report: &lab.Report{ID: id}, size: gammaSizeOf(e)}
-			return x.report, x.all()
-		},
+		Do:    func(t *lab.Trial) error { return (&gammaRun{t, gammaSizeOf(t.Env)}).all() },
 	}
 }
 
@@ -186,16 +182,14 @@ func (f *gammaFleet) above() float64 { return f.q.F(f.at(f.s.X)) - f.q.Minimum()
 
 // A gammaRun is a running experiment.
 type gammaRun struct {
-	ctx    context.Context
-	env    *lab.Env
-	size   gammaSize
-	report *lab.Report
+	*lab.Trial
+	size gammaSize
 }
 
 // all follows every length on every problem, and judges all of them at the steps of 1/t.
 func (x *gammaRun) all() error {
-	x.report.Table.Columns = []string{"c", "length", "seed", "above_minimum", "disparity_at_1/t"}
-	x.report.Figure = chart.Chart{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
+	x.Report.Table.Columns = []string{"c", "length", "seed", "above_minimum", "disparity_at_1/t"}
+	x.Report.Figure = chart.Chart{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
 		LogY: true}
 	for _, c := range x.size.c {
 		ends, off := make([]float64, len(gammaArms)), make([]float64, len(gammaArms))
@@ -211,8 +205,8 @@ func (x *gammaRun) all() error {
 				}
 				ends[i] += end / float64(x.size.seeds)
 				off[i] += each[i] / float64(x.size.seeds)
-				x.report.Table.Add(c, gammaArms[i].title, seed, end, each[i])
-				x.env.Say("C=%g, seed %d, gamma %s: F - F* %.4f; disparity at the steps of 1/t %.4g",
+				x.Report.Table.Add(c, gammaArms[i].title, seed, end, each[i])
+				x.Env.Say("C=%g, seed %d, gamma %s: F - F* %.4f; disparity at the steps of 1/t %.4g",
 					c, seed, gammaArms[i].title, end, each[i])
 			}
 		}
@@ -243,13 +237,13 @@ func (x *gammaRun) follow(c float64, arm int, seed uint64) (end float64, off []f
 	}
 	line := chart.Line{Name: fmt.Sprintf("C=%g, %s, seed %d", c, gammaArms[arm].title, seed)}
 	for r := range x.size.rounds {
-		if x.ctx.Err() != nil {
-			return 0, nil, context.Cause(x.ctx)
+		if x.Ctx.Err() != nil {
+			return 0, nil, context.Cause(x.Ctx)
 		}
 		f.round(r)
 		line.Add(float64(r+1), f.above())
 	}
-	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
+	x.Report.Figure.Lines = append(x.Report.Figure.Lines, line)
 	for i := range off {
 		off[i] /= steps
 	}
@@ -267,11 +261,11 @@ func (x *gammaRun) claims(c float64, ends, off []float64) {
 	for i, a := range gammaArms {
 		switch a.name {
 		case "c1", "c1s":
-			x.report.Claim(off[i] < off[0] && ends[i] < ends[0],
+			x.Report.Claim(off[i] < off[0] && ends[i] < ends[0],
 				fmt.Sprintf("C=%g: %s is nearer to the gradient of F than 1/t, and ends lower",
 					c, a.title), "%s", figures)
 		case "b1":
-			x.report.Claim(off[i] <= least && ends[i] < ends[0],
+			x.Report.Claim(off[i] <= least && ends[i] < ends[0],
 				fmt.Sprintf("C=%g: %s is nearest of all, and ends lower than 1/t", c, a.title),
 				"%s", figures)
 		}

@@ -10,13 +10,13 @@ import (
 // TestGammas runs a fleet of each correction length for some rounds. By its definition none is
 // nearer to the gradient of F than Proposition B.1's, and with few points there is a difference.
 func TestGammas(t *testing.T) {
-	x := &gammaRun{ctx: t.Context(), env: &lab.Env{Logf: t.Logf}, report: &lab.Report{},
-		size: gammaSize{dim: 20, window: 20, features: 60, rounds: 3, seeds: 1, c: []float64{5}}}
+	x := &gammaRun{lab.NewTrial(t.Context(), &lab.Env{Logf: t.Logf}, ""),
+		gammaSize{dim: 20, window: 20, features: 60, rounds: 3, seeds: 1, c: []float64{5}}}
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 3 || len(x.report.Table.Rows) != len(gammaArms) {
-		t.Fatalf("%d claims, %d rows", len(x.report.Claims), len(x.report.Table.Rows))
+	if len(x.Report.Claims) != 3 || len(x.Report.Table.Rows) != len(gammaArms) {
+		t.Fatalf("%d claims, %d rows", len(x.Report.Claims), len(x.Report.Table.Rows))
 	}
 	_, off, err := x.follow(5, 0, 1)
 	if err != nil {

@@ -13,7 +13,7 @@ const metricRounds = 50
 
 // metrics is figures 8 to 12, except those that vary T.
 func (x *boxRun) metrics() error {
-	dir, err := x.env.Find("tables")
+	dir, err := x.Env.Find("tables")
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion floa
 		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(metricRounds),
 		steps: steps, seeds: x.size.seeds,
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
-			m, err := blackbox.NewMetric(x.ctx, table, blackbox.MetricConfig{
-				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.env.Logf,
+			m, err := blackbox.NewMetric(x.Ctx, table, blackbox.MetricConfig{
+				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.Env.Logf,
 			})
 			if err != nil {
 				return nil, nil, err

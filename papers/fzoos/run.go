@@ -1,7 +1,6 @@
 package fzoos
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -12,15 +11,9 @@ import (
 
 // A boxRun is a running experiment on black boxes.
 type boxRun struct {
-	ctx    context.Context
-	env    *lab.Env
-	size   size
-	report *lab.Report
-	shown  []string // titles of the problems that have figures
-}
-
-func newBoxRun(ctx context.Context, e *lab.Env, id string, size size) *boxRun {
-	return &boxRun{ctx: ctx, env: e, size: size, report: &lab.Report{ID: id}}
+	*lab.Trial
+	size  size
+	shown []string // titles of the problems that have figures
 }
 
 // train runs a method with one of its steps for seeds first to last. After an error it
@@ -34,7 +27,7 @@ func (x *boxRun) train(t *boxTask, c contest.Method, step float32,
 			return curve, err
 		}
 		curve.clients = one.Clients
-		r, err := x.env.TrainOne(x.ctx, x.report.ID, one, seed)
+		r, err := x.Env.TrainOne(x.Ctx, x.Report.ID, one, seed)
 		if r != nil {
 			curve.results = append(curve.results, r)
 		}
@@ -74,7 +67,7 @@ func (x *boxRun) compare(t *boxTask, list []contest.Method) (curves []*boxCurve,
 			return curves, err
 		}
 		curves = append(curves, curve)
-		x.env.Say("%s: %s: %s after %d rounds, %.0f queries a client and round", t.title, curve.label(),
+		x.Env.Say("%s: %s: %s after %d rounds, %.0f queries a client and round", t.title, curve.label(),
 			lab.SpreadError(curve.results.At(t.metric, t.rounds)), t.rounds, curve.perRound())
 	}
 	return curves, nil
@@ -86,9 +79,9 @@ func (x *boxRun) add(c *boxCurve) {
 	if len(c.results) == 0 {
 		return
 	}
-	lines := len(x.report.Figure.Lines)
-	x.report.AddCurves(c.task.metric, c.results)
-	x.report.Figure.Lines = x.report.Figure.Lines[:lines]
+	lines := len(x.Report.Figure.Lines)
+	x.Report.AddCurves(c.task.metric, c.results)
+	x.Report.Figure.Lines = x.Report.Figure.Lines[:lines]
 	by := chart.Line{Name: c.label()}
 	spent := by
 	for round := uint64(1); round <= c.task.rounds; round++ {
@@ -109,12 +102,12 @@ func (x *boxRun) add(c *boxCurve) {
 // figure returns the report's figure i.
 func (x *boxRun) figure(i int) *chart.Chart {
 	if i == 0 {
-		return &x.report.Figure
+		return &x.Report.Figure
 	}
-	for len(x.report.More) < i {
-		x.report.More = append(x.report.More, chart.Chart{})
+	for len(x.Report.More) < i {
+		x.Report.More = append(x.Report.More, chart.Chart{})
 	}
-	return &x.report.More[i-1]
+	return &x.Report.More[i-1]
 }
 
 // addCurve adds a line to a figure of a problem.

@@ -1,7 +1,6 @@
 package heterogeneity
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -12,23 +11,18 @@ import (
 
 // A trial is a running experiment.
 type trial struct {
-	ctx     context.Context
-	env     *lab.Env
+	*lab.Trial
 	size    size
-	report  *lab.Report
 	entries map[string][]*contest.Entry // by split: the methods at the current drift
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string, size size) *trial {
-	return &trial{
-		ctx: ctx, env: e, size: size,
-		report: &lab.Report{ID: id,
-			Figure: chart.Chart{Title: "unlike clients", X: "round", Y: "test accuracy"}},
-	}
+func newTrial(t *lab.Trial, size size) *trial {
+	t.Report.Figure = chart.Chart{Title: "unlike clients", X: "round", Y: "test accuracy"}
+	return &trial{Trial: t, size: size}
 }
 
 func (x *trial) all() error {
-	s, err := x.env.MNIST()
+	s, err := x.Env.MNIST()
 	if err != nil {
 		return err
 	}
@@ -48,8 +42,8 @@ func (x *trial) all() error {
 func (x *trial) train(s *lab.Set, d *drift, sp lab.Split) error {
 	t := d.contest(s, sp, &x.size)
 	for _, m := range x.size.methods {
-		e, err := t.Tune(x.ctx, x.env, x.report.ID, m.At(d.steps...), x.size.seeds)
-		x.report.AddCurves(run.Accuracy, e.Results)
+		e, err := t.Tune(x.Ctx, x.Env, x.Report.ID, m.At(d.steps...), x.size.seeds)
+		x.Report.AddCurves(run.Accuracy, e.Results)
 		if err != nil {
 			return err
 		}
@@ -65,14 +59,14 @@ func (x *trial) claims(d *drift) {
 	for _, sp := range lab.Splits[1:] {
 		plain := x.entries[sp.Name][0]
 		at := contest.Budget(contest.QueriesOf, like, plain)
-		x.report.Claim(plain.Accuracy(contest.QueriesOf, at) < like.Accuracy(contest.QueriesOf, at),
+		x.Report.Claim(plain.Accuracy(contest.QueriesOf, at) < like.Accuracy(contest.QueriesOf, at),
 			fmt.Sprintf("%v: %s costs DeComFL accuracy", d, sp.Title),
 			"%s; IID %s; after %d queries", plain.Text(contest.QueriesOf, at),
 			like.Text(contest.QueriesOf, at), at)
 	}
 	for _, sp := range lab.Splits {
 		for _, m := range x.entries[sp.Name][1:] {
-			contest.Beats(x.report, fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.Title, m.Title), m,
+			contest.Beats(x.Report, fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.Title, m.Title), m,
 				x.entries[sp.Name][0])
 		}
 	}

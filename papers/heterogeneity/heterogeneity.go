@@ -1,7 +1,6 @@
 package heterogeneity
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/contest"
@@ -14,16 +13,12 @@ import (
 // whether the remedies known for gradients, FedProx's pull and SCAFFOLD's control variates,
 // win that back.
 func Experiment() lab.Experiment {
-	const id = "heterogeneity"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "heterogeneity",
 		Title: "what unlike clients cost DeComFL, and what FedProx and SCAFFOLD get back",
 		Paper: "none: what DeComFL leaves open; corrections as in FZooS, appendix F",
 		Long:  "some 4 hours for softmax, a day for the CNN",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id, sizeOf(e))
-			return x.report, x.all()
-		},
+		Do:    func(t *lab.Trial) error { return newTrial(t, sizeOf(t.Env)).all() },
 	}
 }
 

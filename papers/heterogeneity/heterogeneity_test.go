@@ -19,7 +19,7 @@ func tinyHeterogeneity(t *testing.T) *trial {
 		methods: driftMethods, queries: 22 * 12, times: 4, seeds: 1,
 	}
 	e := &lab.Env{Generated: 300, Logf: t.Logf}
-	return newTrial(t.Context(), e, "heterogeneity", size)
+	return newTrial(lab.NewTrial(t.Context(), e, "heterogeneity"), size)
 }
 
 func TestShort(t *testing.T) {
@@ -31,7 +31,7 @@ func TestShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Two splits against IID; five methods at three splits, at two costs.
-	if got, want := len(x.report.Claims), 2+5*3*2; got != want {
+	if got, want := len(x.Report.Claims), 2+5*3*2; got != want {
 		t.Errorf("%d claims, want %d", got, want)
 	}
 	for _, sp := range lab.Splits {

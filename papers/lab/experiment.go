@@ -16,16 +16,29 @@ type Experiment struct {
 	Paper string   // which paper, and where in it
 	Long  string   // rough duration without Short, on two cores
 	Takes []string // fields of Env beside those that all take, as options of the command
-	Do    func(context.Context, *Env) (*Report, error)
+	Do    func(*Trial) error
 }
 
 // Run does the experiment. The report of a screened one is marked.
 func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
-	r, err := x.Do(ctx, e)
-	if e.Screen && r != nil {
-		r.MarkScreened()
+	t := NewTrial(ctx, e, x.ID)
+	err := x.Do(t)
+	if e.Screen {
+		t.Report.MarkScreened()
 	}
-	return r, err
+	return t.Report, err
+}
+
+// A Trial is an experiment that runs.
+type Trial struct {
+	Ctx    context.Context
+	Env    *Env
+	Report *Report // what is known so far
+}
+
+// NewTrial returns a trial with an empty report.
+func NewTrial(ctx context.Context, e *Env, id string) *Trial {
+	return &Trial{ctx, e, &Report{ID: id}}
 }
 
 // An Env is the environment of an experiment.

@@ -15,10 +15,10 @@ import (
 
 // screening is a small experiment: softmax on drawn digits, with a claim about queries.
 func screening(e *Env) (*Report, error) {
-	x := Experiment{ID: "screening", Do: func(ctx context.Context, e *Env) (*Report, error) {
-		s, err := e.MNIST()
+	x := Experiment{ID: "screening", Do: func(t *Trial) error {
+		s, err := t.Env.MNIST()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		task, _ := s.Task(false)
 		one := &Training{Name: "softmax", Preset: "decomfl", Clients: 4, Asked: 2, Rounds: 11, Every: 5,
@@ -26,15 +26,14 @@ func screening(e *Env) (*Report, error) {
 			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.Train.Len(), 4, seed) },
 			Set:    func(p *plan.Plan) { p.Perturbations, p.Batch, p.StepSize = 10, 8, 1e-3 },
 		}
-		results, err := e.Train(ctx, "screening", one, 1)
+		results, err := t.Env.Train(t.Ctx, "screening", one, 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		r := &Report{ID: "screening"}
-		r.AddCurves(run.Accuracy, results)
+		t.Report.AddCurves(run.Accuracy, results)
 		c := results[0].Curve
-		r.Claim(true, "some queries", "%d queries", c.Points[len(c.Points)-1].AsBlackBoxes())
-		return r, nil
+		t.Report.Claim(true, "some queries", "%d queries", c.Points[len(c.Points)-1].AsBlackBoxes())
+		return nil
 	}}
 	return x.Run(context.Background(), e)
 }

@@ -137,7 +137,7 @@ func (t *trial) score(task *task, preset string, step float32, seed uint64) (*sc
 	if err != nil {
 		return nil, err
 	}
-	file, err := t.env.File(filepath.Join(t.report.ID, task.name),
+	file, err := t.Env.File(filepath.Join(t.Report.ID, task.name),
 		fmt.Sprintf("%s-%s-%d", p.Preset, lab.Token(p.StepSize), seed), p, "")
 	if err != nil {
 		return nil, err
@@ -152,12 +152,12 @@ func (t *trial) train(task *task, p *plan.Plan, seed uint64) (*score, error) {
 		return nil, err
 	}
 	measured := task.task()
-	r, err := t.env.Once(t.ctx, run.Config{Name: task.name, Seed: seed, Task: measured, Plan: p,
+	r, err := t.Env.Once(t.Ctx, run.Config{Name: task.name, Seed: seed, Task: measured, Plan: p,
 		Shares: shares})
 	if err != nil {
 		return nil, err
 	}
-	begin, err := initial(t.ctx, r.Log, p)
+	begin, err := initial(t.Ctx, r.Log, p)
 	if err != nil {
 		return nil, err
 	}

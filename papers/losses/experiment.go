@@ -1,7 +1,6 @@
 package losses
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/contest"
@@ -10,46 +9,43 @@ import (
 
 // Experiment trains every task untouched, and with nine fixed steps.
 func Experiment() lab.Experiment {
-	const id = "losses"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "losses",
 		Title: "the default on losses of many kinds, untouched, against the best of nine fixed steps",
 		Paper: "none: how well a step that finds itself does",
 		Long:  "an hour",
 		Takes: []string{"presets", "tasks", "rounds"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			t, err := newTrial(ctx, e)
+		Do: func(t *lab.Trial) error {
+			x, err := newTrial(t)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			return t.report, t.all()
+			return x.all()
 		},
 	}
 }
 
 // A trial is a running experiment.
 type trial struct {
-	ctx     context.Context
-	env     *lab.Env
+	*lab.Trial
 	presets []string
 	tasks   []task
 	powers  []int // of 4: what the middle step is multiplied by
 	rounds  uint64
 	seeds   int
-	report  *lab.Report
 }
 
 var columns = []string{"task", "parameters", "devices", "preset", "step", "seed", "start", "loss",
 	"ended"}
 
 // newTrial says what to run. A short experiment has three tasks, three steps and few rounds.
-func newTrial(ctx context.Context, e *lab.Env) (*trial, error) {
-	t := &trial{ctx: ctx, env: e, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
-		rounds: e.RoundsOr(300, 60), seeds: e.SeedsOr(3), report: &lab.Report{ID: "losses",
-			Table: lab.Table{Columns: columns}, Summary: lab.Table{Columns: []string{"task", "parameters",
-				"devices", "preset", "loss at the start", "untouched", "best fixed", "its step",
-				"part of its fall"}}}}
-	var err error
+func newTrial(trying *lab.Trial) (t *trial, err error) {
+	e := trying.Env
+	t = &trial{Trial: trying, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
+		rounds: e.RoundsOr(300, 60), seeds: e.SeedsOr(3)}
+	t.Report.Table.Columns = columns
+	t.Report.Summary.Columns = []string{"task", "parameters", "devices", "preset",
+		"loss at the start", "untouched", "best fixed", "its step", "part of its fall"}
 	t.tasks, err = lab.Pick("tasks", allTasks(), func(t task) string { return t.name }, e.Tasks,
 		e.Few("quantile", "hinge", "pid"))
 	if err == nil && e.Presets != nil {
@@ -70,7 +66,7 @@ func (t *trial) all() error {
 				return fmt.Errorf("%s: %w", t.tasks[i].name, err)
 			}
 			t.tabulate(c)
-			t.env.Say("%s, %s: %s of the fall of the best step", t.tasks[i].name, preset, c.part())
+			t.Env.Say("%s, %s: %s of the fall of the best step", t.tasks[i].name, preset, c.part())
 		}
 	}
 	return nil
@@ -80,14 +76,14 @@ func (t *trial) all() error {
 func (t *trial) tabulate(c *cell) {
 	for _, a := range c.all() {
 		for seed, s := range a.scores {
-			t.report.Table.Add(c.task.name, c.task.dim, c.task.devices, c.preset, a.text(), seed+1,
+			t.Report.Table.Add(c.task.name, c.task.dim, c.task.devices, c.preset, a.text(), seed+1,
 				s.Start, s.Loss, s.Ended)
 		}
 	}
 	best := c.best()
-	t.report.Summary.Add(c.task.what, c.task.dim, c.task.devices, c.preset, digits3(c.start()),
+	t.Report.Summary.Add(c.task.what, c.task.dim, c.task.devices, c.preset, digits3(c.start()),
 		digits3(c.own.loss()), digits3(best.loss()), best.text(), c.part())
-	t.report.Claim(c.share() >= enough, fmt.Sprintf("%s: %s untouched has at least %.0f %% of the "+
+	t.Report.Claim(c.share() >= enough, fmt.Sprintf("%s: %s untouched has at least %.0f %% of the "+
 		"fall of the best of %d fixed steps", c.task.name, c.preset, 100*enough, len(t.powers)), "%s",
 		c.part())
 }

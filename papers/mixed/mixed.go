@@ -1,7 +1,6 @@
 package mixed
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -18,17 +17,15 @@ import (
 // Experiment trains one model with clients that only have losses and clients that have gradients.
 // All send the same scalars along the same directions, so nothing but their own work differs.
 func Experiment() lab.Experiment {
-	const id = "mixed"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "mixed",
 		Title: "black boxes and clients with gradients train one model",
 		Paper: "none: DeComFL at its authors' settings, with half of its clients differentiating",
 		Long:  "half an hour",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &trial{ctx: ctx, env: e, tasks: tasks(e), seeds: e.SeedsOr(3),
-				report: &lab.Report{ID: id, Figure: chart.Chart{
-					Title: "half of the clients differentiate", X: "round", Y: "test accuracy"}}}
-			return x.report, x.all()
+		Do: func(t *lab.Trial) error {
+			t.Report.Figure = chart.Chart{Title: "half of the clients differentiate", X: "round",
+				Y: "test accuracy"}
+			return (&trial{t, tasks(t.Env), t.Env.SeedsOr(3)}).all()
 		},
 	}
 }
@@ -63,26 +60,24 @@ var kinds = []struct {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
-	tasks  []task
-	seeds  int
-	report *lab.Report
+	*lab.Trial
+	tasks []task
+	seeds int
 }
 
 func (x *trial) all() error {
-	if x.env.Screen {
+	if x.Env.Screen {
 		return errScreen
 	}
-	s, err := x.env.MNIST()
+	s, err := x.Env.MNIST()
 	if err != nil {
 		return err
 	}
 	for _, t := range x.tasks {
 		var fleets []lab.Results
 		for i := range kinds {
-			r, err := x.env.Train(x.ctx, x.report.ID, t.training(s, i), x.seeds)
-			x.report.AddCurves(run.Accuracy, r)
+			r, err := x.Env.Train(x.Ctx, x.Report.ID, t.training(s, i), x.seeds)
+			x.Report.AddCurves(run.Accuracy, r)
 			if err != nil {
 				return err
 			}
@@ -127,16 +122,16 @@ func (x *trial) claims(t *task, fleets []lab.Results) {
 	boxes := fleets[0].At(run.Accuracy, t.rounds)
 	for i, r := range fleets[1:] {
 		title, got := kinds[i+1].title, r.At(run.Accuracy, t.rounds)
-		x.report.Claim(len(got) > 0 && math.Abs(lab.Mean(got)-lab.Mean(boxes)) <= near,
+		x.Report.Claim(len(got) > 0 && math.Abs(lab.Mean(got)-lab.Mean(boxes)) <= near,
 			fmt.Sprintf("%s: %s reach the accuracy of black boxes after as many rounds",
 				t.model(), title),
 			"accuracy %s, black boxes %s, after round %d", lab.Spread(got), lab.Spread(boxes), t.rounds)
 	}
 	base, half := lastPoint(fleets[0]), lastPoint(fleets[1])
 	// Some 40 bytes of every hundred rounds depend on timing.
-	x.report.Claim(math.Abs(float64(half.Bytes)/float64(base.Bytes)-1) < 1e-3,
+	x.Report.Claim(math.Abs(float64(half.Bytes)/float64(base.Bytes)-1) < 1e-3,
 		t.model()+": gradients cost no more bytes", "%d bytes, black boxes %d", half.Bytes, base.Bytes)
-	x.report.Claim(2*half.Queries == base.Queries && half.Spared == half.Queries &&
+	x.Report.Claim(2*half.Queries == base.Queries && half.Spared == half.Queries &&
 		half.Gradients == 5*t.rounds,
 		t.model()+": half of the clients make half of the queries, and one gradient a round",
 		"%d queries and %d gradients, black boxes %d queries", half.Queries, half.Gradients,

@@ -1,7 +1,6 @@
 package svrg
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -15,16 +14,14 @@ var lengths = []float32{0.0125, 0.025, 0.05}
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
+	*lab.Trial
 	rounds uint64
 	seeds  int
-	report *lab.Report
 }
 
 // all trains every method at every step, and simulates where directions come from.
 func (x *trial) all() error {
-	x.report.Figure = chart.Chart{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
+	x.Report.Figure = chart.Chart{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
 		LogY: true}
 	ends := map[string][]float64{} // means of the seeds, by arm, in the order of steps
 	for i := range arms {
@@ -35,7 +32,7 @@ func (x *trial) all() error {
 				return err
 			}
 			ends[a.name] = append(ends[a.name], lab.Mean(values))
-			x.env.Say("%s, step %g: %s", a.title, step, lab.SpreadError(values))
+			x.Env.Say("%s, step %g: %s", a.title, step, lab.SpreadError(values))
 		}
 	}
 	x.claims(ends)
@@ -46,11 +43,11 @@ func (x *trial) all() error {
 func (x *trial) train(a *arm, step float32) (values []float64, err error) {
 	for seed := uint64(1); seed <= uint64(x.seeds); seed++ {
 		t := a.training(newLeastSquares(seed), step, x.rounds)
-		r, err := x.env.TrainOne(x.ctx, x.report.ID, t, seed)
+		r, err := x.Env.TrainOne(x.Ctx, x.Report.ID, t, seed)
 		if err != nil {
 			return nil, err
 		}
-		x.report.AddCurves(lab.AboveMinimum, lab.Results{r})
+		x.Report.AddCurves(lab.AboveMinimum, lab.Results{r})
 		values = append(values, r.Curve.At(lab.AboveMinimum, t.Rounds))
 	}
 	return values, nil
@@ -62,7 +59,7 @@ func (x *trial) claims(ends map[string][]float64) {
 		figures[i] = fmt.Sprintf("%s %s", a.title, magnitudes(ends[a.name]))
 	}
 	text := fmt.Sprintf("F - F* at steps of %v: %s", lengths, strings.Join(figures, "; "))
-	x.report.Claim(allBelow(ends["svrg"], ends["sgd"]),
+	x.Report.Claim(allBelow(ends["svrg"], ends["sgd"]),
 		"at every step ZO-SVRG ends lower than plain steps after as many rounds", "%s", text)
 	best := func(name string) float64 {
 		least := math.Inf(1)
@@ -71,9 +68,9 @@ func (x *trial) claims(ends map[string][]float64) {
 		}
 		return least
 	}
-	x.report.Claim(best("svrg") < best("long"),
+	x.Report.Claim(best("svrg") < best("long"),
 		"also lower than plain steps at their best step with as many losses of samples", "%s", text)
-	x.report.Claim(best("svrg") < best("cosine"),
+	x.Report.Claim(best("svrg") < best("cosine"),
 		"also lower than those whose step falls to a thousandth meanwhile", "%s", text)
 }
 

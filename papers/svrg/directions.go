@@ -25,7 +25,7 @@ func (x *trial) directions() error {
 		for _, batch := range batches {
 			sum := 0.0
 			for seed := range uint64(x.seeds) {
-				end, err := simulateSVRG(x.ctx, newLeastSquares(seed+1), d, batch, seed)
+				end, err := simulateSVRG(x.Ctx, newLeastSquares(seed+1), d, batch, seed)
 				if err != nil {
 					return err
 				}
@@ -36,7 +36,7 @@ func (x *trial) directions() error {
 	}
 	own, anew := ends[apiece], ends[fresh]
 	last := len(batches) - 1
-	x.report.Claim(anew[last] < anew[0]/4 && anew[last] > 1e3*ends[together][last],
+	x.Report.Claim(anew[last] < anew[0]/4 && anew[last] > 1e3*ends[together][last],
 		"theorem 1: directions of each sample leave an error that falls as minibatches grow",
 		"minibatches of %v: %s if drawn anew at each point, %s if the same at both points, "+
 			"%s if all samples share them, as here",

@@ -1,7 +1,6 @@
 package svrg
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -15,18 +14,17 @@ import (
 // Experiment tests whether ZO-SVRG does what its paper claims: an estimate whose noise vanishes
 // where that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
 func Experiment() lab.Experiment {
-	const id = "zo-svrg"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "zo-svrg",
 		Title: "ZO-SVRG against plain steps on least squares: where the noise of minibatches ends",
 		Paper: "ZO-SVRG (Liu et al. 2018), algorithm 2 and theorem 1; DeComFL, appendix A.1",
 		Long:  "two minutes on a core",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := &trial{ctx: ctx, env: e, rounds: 100, seeds: e.SeedsOr(3), report: &lab.Report{ID: id}}
-			if e.Short {
+		Do: func(t *lab.Trial) error {
+			x := &trial{t, 100, t.Env.SeedsOr(3)}
+			if t.Env.Short {
 				x.rounds = 40
 			}
-			return x.report, x.all()
+			return x.all()
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package untouched
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/lab"
@@ -25,24 +24,23 @@ var arms = []arm{
 // Directions compares groups=auto with shared directions in all rounds and with own directions in
 // all rounds: on the eight tasks, and with their rows dealt more and less evenly.
 func Directions() lab.Experiment {
-	const id = "directions"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "directions",
 		Title: "groups=auto, beside shared directions and own ones",
 		Paper: "none: how well the coordinator chooses for devices that are more or less alike",
 		Long:  "hours; with --screen a quarter of an hour on two cores",
 		Takes: []string{"tasks", "rounds"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
+		Do: func(t *lab.Trial) error {
 			list, err := lab.Pick("tasks", dealt(), func(t tasks.Task) string { return t.Name },
-				e.Tasks, e.Few("covtype-softmax-10", "digits-softmax"))
+				t.Env.Tasks, t.Env.Few("covtype-softmax-10", "digits-softmax"))
 			if err != nil {
-				return nil, err
+				return err
 			}
-			x := newTrial(ctx, e, &size{tasks: list, rounds: e.RoundsOr(300, 20), queries: 12_000,
-				seeds: e.SeedsOr(3)})
-			x.report = &lab.Report{ID: id, Table: lab.Table{Columns: []string{"task", "split",
-				"devices", "directions", "seed", "rounds", "queries", "accuracy", "loss", "ended"}}}
-			return x.report, x.compare()
+			t.Report.Table.Columns = []string{"task", "split", "devices", "directions", "seed",
+				"rounds", "queries", "accuracy", "loss", "ended"}
+			x := &trial{Trial: t, size: &size{tasks: list, rounds: t.Env.RoundsOr(300, 20),
+				queries: 12_000, seeds: t.Env.SeedsOr(3)}}
+			return x.compare()
 		},
 	}
 }
@@ -67,14 +65,14 @@ func dealt() []tasks.Task {
 // compare runs every arm on a task before the next task. After an error the report has what is
 // whole so far.
 func (x *trial) compare() error {
-	summary := &x.report.Summary
+	summary := &x.Report.Summary
 	summary.Columns = []string{"task"}
 	sums := map[string]float64{}
 	for _, a := range arms {
 		summary.Columns = append(summary.Columns, a.name)
 	}
 	for _, t := range x.size.tasks {
-		b, err := newBench(x.env, t)
+		b, err := newBench(x.Env, t)
 		if err != nil {
 			return err
 		}
@@ -88,14 +86,14 @@ func (x *trial) compare() error {
 			row = append(row, fmt.Sprintf("%.1f", 100*accuracy))
 		}
 		summary.Rows = append(summary.Rows, row)
-		x.env.Say("%d of %d: %v", len(summary.Rows), len(x.size.tasks), row)
+		x.Env.Say("%d of %d: %v", len(summary.Rows), len(x.size.tasks), row)
 	}
 	row := []string{"mean"}
 	for _, a := range arms {
 		row = append(row, fmt.Sprintf("%.2f", 100*sums[a.name]))
 	}
 	summary.Rows = append(summary.Rows, row)
-	x.report.Claim(sums["auto"] >= max(sums["shared"], sums["own"]),
+	x.Report.Claim(sums["auto"] >= max(sums["shared"], sums["own"]),
 		"groups=auto is no worse, in the mean over the tasks, than either choice for all of them",
 		"%v", row)
 	return nil
@@ -110,7 +108,7 @@ func (x *trial) arm(b *bench, a arm) (float64, error) {
 			return 0, err
 		}
 		t.scores = append(t.scores, s)
-		x.report.Table.Add(b.Name, b.Split(), b.Devices, a.name, seed+1, s.Rounds, s.Queries,
+		x.Report.Table.Add(b.Name, b.Split(), b.Devices, a.name, seed+1, s.Rounds, s.Queries,
 			s.Accuracy, s.Loss, s.Ended)
 	}
 	return t.accuracy(), nil

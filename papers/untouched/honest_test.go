@@ -30,7 +30,7 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := newTrial(t.Context(), e, size)
+	x := newTrial(lab.NewTrial(t.Context(), e, "defaults"), size)
 	var cut, all uint64
 	for _, task := range size.tasks {
 		b, err := newBench(e, task)
@@ -92,8 +92,8 @@ func (x *trial) honest(t *testing.T, b *bench, name string,
 				largest = max(largest, math.Abs(float64(g)))
 			}
 		}}
-	x.env.ScreenRun(&cfg)
-	r, err := run.Train(x.ctx, cfg)
+	x.Env.ScreenRun(&cfg)
+	r, err := run.Train(x.Ctx, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

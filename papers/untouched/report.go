@@ -15,14 +15,14 @@ var columns = []string{"task", "model", "parameters", "scale", "split", "devices
 // tabulate adds a run.
 func (x *trial) tabulate(b *bench, c *cell, t *variant, seed uint64,
 	s *score) {
-	x.report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
+	x.Report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
 		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
 }
 
 // conclude makes the summary, the figure and, of presets that were run on all tasks, the
 // claims.
 func (x *trial) conclude() {
-	summary := &x.report.Summary
+	summary := &x.Report.Summary
 	summary.Columns = []string{"preset, untouched"}
 	for _, t := range x.size.tasks {
 		summary.Columns = append(summary.Columns, t.Name)
@@ -46,7 +46,7 @@ func (x *trial) conclude() {
 			row = append(row, text)
 		}
 		summary.Rows = append(summary.Rows, row)
-		x.report.Figure.Lines = append(x.report.Figure.Lines, line)
+		x.Report.Figure.Lines = append(x.Report.Figure.Lines, line)
 		if whole {
 			x.claim(name)
 		}
@@ -99,7 +99,7 @@ func (x *trial) claim(name string) {
 	if each != nil {
 		text += "; not on " + strings.Join(each, "; ")
 	}
-	x.report.Claim(good == tasks,
+	x.Report.Claim(good == tasks,
 		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
 			limit(name), len(x.size.powers)), "%s", text)
 }

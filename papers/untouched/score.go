@@ -22,7 +22,7 @@ func (x *trial) score(b *bench, name string, t *variant,
 		return nil, err
 	}
 	_, step := contest.StepOf(p)
-	file, err := x.env.File(filepath.Join(x.report.ID+x.env.Apart(), b.Name),
+	file, err := x.Env.File(filepath.Join(x.Report.ID+x.Env.Apart(), b.Name),
 		fmt.Sprintf("%s-%s-%d", p.Preset, lab.Token(step), seed), p,
 		fmt.Sprintf("\n%s\n%v %d", b.Key(), b.drawn, len(b.labels)))
 	if err != nil {
@@ -37,13 +37,13 @@ func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score,
 	if err != nil {
 		return nil, err
 	}
-	r, err := x.env.Once(x.ctx, run.Config{Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task,
+	r, err := x.Env.Once(x.Ctx, run.Config{Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task,
 		Plan: p, Shares: shares})
 	if err != nil {
 		return nil, err
 	}
 	if r.Curve.Ended == "" {
-		return nil, context.Cause(x.ctx)
+		return nil, context.Cause(x.Ctx)
 	}
 	return scoreOf(r.Curve)
 }

@@ -1,7 +1,6 @@
 package untouched
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -14,20 +13,18 @@ import (
 // Experiment tests whether presets train without changes: how far each comes on tasks unlike those
 // for which it was made, and how far the best of nine steps comes there.
 func Experiment() lab.Experiment {
-	const id = "defaults"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "defaults",
 		Title: "presets with nothing set but the model and the fleet, against the best of nine steps",
 		Paper: "none: what a preset's own numbers are worth on other tasks",
 		Long:  "a day; --presets decomfl half an hour a seed",
 		Takes: []string{"presets", "tasks", "rounds"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			size, err := sizeOf(e)
+		Do: func(t *lab.Trial) error {
+			size, err := sizeOf(t.Env)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			x := newTrial(ctx, e, size)
-			return x.report, x.all()
+			return newTrial(t, size).all()
 		},
 	}
 }
@@ -61,18 +58,17 @@ func sizeOf(e *lab.Env) (*size, error) {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx    context.Context
-	env    *lab.Env
-	size   *size
-	report *lab.Report
-	cells  map[string]map[string]*cell // by preset and task
-	done   int                         // cells
+	*lab.Trial
+	size  *size
+	cells map[string]map[string]*cell // by preset and task
+	done  int                         // cells
 }
 
-func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
-	x := &trial{ctx: ctx, env: e, size: s, cells: map[string]map[string]*cell{},
-		report: &lab.Report{ID: "defaults", Table: lab.Table{Columns: columns},
-			Figure: chart.Chart{Title: "presets untouched", X: "task", Y: "points below the best step"}}}
+func newTrial(t *lab.Trial, s *size) *trial {
+	x := &trial{Trial: t, size: s, cells: map[string]map[string]*cell{}}
+	t.Report.Table.Columns = columns
+	t.Report.Figure = chart.Chart{Title: "presets untouched", X: "task",
+		Y: "points below the best step"}
 	for _, name := range s.presets {
 		x.cells[name] = map[string]*cell{}
 	}
@@ -84,12 +80,12 @@ func newTrial(ctx context.Context, e *lab.Env, s *size) *trial {
 func (x *trial) all() error {
 	defer x.conclude()
 	for _, t := range x.size.tasks {
-		b, err := newBench(x.env, t)
+		b, err := newBench(x.Env, t)
 		if err != nil {
 			return err
 		}
 		if b.drawn && t.Data != tasks.Drawn {
-			x.env.Say("%s: no directory of data is given, so the data are drawn", t.Name)
+			x.Env.Say("%s: no directory of data is given, so the data are drawn", t.Name)
 		}
 		for _, name := range x.size.presets {
 			cell, err := x.cell(b, name)
@@ -98,7 +94,7 @@ func (x *trial) all() error {
 			}
 			x.cells[name][t.Name] = cell
 			x.done++
-			x.env.Say("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
+			x.Env.Say("%d of %d: %s, %s: %s", x.done, len(x.size.tasks)*len(x.size.presets),
 				name, t.Name, cell.text())
 		}
 	}

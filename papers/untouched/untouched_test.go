@@ -111,7 +111,7 @@ func TestDefaultsPlans(t *testing.T) {
 	if len(size.tasks) != 8 || !slices.Equal(size.presets, preset.Names()) {
 		t.Fatalf("%d tasks and %v, want 8 and all presets", len(size.tasks), size.presets)
 	}
-	x := newTrial(t.Context(), e, size)
+	x := newTrial(lab.NewTrial(t.Context(), e, "defaults"), size)
 	for _, task := range size.tasks {
 		b, err := newBench(e, task)
 		if err != nil {
@@ -190,7 +190,8 @@ func TestDefaultsCell(t *testing.T) {
 
 // TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
 func TestDefaultsFinds(t *testing.T) {
-	x := newTrial(t.Context(), &lab.Env{}, &size{powers: []int{-1, 0, 1}})
+	x := newTrial(lab.NewTrial(t.Context(), &lab.Env{}, "defaults"),
+		&size{powers: []int{-1, 0, 1}})
 	p, err := preset.Unbound("fedzo", "finds", 10)
 	if err != nil {
 		t.Fatal(err)

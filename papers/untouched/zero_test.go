@@ -74,7 +74,7 @@ func zeroBench(t *testing.T, e *lab.Env, task tasks.Task) (*trial, *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newTrial(t.Context(), e, size), b
+	return newTrial(lab.NewTrial(t.Context(), e, "defaults"), size), b
 }
 
 // layered returns the accuracy of a network whose plan has layers, if any.

@@ -48,20 +48,20 @@ func (x *trial) compare(s *set) {
 	last := x.size.rounds
 	ht, sgd, gd := s.of(ht, false), s.of(sgd, false), s.of(gd, false)
 	runs := len(ht.results)
-	x.report.Claim(x.wins(s, (*tuned).least),
+	x.Report.Claim(x.wins(s, (*tuned).least),
 		fmt.Sprintf("%s: ZOFedHT has the least training loss, by the best of %d runs as the "+
 			"paper reports", s.name, runs),
 		"%s, %s, %s after %d evaluations (%d rounds)",
 		ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last)
 	if runs > 1 {
-		x.report.Claim(x.wins(s, (*tuned).mean),
+		x.Report.Claim(x.wins(s, (*tuned).mean),
 			fmt.Sprintf("%s: the same by the mean of %d runs", s.name, runs),
 			"%.4f, %.4f, %.4f", ht.mean(last), sgd.mean(last), gd.mean(last))
 	}
 	share := len(s.labels) / x.size.clients
 	batch := min(batch, share)
 	as := gd.from(float64(last) * float64(batch) / float64(share))
-	x.report.Claim(ht.mean(last) < sgd.mean(last) && ht.mean(last) < gd.mean(as),
+	x.Report.Claim(ht.mean(last) < sgd.mean(last) && ht.mean(last) < gd.mean(as),
 		s.name+": the same at equal samples, of which an evaluation of GD takes more",
 		"%s, %s; %s after %d rounds of %d samples an evaluation, the others' is of %d",
 		ht.text(last), sgd.text(last), gd.text(as), as, share, batch)
@@ -69,7 +69,7 @@ func (x *trial) compare(s *set) {
 
 func (x *trial) bestEverywhere() {
 	won, means, all := x.won(func(*set) bool { return true })
-	x.report.Claim(won == all, "IID: ZOFedHT is the best performer on all test instances",
+	x.Report.Claim(won == all, "IID: ZOFedHT is the best performer on all test instances",
 		"on %d of %d data sets with this model, by means on %d", won, all, means)
 }
 
@@ -81,7 +81,7 @@ func (x *trial) bestOnImages() {
 	if all == 0 {
 		return
 	}
-	x.report.Claim(2*won > all,
+	x.Report.Claim(2*won > all,
 		"non-IID: in most cases on mnist and fashion-mnist ZOFedHT is the best",
 		"on %d of %d with this model, by means on %d; the paper's cases are three models",
 		won, all, means)
@@ -110,7 +110,7 @@ func (x *trial) sparse(s *set) {
 	ht, sgd, last := s.of(ht, false), s.of(sgd, false), x.size.rounds
 	// The two are equal until the first tau rounds are over.
 	early := ht.from(2 * tau)
-	x.report.Claim(ht.mean(early) < sgd.mean(early) && ht.mean(last) > sgd.mean(last),
+	x.Report.Claim(ht.mean(early) < sgd.mean(early) && ht.mean(last) > sgd.mean(last),
 		"non-IID, sparse: ZOFedHT is fast early, and outperformed by ZOFedAvg-SGD in the long run",
 		"after %d evaluations %s against %s, after %d %s against %s (drawn texts stand for rcv1)",
 		ht.queries(early), ht.text(early), sgd.text(early), ht.queries(last),
@@ -122,7 +122,7 @@ func (x *trial) sparse(s *set) {
 // paper's, a better alpha may just be a better step.
 func (x *trial) subspace(s *set) {
 	ht, smaller, last := s.of(ht, false), s.smaller, x.size.rounds
-	x.report.Claim(ht.mean(last) < smaller.mean(last),
+	x.Report.Claim(ht.mean(last) < smaller.mean(last),
 		fmt.Sprintf("%s: the subspace helps beyond what a step of eta0 (1-alpha) does", s.name),
 		"%s, without it %s", ht.text(last), smaller.text(last))
 }
@@ -132,14 +132,14 @@ func (x *trial) subspace(s *set) {
 func (x *trial) shared(s *set, m method) {
 	relayed, shared, last := s.of(m, false), s.of(m, true), x.size.rounds
 	more, less := relayed.bytes(), shared.bytes()
-	x.report.Claim(shared.mean(last) <= asGood*relayed.mean(last) && less < more,
+	x.Report.Claim(shared.mean(last) <= asGood*relayed.mean(last) && less < more,
 		fmt.Sprintf("%s, %s: shared directions come to the loss of relayed ones with fewer bytes",
 			s.name, m.name),
 		"shared %s, relayed %s after %d evaluations; %.0f B and %.0f B a round for all %d "+
 			"clients, announcements included",
 		shared.text(last), relayed.text(last), relayed.queries(last), less, more, x.size.clients)
 	as := relayed.from(float64(last) * less / more)
-	x.report.Claim(shared.mean(last) < relayed.mean(as),
+	x.Report.Claim(shared.mean(last) < relayed.mean(as),
 		fmt.Sprintf("%s, %s: at equal bytes shared directions come to less loss", s.name, m.name),
 		"shared %s after %d rounds, relayed %s after %d, which are %.3g times the bytes",
 		shared.text(last), last, relayed.text(as), as, float64(as)*more/(float64(last)*less))

@@ -15,7 +15,7 @@ func (x *trial) tabulate(s *set, z *setting, c *run.Curve) {
 	for _, p := range c.Points {
 		row := []string{s.name, z.name, z.directions(), fmt.Sprint(float32(z.eta)),
 			fmt.Sprint(z.alpha), fmt.Sprint(c.Seed)}
-		x.report.Table.Rows = append(x.report.Table.Rows, append(row, p.Row(len(c.Metrics))...))
+		x.Report.Table.Rows = append(x.Report.Table.Rows, append(row, p.Row(len(c.Metrics))...))
 	}
 }
 
@@ -34,7 +34,7 @@ func (x *trial) draw(s *set, t *tuned) {
 	for _, p := range t.results[0].Curve.Measured() {
 		line.Add(float64(p.Queries), t.mean(p.Round))
 	}
-	x.report.Figure.Lines = append(x.report.Figure.Lines, line)
+	x.Report.Figure.Lines = append(x.Report.Figure.Lines, line)
 }
 
 // losses returns the loss over all samples after a round for each seed, infinite for a run

@@ -68,7 +68,7 @@ func (x *trial) samples(s *set) (*models.Samples, error) {
 		return x.imageSamples(s)
 	case "a9a":
 		s.tag = "a9a"
-		dir, err := x.env.Find("tables")
+		dir, err := x.Env.Find("tables")
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (x *trial) samples(s *set) (*models.Samples, error) {
 }
 
 func (x *trial) imageSamples(s *set) (*models.Samples, error) {
-	read, err := x.env.Images(s.name)
+	read, err := x.Env.Images(s.name)
 	if err != nil {
 		return nil, err
 	}

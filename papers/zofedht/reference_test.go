@@ -25,7 +25,7 @@ func TestZOFedHTIsTheReference(t *testing.T) {
 			t.Run(split+"-"+m.name, func(t *testing.T) {
 				t.Parallel()
 				x := tinyZOFedHT(t, split, "lr")
-				x.env.Generated, x.size.samples, x.size.clients = 600, 600, 4
+				x.Env.Generated, x.size.samples, x.size.clients = 600, 600, 4
 				z := setting{m, false, .05, 0}
 				if m.subspace {
 					z.alpha = .5
@@ -118,7 +118,7 @@ func logisticOf(t *testing.T, x *trial, s *set, p *plan.Plan) func(int, referenc
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := x.env.Images(s.name)
+	read, err := x.Env.Images(s.name)
 	if err != nil {
 		t.Fatal(err)
 	}

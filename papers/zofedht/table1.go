@@ -1,6 +1,7 @@
 package zofedht
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -74,32 +75,23 @@ func Table1() lab.Experiment {
 	return lab.Experiment{
 		ID: "zofedht-table1", Title: "how often a descent follows the insensitive direction",
 		Paper: "ZOFedHT, section II and Table I", Long: "seconds",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			printed, err := descentPrinted.ratios(ctx, tableOneRuns(e))
+		Do: func(t *lab.Trial) error {
+			runs := cmp.Or(t.Env.Seeds, 10) // as in the paper
+			printed, err := descentPrinted.ratios(t.Ctx, runs)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			table, err := descentTable.ratios(ctx, tableOneRuns(e))
-			if err != nil {
-				return nil, err
+			table, err := descentTable.ratios(t.Ctx, runs)
+			if err == nil {
+				reportTableOne(t.Report, printed, table, runs)
 			}
-			return tableOneReport(printed, table, tableOneRuns(e)), nil
+			return err
 		},
 	}
 }
 
-// tableOneRuns returns ten, as in the paper, unless another number was asked for.
-func tableOneRuns(e *lab.Env) int {
-	if e.Seeds > 0 {
-		return e.Seeds
-	}
-	return 10
-}
-
-func tableOneReport(printed, table []float64, runs int) *lab.Report {
-	r := &lab.Report{ID: "zofedht-table1",
-		Table: lab.Table{Columns: []string{"noise", "paper", "as_printed",
-			"half_gradient_1e5_iterations"}}}
+func reportTableOne(r *lab.Report, printed, table []float64, runs int) {
+	r.Table.Columns = []string{"noise", "paper", "as_printed", "half_gradient_1e5_iterations"}
 	r.Figure = chart.Chart{Title: "ZOFedHT, Table I", X: "noise",
 		Y: "part of iterations along the insensitive direction", LogX: true}
 	r.Figure.Lines = []chart.Line{{Name: "paper"}, {Name: "as printed"},
@@ -121,7 +113,6 @@ func tableOneReport(printed, table []float64, runs int) *lab.Report {
 	r.Claim(apart(table, paper) <= tableTolerance,
 		"Table I's numbers with half the gradient and 1e5 iterations",
 		"off by up to %.4f: %s", apart(table, paper), numbers(table))
-	return r
 }
 
 // falls reports whether ratios begin near 1, end near one half, and rise only by chance.

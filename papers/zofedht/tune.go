@@ -88,7 +88,7 @@ func (x *trial) tune(s *set, m method, shared bool) (*tuned, error) {
 			return nil, err
 		}
 		loss := finalLoss(r, x.size.rounds)
-		x.env.Say("%s, %s: loss %.4f", s.name, z.String(), loss)
+		x.Env.Say("%s, %s: loss %.4f", s.name, z.String(), loss)
 		if i == 0 || loss < least {
 			best, least = z, loss
 		}
@@ -137,7 +137,7 @@ func (x *trial) one(s *set, z setting, seed uint64) (*run.Result, error) {
 	if r := x.trained[key]; r != nil {
 		return r, nil
 	}
-	r, err := x.env.TrainOne(x.ctx, x.report.ID, x.training(s, z), seed)
+	r, err := x.Env.TrainOne(x.Ctx, x.Report.ID, x.training(s, z), seed)
 	if r != nil {
 		x.tabulate(s, &z, r.Curve)
 	}

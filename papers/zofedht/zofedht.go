@@ -1,7 +1,6 @@
 package zofedht
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -35,15 +34,13 @@ func experiment(split, model string) lab.Experiment {
 	if model == "mlp" {
 		long = "a day or two"
 	}
-	id := "zofedht-" + split + "-" + model
 	return lab.Experiment{
-		ID: id,
+		ID: "zofedht-" + split + "-" + model,
 		Title: fmt.Sprintf("ZOFedHT against ZOFedAvg, %s, %s data",
 			modelNames[model], splitNames[split]),
 		Paper: paper, Long: long,
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newTrial(ctx, e, id, split, model, sizeOf(e, model))
-			return x.report, x.all()
+		Do: func(t *lab.Trial) error {
+			return newTrial(t, split, model, sizeOf(t.Env, model)).all()
 		},
 	}
 }
@@ -103,27 +100,21 @@ func sizeOf(e *lab.Env, model string) size {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx          context.Context
-	env          *lab.Env
+	*lab.Trial
 	split, model string
 	size         size
-	report       *lab.Report
 	sets         []*set // trained so far
 	trained      map[string]*run.Result
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id, split, model string,
-	size size) *trial {
-	title := fmt.Sprintf("ZOFedHT, %s, %s", modelNames[model], splitNames[split])
-	columns := append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
+func newTrial(t *lab.Trial, split, model string, size size) *trial {
+	t.Report.Table.Columns = append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
 		(&run.Curve{Metrics: metrics}).Columns()...)
-	return &trial{
-		ctx: ctx, env: e, split: split, model: model, size: size, trained: map[string]*run.Result{},
-		report: &lab.Report{
-			ID: id, Table: lab.Table{Columns: columns},
-			Figure: chart.Chart{Title: title, X: "function evaluations", Y: "training loss", LogY: true},
-		},
-	}
+	t.Report.Figure = chart.Chart{
+		Title: fmt.Sprintf("ZOFedHT, %s, %s", modelNames[model], splitNames[split]),
+		X:     "function evaluations", Y: "training loss", LogY: true}
+	return &trial{Trial: t, split: split, model: model, size: size,
+		trained: map[string]*run.Result{}}
 }
 
 func (x *trial) all() error {

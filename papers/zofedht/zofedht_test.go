@@ -19,7 +19,7 @@ func tinyZOFedHT(t *testing.T, split, model string) *trial {
 		sets: []string{"mnist"}, samples: 200, clients: 10, asked: 3, rounds: 12, every: 3,
 		etas: []float64{.02, .1}, alphas: []float64{.5}, oneEta: true, seeds: 1,
 	}
-	return newTrial(t.Context(), &lab.Env{Generated: 320}, "zofedht-"+split+"-"+model,
+	return newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 320}, "zofedht-"+split+"-"+model),
 		split, model, size)
 }
 
@@ -37,13 +37,13 @@ func TestZOFedHTTrains(t *testing.T) {
 				}
 				// Two steps of SGD, then one run of each: GD, HT, all three shared, and the
 				// smaller step.
-				if got, want := len(x.report.Table.Rows), 8*12; got != want || len(x.trained) != 8 {
+				if got, want := len(x.Report.Table.Rows), 8*12; got != want || len(x.trained) != 8 {
 					t.Errorf("%d rows of %d trainings, want %d of 8", got, len(x.trained), want)
 				}
-				if got := len(x.report.Figure.Lines); got != 7 {
+				if got := len(x.Report.Figure.Lines); got != 7 {
 					t.Errorf("%d lines, want 7", got)
 				}
-				if got := len(x.report.Claims); got != 2+1+1+6 {
+				if got := len(x.Report.Claims); got != 2+1+1+6 {
 					t.Errorf("%d claims, want 10", got)
 				}
 				s := x.sets[0]
@@ -265,10 +265,10 @@ func TestZOFedHTClaims(t *testing.T) {
 			x.sets = append(x.sets, s)
 			x.claims()
 			for about, want := range test.held {
-				i := slices.IndexFunc(x.report.Claims,
+				i := slices.IndexFunc(x.Report.Claims,
 					func(c lab.Claim) bool { return strings.Contains(c.Claim, about) })
-				if i < 0 || x.report.Claims[i].Holds != want {
-					t.Errorf("%q: want %v among %+v", about, want, x.report.Claims)
+				if i < 0 || x.Report.Claims[i].Holds != want {
+					t.Errorf("%q: want %v among %+v", about, want, x.Report.Claims)
 				}
 			}
 			checkShared(t, x)
@@ -281,7 +281,7 @@ func TestZOFedHTClaims(t *testing.T) {
 func checkShared(t *testing.T, x *trial) {
 	t.Helper()
 	n := 0
-	for _, c := range x.report.Claims {
+	for _, c := range x.Report.Claims {
 		if strings.Contains(c.Claim, "shared directions") {
 			n++
 			if !c.Holds {

@@ -42,7 +42,7 @@ func (x *trial) claims(l *league, entries []*contest.Entry) {
 	}
 	if plain != nil {
 		best := contest.BestBy(others, contest.QueriesOf, math.MaxUint64)
-		contest.Beats(x.report, fmt.Sprintf("%v: %s beats DeComFL", l, best.Title), best, plain)
+		contest.Beats(x.Report, fmt.Sprintf("%v: %s beats DeComFL", l, best.Title), best, plain)
 	}
 }
 
@@ -53,7 +53,7 @@ func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
 	if plain != nil {
 		figures += "; " + plain.Text(contest.QueriesOf, at)
 	}
-	x.report.Claim(arm.Accuracy(contest.QueriesOf, at) >= t.accuracy,
+	x.Report.Claim(arm.Accuracy(contest.QueriesOf, at) >= t.accuracy,
 		fmt.Sprintf("%v: accuracy %.2f within %d queries of a client that is always asked", l,
 			t.accuracy, t.queries), "%s", figures)
 	if t.bytes == 0 {
@@ -64,7 +64,7 @@ func (x *trial) target(l *league, t target, arm, plain *contest.Entry) {
 		figures += "; " + plain.Title + " " + got(plain, t.accuracy, l.connection, "bytes")
 	}
 	bytes := arm.Arrivals(t.accuracy, l.connection)
-	x.report.Claim(len(bytes) == len(arm.Results) && lab.Mean(bytes) <= float64(t.bytes),
+	x.Report.Claim(len(bytes) == len(arm.Results) && lab.Mean(bytes) <= float64(t.bytes),
 		fmt.Sprintf("%v: accuracy %.2f within %d kB on a device's connection", l, t.accuracy,
 			t.bytes/1000), "%s", figures)
 }
@@ -82,7 +82,7 @@ func got(e *contest.Entry, accuracy float64, of contest.Cost, unit string) strin
 // summarize adds an arm's row: queries of a client that is always asked and kB on a device's
 // connection until each level, as means of the runs that get there.
 func (x *trial) summarize(l *league, e *contest.Entry) {
-	s := &x.report.Summary
+	s := &x.Report.Summary
 	if s.Columns == nil {
 		s.Columns = []string{"split", "method", "rounds"}
 		for _, level := range levels {
@@ -150,12 +150,12 @@ func (x *trial) draw(l *league, entries []*contest.Entry) {
 		}
 	}
 	queries.Lines, bytes.Lines = append(queries.Lines, goals), append(bytes.Lines, small)
-	if x.report.Figure.Lines == nil {
-		x.report.Figure = queries
+	if x.Report.Figure.Lines == nil {
+		x.Report.Figure = queries
 	} else {
-		x.report.More = append(x.report.More, queries)
+		x.Report.More = append(x.Report.More, queries)
 	}
-	x.report.More = append(x.report.More, bytes)
+	x.Report.More = append(x.Report.More, bytes)
 }
 
 // line returns the mean accuracy against the cost, after the rounds that every run measured.

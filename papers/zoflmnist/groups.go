@@ -1,7 +1,6 @@
 package zoflmnist
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,16 +14,12 @@ import (
 // Groups asks whether devices that share directions in groups win back what unlike labels cost
 // own directions.
 func Groups() lab.Experiment {
-	const id = "groups"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "groups",
 		Title: "groups that share directions, against own directions, where labels are unlike",
 		Paper: "none: own directions, IID, are the ceiling",
 		Long:  "half an hour; ten minutes with --screen",
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			x := newGroupsTrial(ctx, e, id)
-			return x.report, x.all()
-		},
+		Do:    func(t *lab.Trial) error { return newGroupsTrial(t).all() },
 	}
 }
 
@@ -105,8 +100,8 @@ type groupsTrial struct {
 	skewed []*contest.Entry // of the first league
 }
 
-func newGroupsTrial(ctx context.Context, e *lab.Env, id string) *groupsTrial {
-	x := &groupsTrial{trial: newTrial(ctx, e, id, groupLeagues(e))}
+func newGroupsTrial(t *lab.Trial) *groupsTrial {
+	x := &groupsTrial{trial: newTrial(t, groupLeagues(t.Env))}
 	x.judge = x.judged
 	return x
 }
@@ -128,7 +123,7 @@ func (x *groupsTrial) claims(skewed []*contest.Entry, alike *contest.Entry) {
 	}
 	own := skewed[0]
 	for _, e := range skewed[1:] {
-		x.report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
+		x.Report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
 			e.Title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
 			lab.Spread(end(e)), own.Named(), lab.Spread(end(own)), alike.Named(), lab.Spread(end(alike)))
 	}

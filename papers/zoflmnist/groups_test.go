@@ -30,14 +30,14 @@ func TestGroups(t *testing.T) {
 
 // TestGroupsClaims: claims compare the ends, though sketches leave fewer rounds.
 func TestGroupsClaims(t *testing.T) {
-	x := newGroupsTrial(t.Context(), &lab.Env{}, "made")
+	x := newGroupsTrial(lab.NewTrial(t.Context(), &lab.Env{}, "made"))
 	own := contesttest.Entry("own", contesttest.Spent("rounds", .1, .2, .5))
 	alike := contesttest.Entry("alike", contesttest.Spent("rounds", .9))
 	x.judge(nil, []*contest.Entry{own,
 		contesttest.Entry("less", contesttest.Spent("rounds", .6, .4, .4)),
 		contesttest.Entry("more", contesttest.Spent("rounds", .1, .6))})
 	x.judge(nil, []*contest.Entry{alike})
-	if c := x.report.Claims; len(c) != 2 || c[0].Holds || !c[1].Holds {
+	if c := x.Report.Claims; len(c) != 2 || c[0].Holds || !c[1].Holds {
 		t.Errorf("%+v: want the second alone to hold", c)
 	}
 }

@@ -1,7 +1,6 @@
 package zoflmnist
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/contest"
@@ -13,21 +12,19 @@ import (
 // Experiment compares the recipe of this repository with DeComFL where DeComFL's authors
 // published their curves.
 func Experiment() lab.Experiment {
-	const id = "zofl-mnist"
 	return lab.Experiment{
-		ID:    id,
+		ID:    "zofl-mnist",
 		Title: "queries and bytes to accuracies of 0.90 to 0.97 on MNIST, against DeComFL's best step",
 		Paper: "none: the baseline is DeComFL as its authors ran it",
 		Long: "20 minutes a run on a core that multiplies tiles of bfloat16, else up to an hour and " +
 			"a half, of which there are 27: --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
-		Do: func(ctx context.Context, e *lab.Env) (*lab.Report, error) {
-			leagues, err := leagues(e)
+		Do: func(t *lab.Trial) error {
+			leagues, err := leagues(t.Env)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			x := newTrial(ctx, e, id, leagues)
-			return x.report, x.all()
+			return newTrial(t, leagues).all()
 		},
 	}
 }
@@ -116,15 +113,13 @@ func (l *league) contest(s *lab.Set) *contest.Rules {
 
 // A trial is a running experiment.
 type trial struct {
-	ctx     context.Context
-	env     *lab.Env
+	*lab.Trial
 	leagues []league
-	report  *lab.Report
 	judge   func(*league, []*contest.Entry) // makes claims of a league that ended
 }
 
-func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *trial {
-	x := &trial{ctx: ctx, env: e, leagues: leagues, report: &lab.Report{ID: id}}
+func newTrial(t *lab.Trial, leagues []league) *trial {
+	x := &trial{Trial: t, leagues: leagues}
 	x.judge = x.claims
 	return x
 }
@@ -132,7 +127,7 @@ func newTrial(ctx context.Context, e *lab.Env, id string, leagues []league) *tri
 // all trains every arm. After an error or an interrupt the report has the runs so far, and
 // claims nothing of their split.
 func (x *trial) all() error {
-	s, err := x.env.MNIST()
+	s, err := x.Env.MNIST()
 	if err != nil {
 		return err
 	}
@@ -140,8 +135,8 @@ func (x *trial) all() error {
 		l := &x.leagues[i]
 		var entries []*contest.Entry
 		for _, c := range l.arms {
-			e, err := l.contest(s).Tune(x.ctx, x.env, x.report.ID, c, l.seeds)
-			x.report.AddRows(e.Results)
+			e, err := l.contest(s).Tune(x.Ctx, x.Env, x.Report.ID, c, l.seeds)
+			x.Report.AddRows(e.Results)
 			if len(e.Results) > 0 {
 				entries = append(entries, e)
 				x.summarize(l, e)

@@ -167,7 +167,7 @@ func TestPickArms(t *testing.T) {
 func TestTargets(t *testing.T) {
 	l := league{Split: lab.Splits[0], clients: 2, asked: 1,
 		targets: []target{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
-	x := newTrial(t.Context(), &lab.Env{}, "made", nil)
+	x := newTrial(lab.NewTrial(t.Context(), &lab.Env{}, "made"), nil)
 	spent := contesttest.Spent
 	plain := contesttest.Entry("decomfl", spent("rounds", .1, .2, .3), spent("rounds", .1, .2, .3))
 	ours := contesttest.Entry("ours", spent("rounds", .2, .5, .9), spent("rounds", .3, .6, .8))
@@ -178,24 +178,24 @@ func TestTargets(t *testing.T) {
 	x.claims(&l, entries)
 	x.draw(&l, entries)
 	var got []bool
-	for _, c := range x.report.Claims {
+	for _, c := range x.Report.Claims {
 		got = append(got, c.Holds)
 	}
 	// 0.5 is there after 40 queries and 200 bytes of either device; 0.9 in one of two runs.
 	want := []bool{true, true, true, false, false, false, false, true, true}
 	if !slices.Equal(got, want) {
-		t.Errorf("%v, want %v: %+v", got, want, x.report.Claims)
+		t.Errorf("%v, want %v: %+v", got, want, x.Report.Claims)
 	}
-	if text := x.report.Claims[6].Figures; !strings.Contains(text, "300 bytes (1 of 2 seeds)") ||
+	if text := x.Report.Claims[6].Figures; !strings.Contains(text, "300 bytes (1 of 2 seeds)") ||
 		!strings.Contains(text, "decomfl never") {
 		t.Errorf("%s: want who got there", text)
 	}
-	alone := newTrial(t.Context(), &lab.Env{}, "made", nil)
+	alone := newTrial(lab.NewTrial(t.Context(), &lab.Env{}, "made"), nil)
 	alone.claims(&l, entries[1:])
-	if len(alone.report.Claims) != len(want)-2 {
-		t.Errorf("without DeComFL %+v, want the targets alone", alone.report.Claims)
+	if len(alone.Report.Claims) != len(want)-2 {
+		t.Errorf("without DeComFL %+v, want the targets alone", alone.Report.Claims)
 	}
-	row := x.report.Summary.Rows[1]
+	row := x.Report.Summary.Rows[1]
 	if row[3] != "60; 0" || row[4] != "60; 0 (1 of 2)" || row[5] != "never" {
 		t.Errorf("the row is %q", row)
 	}
@@ -204,7 +204,7 @@ func TestTargets(t *testing.T) {
 	if got := l.end(part); got != "0.5000; seed 1 goes on: 0.4000 after 40" {
 		t.Errorf("the end is %q", got)
 	}
-	line := x.report.Figure.Lines[1]
+	line := x.Report.Figure.Lines[1]
 	at := func(l chart.Line) (xs []float64) {
 		for _, p := range l.Points {
 			xs = append(xs, p.X)
@@ -212,7 +212,7 @@ func TestTargets(t *testing.T) {
 		return xs
 	}
 	if !slices.Equal(at(line), []float64{20, 40, 60}) || math.Abs(line.Points[1].Y-.55) > 1e-12 ||
-		!slices.Equal(at(x.report.More[0].Lines[1]), []float64{.1, .2, .3}) {
+		!slices.Equal(at(x.Report.More[0].Lines[1]), []float64{.1, .2, .3}) {
 		t.Errorf("the line is %+v", line)
 	}
 }

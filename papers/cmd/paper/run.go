@@ -44,7 +44,7 @@ func run(ctx context.Context, out, progress io.Writer, args []string) error {
 	}
 	o.env.Logf = log.New(progress, "", log.Ltime).Printf
 	report, err := o.experiment.Run(ctx, &o.env)
-	if report == nil {
+	if err != nil && report.Table.Rows == nil {
 		return err
 	}
 	// The results of an interrupted run are worth saving.
