@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -30,7 +29,6 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&cfg.Target, "target", 1000, "contributions of a round")
 	flags.Uint64Var(&cfg.Rounds, "rounds", 100, "rounds of the run")
 	flags.Float64Var(&cfg.Answer, "answer", 0.8, "probability that an asked device answers")
-	asJSON := flags.Bool("json", false, "print the result as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -47,11 +45,6 @@ func run(args []string, out io.Writer) error {
 	r, err := crowd.Run(context.Background(), cfg)
 	if err != nil {
 		return err
-	}
-	if *asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
 	}
 	print(out, r)
 	return nil

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
 func TestRun(t *testing.T) {
@@ -19,13 +16,5 @@ func TestRun(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
-	}
-	out.Reset()
-	if err := run(append(args, "--json"), &out); err != nil {
-		t.Fatal(err)
-	}
-	var r crowd.Result
-	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Heap) != 2 {
-		t.Errorf("%v in\n%s", err, out.String())
 	}
 }

@@ -73,7 +73,7 @@ func (f *fleet) open(o *options, n network, run string, i int) error {
 	f.traffic[i] = traffic
 	f.clients[i], err = client.New(client.Config{
 		Bus: bus.Bus(counting{b, &f.tally}), Run: run, ID: id, Workers: 1,
-		Objective: objective.Func(int(o.dim), nothing),
+		Objective: objective.Func(dim, nothing),
 	})
 	return err
 }

@@ -3,8 +3,7 @@
 // and checks that no message was lost.
 //
 //	go -C testing run ./cmd/fleet --devices 1000 --rounds 200
-//	    [--broker memory|embedded|URL] [--dim 16] [--perturbations 10] [--target N]
-//	    [--store DIR] [--json] [--profile FILE]
+//	    [--broker memory|embedded|URL] [--target N] [--store DIR] [--json]
 //
 // Brokers are memory (bus.Memory), embedded (a nats-server in this process, connections are
 // pipes) or the URL of a server elsewhere.
@@ -38,14 +37,9 @@ type options struct {
 	devices, rounds, warmup int
 
 	broker, store string
-	preset        string
-	dim           uint64
-	steps, probes uint
 	target        uint
-	shards        uint
 
-	json    bool
-	profile string
+	json bool
 
 	soak, stall time.Duration
 	chaos       uint64
@@ -58,14 +52,8 @@ func main() {
 	flag.IntVar(&o.warmup, "warmup", 10, "rounds before them")
 	flag.StringVar(&o.broker, "broker", "embedded", "memory, embedded, or a server's URL")
 	flag.StringVar(&o.store, "store", "", "directory of a file log; empty: the log is in memory")
-	flag.StringVar(&o.preset, "preset", "decomfl", "preset of the plan")
-	flag.Uint64Var(&o.dim, "dim", 16, "parameters of the model")
-	flag.UintVar(&o.steps, "steps", 1, "local steps K")
-	flag.UintVar(&o.probes, "perturbations", 10, "perturbations P of a step")
 	flag.UintVar(&o.target, "target", 0, "contributions that close a round; 0: of all devices")
-	flag.UintVar(&o.shards, "shards", 1, "subjects of announcements")
 	flag.BoolVar(&o.json, "json", false, "print JSON")
-	flag.StringVar(&o.profile, "profile", "", "file for the CPU profile of the measured rounds")
 	flag.DurationVar(&o.soak, "soak", 0, "instead of measuring, how long to watch the fleet")
 	flag.Uint64Var(&o.chaos, "chaos", 0, "with --soak: seed of faults; 0: none")
 	flag.DurationVar(&o.stall, "stall", time.Minute, "with --soak: longest time without a round")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -23,9 +22,12 @@ const settling = 10 * time.Second
 
 var errOver = errors.New("the measurement is over")
 
+// dim is the number of parameters of the model.
+const dim = 16
+
 // planOf returns the plan of a measurement.
 func planOf(o *options) (*plan.Plan, error) {
-	p, err := preset.Unbound(o.preset, "fleet", o.dim)
+	p, err := preset.Unbound("decomfl", "fleet", dim)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +37,8 @@ func planOf(o *options) (*plan.Plan, error) {
 	}
 	p.Quorum = p.Target
 	p.Rounds = uint64(o.warmup + o.rounds)
-	p.Steps, p.Perturbations = uint32(o.steps), uint32(o.probes)
-	p.Shards = uint32(o.shards)
-	if note := preset.Fit(p); note != "" {
-		fmt.Fprintln(os.Stderr, note)
-	}
+	p.Steps, p.Perturbations = 1, 10
+	preset.Fit(p)
 	return p, nil
 }
 
@@ -97,7 +96,7 @@ func (m *meter) end() (err error) {
 	m.cpu = cpuTime() - m.cpu
 	up, down := m.fleet().bytes()
 	m.up, m.down = up-m.up, down-m.down
-	m.shares, m.samples, err = m.sampler.stop(m.o.profile)
+	m.shares, m.samples, err = m.sampler.stop()
 	return err
 }
 

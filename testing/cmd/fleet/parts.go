@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"iter"
-	"os"
 	"runtime"
 	"runtime/pprof"
 	"strings"
@@ -40,13 +39,8 @@ type sampler struct{ profile bytes.Buffer }
 func (s *sampler) start() error { return pprof.StartCPUProfile(&s.profile) }
 
 // stop returns the share of each part in the samples, and the number of samples.
-func (s *sampler) stop(file string) (shares map[string]float64, samples int64, err error) {
+func (s *sampler) stop() (shares map[string]float64, samples int64, err error) {
 	pprof.StopCPUProfile()
-	if file != "" {
-		if err := os.WriteFile(file, s.profile.Bytes(), 0o600); err != nil {
-			return nil, 0, err
-		}
-	}
 	p, err := profile.ParseData(s.profile.Bytes())
 	if err != nil {
 		return nil, 0, err

@@ -56,7 +56,7 @@ func newResult(m *meter, f *fleet, c report.Counters) *result {
 	}
 	per := 1 / float64(o.rounds)
 	r := &result{
-		Devices: o.devices, Rounds: o.rounds, Broker: o.broker, Dim: o.dim,
+		Devices: o.devices, Rounds: o.rounds, Broker: o.broker, Dim: dim,
 		RoundsPerSecond: float64(o.rounds) / sum.Seconds(),
 		P50:             ms(quantile(m.rounds, 0.5)), P99: ms(quantile(m.rounds, 0.99)),
 		Longest: ms(quantile(m.rounds, 1)),

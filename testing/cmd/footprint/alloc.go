@@ -26,25 +26,3 @@ func allocations(l *lab, o *options) (figures []figure, err error) {
 	}
 	return figures, nil
 }
-
-// sites lists the functions that allocate in a round.
-func sites(l *lab, o *options) (figures []figure, err error) {
-	for _, m := range modes {
-		marks := []int64{warm, warm + int64(o.rounds)}
-		looks, err := l.measure(trial{face: m.face, dim: small, marks: marks, sites: true})
-		if err != nil {
-			return nil, err
-		}
-		rounds := float64(looks[1].Contributions - looks[0].Contributions)
-		for _, s := range looks[1].Sites {
-			if s.Mallocs < rounds/20 { // not in every round
-				continue
-			}
-			figures = append(figures, figure{
-				What: m.name + ", " + s.Function, Value: s.Mallocs / rounds, Unit: "objects a round",
-				Note: number(s.Bytes/rounds) + " bytes",
-			})
-		}
-	}
-	return figures, nil
-}

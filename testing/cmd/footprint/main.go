@@ -21,20 +21,16 @@ import (
 
 // options are the command line.
 type options struct {
-	json    bool
-	only    string
-	program string
-	runs    int
-	rounds  int
+	json   bool
+	only   string
+	runs   int
+	rounds int
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.json, "json", false, "print JSON")
-	flag.StringVar(&o.only, "only", "size,memory,alloc,start",
-		"what to measure; sites says where allocations come from")
-	flag.StringVar(&o.program, "program", "examples/sensor",
-		"folders of the repository whose programs are built for size, separated by commas")
+	flag.StringVar(&o.only, "only", "size,memory,alloc,start", "what to measure")
 	flag.IntVar(&o.runs, "runs", 3, "processes for each figure")
 	flag.IntVar(&o.rounds, "rounds", 200, "rounds of each after warm-up")
 	flag.Parse()
@@ -46,7 +42,7 @@ func main() {
 
 // parts are the measurements that can be made.
 var parts = map[string]func(*lab, *options) ([]figure, error){
-	"size": sizes, "memory": memories, "alloc": allocations, "start": starts, "sites": sites,
+	"size": sizes, "memory": memories, "alloc": allocations, "start": starts,
 }
 
 func command(out io.Writer, o *options) error {
@@ -63,7 +59,7 @@ func command(out io.Writer, o *options) error {
 	for name := range strings.SplitSeq(o.only, ",") {
 		measure := parts[name]
 		if measure == nil {
-			return fmt.Errorf("--only %q: give size, memory, alloc, sites or start", name)
+			return fmt.Errorf("--only %q: give size, memory, alloc or start", name)
 		}
 		figures, err := measure(l, o)
 		if err != nil {

@@ -21,8 +21,7 @@ const patience = 5 * time.Minute
 type trial struct {
 	face  string // flat, stream, mobile or mobile-block
 	dim   int
-	marks []int64 // contributions at which it is measured
-	sites bool
+	marks []int64  // contributions at which it is measured
 	env   []string // added to this process's environment
 }
 
@@ -49,7 +48,7 @@ func (l *lab) measure(t trial) (looks []look, err error) {
 	}()
 	marks := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.marks), " ", ","), "[]")
 	cmd := exec.Command(path, "--url", l.broker.URL(), "--ca", l.ca, "--run", run, "--face", t.face,
-		"--dim", fmt.Sprint(t.dim), "--marks", marks, fmt.Sprintf("--sites=%t", t.sites))
+		"--dim", fmt.Sprint(t.dim), "--marks", marks)
 	cmd.Env = append(append(os.Environ(), "GOGC=100", "GOMEMLIMIT=off"), t.env...)
 	return follow(cmd, len(t.marks))
 }

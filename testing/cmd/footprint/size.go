@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// sizeMost is the largest size allowed for a program on a Pi, in bytes.
-var sizeMost = map[string]float64{"examples/sensor": 9_000_000}
+// program is built for a Pi, and may take sizeMost bytes there.
+const (
+	program  = "examples/sensor"
+	sizeMost = 9_000_000
+)
 
 // A target is a processor of a Pi.
 type target struct {
@@ -35,27 +38,25 @@ var sparing = []string{
 }
 
 // sizes builds the program for each target, by default and for small size.
-func sizes(l *lab, o *options) (figures []figure, err error) {
+func sizes(l *lab, _ *options) (figures []figure, err error) {
 	dir, err := root()
 	if err != nil {
 		return nil, err
 	}
-	for program := range strings.SplitSeq(o.program, ",") {
-		for i := range targets {
-			t := &targets[i]
-			for _, small := range []bool{false, true} {
-				flags := flagsOf(t, small)
-				size, err := sizeOf(l, filepath.Join(dir, program), flags, t)
-				if err != nil {
-					return nil, err
-				}
-				f := figure{What: program + ", linux/" + t.name, Value: float64(size),
-					Unit: "bytes", Note: strings.Join(flags, " ")}
-				if small {
-					f.Most = sizeMost[program]
-				}
-				figures = append(figures, f)
+	for i := range targets {
+		t := &targets[i]
+		for _, small := range []bool{false, true} {
+			flags := flagsOf(t, small)
+			size, err := sizeOf(l, filepath.Join(dir, program), flags, t)
+			if err != nil {
+				return nil, err
 			}
+			f := figure{What: program + ", linux/" + t.name, Value: float64(size),
+				Unit: "bytes", Note: strings.Join(flags, " ")}
+			if small {
+				f.Most = sizeMost
+			}
+			figures = append(figures, f)
 		}
 	}
 	return figures, nil

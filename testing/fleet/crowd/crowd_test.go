@@ -12,10 +12,11 @@ import (
 // TestMemoryStaysFlat: neither devices nor rounds cost the coordinator memory, and no reply of
 // 1,000 at once is lost.
 func TestMemoryStaysFlat(t *testing.T) {
-	cfg := Config{Devices: 50_000, Rounds: 100, Dir: t.TempDir()}
+	cfg := Config{Devices: 50_000, Target: 1000, Rounds: 100, Answer: 0.8, Dir: t.TempDir()}
 	if testing.Short() {
 		cfg.Devices, cfg.Target, cfg.Rounds = 10_000, 200, 30
 	}
+	cfg.Marks = []uint64{10, cfg.Rounds}
 	r, err := Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -21,13 +21,12 @@ import (
 
 // A Config gives the size of a crowd, and its work.
 type Config struct {
-	Devices int     // 0: 1,000,000
-	Target  int     // contributions of a round; 0: 1,000
-	Rounds  uint64  // 0: 100
-	Answer  float64 // probability that an asked device answers; 0: 0.8
-	Dir     string  // of the coordinator's log
-	// Marks are the rounds after which the heap is measured; nil: 10 and the last.
-	Marks []uint64
+	Devices int
+	Target  int // contributions of a round
+	Rounds  uint64
+	Answer  float64  // probability that an asked device answers
+	Dir     string   // of the coordinator's log
+	Marks   []uint64 // rounds after which the heap is measured
 }
 
 // A Result is the work of a crowd. Durations are wall time.
@@ -51,25 +50,6 @@ type Result struct {
 // A Heap is the bytes of live heap after a round.
 type Heap struct{ Round, Bytes uint64 }
 
-func (c Config) withDefaults() Config {
-	if c.Devices == 0 {
-		c.Devices = 1_000_000
-	}
-	if c.Target == 0 {
-		c.Target = 1000
-	}
-	if c.Rounds == 0 {
-		c.Rounds = 100
-	}
-	if c.Answer == 0 {
-		c.Answer = 0.8
-	}
-	if c.Marks == nil {
-		c.Marks = []uint64{10, c.Rounds}
-	}
-	return c
-}
-
 // plan returns the plan of a crowd's run. Round 1 waits until everybody has joined.
 func (c *Config) plan() (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", "crowd", 16)
@@ -89,7 +69,6 @@ func (c *Config) plan() (*plan.Plan, error) {
 // Run lets a crowd join and answer rounds. It measures the heap of the whole process: nothing
 // else should run.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	cfg = cfg.withDefaults()
 	plan, err := cfg.plan()
 	if err != nil {
 		return nil, fmt.Errorf("crowd: %w", err)
@@ -206,7 +185,5 @@ func quantile(d []time.Duration, q float64) time.Duration {
 	if len(d) == 0 {
 		return 0
 	}
-	d = slices.Clone(d)
-	slices.Sort(d)
-	return d[int(q*float64(len(d)-1))]
+	return slices.Sorted(slices.Values(d))[int(q*float64(len(d)-1))]
 }

@@ -45,8 +45,8 @@ type query struct {
 // newTask deals the digits of a seed. With sorted, phones with lower numbers hold lower digits.
 // It is called outside the bubble of the virtual clock, so that its channels are not in it.
 func newTask(seed uint64, devices int, sorted bool) (*task, error) {
-	train := shrink(data.Digits(devices*samplesEach, 2*seed))
-	test := shrink(data.Digits(testSamples, 2*seed+1))
+	train := data.Digits(devices*samplesEach, 2*seed).Shrink(28 / side)
+	test := data.Digits(testSamples, 2*seed+1).Shrink(28 / side)
 	mean, std := train.Moments()
 	shares, err := data.Dirichlet(train.Labels, devices, labelAlpha, seed)
 	if err != nil {
@@ -82,24 +82,6 @@ func labelSum(im *data.Images, share []int) (sum int) {
 		sum += int(im.Labels[i])
 	}
 	return sum
-}
-
-// shrink averages squares of pixels, so that a model has few parameters.
-func shrink(im *data.Images) *data.Images {
-	square := im.Rows / side
-	out := &data.Images{Rows: side, Cols: side, Classes: im.Classes, Labels: im.Labels,
-		Pixels: make([]uint8, im.Len()*side*side)}
-	for i := range im.Len() {
-		pixels, small := im.At(i), out.At(i)
-		for at := range small {
-			sum, y, x := 0, at/side*square, at%side*square
-			for j := range square * square {
-				sum += int(pixels[(y+j/square)*im.Cols+x+j%square])
-			}
-			small[at] = uint8(sum / (square * square))
-		}
-	}
-	return out
 }
 
 // A phoneLoss is the objective and the policy of a phone. One goroutine at a time calls Loss.

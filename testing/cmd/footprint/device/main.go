@@ -18,7 +18,6 @@ type settings struct {
 	url, ca, run, id, face string
 	dim                    int
 	marks                  []int64
-	sites                  bool
 }
 
 // faces are the functions, by the name of the library's face, that run a device until ctx ends.
@@ -41,7 +40,6 @@ func command() error {
 	flag.StringVar(&s.id, "id", "device", "name of this device")
 	flag.StringVar(&s.face, "face", "flat", "flat, stream, mobile or mobile-block")
 	flag.IntVar(&s.dim, "dim", 1000, "parameters")
-	flag.BoolVar(&s.sites, "sites", false, "say where allocations come from")
 	flag.Func("marks", "contributions to stop at, such as 50,250", func(text string) error {
 		for part := range strings.SplitSeq(text, ",") {
 			n, err := strconv.ParseInt(part, 10, 64)

@@ -17,18 +17,16 @@ var errDone = errors.New("all marks passed")
 // A marker reports the state of the process at each mark. It belongs to one goroutine.
 type marker struct {
 	marks   []int64 // marks still to come
-	sites   bool
 	in      *bufio.Reader
 	out     *json.Encoder
 	done    func()
 	connect time.Duration
 	began   time.Time
-	before  map[string]mark.Site // at the first mark
 }
 
 func newMarker(s *settings, done func()) *marker {
 	return &marker{
-		marks: s.marks, sites: s.sites, done: done,
+		marks: s.marks, done: done,
 		in: bufio.NewReader(os.Stdin), out: json.NewEncoder(os.Stdout),
 	}
 }
@@ -44,9 +42,6 @@ func (m *marker) reached(contributions int64) error {
 	now := mark.Mark{
 		Contributions: contributions, Connect: m.connect.Seconds(), Since: since.Seconds(),
 		Mallocs: stats.Mallocs, Bytes: stats.TotalAlloc, Live: stats.HeapAlloc, Collections: stats.NumGC,
-	}
-	if m.sites {
-		now.Sites = m.allocations()
 	}
 	if err := m.out.Encode(now); err != nil {
 		return err

@@ -16,14 +16,4 @@ type Mark struct {
 	// the number of collections.
 	Live        uint64 `json:"live"`
 	Collections uint32 `json:"collections"`
-	// Sites are the sources of the allocations since the first mark, the most first; with
-	// --sites.
-	Sites []Site `json:"sites,omitempty"`
-}
-
-// A Site is a function that allocates, and the caller for which it does.
-type Site struct {
-	Function string  `json:"function"`
-	Mallocs  float64 `json:"mallocs"`
-	Bytes    float64 `json:"bytes"`
 }
