@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -106,9 +107,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if lost == nil {
 		c.seniority = leader.New(cfg.Bus, cfg.Logger, c.run, epoch)
 	}
-	if c.linger == 0 {
-		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
-	}
+	c.linger = cmp.Or(c.linger, time.Duration(core.Plan.Reannounce)*time.Millisecond*3/2)
 	serving := catchup.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
 	if cfg.Key != nil {

@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"cmp"
 	"runtime"
 
 	"github.com/zofl/zofl/internal/footprint"
@@ -63,10 +64,7 @@ func (c *Config) SetConsent(consent Consent) {
 // accept asks the app about a plan.
 func (d *device) accept(p *plan.Plan) error {
 	flat := held(d.callbacks, func() bool { return d.whole != nil })
-	workers := d.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+	workers := cmp.Or(d.workers, runtime.GOMAXPROCS(0))
 	seen := &Plan{*p, flat, workers}
 	d.seen.Store(seen)
 	consent := held(d.callbacks, func() Consent { return d.consent })

@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"cmp"
 	"math"
 	"runtime"
 
@@ -50,9 +51,7 @@ func (c *Client) tellDecline(p client.Progress) {
 	default:
 		text = p.Declined.String()
 	}
-	if code == "" {
-		code = CodeFault
-	}
+	code = cmp.Or(code, CodeFault)
 	c.tellFault(code, text)
 }
 

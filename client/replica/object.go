@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/zofl/zofl/plan"
@@ -48,9 +49,7 @@ func kindOf(p *plan.Plan, phase uint8) int {
 // the state no longer needs it: this one replaces it.
 func (r *Replica) addDense(n uint64, round *wire.Round) {
 	h := &r.objects[kindOf(&r.plan, round.Phase)]
-	if h.missingFrom == 0 {
-		h.missingFrom = n
-	}
+	h.missingFrom = cmp.Or(h.missingFrom, n)
 	h.want = Object{N: n, Digest: [wire.ObjectLen]byte(round.Object),
 		Elements: r.plan.Object(round.Phase)}
 	r.trimNorms()

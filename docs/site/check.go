@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -73,9 +74,7 @@ func (s site) element(page string, n *html.Node,
 // lead returns the fault of a link to a place of the site.
 func (s site) lead(page, to string, names map[string]map[string]bool) []string {
 	name, anchor, anchored := strings.Cut(to, "#")
-	if name == "" {
-		name = page
-	}
+	name = cmp.Or(name, page)
 	if _, found := s[name]; !found {
 		return []string{fmt.Sprintf("link %s: there is no file %s", to, name)}
 	}

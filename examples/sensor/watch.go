@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"log/slog"
 	"math"
 	"slices"
@@ -188,9 +189,7 @@ func deviation(sizes []float64) float64 {
 // forecasting no change.
 func (w *watch) reportIfDue(slot int64, at time.Time, n uint64) {
 	every := max(1, int64(w.station.cfg.Report/w.station.cfg.Period))
-	if w.reported == 0 {
-		w.reported = slot
-	}
+	w.reported = cmp.Or(w.reported, slot)
 	if slot-w.reported < every {
 		return
 	}

@@ -87,9 +87,7 @@ func judgeQueries(p *plan.Plan, devices int) uint64 {
 // budgetOf divides the budget.
 func budgetOf(t *tuning) (b budget, err error) {
 	p, devices := t.plan, len(t.cfg.Devices)
-	if b.left = t.cfg.Queries; b.left == 0 {
-		b.left = Budget(p, devices)
-	}
+	b.left = cmp.Or(t.cfg.Queries, Budget(p, devices))
 	b.judge = judgeQueries(p, devices)
 	b.first = firstQueries(p, devices)
 	round, fixed := roundQueries(p, devices), brackets(p, devices)

@@ -71,10 +71,8 @@ func (t *tuning) fitRounds(before, after *plan.Plan) {
 
 // why returns the reason why the stage changes nothing.
 func (t *tuning) why(stage string) string {
-	for _, trial := range t.result.Trials {
-		if trial.Stage == stage {
-			return "no other value that was tried gains enough to take its place."
-		}
+	if slices.ContainsFunc(t.result.Trials, func(t Trial) bool { return t.Stage == stage }) {
+		return "no other value that was tried gains enough to take its place."
 	}
 	return "nothing else was tried, within the budget and the plan's limits."
 }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -23,10 +24,7 @@ func newScale(values []float64, log bool, from, to float64) scale {
 	if !(s.low <= s.high) {
 		s.low, s.high = 0, 1
 	}
-	room := 0.05 * (s.high - s.low)
-	if room == 0 {
-		room = 0.5
-	}
+	room := cmp.Or(0.05*(s.high-s.low), 0.5)
 	s.low, s.high = s.low-room, s.high+room
 	return s
 }

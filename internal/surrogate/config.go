@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -32,9 +33,7 @@ type Config struct {
 // withDefaults returns a copy with defaults for zeros. It panics if a setting makes no
 // sense.
 func (c Config) withDefaults() Config {
-	if c.Workers == 0 {
-		c.Workers = 1
-	}
+	c.Workers = cmp.Or(c.Workers, 1)
 	c.check("Dim", c.Dim > 0, c.Dim, "at least 1")
 	c.check("Window", c.Window > 0, c.Window, "at least 1")
 	c.check("LengthScale", positive(c.LengthScale), c.LengthScale, "above 0 and finite")

@@ -1,5 +1,7 @@
 package surrogate
 
+import "cmp"
+
 const (
 	firstJitter = 1e-10 // relative to the kernel at distance 0, which is 1
 	rounding    = 1e-16 // relative error of one addition
@@ -203,8 +205,6 @@ func (s *system) valueRange() (middle, half float64) {
 	if s.zero {
 		middle, half = 0, max(-low, high)
 	}
-	if half == 0 {
-		half = 1
-	}
+	half = cmp.Or(half, 1)
 	return middle, half
 }

@@ -2,6 +2,7 @@ package adafl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/papers/lab"
@@ -90,12 +91,9 @@ func (s *set) text(metric string, round uint64) string {
 
 // below reports whether ZO-AdaFL's attack loss is less than the others'.
 func (s *set) below(round uint64, others ...method) bool {
-	for _, m := range others {
-		if !(s.curves[ada].at(loss, round) < s.curves[m].at(loss, round)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(others, func(m method) bool {
+		return !(s.curves[ada].at(loss, round) < s.curves[m].at(loss, round))
+	})
 }
 
 // lowest claims the result at the end of figure 3a.

@@ -1,6 +1,7 @@
 package adafl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,10 +60,7 @@ const workers = 2
 // classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in
 // the directory for temporary files. If there are none it trains them.
 func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error) {
-	dir := x.Env.Dir
-	if dir == "" {
-		dir = filepath.Join(os.TempDir(), "zofl-paper")
-	}
+	dir := cmp.Or(x.Env.Dir, filepath.Join(os.TempDir(), "zofl-paper"))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}

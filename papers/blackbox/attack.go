@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -40,9 +41,7 @@ type Attack struct {
 // NewAttack trains the models on train, or reads them from the cache, and chooses images of
 // test. Both sets have 28x28 pixels and ten classes, like MNIST.
 func NewAttack(ctx context.Context, train, test *data.Images, c AttackConfig) (*Attack, error) {
-	if c.Portion == 0 {
-		c.Portion = 1
-	}
+	c.Portion = cmp.Or(c.Portion, 1)
 	c.Clients, c.Images, c.Epochs = or(c.Clients, 10), or(c.Images, 15), or(c.Epochs, 4)
 	if c.Clients < 1 || c.Images < 1 || c.Epochs < 1 {
 		return nil, fmt.Errorf("blackbox: Clients %d, Images %d, Epochs %d: none may be negative",

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,9 +56,7 @@ type share struct {
 // NewMetric trains the MLP on half of the table, or reads it from the cache, and deals the
 // rows of the other half to the clients.
 func NewMetric(ctx context.Context, t *tables.Table, c MetricConfig) (*Metric, error) {
-	if c.Portion == 0 {
-		c.Portion = 1
-	}
+	c.Portion = cmp.Or(c.Portion, 1)
 	c.Clients, c.Rows, c.Epochs = or(c.Clients, 7), or(c.Rows, 1000), or(c.Epochs, 100)
 	if c.Clients < 1 || c.Rows < 1 || c.Epochs < 1 {
 		return nil, fmt.Errorf("blackbox: Clients %d, Rows %d, Epochs %d: none may be negative",

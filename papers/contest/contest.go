@@ -43,10 +43,7 @@ func (c Method) At(steps ...float32) Method {
 
 // StepName returns the field whose values are the steps.
 func (c *Method) StepName() string {
-	if c.Step == "" {
-		return "step"
-	}
-	return c.Step
+	return cmp.Or(c.Step, "step")
 }
 
 // Fields applies the method to a plan, with one of its steps. Tests check that its settings are
@@ -84,9 +81,7 @@ func (t *Rules) plan(p *plan.Plan, c *Method, step float32) {
 func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	one := t.Training
 	one.Name = Padded(fmt.Sprintf("%s-%s-%s", t.Name, c.Name, lab.Token(step)))
-	if one.Preset = c.Preset; one.Preset == "" {
-		one.Preset = "decomfl"
-	}
+	one.Preset = cmp.Or(c.Preset, "decomfl")
 	one.Set = func(p *plan.Plan) { t.plan(p, &c, step) }
 	p, err := run.Plan(one.Preset, one.Name, 1, one.Task.Dim, one.Clients, one.Asked)
 	if err != nil {

@@ -1,6 +1,7 @@
 package fzoos
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zofl/zofl/papers/contest"
@@ -92,10 +93,7 @@ func sizeOf(e *lab.Env) size {
 
 // few returns the rounds of the parts that are shortened.
 func (s *size) few(paper uint64) uint64 {
-	if s.fewer > 0 {
-		return s.fewer
-	}
-	return paper
+	return cmp.Or(s.fewer, paper)
 }
 
 // fzoos returns the method.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
@@ -99,12 +100,7 @@ func newTrial(cfg *Config) *trial {
 }
 
 func (t *trial) finite() bool {
-	for _, v := range t.x {
-		if !(math.Abs(float64(v)) < 1e6) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.x, func(v float32) bool { return !(math.Abs(float64(v)) < 1e6) })
 }
 
 func (t *trial) round() {

@@ -2,7 +2,7 @@ package svrg
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -61,16 +61,9 @@ func (x *trial) claims(ends map[string][]float64) {
 	text := fmt.Sprintf("F - F* at steps of %v: %s", lengths, strings.Join(figures, "; "))
 	x.Report.Claim(allBelow(ends["svrg"], ends["sgd"]),
 		"at every step ZO-SVRG ends lower than plain steps after as many rounds", "%s", text)
-	best := func(name string) float64 {
-		least := math.Inf(1)
-		for _, v := range ends[name] {
-			least = min(least, v)
-		}
-		return least
-	}
-	x.Report.Claim(best("svrg") < best("long"),
+	x.Report.Claim(slices.Min(ends["svrg"]) < slices.Min(ends["long"]),
 		"also lower than plain steps at their best step with as many losses of samples", "%s", text)
-	x.Report.Claim(best("svrg") < best("cosine"),
+	x.Report.Claim(slices.Min(ends["svrg"]) < slices.Min(ends["cosine"]),
 		"also lower than those whose step falls to a thousandth meanwhile", "%s", text)
 }
 

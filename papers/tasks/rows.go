@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -73,9 +74,7 @@ const Drawn = "digits"
 
 // draw draws a stand-in for a task's data, of n training rows or as many as the task takes.
 func (t *Task) draw(n int) (train, test *tables.Table) {
-	if n == 0 {
-		n = t.Train
-	}
+	n = cmp.Or(n, t.Train)
 	n, held := min(n, t.Train), min(n, t.Test)
 	switch t.Data {
 	case "covtype":

@@ -3,6 +3,7 @@
 package cost
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -81,10 +82,7 @@ type Round struct {
 // left, count with the greatest length that the plan allows. Control variates lie along directions
 // of as many records as possible.
 func Of(p *plan.Plan, in Input) Round {
-	length := in.IDLen
-	if length == 0 {
-		length = plan.MaxName
-	}
+	length := cmp.Or(in.IDLen, plan.MaxName)
 	s := sampleOf(p, max(in.Round, 1))
 	c := Round{
 		Perturbations: s.perturbations, Records: len(s.records),

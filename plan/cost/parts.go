@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -42,10 +43,7 @@ type Account struct {
 
 // AccountOf returns the account of the round that [Of] prices.
 func AccountOf(p *plan.Plan, in Input) Account {
-	length := in.IDLen
-	if length == 0 {
-		length = plan.MaxName
-	}
+	length := cmp.Or(in.IDLen, plan.MaxName)
 	s, id := sampleOf(p, max(in.Round, 1)), strings.Repeat("x", length)
 	var a Account
 	for i := range s.phases {

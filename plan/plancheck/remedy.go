@@ -46,12 +46,8 @@ func (a *author) concession(p *plan.Plan) string {
 
 // beyondLimits reports whether one of some fields is beyond its own limits.
 func beyondLimits(p *plan.Plan, of func(name string) bool) bool {
-	for _, f := range plan.Fields() {
-		if of(f.Name) && f.Check(p) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(plan.Fields(),
+		func(f plan.Field) bool { return of(f.Name) && f.Check(p) != nil })
 }
 
 // changer returns the author of a change: remedies may set only fields that can change in a run.

@@ -2,6 +2,7 @@ package plancheck
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
@@ -80,10 +81,6 @@ const sketchWarning = "With groups=sketch, every device sends the coordinator 64
 	"groups=random where that is private."
 
 func startsAtZero(p *plan.Plan) bool {
-	for _, s := range p.Segments {
-		if s.Fill != plan.ZeroFill {
-			return false
-		}
-	}
-	return p.Initial == plan.Seeded
+	return p.Initial == plan.Seeded && !slices.ContainsFunc(p.Segments,
+		func(s plan.Segment) bool { return s.Fill != plan.ZeroFill })
 }

@@ -3,6 +3,7 @@ package valid
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/plan"
 )
@@ -62,10 +63,6 @@ func checkPerturbations(p *plan.Plan) error {
 
 // scaled reports whether some segment scales the step size.
 func scaled(segments []plan.Segment) bool {
-	for _, s := range segments {
-		if s.StepScale != 0 && s.StepScale != 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(segments,
+		func(s plan.Segment) bool { return s.StepScale != 0 && s.StepScale != 1 })
 }

@@ -5,6 +5,7 @@ package deviceinfo
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/zofl/zofl/internal/codec"
 )
@@ -72,12 +73,8 @@ func (d *Device) Check() error {
 
 // printable says whether a text is safe to show, whoever sent it.
 func printable(text string, most int) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return len(text) <= most
+	return len(text) <= most &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // Append appends d to the rest of a join request, after the wire.Known with which it begins: the

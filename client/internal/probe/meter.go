@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -35,9 +36,7 @@ func (m *meter) doubt() { m.pace /= 2 }
 // took counts a call that took d.
 func (m *meter) took(d time.Duration) {
 	m.queries++
-	if m.pace == 0 {
-		m.pace = d
-	}
+	m.pace = cmp.Or(m.pace, d)
 	m.pace += (d - m.pace) / 8
 }
 

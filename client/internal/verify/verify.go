@@ -10,6 +10,7 @@ package verify
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,12 +94,7 @@ func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 
 // knows says whether a frame came before.
 func (r *Reader) knows(frame []byte) bool {
-	for _, known := range r.known {
-		if bytes.Equal(known, frame) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.known, func(known []byte) bool { return bytes.Equal(known, frame) })
 }
 
 // note remembers a frame that is signed.

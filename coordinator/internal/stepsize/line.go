@@ -1,6 +1,7 @@
 package stepsize
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -137,10 +138,7 @@ func (l *line) top() int {
 	for i > 0 && math.Abs(l.mean[i-1]-end) <= within {
 		i--
 	}
-	if i == 0 {
-		return last
-	}
-	return i
+	return cmp.Or(i, last)
 }
 
 // fallsForSure reports whether some length brings the loss below that at x by twice e, or where

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -43,10 +44,7 @@ func NewAuthority() (*Authority, error) {
 func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, error) {
 	c.SerialNumber = big.NewInt(time.Now().UnixNano())
 	c.NotBefore = time.Now().Add(-time.Hour)
-	parent := a.cert
-	if parent == nil {
-		parent = c
-	}
+	parent := cmp.Or(a.cert, c)
 	der, err := x509.CreateCertificate(rand.Reader, c, parent, public, a.key)
 	if err != nil {
 		return nil, fmt.Errorf("broker: certificate: %w", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -137,12 +138,9 @@ func (in instruction) target() (to int, ok bool) {
 
 // calls reports whether a loop calls.
 func (f *function) calls(s span) bool {
-	for _, in := range f.list {
-		if s.low <= in.pc && in.pc < s.high && (in.name == "CALL" || in.name == "JAL") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.list, func(in instruction) bool {
+		return s.low <= in.pc && in.pc < s.high && (in.name == "CALL" || in.name == "JAL")
+	})
 }
 
 var (

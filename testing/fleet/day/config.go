@@ -1,6 +1,7 @@
 package day
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -85,15 +86,11 @@ func Phones() *Fleet {
 
 // withDefaults returns a config in which every field is set.
 func (c Config) withDefaults() (Config, error) {
-	if c.Devices == 0 {
-		c.Devices = 500
-	}
+	c.Devices = cmp.Or(c.Devices, 500)
 	if c.Length == 0 {
 		c.Length = 24 * time.Hour
 	}
-	if c.Every == 0 {
-		c.Every = time.Hour
-	}
+	c.Every = cmp.Or(c.Every, time.Hour)
 	if c.Fleet == nil {
 		c.Fleet = Phones()
 	}

@@ -87,9 +87,7 @@ func (n *network) run(until time.Duration) {
 			next.do()
 			continue
 		}
-		if next.at > until {
-			next.at = until
-		}
+		next.at = min(next.at, until)
 		if n.now() >= until {
 			return
 		}

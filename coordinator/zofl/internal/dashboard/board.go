@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -55,9 +56,7 @@ func (b *Board) Lead(run Run) {
 	plan := run.Plan()
 	b.mu.Lock()
 	b.run, b.name = run, plan.Run
-	if b.original == nil {
-		b.original = &plan
-	}
+	b.original = cmp.Or(b.original, &plan)
 	b.mu.Unlock()
 	b.server.led(b)
 }

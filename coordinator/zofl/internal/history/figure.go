@@ -1,6 +1,9 @@
 package history
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // A Figure is a number of a point, under the name that it has in files.
 type Figure struct {
@@ -24,10 +27,7 @@ var Figures = []Figure{
 	{"step", func(p *Point) float64 { return OrNaN(finite(p.Step)) }},
 	{"perturbations", func(p *Point) float64 { return float64(p.Perturbations) }},
 	{"epsilon", func(p *Point) float64 {
-		if p.Epsilon == 0 {
-			return math.NaN()
-		}
-		return p.Epsilon
+		return cmp.Or(p.Epsilon, math.NaN())
 	}},
 }
 

@@ -121,9 +121,7 @@ func (h *History) put(p Point) {
 		h.points = slices.Insert(h.points, i, p)
 		return
 	}
-	if p.Evaluation == nil {
-		p.Evaluation = h.points[i].Evaluation
-	}
+	p.Evaluation = cmp.Or(p.Evaluation, h.points[i].Evaluation)
 	h.points[i] = p
 }
 

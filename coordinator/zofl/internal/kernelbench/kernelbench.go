@@ -6,6 +6,7 @@
 package kernelbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,15 +74,11 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 }
 
 func (c Config) withDefaults(m Machine) (Config, error) {
-	if c.Duration == 0 {
-		c.Duration = 8 * time.Second
-	}
+	c.Duration = cmp.Or(c.Duration, 8*time.Second)
 	if c.Dim == 0 {
 		c.Dim = defaultDim(m)
 	}
-	if c.Array == 0 {
-		c.Array = defaultArray(m)
-	}
+	c.Array = cmp.Or(c.Array, defaultArray(m))
 	if c.Progress == nil {
 		c.Progress = func(string, float64) {}
 	}

@@ -3,6 +3,7 @@ package kernelbench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,9 +29,7 @@ func describe() Machine {
 		Go: runtime.Version()}
 	// "model name" on amd64 and 32-bit ARM; the board's "Model" is the next best.
 	info := fields("/proc/cpuinfo")
-	if m.CPU = info["model name"]; m.CPU == "" {
-		m.CPU = info["Model"]
-	}
+	m.CPU = cmp.Or(info["model name"], info["Model"])
 	kib, _ := strconv.ParseUint(strings.TrimSuffix(fields("/proc/meminfo")["MemAvailable"], " kB"),
 		10, 50)
 	m.Available = kib << 10

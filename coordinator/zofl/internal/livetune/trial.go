@@ -1,6 +1,7 @@
 package livetune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -122,9 +123,7 @@ type budget struct {
 // budgetOf returns the budget of a run with the given number of members.
 func budgetOf(c *Config, p *plan.Plan, members uint32) (budget, error) {
 	b := budget{plan: p, left: c.Queries, members: max(members, 1)}
-	if b.left == 0 {
-		b.left = uint64(len(c.Factors)) * (c.Rounds + 1) * b.most()
-	}
+	b.left = cmp.Or(b.left, uint64(len(c.Factors))*(c.Rounds+1)*b.most())
 	if least := 2 * b.most(); b.left < least {
 		return b, fmt.Errorf("%w within %d loss evaluations: give %d or more: "+
 			"a trial of one round may take as many", ErrUnfit, b.left, least)

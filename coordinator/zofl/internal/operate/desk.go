@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,9 +123,7 @@ func (d *Desk) pause(r Request) (bool, error) {
 	if d.c.Status().State == report.Ended {
 		return false, errors.New("the run has ended")
 	}
-	if r.Reason == "" {
-		r.Reason = "paused by an operator"
-	}
+	r.Reason = cmp.Or(r.Reason, "paused by an operator")
 	if r.After > d.c.Status().Rounds {
 		d.c.PauseBy(r.By, r.After, r.Reason)
 		return d.kept(func(s report.Status) bool {
@@ -179,9 +178,7 @@ func (d *Desk) resume(Request) (bool, error) {
 }
 
 func (d *Desk) end(r Request) (bool, error) {
-	if r.Reason == "" {
-		r.Reason = "ended by an operator"
-	}
+	r.Reason = cmp.Or(r.Reason, "ended by an operator")
 	ended := func(st report.State) bool { return st == report.Ended }
 	return d.settled(func() { d.c.End(r.Reason) }, ended, report.RunEnded)
 }

@@ -48,10 +48,7 @@ func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error
 
 // fleet answers with rows.
 func (s *service) fleet(r micro.Request, request Request) {
-	v := request.View
-	if v == nil {
-		v = &View{}
-	}
+	v := cmp.Or(request.View, &View{})
 	if !v.Sorts() {
 		_ = r.Error("400", fmt.Sprintf("no column %q: sort by one of %s", v.Sort,
 			strings.Join(Columns(), ", ")), nil)
@@ -124,10 +121,7 @@ func present(d *Device) int {
 
 // charge is the percent of a device's battery; one that does not tell is last.
 func charge(d *Device) uint8 {
-	if d.Battery == 0 {
-		return 101
-	}
-	return d.Battery
+	return cmp.Or(d.Battery, 101)
 }
 
 // silence is the time of the last message from a device; a device that never sent one comes last.

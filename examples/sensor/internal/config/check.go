@@ -55,9 +55,7 @@ func (c *Config) checkNames() error {
 // checkEnrolled uses the settings from the enrollment where the file has none. Its permissions are
 // for that run and name alone.
 func (c *Config) checkEnrolled() error {
-	if c.URL == "" {
-		c.URL = cmp.Or(c.Enrolled.URL, "nats://127.0.0.1:4222")
-	}
+	c.URL = cmp.Or(c.URL, c.Enrolled.URL, "nats://127.0.0.1:4222")
 	for _, f := range []struct {
 		name     string
 		at       *string

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -121,9 +122,7 @@ func addChannel(c *Config, v string) error {
 			return err
 		}
 	}
-	if ch.Change == 0 {
-		ch.Change = ch.Scale / 10
-	}
+	ch.Change = cmp.Or(ch.Change, ch.Scale/10)
 	if ch.Noise == 0 {
 		ch.Noise = ch.Change / 10
 	}

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,7 @@ certificate, in base64url. The broker sends that certificate after its own.`,
 				}
 				return printCard(cmd, d, grant.Role(role), name)
 			}
-			if out == "" {
-				out = name + ".creds"
-			}
+			out = cmp.Or(out, name+".creds")
 			return writeCard(cmd, d, grant.Role(role), name, out)
 		},
 	}

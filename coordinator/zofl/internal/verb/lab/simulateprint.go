@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -137,10 +138,7 @@ func endedOf(runs []*simulate.Run) string {
 	var ways []string
 	count := make(map[string]int)
 	for _, r := range runs {
-		way := r.Outcome.Ended
-		if way == "" {
-			way = "not run"
-		}
+		way := cmp.Or(r.Outcome.Ended, "not run")
 		if count[way]++; count[way] == 1 {
 			ways = append(ways, way)
 		}

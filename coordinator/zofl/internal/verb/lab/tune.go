@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -178,9 +179,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 
 // devices returns the losses to tune on.
 func (f *tuneFlags) devices(p *plan.Plan) ([]clientobjective.Objective, error) {
-	if f.Data.Clients == 0 {
-		f.Data.Clients = int(p.Members)
-	}
+	f.Data.Clients = cmp.Or(f.Data.Clients, int(p.Members))
 	if f.Data.Clients < 0 {
 		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 or more", f.Data.Clients))
 	}

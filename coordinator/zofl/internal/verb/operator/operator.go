@@ -2,6 +2,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -268,8 +269,5 @@ func droppedOf(s *operate.Status) string {
 }
 
 func orFine(text string) string {
-	if text == "" {
-		return "works"
-	}
-	return text
+	return cmp.Or(text, "works")
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -30,9 +31,7 @@ func (f *planFlags) budget(p *plan.Plan, set []string) error {
 		return &plan.Error{Field: "rounds", Value: p.Rounds,
 			Remedy: "--epsilon needs an end, because each round spends privacy: set rounds"}
 	}
-	if p.DPDelta == 0 {
-		p.DPDelta = usualDelta
-	}
+	p.DPDelta = cmp.Or(p.DPDelta, usualDelta)
 	least := dp.NoiseFor(p, f.epsilon)
 	switch {
 	case !slices.Contains(set, "dp_noise"):

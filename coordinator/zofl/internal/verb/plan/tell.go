@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -100,10 +101,7 @@ func count[T uint32 | uint64 | int](n T, thing string) string {
 }
 
 func (s *speech) run() {
-	method := s.Preset
-	if method == "" {
-		method = "a method of its own"
-	}
+	method := cmp.Or(s.Preset, "a method of its own")
 	s.say("Run %s trains %s by %s.", s.Run, count(s.Dim, "parameter"), method)
 	s.sayIf(s.Private(), "A secret of the app draws the directions: who lacks it lacks the model.")
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -96,9 +97,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if f.keyFile == "" {
-		f.keyFile = filepath.Join(f.guard.auth, enrol.KeyFile)
-	}
+	f.keyFile = cmp.Or(f.keyFile, filepath.Join(f.guard.auth, enrol.KeyFile))
 	if err := f.speaker(); err != nil {
 		return cfg, nil, err
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -167,10 +168,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	if nc.IsConnected() { // whoever waits for the next line may give commands at once
 		_ = nc.FlushTimeout(connect.DialWithin) // a broker that is slow answers later
 	}
-	where := nc.ConnectedUrlRedacted()
-	if where == "" {
-		where = f.Redacted() + " (not connected yet)"
-	}
+	where := cmp.Or(nc.ConnectedUrlRedacted(), f.Redacted()+" (not connected yet)")
 	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
 		"broker", where, "version", version.String())
 	if status.Key != "" {
