@@ -31,9 +31,8 @@ func ImageSamples(im *data.Images, mean, std float64) *Samples {
 	return s
 }
 
-// TableSamples returns the rows of a table of two classes, which it keeps; see
-// [tables.Table.Relabel]. Label 1 is +1, label 0 is -1. It panics if there are not
-// two classes.
+// TableSamples returns the rows of a table of two classes, which it keeps. Label 1 is +1, label 0
+// is -1. It panics if there are not two classes.
 func TableSamples(t *tables.Table) *Samples {
 	return &Samples{features: t.Features, dense: t.Values, sign: signs(t.Labels, t.Classes)}
 }

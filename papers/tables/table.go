@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // Covertype's shape, and the largest line of a table that is read.
@@ -42,14 +40,6 @@ func (t *Table) Len() int { return len(t.Labels) }
 // At returns the features of sample i, which the caller must not change.
 func (t *Table) At(i int) []float32 {
 	return t.Values[i*t.Features : (i+1)*t.Features : (i+1)*t.Features]
-}
-
-// Relabel returns the same values under other labels: class[l] replaces l. It
-// panics if class is not as long as Classes.
-func (t *Table) Relabel(class []uint8) *Table {
-	out := *t
-	out.Labels, out.Classes = data.Relabel(t.Labels, t.Classes, class)
-	return &out
 }
 
 // Split returns the first n samples and the rest. The parts share memory with t. It panics if there

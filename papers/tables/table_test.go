@@ -44,10 +44,6 @@ func TestCovertypeReads(t *testing.T) {
 		!slices.Equal(others.Labels, []uint8{6, 2}) {
 		t.Errorf("split: got %v and %v", first, others)
 	}
-	binary := table.Relabel([]uint8{0, 1, 1, 1, 1, 1, 1})
-	if binary.Classes != 2 || !slices.Equal(binary.Labels, []uint8{0, 1, 1}) {
-		t.Errorf("relabeled: got %v of %d classes", binary.Labels, binary.Classes)
-	}
 }
 
 func TestCovertypeRefuses(t *testing.T) {

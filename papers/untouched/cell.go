@@ -53,16 +53,6 @@ func (t *variant) accuracy() float64 {
 	})
 }
 
-// loss returns the mean over the seeds; a run that ended early has an infinite one.
-func (t *variant) loss() float64 {
-	return t.mean(func(s *score) float64 {
-		if !s.whole() {
-			return contest.Worst(run.TestLoss)
-		}
-		return s.Loss
-	})
-}
-
 func (t *variant) mean(of func(*score) float64) float64 {
 	var values []float64
 	for _, s := range t.scores {

@@ -72,14 +72,6 @@ type Chooser struct {
 // epoch, are drawn differently: nothing may rest on them being the same.
 func New(epoch uint64) *Chooser { return &Chooser{epoch: epoch, of: map[uint32]uint32{}} }
 
-// For returns a chooser for a plan, nil if the plan has no groups.
-func For(p *plan.Plan, epoch uint64) *Chooser {
-	if p.Sharing != plan.GroupDirections {
-		return nil
-	}
-	return New(epoch)
-}
-
 // Counts says whether a contribution to a round is along the directions of its device's group. It
 // returns true for the answer to a survey, and without groups, because other code judges these.
 func (c *Chooser) Counts(slot uint32, r *wire.Reply) bool {

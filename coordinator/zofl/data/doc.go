@@ -2,9 +2,9 @@
 // that a client picks of its share.
 //
 // Most programs need only [Digits]: it draws any number of digits that look like handwriting,
-// without a download. [MNIST] reads the published images from a directory of IDX files,
-// [FashionMNIST] their successor. [IID], [Shards] and [Dirichlet] deal samples out to clients. A
-// [Batcher] picks the samples of each minibatch.
+// without a download. [MNIST] reads the published images, or their successor Fashion-MNIST, from a
+// directory of IDX files. [IID], [Shards] and [Dirichlet] deal samples out to clients. A [Batcher]
+// picks the samples of each minibatch.
 //
 // # Determinism
 //

@@ -1,6 +1,9 @@
 package data
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Images is a set of labeled grayscale images of one size.
 //
@@ -55,8 +58,14 @@ func (im *Images) Shrink(by int) *Images {
 // Relabel returns the same pixels under other labels: class[l] replaces l.
 // It panics if class is not as long as Classes. See also [Images.Halves].
 func (im *Images) Relabel(class []uint8) *Images {
+	if len(class) != im.Classes {
+		panic("data: Relabel needs one new label for each class")
+	}
 	out := *im
-	out.Labels, out.Classes = Relabel(im.Labels, im.Classes, class)
+	out.Labels, out.Classes = make([]uint8, len(im.Labels)), int(slices.Max(class))+1
+	for i, l := range im.Labels {
+		out.Labels[i] = class[l]
+	}
 	return &out
 }
 
@@ -69,22 +78,6 @@ func (im *Images) Halves() *Images {
 		class[l] = 1
 	}
 	return im.Relabel(class)
-}
-
-// Relabel returns labels with class[l] in place of l, and the number of classes. It panics if
-// class is not as long as classes.
-func Relabel(labels []uint8, classes int, class []uint8) (out []uint8, n int) {
-	if len(class) != classes {
-		panic("data: Relabel needs one new label for each class")
-	}
-	for _, c := range class {
-		n = max(n, int(c)+1)
-	}
-	out = make([]uint8, len(labels))
-	for i, l := range labels {
-		out[i] = class[l]
-	}
-	return out, n
 }
 
 // Moments returns the mean and standard deviation of the pixels, on the scale where ink is 1. A

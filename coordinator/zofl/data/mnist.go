@@ -15,12 +15,6 @@ const (
 	MNISTStd  = 0.3081
 )
 
-// The same of Fashion-MNIST.
-const (
-	FashionMean = 0.2860
-	FashionStd  = 0.3530
-)
-
 // The standard names of the four files; each may also end in ".gz".
 const (
 	trainImages = "train-images-idx3-ubyte"
@@ -52,10 +46,6 @@ func MNIST(dir string) (train, test *Images, err error) {
 	}
 	return train, test, nil
 }
-
-// FashionMNIST reads Fashion-MNIST, whose four files have the names and the
-// format of MNIST's, from dir: see [MNIST].
-func FashionMNIST(dir string) (train, test *Images, err error) { return MNIST(dir) }
 
 // readPair reads one set: a file of images and the file of their labels.
 func readPair(dir, images, labels string) (*Images, error) {

@@ -300,14 +300,10 @@ func (w *world) resume() bool {
 			// A deposed coordinator wrote a record before it noticed. The one that leads
 			// would find the record when it appends. It cannot append, because the devices
 			// ended with that record and none is left.
-			w.mu.Lock()
-			w.count("left behind by a stale leader")
-			w.mu.Unlock()
+			w.locked(func() { w.count("left behind by a stale leader") })
 			return w.retire(p)
 		case status.State == report.Paused && status.LogError == "":
-			w.mu.Lock()
-			w.note(nil, "an operator resumes %s", p.name)
-			w.mu.Unlock()
+			w.locked(func() { w.note(nil, "an operator resumes %s", p.name) })
 			c.Resume()
 			return true
 		}

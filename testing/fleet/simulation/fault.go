@@ -113,9 +113,7 @@ func (w *world) retire(p *party) bool {
 	if p.p == nil || p.broker != nil && w.waits(p.p) {
 		return false
 	}
-	w.mu.Lock()
-	w.note(nil, "%s is stopped", p.name)
-	w.mu.Unlock()
+	w.locked(func() { w.note(nil, "%s is stopped", p.name) })
 	p.p.finish()
 	return true
 }
@@ -194,9 +192,8 @@ func (w *world) leading(p *party) *coordinator.Coordinator {
 func (w *world) command(text string, do func(*coordinator.Coordinator) error) bool {
 	for _, p := range w.parties {
 		if c := w.leading(p); c != nil {
-			w.mu.Lock()
-			w.note(nil, "an operator asks %s: %s", p.name, text) // before it acts on the command
-			w.mu.Unlock()
+			// Before it acts on the command.
+			w.locked(func() { w.note(nil, "an operator asks %s: %s", p.name, text) })
 			err := do(c)
 			if err == nil {
 				return true

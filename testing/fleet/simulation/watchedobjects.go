@@ -59,9 +59,9 @@ func (l *watchedLog) inspect(ctx context.Context) error {
 		_, err := l.Object(ctx, name)
 		switch {
 		case errors.Is(err, runlog.ErrNoObject), errors.Is(err, runlog.ErrCorrupt):
-			w.mu.Lock()
-			w.find("one vector for each record that is kept", "%v begins: %v", l.p, err)
-			w.mu.Unlock()
+			w.locked(func() {
+				w.find("one vector for each record that is kept", "%v begins: %v", l.p, err)
+			})
 		case err != nil:
 			return err
 		}

@@ -115,6 +115,13 @@ func (r reporter) Note(by book.Process, format string, args ...any) {
 }
 
 // count counts something that occurred. The caller holds the lock.
+// locked does what needs w's lock.
+func (w *world) locked(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
 func (w *world) count(what string) { w.counts[what]++ }
 
 // signal tells the scheduler that there is something to choose.
@@ -172,9 +179,7 @@ func (w *world) done() bool {
 
 // launch begins a life of a party.
 func (w *world) launch(p *party) {
-	w.mu.Lock()
-	w.note(nil, "%s starts", p.name)
-	w.mu.Unlock()
+	w.locked(func() { w.note(nil, "%s starts", p.name) })
 	p.lives++
 	p.faulty = false
 	p.p = w.start(p.name, p.order, p.lives, p.live)
