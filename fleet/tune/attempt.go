@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -78,9 +79,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uin
 func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o fleet.Options) (*fleet.Result, error) {
 	result, err := fleet.Run(ctx, p, devices, o)
-	if inner := errors.Unwrap(err); inner != nil {
-		err = inner
-	}
+	err = cmp.Or(errors.Unwrap(err), err)
 	return result, err
 }
 

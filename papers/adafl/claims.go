@@ -37,10 +37,7 @@ func (x *trial) claims() {
 
 // moreSteps claims the result of figure 2a.
 func (x *trial) moreSteps() {
-	var names []string
-	for _, k := range x.size.steps {
-		names = append(names, fmt.Sprintf("K=%d", k))
-	}
+	names := lab.Each(x.size.steps, func(k uint32) string { return fmt.Sprintf("K=%d", k) })
 	holds, text := x.falling(x.steps, names)
 	x.Report.Claim(holds,
 		x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
@@ -48,10 +45,7 @@ func (x *trial) moreSteps() {
 
 // moreClients claims the result of figure 2b.
 func (x *trial) moreClients() {
-	var names []string
-	for _, m := range x.size.asked {
-		names = append(names, fmt.Sprintf("m=%d", m))
-	}
+	names := lab.Each(x.size.asked, func(m int) string { return fmt.Sprintf("m=%d", m) })
 	holds, text := x.falling(x.asked, names)
 	x.Report.Claim(holds, x.sets[0].name+
 		": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
@@ -82,11 +76,8 @@ func (x *trial) half(rounds uint64) uint64 {
 
 // text lists a metric of all methods after a round.
 func (s *set) text(metric string, round uint64) string {
-	var parts []string
-	for _, m := range methods {
-		parts = append(parts, s.curves[m].text(metric, round))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(lab.Each(methods,
+		func(m method) string { return s.curves[m].text(metric, round) }), ", ")
 }
 
 // below reports whether ZO-AdaFL's attack loss is less than the others'.
@@ -126,11 +117,8 @@ func (x *trial) between(s *set) {
 // table2 claims the orders in Table 2.
 func (x *trial) table2(s *set) {
 	last, theirs := x.size.rounds, func(f func(m method) float64) string {
-		var parts []string
-		for _, m := range methods {
-			parts = append(parts, fmt.Sprintf("%s %g", m.name, f(m)))
-		}
-		return strings.Join(parts, ", ")
+		return strings.Join(lab.Each(methods,
+			func(m method) string { return fmt.Sprintf("%s %g", m.name, f(m)) }), ", ")
 	}
 	falls := func(metric string, order ...method) bool {
 		for i, m := range order[1:] {

@@ -53,11 +53,8 @@ func Worst(metric string) float64 {
 
 // Reached returns the value for every seed, as the function of that name.
 func (e *Entry) Reached(metric string, of Cost, budget uint64) []float64 {
-	var values []float64
-	for _, r := range e.Results {
-		values = append(values, Reached(r.Curve, metric, of, budget))
-	}
-	return values
+	return lab.Each(e.Results,
+		func(r *run.Result) float64 { return Reached(r.Curve, metric, of, budget) })
 }
 
 // Accuracy returns the mean accuracy over the seeds, as [Reached] defines it.

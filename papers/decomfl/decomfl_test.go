@@ -28,7 +28,7 @@ func TestDecomfl(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.within(&d, results, []officialRange{{d.rounds, 0, 1, 1}}, []uint64{d.rounds}, "nobody")
+		x.within(&d, results, []officialRange{{d.rounds, 0, 1, 1}}, "nobody")
 		x.guarded(&d, results, "nobody does")
 		x.fewerBytes(&d, results)
 		rest, err := e.Train(t.Context(), "small", d.null(x.set, 7), 1)

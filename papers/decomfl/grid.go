@@ -66,12 +66,8 @@ func (x *trial) grid(cells []setting) error {
 		if err != nil {
 			return err
 		}
-		var rounds []uint64
-		for _, o := range publishedCNN[[2]uint32{d.k, d.p}] {
-			rounds = append(rounds, o.round)
-		}
 		if !x.Env.Short {
-			x.within(&d, results, publishedCNN[[2]uint32{d.k, d.p}], rounds, "published")
+			x.within(&d, results, publishedCNN[[2]uint32{d.k, d.p}], "published")
 		}
 	}
 	for _, v := range []uint32{1, 4, 10} {

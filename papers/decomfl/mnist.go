@@ -114,7 +114,7 @@ func (x *trial) compare() error {
 		if err != nil {
 			return err
 		}
-		x.within(&s.setting, results, s.official, s.at, s.whose)
+		x.within(&s.setting, results, s.official, s.whose, s.at...)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (x *trial) compare() error {
 // within claims that the seeds' mean is not below the lowest official run. A run that did
 // not reach the round counts as below.
 func (x *trial) within(d *setting, results lab.Results, official []officialRange,
-	at []uint64, whose string) {
+	whose string, at ...uint64) {
 	line := chart.Line{Name: d.name + ", " + whose}
 	for _, o := range official {
 		if o.round > d.rounds {
@@ -132,7 +132,7 @@ func (x *trial) within(d *setting, results lab.Results, official []officialRange
 		line.Marks = append(line.Marks,
 			chart.Mark{Point: chart.Point{X: float64(o.round), Y: middle}, Title: "middle"})
 		line.Ranges = append(line.Ranges, chart.Range{X: float64(o.round), Low: o.low, High: o.high})
-		if !slices.Contains(at, o.round) {
+		if len(at) > 0 && !slices.Contains(at, o.round) {
 			continue
 		}
 		ours := results.At(run.Accuracy, o.round)

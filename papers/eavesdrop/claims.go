@@ -43,11 +43,7 @@ func below(v float64) bool { return v <= silent }
 
 // mean returns the mean of a figure over an arm's seeds.
 func (c *claims) mean(arm string, figure func(*score) float64) float64 {
-	var values []float64
-	for i := range c.found[arm] {
-		values = append(values, figure(&c.found[arm][i]))
-	}
-	return lab.Mean(values)
+	return lab.Mean(lab.Each(c.found[arm], func(s score) float64 { return figure(&s) }))
 }
 
 // told claims that the first view of each arm reveals as much about labels as holds says.

@@ -1,6 +1,7 @@
 package eavesdrop
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -107,9 +108,7 @@ func (r *reader) read(ctx context.Context, result *run.Result,
 		failed = err
 		return err == nil
 	})
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	return err
 }
 

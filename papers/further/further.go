@@ -206,11 +206,7 @@ func newTrial(t *lab.Trial, s study) (*trial, error) {
 
 // chosenIdeas returns the recipe, and the arms that are asked for.
 func chosenIdeas(all []arm, asked []string) ([]arm, error) {
-	var names []string
-	for _, a := range all {
-		names = append(names, a.name)
-	}
-	kept, err := lab.Chosen("arm", asked, names)
+	kept, err := lab.Chosen("arm", asked, lab.Each(all, func(a arm) string { return a.name }))
 	var list []arm
 	for _, a := range all {
 		if a.name == "recipe" || slices.Contains(kept, a.name) {

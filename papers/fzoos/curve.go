@@ -71,9 +71,6 @@ func (c *boxCurve) queries(rounds uint64) float64 {
 
 // titles lists the titles of curves.
 func titles(curves []*boxCurve) string {
-	var list []string
-	for _, c := range curves {
-		list = append(list, c.Title)
-	}
+	list := lab.Each(curves, func(c *boxCurve) string { return c.Title })
 	return strings.Join(slices.Compact(list), ", ")
 }

@@ -121,11 +121,9 @@ var plainRule = []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
 
 // plainSteps returns baselines with the plain rule and a choice of steps.
 func plainSteps(list []contest.Method, steps []float32) []contest.Method {
-	var out []contest.Method
-	for _, c := range list {
-		out = append(out, c.With("s"+c.Name[1:], c.Title+", SGD", plainRule...).At(steps...))
-	}
-	return out
+	return lab.Each(list, func(c contest.Method) contest.Method {
+		return c.With("s"+c.Name[1:], c.Title+", SGD", plainRule...).At(steps...)
+	})
 }
 
 // key returns the name of a run, from short names of the problem and the method.

@@ -135,10 +135,7 @@ func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
 // items with the usual names, or all if there are none of these. Errors are those of [Chosen].
 func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []string) (kept []T,
 	err error) {
-	var names []string
-	for _, v := range all {
-		names = append(names, nameOf(v))
-	}
+	names := Each(all, nameOf)
 	if len(asked) == 0 {
 		asked = usual
 	}

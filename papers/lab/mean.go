@@ -9,6 +9,15 @@ import (
 // AboveMinimum names the metric F(x) - F* of a problem whose minimum F* is known.
 const AboveMinimum = "F - F*"
 
+// Each returns what a function makes of each element.
+func Each[T, U any](list []T, of func(T) U) []U {
+	out := make([]U, len(list))
+	for i, v := range list {
+		out[i] = of(v)
+	}
+	return out
+}
+
 // Mean returns the mean; of no values it is NaN.
 func Mean(values []float64) float64 {
 	sum := 0.0

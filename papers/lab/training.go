@@ -134,13 +134,10 @@ func (r Results) At(metric string, round uint64) []float64 {
 
 // RoundTime returns the median of the seeds' round times.
 func (r Results) RoundTime() time.Duration {
-	var times []time.Duration
-	for _, one := range r {
-		times = append(times, one.Curve.RoundTime())
-	}
-	if len(times) == 0 {
+	if len(r) == 0 {
 		return 0
 	}
+	times := Each(r, func(one *run.Result) time.Duration { return one.Curve.RoundTime() })
 	slices.Sort(times)
 	return times[len(times)/2]
 }

@@ -40,15 +40,12 @@ type score struct {
 
 // loss returns the mean loss over the seeds; a run that ended early has an infinite loss.
 func (a *variant) loss() float64 {
-	var values []float64
-	for _, s := range a.scores {
-		value := s.Loss
-		if s.Ended != "rounds" || math.IsNaN(value) {
-			value = math.Inf(1)
+	return lab.Mean(lab.Each(a.scores, func(s *score) float64 {
+		if s.Ended != "rounds" || math.IsNaN(s.Loss) {
+			return math.Inf(1)
 		}
-		values = append(values, value)
-	}
-	return lab.Mean(values)
+		return s.Loss
+	}))
 }
 
 func (a *variant) text() string {
@@ -74,11 +71,7 @@ func (c *cell) best() *variant {
 
 // start returns the mean loss of all samples before round 1.
 func (c *cell) start() float64 {
-	var values []float64
-	for _, s := range c.own.scores {
-		values = append(values, s.Start)
-	}
-	return lab.Mean(values)
+	return lab.Mean(lab.Each(c.own.scores, func(s *score) float64 { return s.Start }))
 }
 
 // share returns how far the loss falls untouched, as a part of how far it falls with the best fixed

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -101,9 +102,7 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 		failed = err
 		return err == nil && w.replica.Rounds() < round
 	})
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil {
 		return fmt.Errorf("log of run %s: %w", w.cfg.Plan.Run, err)
 	}

@@ -45,20 +45,12 @@ type variant struct {
 
 // accuracy returns the mean over the seeds; a run that ended early has 0.
 func (t *variant) accuracy() float64 {
-	return t.mean(func(s *score) float64 {
+	return lab.Mean(lab.Each(t.scores, func(s *score) float64 {
 		if !s.whole() {
 			return contest.Worst(run.Accuracy)
 		}
 		return s.Accuracy
-	})
-}
-
-func (t *variant) mean(of func(*score) float64) float64 {
-	var values []float64
-	for _, s := range t.scores {
-		values = append(values, of(s))
-	}
-	return lab.Mean(values)
+	}))
 }
 
 // best returns the step with the most accuracy, of equals the first.

@@ -40,11 +40,7 @@ func (x *trial) draw(s *set, t *tuned) {
 // losses returns the loss over all samples after a round for each seed, infinite for a run
 // that did not get there.
 func (t *tuned) losses(round uint64) []float64 {
-	var list []float64
-	for _, r := range t.results {
-		list = append(list, finalLoss(r, round))
-	}
-	return list
+	return lab.Each(t.results, func(r *run.Result) float64 { return finalLoss(r, round) })
 }
 
 func (t *tuned) mean(round uint64) float64 { return lab.Mean(t.losses(round)) }

@@ -1,6 +1,7 @@
 package disktest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -68,9 +69,7 @@ func (d *Disk) Mkdir(path string) error {
 	if err == nil && n != nil {
 		err = fs.ErrExist
 	}
-	if fault := d.begin(operation{name: "mkdir", path: path}, err == nil); fault != nil {
-		err = fault
-	}
+	err = cmp.Or(d.begin(operation{name: "mkdir", path: path}, err == nil), err)
 	if err != nil {
 		return failed("mkdir", path, err)
 	}
@@ -101,10 +100,7 @@ func (d *Disk) open(op, path string, flag int) (*node, error) {
 		err = syscall.EISDIR
 	}
 	cut := n != nil && flag&os.O_TRUNC != 0
-	if fault := d.begin(operation{name: op, path: path},
-		err == nil && (n == nil || cut)); fault != nil {
-		err = fault
-	}
+	err = cmp.Or(d.begin(operation{name: op, path: path}, err == nil && (n == nil || cut)), err)
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +128,7 @@ func (d *Disk) Rename(from, to string) error {
 	case in != target:
 		err = fmt.Errorf("disktest: %s and %s are not in one folder", from, to)
 	}
-	if fault := d.begin(operation{name: "rename", path: from + " " + to},
-		err == nil); fault != nil {
-		err = fault
-	}
+	err = cmp.Or(d.begin(operation{name: "rename", path: from + " " + to}, err == nil), err)
 	if err != nil {
 		return failed("rename", from, err)
 	}
@@ -155,9 +148,7 @@ func (d *Disk) Remove(path string) error {
 	case n.folder != nil && len(n.folder.names) > 0:
 		err = syscall.ENOTEMPTY
 	}
-	if fault := d.begin(operation{name: "remove", path: path}, err == nil); fault != nil {
-		err = fault
-	}
+	err = cmp.Or(d.begin(operation{name: "remove", path: path}, err == nil), err)
 	if err != nil {
 		return failed("remove", path, err)
 	}
@@ -197,9 +188,7 @@ func (d *Disk) dir(op, path string, change bool) (*folder, error) {
 	case n.folder == nil:
 		err = syscall.ENOTDIR
 	}
-	if fault := d.begin(operation{name: op, path: path}, change && err == nil); fault != nil {
-		err = fault
-	}
+	err = cmp.Or(d.begin(operation{name: op, path: path}, change && err == nil), err)
 	if err != nil {
 		return nil, err
 	}

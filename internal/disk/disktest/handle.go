@@ -2,6 +2,7 @@ package disktest
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"io/fs"
 	"math"
@@ -109,7 +110,7 @@ func (h *handle) Truncate(size int64) error {
 	}
 	fault, err := h.begin(operation{name: "truncate", off: size}, true)
 	if err != nil || fault != nil {
-		return errorOf(err, fault)
+		return cmp.Or(err, fault)
 	}
 	h.file.change(change{off: size, truncate: true})
 	return nil
@@ -126,14 +127,14 @@ func (h *handle) Sync() error {
 	default:
 		h.file.sync()
 	}
-	return errorOf(err, fault)
+	return cmp.Or(err, fault)
 }
 
 func (h *handle) Size() (int64, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
 	fault, err := h.begin(operation{name: "size"}, false)
-	return int64(len(h.file.data)), errorOf(err, fault)
+	return int64(len(h.file.data)), cmp.Or(err, fault)
 }
 
 // Mark implements [disk.File] with a clock that each change advances.
@@ -141,7 +142,7 @@ func (h *handle) Mark() (disk.Mark, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
 	fault, err := h.begin(operation{name: "mark"}, false)
-	if err = errorOf(err, fault); err != nil {
+	if err = cmp.Or(err, fault); err != nil {
 		return disk.Mark{}, err
 	}
 	_, _, n, err := h.disk.find(h.path)
@@ -162,12 +163,5 @@ func (h *handle) Close() error {
 	defer h.disk.mu.Unlock()
 	fault, err := h.begin(operation{name: "close"}, false)
 	h.closed = true
-	return errorOf(err, fault)
-}
-
-func errorOf(err, fault error) error {
-	if err != nil {
-		return err
-	}
-	return fault
+	return cmp.Or(err, fault)
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -31,9 +32,7 @@ func Save(path string, params []float32) error {
 	if _, err = f.Write(append(b, sum[:]...)); err == nil {
 		err = f.Sync()
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
+	err = cmp.Or(err, f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

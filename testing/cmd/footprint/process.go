@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,11 +42,7 @@ func (l *lab) measure(t trial) (looks []look, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if e := stop(); err == nil {
-			err = e
-		}
-	}()
+	defer func() { err = cmp.Or(err, stop()) }()
 	marks := strings.Trim(strings.ReplaceAll(fmt.Sprint(t.marks), " ", ","), "[]")
 	cmd := exec.Command(path, "--url", l.broker.URL(), "--ca", l.ca, "--run", run, "--face", t.face,
 		"--dim", fmt.Sprint(t.dim), "--marks", marks)

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -23,10 +24,7 @@ type Watch struct {
 
 // Rounds returns the history that keeps the rounds.
 func (w *Watch) Rounds() *history.History {
-	if w.History != nil {
-		return w.History
-	}
-	return &w.memory
+	return cmp.Or(w.History, &w.memory)
 }
 
 // Record implements [report.Recorder].

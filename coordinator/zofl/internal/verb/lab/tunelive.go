@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -77,13 +78,9 @@ func (f *tuneFlags) tuneRun(cmd *cobra.Command) error {
 	if r == nil {
 		return cli.Classify(err)
 	}
-	if plot := f.storePlot(&r.Result); err == nil {
-		err = plot
-	}
+	err = cmp.Or(err, f.storePlot(&r.Result))
 	if f.asJSON {
-		if encoded := f.encode(cmd.OutOrStdout(), &r.Result, r.Budget); err == nil {
-			err = encoded
-		}
+		err = cmp.Or(err, f.encode(cmd.OutOrStdout(), &r.Result, r.Budget))
 	} else {
 		printTuned(cmd.OutOrStdout(), &r.Result, r.Budget)
 	}
