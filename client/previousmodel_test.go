@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
@@ -86,6 +87,57 @@ func TestModelOfTheRunBefore(t *testing.T) {
 		d.stop()
 		if len(store.get(before)) > 0 {
 			t.Error("the new run is longer, and the model of the one before is still there")
+		}
+	})
+}
+
+// Nobody accepts the loss of a run whose name another run takes. The device keeps that run's model
+// for good, however long the other one gets.
+func TestModelOfAnotherRunBefore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store, d := trained(t, 7)
+		last, model := h.last(), d.params(small)
+		h.plan = testPlan(small)
+		h.plan.RunKey = bytes.Repeat([]byte{8}, 32)
+		h.cut(0, 2)
+		h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
+		pass(time.Minute)
+		h.take()
+		for range 2 { // in two lives
+			h.outgrow(d, h.last()+last)
+			d.stop()
+			kept := stateIn(t, h, store, "checkpoint-before")
+			if kept == nil || kept.N() != last || !slices.Equal(kept.Params(), model) {
+				t.Fatalf("the model of the run before is not kept: %v", kept)
+			}
+			d = h.device("d0", bowlLoss(small, 0), with(store))
+		}
+	})
+}
+
+// A device whose run has another end, further on, keeps the model that it had: an end cannot wait
+// for a person who accepts the loss.
+func TestModelOfTheRunBeforeALongerEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store, d := trained(t, 7)
+		last, model := h.last(), d.params(small)
+		d.stop()
+		h.cut(3, 5)
+		for h.last() < last+3 {
+			h.commit(7, 7)
+		}
+		h.end()
+		d = h.device("d0", bowlLoss(small, 0), with(store))
+		for range 3 {
+			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+		}
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		h.agrees(d, h.last())
+		kept := stateIn(t, h, store, "checkpoint-before")
+		if kept == nil || kept.N() != last || !slices.Equal(kept.Params(), model) {
+			t.Errorf("the model of the run before is not kept: %v", kept)
 		}
 	})
 }

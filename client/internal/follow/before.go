@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
 )
 
 // itemBefore is the item with the state of a run that ended otherwise than this device knew: its
@@ -31,7 +32,7 @@ func (f *Follower) KeepBefore() error {
 	}
 	err := s.Save(itemBefore, func(w io.Writer) error { return r.Save(w, h) })
 	if err == nil {
-		c.before, c.spare = n, 0
+		c.before, c.spare, c.ran = n, 0, wire.KeyTip(r.Plan())
 		f.cfg.Logger.Warn("keeping the model of the run before", "item", itemBefore, "record", n)
 	} else {
 		// The checkpoint of that run is the last copy, so a shorter run's checkpoint does not replace it.
@@ -49,7 +50,9 @@ func (f *Follower) openBefore() error {
 			return nil
 		}
 		h, err := replica.ReadHead(file)
-		f.checkpoints.before = h.N
+		if err == nil {
+			f.checkpoints.before, f.checkpoints.ran = h.N, wire.KeyTip(h.Plan)
+		}
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, replica.ErrState) {
@@ -58,10 +61,13 @@ func (f *Follower) openBefore() error {
 	return f.cfg.Files.Check(itemBefore, err)
 }
 
-// dropBefore removes the state of the run before, once the present run's checkpoint is longer.
+// dropBefore removes the state of the run before, once the present run's checkpoint is longer: a
+// person has accepted that its records are lost, or this device would wait. Nobody was asked where
+// another run has taken the name, or where the run has ended. Then the state stays.
 func (f *Follower) dropBefore() error {
 	c := &f.checkpoints
-	if c.before == 0 || c.stored.n <= c.before {
+	if c.before == 0 || c.stored.n <= c.before || f.replica.Ended() != nil ||
+		c.ran != wire.KeyTip(f.Plan()) {
 		return nil
 	}
 	err := f.cfg.Files.Save(itemBefore, func(io.Writer) error { return nil })

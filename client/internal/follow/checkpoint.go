@@ -32,6 +32,7 @@ type checkpoints struct {
 	at       time.Time // time of the last attempt, also if there was nothing to write
 	attempts uint64    // how often a checkpoint was due
 	before   uint64    // record of the state in itemBefore; 0: none
+	ran      wire.Tip  // the run of that state: KeyTip of its plan
 	spare    uint64    // record of a checkpoint to keep until the run is longer; 0: none
 }
 
