@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
@@ -30,7 +31,7 @@ func (c *Core) join(in Input) {
 		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
 		return
 	case says && c.ahead(in.ID, &known):
-		c.refuse(in, wire.JoinLater, c.halt.paused.Reason)
+		c.refuse(in, wire.JoinLater, cmp.Or(c.why(), c.lacksRecord(in.ID, known.N)))
 		return
 	case says && known.Plan != wire.HashRecord(c.First).Tip():
 		reply := wire.JoinReply{Status: wire.JoinPlan, Last: c.N, Plan: c.First}
