@@ -35,7 +35,11 @@ func (w *walk) begin() {
 // announcements later the device has the log's state and takes part. So does a passive replica,
 // whose snapshots the device may take.
 func TestRandomWalks(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 20 // enough for the race detector, which is slow
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(small)
