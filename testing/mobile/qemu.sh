@@ -28,7 +28,7 @@ live() {
 	shift
 	need "$1" qemu-user-static
 	printf '== live on %s\n' "$name"
-	env "${env[@]}" go -C testing test -exec "$*" -count=1 -timeout 5m -v \
+	env "${env[@]}" go -C testing test -vet=off -exec "$*" -count=1 -timeout 5m -v \
 		-run '^TestLive(Slices|NothingInTheClear)?$' ./mobile >"$work/out" 2>&1 || { cat "$work/out"; fail "live on $name"; }
 	[ "$(grep -c '^--- PASS: TestLive' "$work/out")" = 3 ] || { cat "$work/out"; fail "live on $name: tests are missing"; }
 	grep -E '^(--- PASS|ok)' "$work/out"
