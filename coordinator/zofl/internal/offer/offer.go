@@ -21,7 +21,6 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
-	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 )
@@ -139,10 +138,11 @@ const (
 )
 
 // Get sees to it that the file is there. The error matches [ErrOther] if it is another one. A
-// fetched file appears complete and right, or not at all.
+// fetched file appears complete and right, or not at all. What was fetched of it outlives the
+// process: the next one goes on at the first missing piece.
 func (r *Request) Get(ctx context.Context) error {
 	if _, err := os.Stat(r.Name); errors.Is(err, os.ErrNotExist) {
-		err = vector.Create(r.Name, func(to *os.File) error { return r.fetch(ctx, to) })
+		err = r.fetch(ctx)
 		if !errors.Is(err, os.ErrExist) { // else somebody else has just fetched it
 			return err
 		}
@@ -163,15 +163,29 @@ func (r *Request) compare(file io.Reader) error {
 	return err
 }
 
-// fetch writes the pieces to a file.
-func (r *Request) fetch(ctx context.Context, to *os.File) error {
+var errSilent = errors.New("no piece of the model comes: does zofl serve run with --offer, and " +
+	"may this device ask for it (zofl permissions --model)? It may fetch it four times, " +
+	"and then once an hour")
+
+func (r *Request) wait(reason string) {
+	if r.Waiting != nil {
+		r.Waiting(reason)
+	}
+}
+
+// fill writes the pieces from a byte on into a file.
+func (r *Request) fill(ctx context.Context, to *os.File, at uint64) error {
 	told := map[string]bool{}
 	first := uint64(0) // size of the file, as the first piece said it
-	for at := uint64(0); ; {
-		size, piece, err := r.piece(ctx, at)
+	for {
+		ask := at
+		if first == 0 && told[errSilent.Error()] {
+			ask = 0 // nobody answers for a byte that the file does not have
+		}
+		size, piece, err := r.piece(ctx, ask)
 		switch {
 		case err != nil:
-		case at > 0 && size != first:
+		case first > 0 && size != first:
 			err = fmt.Errorf("a piece is of a model of %d bytes, and others of one of %d: offer one "+
 				"file only", size, first)
 		case size > r.Most:
@@ -182,27 +196,30 @@ func (r *Request) fetch(ctx context.Context, to *os.File) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			if reason := err.Error(); !told[reason] && r.Waiting != nil {
+			if reason := err.Error(); !told[reason] {
 				told[reason] = true
-				r.Waiting(reason)
+				r.wait(reason)
 			}
 			if err := pause.For(ctx, between); err != nil {
 				return err
 			}
 			continue
+		case at > size: // what is there is of another file
+			if err := to.Truncate(0); err != nil {
+				return err
+			}
+			at = 0
 		}
-		if _, err := to.Write(piece); err != nil {
+		if first = size; ask != at {
+			continue
+		}
+		if _, err := to.WriteAt(piece, int64(at)); err != nil {
 			return err
 		}
-		first = size
 		if at += uint64(len(piece)); at >= size {
-			break
+			return nil
 		}
 	}
-	if _, err := to.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	return r.compare(to)
 }
 
 // piece asks for the bytes of the file from an offset on.
@@ -215,9 +232,7 @@ func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []by
 		return 0, nil, errors.New("nobody offers the model: give zofl serve its file as --offer")
 	case errors.Is(err, context.DeadlineExceeded):
 		r.shorter = min(4*max(r.shorter, 1), wire.MaxPiece) // a broker on the way may take less
-		return 0, nil, errors.New("no piece of the model comes: does zofl serve run with --offer, and " +
-			"may this device ask for it (zofl permissions --model)? It may fetch it four times, " +
-			"and then once an hour")
+		return 0, nil, errSilent
 	case err != nil:
 		return 0, nil, err
 	}

@@ -53,11 +53,12 @@ func Create(name string, fill func(*os.File) error) (err error) {
 	if err = errors.Join(fill(file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return place(file.Name(), name)
+	return Place(file.Name(), name)
 }
 
-// place gives a complete file its name, unless another file has taken that meanwhile.
-func place(made, name string) error {
+// Place gives a complete file its name, unless another file has taken that meanwhile. Then the
+// error matches [os.ErrExist].
+func Place(made, name string) error {
 	err := os.Link(made, name)
 	switch {
 	case err == nil:
