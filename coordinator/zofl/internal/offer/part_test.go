@@ -56,7 +56,7 @@ func newOffered(t *testing.T) *offered {
 			o.stop()
 			return
 		}
-		f.answer(m)
+		f.answer(m, 1<<20)
 	}); err != nil {
 		t.Fatal(err)
 	}
