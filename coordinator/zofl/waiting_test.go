@@ -85,3 +85,28 @@ func TestWaitingInWords(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// TestRoundsThatEndTheRun: a change to fewer rounds than are done would end the run for good. It is
+// refused, with the command that does so.
+func TestRoundsThatEndTheRun(t *testing.T) {
+	k := newKitchenOf(t, []string{"--set", "quorum=1"})
+	k.device("a")
+	k.device("b")
+	k.reach(6)
+	_, err := k.ask("change", "rounds=1")
+	if err == nil || !strings.Contains(err.Error(), "ends the run") ||
+		!strings.Contains(err.Error(), "`zofl change --yes rounds=1`") {
+		t.Errorf("got %v, want a refusal that says what to do", err)
+	}
+	s := k.reach(8)
+	if s.End != "" {
+		t.Fatalf("the run has ended: %+v", s)
+	}
+	if _, err := k.ask("change", "rounds=1000000"); err != nil {
+		t.Errorf("more rounds: %v", err)
+	}
+	if _, err := k.ask("change", "--yes", "rounds=1"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, k.lead, `"event":"ended"`)
+}

@@ -89,6 +89,48 @@ def test_wrong_losses_cost_rounds_only(caplog: pytest.LogCaptureFixture) -> None
     assert "the loss is not finite: NaN" in caplog.text  # the program's warning
 
 
+def test_a_loss_that_always_fails_is_final(caplog: pytest.LogCaptureFixture) -> None:
+    """One traceback, one error, and a coordinator that goes on saying why."""
+    def loss(x: np.ndarray, batch: zofl.Batch) -> float:
+        raise LookupError("no sensor")
+
+    with zofl.serve(small(members=1, target=1, quorum=1, deadline=2000)) as server:
+        device = Running(server, "bad", loss=loss)
+        with pytest.raises(zofl.Error, match="no sensor; with strict=False"):
+            device.got()
+        assert caplog.text.count("Traceback") == 1
+        until = time.monotonic() + 60
+        while server.status()["state"] != "paused" and time.monotonic() < until:
+            time.sleep(0.2)
+        assert "1 declined: 1 loss failed" in server.status()["reason"]
+
+
+def test_a_loss_may_refuse_far_points() -> None:
+    """Surveys ask far from the model, where a simulator may have no loss."""
+    def loss(x: np.ndarray, batch: zofl.Batch) -> float:
+        if np.abs(x).max() > 10:
+            raise ValueError("out of range")
+        return float(np.mean((x - 1) ** 2))
+
+    plan = zofl.plan(run="far", dim=4, members=2, target=2, quorum=2, rounds=30)
+    for points in (1, 16):
+        with zofl.serve(plan) as server:
+            devices = [zofl.Device(server.url, "far", f"d{i}", loss=loss, dim=4,
+                                   points=points).start() for i in range(2)]
+            assert all(d.wait(60).ended for d in devices)
+    (run,) = zofl.simulate(loss, plan, devices=2)
+    assert run.ended == "rounds" and run.losses[-1] < run.losses[0]
+
+
+def test_waiting_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    with zofl.serve(small(members=10, target=10, quorum=10)) as server:
+        with zofl.Device(server.url, server.run, "a", loss=bowl, dim=DIM):
+            until = time.monotonic() + 30
+            while "1 of 10 joined" not in caplog.text and time.monotonic() < until:
+                time.sleep(0.2)
+    assert "waiting for devices: 1 of 10 joined" in caplog.text
+
+
 def test_stop_and_come_back(tmp_path: Path) -> None:
     """A device that was stopped goes on from its store."""
     with zofl.serve(small(members=1, target=1, quorum=1, rounds=0)) as server:

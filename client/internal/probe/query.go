@@ -65,6 +65,11 @@ func (q *query) revoke() {
 	}
 }
 
+// A refusal is an error that the app's loss returned.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
 // blame adds to err which call it came from.
 func (q *query) blame(err error) error {
 	switch {
@@ -155,7 +160,7 @@ func (q *query) leave(err error) error {
 		q.meter.gaveUp(took, q.queries)
 		return context.Cause(q.ctx)
 	case err != nil:
-		return q.blame(err)
+		return refusal{q.blame(err)}
 	}
 	for range q.queries {
 		q.meter.took(took / time.Duration(q.queries))

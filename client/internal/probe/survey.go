@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -56,26 +57,58 @@ func (s surveying) estimate(e *estimation) error {
 func (e *estimation) surveyStep() (err error) {
 	lengths := append([]float32{0}, survey.Lengths()...)
 	e.points = len(lengths)
-	if pr := e.prober; pr.batched != nil {
-		call := pr.source.ahead(e.replica, lengths)
-		if err := e.askAll(pr.source.newPoints(call, len(lengths)), 0); err != nil {
+	if e.prober.batched != nil {
+		if err := e.askAhead(lengths); err != nil {
 			return err
 		}
 	}
 	for i, a := range lengths {
 		f, err := e.ahead(i, a)
-		switch {
-		case err != nil:
+		if i > 0 {
+			f, err = orInfinite(f, err)
+		} else if err == nil {
+			err = e.finite(f, 0, 0)
+		}
+		if err != nil {
 			return err
-		case i > 0:
+		}
+		if i > 0 {
 			e.scalars[i] = single(f - e.loss)
-			continue
+		} else {
+			e.loss, e.scalars[0] = f, float32(f)
 		}
-		if err := e.finite(f, 0, 0); err != nil {
+	}
+	return nil
+}
+
+// orInfinite returns a loss of a survey, infinite where the app's loss gave an error: far from the
+// model a simulator or an engine may have none.
+func orInfinite(f float64, err error) (float64, error) {
+	if errors.As(err, new(refusal)) {
+		return math.Inf(1), nil
+	}
+	return f, err
+}
+
+// askAhead asks a batched objective at the ends of moves. If it refuses them together, it is asked
+// one by one, and those that it refuses alone are infinite.
+func (e *estimation) askAhead(lengths []float32) error {
+	pr := e.prober
+	err := e.askAll(pr.source.newPoints(pr.source.ahead(e.replica, lengths), len(lengths)), 0)
+	if !errors.As(err, new(refusal)) {
+		return err
+	}
+	losses := make([]float64, len(lengths))
+	for i, a := range lengths {
+		err := e.askAll(pr.source.newPoints(pr.source.ahead(e.replica, []float32{a}), 1), i)
+		if i == 0 && err != nil {
 			return err
 		}
-		e.loss, e.scalars[0] = f, float32(f)
+		if losses[i], err = orInfinite(e.losses[0], err); err != nil {
+			return err
+		}
 	}
+	e.losses = losses
 	return nil
 }
 
@@ -175,12 +208,15 @@ func (e *estimation) pair(mu float32, p int) (plus, minus float64, err error) {
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, p, p+1), 0)
+		if errors.As(err, new(refusal)) { // of both or of one: a difference needs both
+			return math.Inf(1), math.Inf(1), nil
+		}
 		return e.losses[0], e.losses[1], err
 	}
-	if plus, err = e.anyAt(0, mu, p); err != nil {
+	if plus, err = orInfinite(e.anyAt(0, mu, p)); err != nil {
 		return 0, 0, err
 	}
-	minus, err = e.anyAt(1, -mu, p)
+	minus, err = orInfinite(e.anyAt(1, -mu, p))
 	return plus, minus, err
 }
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -72,6 +73,87 @@ func bowl(x []float32) float64 {
 		return math.Inf(1)
 	}
 	return f
+}
+
+// A refusing loss gives errors where the loss of its form is infinite, as simulators do that refuse
+// parameters out of range. It gives one always if broken.
+type refusing struct {
+	flat, stream, batched objective.Objective
+	broken                bool
+	after                 bool // it refuses nothing yet
+}
+
+var errRange = errors.New("parameter out of range")
+
+func (r *refusing) Dim() int { return 40 }
+
+func (r *refusing) check(losses ...float64) error {
+	for _, f := range losses {
+		if !r.after && (math.IsInf(f, 0) || r.broken) {
+			return errRange
+		}
+	}
+	return nil
+}
+
+type refusingFlat struct{ *refusing }
+
+func (r refusingFlat) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+	f, err := r.flat.(objective.Flat).Loss(ctx, x, b)
+	return f, errors.Join(err, r.check(f))
+}
+
+type refusingStream struct{ *refusing }
+
+func (r refusingStream) LossAt(ctx context.Context, p *objective.Point, b objective.Batch) (float64,
+	error) {
+	f, err := r.stream.(objective.Streaming).LossAt(ctx, p, b)
+	return f, errors.Join(err, r.check(f))
+}
+
+type refusingBatched struct{ *refusing }
+
+func (r refusingBatched) LossesAt(ctx context.Context, p *objective.Points, b objective.Batch,
+	losses []float64) error {
+	return errors.Join(r.batched.(objective.Batched).LossesAt(ctx, p, b, losses),
+		r.check(losses...))
+}
+
+// TestSurveyOfALossThatRefuses: a loss that gives an error far from the model answers as one that is
+// infinite there; one that gives an error at the model gives that of the device.
+func TestSurveyOfALossThatRefuses(t *testing.T) {
+	for _, kind := range []survey.Kind{survey.Mu, survey.Step} {
+		for form := range surveyForms {
+			var results [3]Result
+			var errs [3]error
+			for i := range results {
+				o := &surveyed{dim: 40, f: bowl}
+				r := &refusing{surveyedFlat{o}, surveyedStream{o}, surveyedBatched{o}, i == 2, false}
+				app := map[string]objective.Objective{"flat": refusingFlat{r}, "stream": refusingStream{r},
+					"batched": refusingBatched{r}}[form]
+				if i == 0 {
+					app = surveyForms[form](o)
+				}
+				var s *stepper
+				if kind == survey.Step {
+					r.after = true
+					s = normalizedRounds(t, app, 3)
+					r.after = false
+				} else {
+					s = newStepper(t, app, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
+				}
+				results[i], errs[i] = s.asks(t, kind, 3)
+				results[i].Scalars = slices.Clone(results[i].Scalars)
+			}
+			if errs[0] != nil || errs[1] != nil || !sameBits(results[0].Scalars, results[1].Scalars) {
+				t.Errorf("%v, %s: infinite gives %v, %v, and an error %v, %v", kind, form,
+					results[0].Scalars, errs[0], results[1].Scalars, errs[1])
+			}
+			if !errors.Is(errs[2], errRange) {
+				t.Errorf("%v, %s: an error at the model gives %v", kind, form, errs[2])
+			}
+		}
+	}
 }
 
 // surveyForms are the forms of an objective.

@@ -93,6 +93,7 @@ func (c *Core) closeAttempt() {
 	case c.round.tries >= c.Plan.MaxAttempts, c.tooFew():
 		c.runShort()
 	default:
+		c.cause()
 		c.openAttempt(c.cohort.Attempt.Number + 1)
 	}
 }

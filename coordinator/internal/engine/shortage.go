@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -143,5 +144,13 @@ func (c *Core) shortfall() string {
 	if r.lost != "" {
 		text += "; too few were left in the step " + r.lost
 	}
-	return text + k.Answers.Why(k.Reasons[:])
+	return text + c.cause()
+}
+
+// cause returns why devices declined in this attempt, or else in the first one of this record where
+// some did: they may be gone when the run asks again, and their reason stays.
+func (c *Core) cause() string {
+	why, s := c.cohort.Answers.Why(c.cohort.Reasons[:]), &c.halt.shortage
+	s.Cause = cmp.Or(s.Cause, why)
+	return cmp.Or(why, s.Cause)
 }

@@ -67,6 +67,30 @@ func TestOnlyMemberIsGone(t *testing.T) {
 	}
 }
 
+// TestPauseKeepsItsCause: devices declined and then left. The pause goes on saying why they did.
+func TestPauseKeepsItsCause(t *testing.T) {
+	p := chaintest.Plan(t)
+	p.Members, p.Target, p.Quorum, p.OverSample = 1, 1, 1, 1
+	p.Deadline, p.Reannounce = 30_000, 5_000
+	c := newTestCore(t, p, 1)
+	now := uint64(1)
+	decline := wire.Reply{Kind: wire.Decline, N: c.N + 1, Tip: c.Hash.Tip(),
+		Reason: wire.DeclineLoss}
+	c.Step(now, Input{Kind: InReply, ID: ids(1)[0], Frame: decline.Append(nil)})
+	paused := 0
+	for _, e := range pass(c, &now, 24*3600*1000) {
+		if e.Kind != report.RunPaused && e.Kind != report.StillPaused {
+			continue
+		}
+		if paused++; !strings.Contains(e.Reason, "1 declined: 1 loss failed") {
+			t.Errorf("reason %q, want why the device declined", e.Reason)
+		}
+	}
+	if paused < 2 {
+		t.Errorf("%d pauses were told", paused)
+	}
+}
+
 // TestChangeWhileAskingAgain: what an operator changes while a run that lacks devices asks again is
 // done once the attempt has failed.
 func TestChangeWhileAskingAgain(t *testing.T) {

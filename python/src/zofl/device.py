@@ -17,6 +17,7 @@ from types import TracebackType
 import numpy as np
 
 from .binary import Flag, arguments
+from .errors import Error
 from .process import Child, Event, log
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .talk import talk
@@ -48,7 +49,8 @@ class Device:
 
     dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data. All
     arrays are views of a file, valid until the function returns: copy what is to be kept. An
-    exception in a function costs the device its round; it is logged, and the device goes on.
+    exception in a function costs the device its round; it is logged, and the device goes on. If the
+    first call fails, and again, the device ends with an `Error`; strict=False goes on trying.
 
     store is a directory for the device's state, which survives crashes. progress(event) is called
     from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are
@@ -64,12 +66,13 @@ class Device:
                  losses: Losses | None = None, gradient: Gradient | None = None,
                  evaluate: Evaluate | None = None, dim: int, samples: int = 0,
                  points: int = 16, store: str | os.PathLike[str] | None = None,
-                 progress: Callable[[Event], None] | None = None, **flags: Flag) -> None:
+                 progress: Callable[[Event], None] | None = None, strict: bool = True,
+                 **flags: Flag) -> None:
         if dim < 1:
             raise ValueError(f"dim={dim}: give the plan's dim, the number of parameters")
         self._functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
         self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
-        self._progress = progress
+        self._progress, self._strict = progress, strict
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._stopped = False
@@ -99,7 +102,8 @@ class Device:
             model = Path(scratch) / "model.npy"
             try:
                 talk(self._functions, "exec", f"--out={model}", *arguments(self._flags),
-                     heard=self._heard, began=self._began)
+                     heard=self._heard, began=self._began,
+                     strict="first" if self._strict else False)
             finally:
                 with self._lock:
                     self._child, self._stopped = None, False
@@ -141,6 +145,8 @@ class Device:
         try:
             future.set_result(self.run())
         except BaseException as error:
+            if isinstance(error, Error):  # whoever waits for nothing sees no exception
+                log.error("the device stopped: %s", error)
             log.debug("the device stopped", exc_info=True)
             future.set_exception(error)
 

@@ -8,10 +8,12 @@ import mmap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, SupportsFloat, Union
+from typing import Any, Literal, NamedTuple, SupportsFloat, Union
 
 import numpy as np
 import numpy.typing as npt
+
+from .errors import Error
 
 from .batch import Batch
 
@@ -34,6 +36,8 @@ _LONGEST = 1000  # bytes of an error's text
 _AT_ONCE = 1 << 22  # numbers of a request that a loss of one point is asked for at once
 
 log = logging.getLogger("zofl")
+
+_SURVEY = 65535  # the step of a survey: no round has it
 
 
 class ProtocolError(Exception):
@@ -91,10 +95,16 @@ class Functions:
         for x in xs:
             if time.monotonic() > until:
                 raise LateError(f"the round ended after {len(found)} of {len(xs)} losses")
-            if self.loss is not None:
-                found.append(self._one(x, batch))
-            elif self.gradient is not None:
-                found.append(self.gradient(x, batch)[0])
+            try:
+                if self.loss is not None:
+                    found.append(self._one(x, batch))
+                elif self.gradient is not None:
+                    found.append(self.gradient(x, batch)[0])
+            except Exception:
+                if batch.step != _SURVEY or not found:
+                    raise
+                log.info("no loss far from the model: it is taken for infinite", exc_info=True)
+                found.append(math.inf)
         return found
 
     def _one(self, x: Vector, batch: Batch) -> SupportsFloat:
@@ -110,11 +120,15 @@ class Functions:
 class Answers:
     """Answers requests, one after another. close() lets go of the file of the parameters.
 
-    What a function raises is an answer, or with strict leaves answer().
+    What a function raises is an answer, or with strict leaves answer(): with strict="first" it
+    does if a function fails at the first request, and again. Of the points of a survey that does only the first,
+    which is the model: the others are far from it, and without a loss there they are infinite.
     """
 
-    def __init__(self, functions: Functions, strict: bool = False) -> None:
+    def __init__(self, functions: Functions, strict: bool | Literal["first"] = False) -> None:
         self.functions, self.strict = functions, strict
+        self._failed = False
+        self._surveyed: dict[str, str] = {}  # n of the last survey of a device
         self._map: mmap.mmap | None = None
         self._points: Vector = np.empty((0, 0), np.float32)  # of the file, writable
         self._shown = self._points  # the same, read-only: what functions see
@@ -128,13 +142,44 @@ class Answers:
             if verb == "map":
                 return self._open(rest)
             if verb in ("loss", "gradient", "evaluate"):
-                return getattr(self, "_" + verb)(_arguments(rest))  # type: ignore[no-any-return]
+                said = _arguments(rest)
+                answer: str = getattr(self, "_" + verb)(said)
+                self._worked(verb, said)
+                return answer
             raise ProtocolError(f"unknown request {verb}")
         except Exception as error:
-            if self.strict and not isinstance(error, (ProtocolError, LateError)):
-                raise
+            ours = isinstance(error, (ProtocolError, LateError))
+            if verb == "loss" and not ours and self._far(_arguments(rest)):
+                log.info("no loss far from the model: it is taken for infinite", exc_info=True)
+                return "error " + _text(error)
+            if self.strict and not ours:
+                self._stop(verb, error)
             log.exception("%s failed", line.split(" ")[0])
             return "error " + _text(error)
+
+    def _stop(self, verb: str, error: Exception) -> None:
+        """Raises what a function raised. With strict="first" the second error in a row is final.
+
+        The first is an answer, so that the coordinator hears of it.
+        """
+        if self.strict != "first":
+            raise error
+        if self._failed:
+            raise Error(f"{verb} failed at the first request, and again: {_text(error)}; with "
+                        "strict=False a device goes on trying")
+        self._failed = True
+
+    def _worked(self, verb: str, said: dict[str, str]) -> None:
+        """Notes that a function has answered."""
+        if verb == "loss" and said.get("step") == str(_SURVEY):
+            self._surveyed[said.get("device", "")] = said["n"]
+        if verb != "evaluate" and self.strict == "first":
+            self.strict = False
+
+    def _far(self, said: dict[str, str]) -> bool:
+        """Whether a request asks for points of a survey beside the model."""
+        return said.get("step") == str(_SURVEY) and (
+            said.get("points") != "1" or self._surveyed.get(said.get("device", "")) == said.get("n"))
 
     def close(self) -> None:
         """Lets go of the file, unless a function kept a view of it."""

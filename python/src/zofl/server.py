@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import threading
@@ -18,6 +19,10 @@ from .plans import Plan
 from .process import Child, Event
 from .protocol import Vector
 
+log = logging.getLogger("zofl")
+
+_PATIENCE = 3.0  # seconds in which devices of one program join
+
 
 class Server:
     """A running coordinator. Use it in a with statement, or call close()."""
@@ -29,7 +34,8 @@ class Server:
         self._scratch = scratch
         self._events = Events()
         self._leads = threading.Event()
-        self._child = Child("serve", *command, heard=self._events.put, told=self._told,
+        self._still: threading.Timer | None = None  # tells what round 1 waits for
+        self._child = Child("serve", *command, heard=self._heard, told=self._told,
                             ended=self._over)
         try:
             while not self._leads.wait(0.5):  # on Windows Ctrl-C ends no wait without an end
@@ -82,6 +88,18 @@ class Server:
         finally:
             self._scratch.cleanup()
 
+    def _heard(self, event: Event) -> None:
+        """Passes an event on. If round 1 still waits for devices a while later, it says so."""
+        if self._still is not None:
+            self._still.cancel()
+            self._still = None
+        if event["event"] == "waiting":
+            self._still = threading.Timer(_PATIENCE, log.warning,
+                                          ("waiting for devices: %s", event["waits"]))
+            self._still.daemon = True
+            self._still.start()
+        self._events.put(event)
+
     def _told(self, message: str) -> None:
         """Reads where it leads from the log line that says so."""
         if not message.startswith("msg=leading "):
@@ -91,6 +109,8 @@ class Server:
         self._leads.set()
 
     def _over(self) -> None:
+        if self._still is not None:
+            self._still.cancel()
         self._events.end()
         self._leads.set()
 

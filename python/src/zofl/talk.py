@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from .process import Child, Heard
 from .protocol import Answers, Functions
@@ -13,10 +14,12 @@ _PATIENCE = "10000h"
 
 
 def talk(functions: Functions, *command: str, heard: Heard,
-         began: Callable[[Child], None] = lambda child: None, strict: bool = False) -> None:
+         began: Callable[[Child], None] = lambda child: None,
+         strict: bool | Literal["first"] = False) -> None:
     """Starts a command with --stdio --json, and computes the losses that it asks for.
 
-    What a function raises costs a device its round; with strict it ends the command.
+    What a function raises costs a device its round; with strict it ends the command, with
+    strict="first" if no call before it returned.
     """
     answers = Answers(functions, strict)
     try:

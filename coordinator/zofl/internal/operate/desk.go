@@ -211,10 +211,34 @@ func (d *Desk) change(r Request) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := d.wouldEnd(change); err != nil && !r.Ends {
+		return false, err
+	}
 	changed := func(e report.Event) bool {
 		return e.Kind == report.Changed || refused(e, wire.KindChange)
 	}
 	return d.stored(changed, func() error { return d.c.Change(change) })
+}
+
+// errEnds: a change would end the run, and nobody said that it may.
+var errEnds = errors.New("ends the run for good")
+
+// WouldEnd says whether an error, of a coordinator elsewhere too, refuses a change that would end the
+// run.
+func WouldEnd(err error) bool {
+	return err != nil && strings.Contains(err.Error(), errEnds.Error())
+}
+
+// wouldEnd returns an error if a change gives the run no more rounds than are done.
+func (d *Desk) wouldEnd(change *plan.Change) error {
+	before, done := d.c.Plan(), d.c.Status().Rounds
+	after := before
+	change.Apply(&after)
+	if after.Rounds == before.Rounds || after.Rounds == 0 || after.Rounds > done {
+		return nil
+	}
+	return fmt.Errorf("rounds=%d %w, as %d are done: `zofl change --yes rounds=%d` does so, and "+
+		"`zofl stop` ends it with a reason", after.Rounds, errEnds, done, after.Rounds)
 }
 
 // retire retires a member. One that is retired already stays so.

@@ -43,8 +43,10 @@ type Request struct {
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
 	// Fields are the assignments of a change: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
-	ID     string   `json:"id,omitempty"`   // retire: the member
-	From   uint32   `json:"from,omitempty"` // devices: the first slot
+	// Ends says, of a change, that the run may end by it.
+	Ends bool   `json:"ends,omitempty"`
+	ID   string `json:"id,omitempty"`   // retire: the member
+	From uint32 `json:"from,omitempty"` // devices: the first slot
 	// After is, for a pause, the round to pause after; 0: now.
 	After uint64 `json:"after,omitempty"`
 	// Since and Marks are, for history, the record that points begin with, and how many marks the

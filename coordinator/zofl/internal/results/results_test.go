@@ -127,7 +127,8 @@ func TestReport(t *testing.T) {
 	}
 	r.Points[0].Loss = new(float64)
 	out.Reset()
-	if err := r.Report(&out); err != nil || !strings.Contains(out.String(), "ended worse than it began") {
+	err := r.Report(&out)
+	if err != nil || !strings.Contains(out.String(), "ended worse than it began") {
 		t.Errorf("the page of a run that ended worse does not say so: %v", err)
 	}
 	_, rest, _ := strings.Cut(text, "<<'END'\n")

@@ -111,7 +111,8 @@ func TestBlindDeviceIsNamed(t *testing.T) {
 // TestWorse: a run that ends worse than it began says so, and one that ends better does not.
 func TestWorse(t *testing.T) {
 	for _, worse := range []bool{false, true} {
-		c := &Config{Plan: bowlPlan(t), Checked: true, Seeds: []uint64{1}, Sinks: []Sink{NewLines(io.Discard)},
+		c := &Config{Plan: bowlPlan(t), Checked: true, Seeds: []uint64{1},
+			Sinks: []Sink{NewLines(io.Discard)},
 			Devices: func(p *plan.Plan, seed uint64) ([]objective.Objective, error) {
 				list, err := bowls(p, seed)
 				for i := range list {

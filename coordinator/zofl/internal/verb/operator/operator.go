@@ -2,6 +2,7 @@
 package operator
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
@@ -142,6 +144,7 @@ log, and the next round starts from the earlier state.`,
 
 func changeCommand() *cobra.Command {
 	var o operator
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "change FIELD=VALUE...",
 		Short: "Change fields of the plan during a run",
@@ -156,11 +159,28 @@ that record on. Only some fields can change during a run; zofl plan --fields say
 			if _, err := operate.ParseChange(args); err != nil { // before a connection is made
 				return cli.Usage(err)
 			}
-			return o.ask(cmd, operate.VerbChange, operate.Request{Fields: args})
+			r := operate.Request{Fields: args, Ends: yes}
+			err := o.ask(cmd, operate.VerbChange, r)
+			if operate.WouldEnd(err) && agrees(cmd, err) {
+				r.Ends = true
+				err = o.ask(cmd, operate.VerbChange, r)
+			}
+			return err
 		},
 	}
 	o.flags(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "make the change though the run ends by it for good")
 	return cmd
+}
+
+// agrees asks the person at the terminal, if there is one, whether a run may end.
+func agrees(cmd *cobra.Command, why error) bool {
+	if in, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+		return false
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%v\nEnd the run? [y/N] ", why)
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	return err == nil && strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
 }
 
 // lossOf returns the loss of the last round, in words before the first.
