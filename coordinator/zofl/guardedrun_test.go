@@ -196,7 +196,8 @@ func (g *guarded) granted(dense bool, roles ...grant.Role) (patterns []string) {
 	}
 	return slices.DeleteFunc(patterns, func(p string) bool {
 		// Needed where vectors are gone, where a log begins with a state, or where it lost records.
-		return p == subjects.Snapshot("kitchen", "v") || p == subjects.Join("kitchen", "v") || dense && p == subjects.Snapshot("kitchen", "c")
+		return p == subjects.Snapshot("kitchen", "v") || p == subjects.Join("kitchen", "v") ||
+			dense && p == subjects.Snapshot("kitchen", "c")
 	})
 }
 
