@@ -42,8 +42,8 @@ func (h *History) NoFall() string {
 		but = ", but risen"
 	}
 	text := fmt.Sprintf("the loss has not fallen%s: it was %.4g in the first %d rounds, and is "+
-		"%.4g in the last %d; docs/faq.md has causes and remedies", but, first.mean, first.rounds, last.mean,
-		last.rounds)
+		"%.4g in the last %d; docs/faq.md has causes and remedies", but, first.mean, first.rounds,
+		last.mean, last.rounds)
 	if plan.Rounds == 0 || done < plan.Rounds {
 		text += ", and zofl tune --run " + plan.Run + " tries other steps"
 	}
