@@ -20,8 +20,8 @@ func Positive(flags *pflag.FlagSet, name string) {
 // FlagValue says which number or time to give instead of one that a flag refuses, without the words
 // of Go's packages. It returns other errors unchanged.
 func FlagValue(err error) error {
-	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
 		return err
 	}
 	flag, want := bad.GetFlag(), "a number"

@@ -32,8 +32,7 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	if err == nil {
 		return p, nil
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line, column := position(text, syntax)
 		return nil, Usage(fmt.Errorf("%s:%d:%d: %w: a plan is JSON, as zofl plan --write stores it",
 			name, line, column, syntax))

@@ -83,8 +83,7 @@ func Wrapped(text string, width int) string {
 
 // CauseOf returns why a file cannot be used, without its name.
 func CauseOf(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

@@ -145,14 +145,11 @@ func (c *Config) set(line string) error {
 		if f.name != name {
 			continue
 		}
-		if err := f.read(c, value); err != nil {
-			var bad *FieldError
-			if errors.As(err, &bad) {
-				return err
-			}
-			return &FieldError{name, value, err.Error()}
+		err := f.read(c, value)
+		if err != nil && !errors.As(err, new(*FieldError)) {
+			err = &FieldError{name, value, err.Error()}
 		}
-		return nil
+		return err
 	}
 	return &FieldError{name, value, "there is no such field: choose one of " + fieldNames()}
 }
