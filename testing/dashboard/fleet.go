@@ -2,22 +2,20 @@ package dashboard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/preset"
-	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/compact"
+	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
 // Plan returns the plan of a run of simulated devices on a listed roster, of which each round asks
@@ -36,18 +34,12 @@ func Plan(devices, target int, rounds uint64) (*plan.Plan, error) {
 }
 
 // A Fleet is simulated devices of a run: ids that join, and send random scalars when they are
-// asked. None evaluates a loss or keeps a model.
+// asked.
 type Fleet struct {
-	Plan *plan.Plan
+	crowd.Members
 
 	think atomic.Int64 // see Think
-	nc    *nats.Conn
-	ids   []string // by slot
-	rng   *rand.Rand
-	n     uint64
-	round uint64
-	again uint32
-	frame []byte
+	ids   []string     // by slot
 }
 
 // Join connects to a broker, lets all members of the plan join, and answers rounds until the
@@ -57,14 +49,19 @@ func (f *Fleet) Join(ctx context.Context, url string) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.nc, f.ids, f.rng = nc, make([]string, f.Plan.Members), rand.New(rand.NewPCG(1, 2))
+	f.Bus, f.Rand = bus.NATS(nc), rand.New(rand.NewPCG(1, 2))
+	f.ids = make([]string, f.Plan.Members)
+	ids := make([]string, len(f.ids))
+	for i := range ids {
+		ids[i] = fmt.Sprintf("device-%05d", i)
+	}
 	joined := make(chan struct{})
-	_, err = nc.Subscribe(subjects.Announce(f.Plan.Run, 0), func(m *nats.Msg) {
+	_, err = f.Bus.Subscribe(subjects.Announce(f.Plan.Run, 0), func(m bus.Message) {
 		<-joined // the last join begins round 1
-		f.hear(m)
+		f.hear(m.Data)
 	})
 	if err == nil {
-		err = f.joinAll(ctx)
+		err = f.Members.Join(ctx, ids, func(id string, slot uint32) { f.ids[slot] = id })
 	}
 	close(joined)
 	if err != nil {
@@ -77,74 +74,17 @@ func (f *Fleet) Join(ctx context.Context, url string) (*nats.Conn, error) {
 // Think says how long devices take to answer, from the next announcement on.
 func (f *Fleet) Think(d time.Duration) { f.think.Store(int64(d)) }
 
-// joinAll lets all devices join, many at a time.
-func (f *Fleet) joinAll(ctx context.Context) error {
-	const atOnce = 64
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	failed := make(chan error, atOnce)
-	for range atOnce {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(f.ids); i = next.Add(1) - 1 {
-				if err := f.join(ctx, fmt.Sprintf("device-%05d", i)); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	close(failed)
-	return <-failed
-}
-
-func (f *Fleet) join(ctx context.Context, id string) error {
-	request := (&wire.JoinRequest{}).Append(nil)
-	for {
-		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-		m, err := f.nc.RequestWithContext(limited, subjects.Join(f.Plan.Run, id), request)
-		cancel()
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		reply, err := wire.DecodeJoinReply(m.Data)
-		switch {
-		case err != nil:
-			return err
-		case reply.Status != wire.JoinOK || int(reply.Slot) >= len(f.ids):
-			return fmt.Errorf("%s may not join: %v, slot %d: %s", id, reply.Status, reply.Slot, reply.Reason)
-		}
-		f.ids[reply.Slot] = id
-		return nil
-	}
-}
-
-// hear answers an announcement for all devices that it asks. It ignores a repetition.
-func (f *Fleet) hear(m *nats.Msg) {
-	a, err := compact.Decode(m.Data)
-	if err != nil || a.State != wire.Open || a.N == f.n && a.Attempt == f.again {
+// hear answers an announcement for all devices that it asks.
+func (f *Fleet) hear(frame []byte) {
+	a, tip, isNew := f.Hear(frame)
+	if !isNew {
 		return
-	}
-	if a.N != f.n {
-		f.round++
-	}
-	f.n, f.again = a.N, a.Attempt
-	var last []byte
-	a.Records.Each(func(record []byte) bool { last = record; return true })
-	tip := a.Tip
-	if !a.Compact() {
-		tip = wire.HashRecord(last).Tip()
 	}
 	answer := func() {
 		for slot, id := range f.ids {
 			if a.Cohort.Has(f.Plan.Run, a.N, a.Attempt, uint32(slot), id) {
-				f.reply(id, &a.Announcement, tip)
+				loss := 0.3 + 2*math.Exp(-float64(a.N)/2000) + 0.2*math.Abs(f.Rand.NormFloat64())
+				_ = f.Reply(id, a, tip, float32(loss))
 			}
 		}
 	}
@@ -153,17 +93,4 @@ func (f *Fleet) hear(m *nats.Msg) {
 		return
 	}
 	answer()
-}
-
-// reply sends a device's contribution. Its loss falls over the rounds, with noise.
-func (f *Fleet) reply(id string, a *wire.Announcement, tip wire.Tip) {
-	block := make([]float32, a.Perturbations)
-	for i := range block {
-		block[i] = float32(f.rng.NormFloat64())
-	}
-	loss := 0.3 + 2*math.Exp(-float64(f.round)/2000) + 0.2*math.Abs(f.rng.NormFloat64())
-	r := wire.Reply{Kind: wire.Contribution, N: a.N, Tip: tip, Weight: 1, Loss: float32(loss),
-		Values: f.Plan.Precision.Append(nil, block...)}
-	f.frame = r.Append(f.frame[:0])
-	_ = f.nc.Publish(subjects.Reply(f.Plan.Run, subjects.Shard(id, f.Plan.Shards), id), f.frame)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
 // TestKeyboard: the Tab key reaches every control, each has a name and shows that it is reached; in
@@ -20,7 +21,7 @@ func TestKeyboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, s := start(t, plan)
-	fleet := &Fleet{Plan: plan}
+	fleet := &Fleet{Members: crowd.Members{Plan: plan}}
 	nc, err := fleet.Join(t.Context(), s.URL)
 	if err != nil {
 		t.Fatal(err)

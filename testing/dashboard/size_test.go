@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
 // How large the run of TestSize is. The figures in docs/dashboard.md are of 10,000 and 10,000.
@@ -33,7 +34,7 @@ func TestSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, s := start(t, plan)
-	fleet := &Fleet{Plan: plan}
+	fleet := &Fleet{Members: crowd.Members{Plan: plan}}
 	nc, err := fleet.Join(t.Context(), s.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package crowd
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/zofl/zofl/bus"
@@ -41,8 +40,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 func TestSelected(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	c := &crowd{bus: b, plan: &plan.Plan{Run: "crowd"}, ids: newIDs(1001),
-		rng: rand.New(rand.NewPCG(1, 2))}
+	c := &crowd{Members: Members{Bus: b, Plan: &plan.Plan{Run: "crowd"}}, ids: newIDs(1001)}
 	a := &wire.Announcement{N: 7, Cohort: wire.Cohort{Sampled: wire.FullThreshold / 3}}
 	var want []int
 	for i, id := range c.ids {

@@ -16,7 +16,6 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/preset"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Config gives the size of a crowd, and its work.
@@ -89,8 +88,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crowd: %w", err)
 	}
-	all := &crowd{bus: b, plan: plan, answer: cfg.Answer, ids: ids, answering: m.answering,
-		rng: rand.New(rand.NewPCG(1, 2))}
+	all := &crowd{Members: Members{Bus: b, Plan: plan, Rand: rand.New(rand.NewPCG(1, 2))},
+		answer: cfg.Answer, ids: ids, answering: m.answering}
 	if err := all.conduct(ctx, c, m, r); err != nil {
 		return nil, fmt.Errorf("crowd: %w", err)
 	}
@@ -114,10 +113,10 @@ func (c *crowd) conduct(
 	done := make(chan error, 1)
 	go func() { done <- lead.Run(running) }()
 	began := time.Now()
-	sub, err := c.bus.Subscribe(subjects.Announce(c.plan.Run, 0), c.hear)
+	sub, err := c.Bus.Subscribe(subjects.Announce(c.Plan.Run, 0), c.hear)
 	if err == nil {
 		defer sub.Unsubscribe()
-		err = c.join(func(id string) error { return c.ask(ctx, id) })
+		err = c.Join(ctx, c.ids, func(string, uint32) {})
 		r.Joining = time.Since(began)
 	}
 	if err == nil {
@@ -134,31 +133,6 @@ func (c *crowd) conduct(
 		err = errors.Join(err, ended)
 	}
 	return err
-}
-
-// ask sends one device's request to join, until the coordinator listens.
-func (c *crowd) ask(ctx context.Context, id string) error {
-	subject, frame := subjects.Join(c.plan.Run, id), (&wire.JoinRequest{}).Append(nil)
-	for {
-		// The coordinator answers nobody before record 1 is stored.
-		limited, cancel := context.WithTimeout(ctx, time.Second)
-		b, err := c.bus.Request(limited, subject, frame)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, bus.ErrNoResponders):
-			time.Sleep(time.Millisecond)
-			continue
-		case err != nil:
-			continue
-		}
-		reply, err := wire.DecodeJoinReply(b)
-		if err == nil && reply.Status != wire.JoinOK {
-			err = fmt.Errorf("refused: %s", reply.Reason)
-		}
-		return err
-	}
 }
 
 // await waits until the coordinator has counted all sent replies; a lost reply ends the wait.
