@@ -1,7 +1,8 @@
 package day
 
 import (
-	"container/heap"
+	"cmp"
+	"slices"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,8 @@ type network struct {
 	wake  chan struct{} // has a token when something became the next thing to do
 
 	mu       sync.Mutex // guards what follows, and the lines of stations
-	things   things
-	number   uint64 // of things
+	things   []thing    // sorted: the next one is the last
+	number   uint64     // of things
 	literal  map[string][]*subscription
 	patterns []*subscription
 	inboxes  map[string]*inbox
@@ -30,22 +31,6 @@ type thing struct {
 	at     time.Duration // since the network began
 	number uint64        // in order of scheduling
 	do     func()
-}
-
-// things is a heap by time.
-type things []thing
-
-func (h things) Len() int      { return len(h) }
-func (h things) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h things) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].number < h[j].number
-}
-func (h *things) Push(x any) { *h = append(*h, x.(thing)) }
-func (h *things) Pop() any {
-	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = thing{}
-	*h = (*h)[:len(*h)-1]
-	return last
 }
 
 func newNetwork() *network {
@@ -66,8 +51,11 @@ func (n *network) at(at time.Duration, do func()) {
 // schedule is at for callers that hold mu.
 func (n *network) schedule(at time.Duration, do func()) {
 	n.number++
-	heap.Push(&n.things, thing{at, n.number, do})
-	if n.things[0].number == n.number {
+	next := thing{at, n.number, do}
+	i, _ := slices.BinarySearchFunc(n.things, next, func(a, b thing) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.number, a.number))
+	})
+	if n.things = slices.Insert(n.things, i, next); i == len(n.things)-1 {
 		select {
 		case n.wake <- struct{}{}:
 		default:
@@ -107,10 +95,12 @@ func (n *network) take(until time.Duration) (next thing, due bool) {
 	if len(n.things) == 0 {
 		return thing{at: until + 1}, false
 	}
-	if next = n.things[0]; next.at > n.now() || next.at > until {
+	last := len(n.things) - 1
+	if next = n.things[last]; next.at > n.now() || next.at > until {
 		return next, false
 	}
-	return heap.Pop(&n.things).(thing), true
+	n.things = slices.Delete(n.things, last, last+1)
+	return next, true
 }
 
 // send puts a message on its way to all listeners, and returns their number. The caller holds mu.
