@@ -304,7 +304,7 @@ func (w *world) resume() bool {
 			return w.retire(p)
 		case status.State == report.Paused && status.LogError == "":
 			w.locked(func() { w.note(nil, "an operator resumes %s", p.name) })
-			c.Resume()
+			w.resumes(c)
 			return true
 		}
 	}

@@ -2,10 +2,12 @@ package simulation
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
@@ -212,7 +214,22 @@ func (w *world) pauseRun(*party) bool {
 }
 
 func (w *world) resumeRun(*party) bool {
-	return w.command("resume", func(c *coordinator.Coordinator) error { c.Resume(); return nil })
+	return w.command("resume", func(c *coordinator.Coordinator) error { w.resumes(c); return nil })
+}
+
+// claimed says whether a run is paused for records that devices have and its log lacks.
+func claimed(reason string) bool { return strings.Contains(reason, "accept the loss") }
+
+// resumes plays a person who reads why the run is paused, and lets it go on.
+func (w *world) resumes(c *coordinator.Coordinator) {
+	status := c.Status()
+	w.mu.Lock()
+	w.book.Paused(0)
+	if status.State == report.Paused && claimed(status.Reason) {
+		w.book.Accept()
+	}
+	w.mu.Unlock()
+	c.Resume()
 }
 
 func (w *world) rollback(*party) bool {
@@ -244,7 +261,13 @@ func (w *world) endRun(*party) bool {
 	if w.rng.IntN(8) > 0 {
 		return false
 	}
-	return w.command("end", func(c *coordinator.Coordinator) error { c.End("enough"); return nil })
+	return w.command("end", func(c *coordinator.Coordinator) error {
+		w.mu.Lock()
+		w.book.Paused(0)
+		w.mu.Unlock()
+		c.End("enough")
+		return nil
+	})
 }
 
 // expire takes the lease from a coordinator, or makes one notice that it lost it.

@@ -155,9 +155,11 @@ func (d *device) check() {
 	if d.checked == 0 && n > 1 {
 		d.w.count("on from a checkpoint")
 	}
+	fresh := d.checked == 0
 	d.checked = n
 	if !d.flipped {
 		d.w.book.Holds(d.id, n, digest)
+		d.w.book.Keeps(d.id, fresh, n, digest)
 		return
 	}
 	was := d.tainted

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // lose cuts the log after record keep, together with the vectors of that time. After that
@@ -18,6 +20,10 @@ func (s *server) lose(keep int) {
 		}
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *request) bool { return r.given })
+	if s.w.rng.IntN(2) == 0 { // a backup has what was decided by then, and no more
+		s.decided = runlog.Decisions{}
+		s.w.book.Paused(0)
+	}
 }
 
 // arrange orders requests independently of how goroutines took turns.

@@ -27,6 +27,7 @@ type server struct {
 	epoch   uint64
 	past    []map[runlog.ObjectName][]byte // the vectors stored after each record
 	holder  *handle                        // has the lease
+	decided runlog.Decisions
 	waiting []*request
 }
 
@@ -82,7 +83,10 @@ type handle struct {
 	requests int
 }
 
-var _ runlog.Log = (*handle)(nil)
+var (
+	_ runlog.Log     = (*handle)(nil)
+	_ runlog.Decider = (*handle)(nil)
+)
 
 func (s *server) open(p *process) *handle { return &handle{s: s, p: p} }
 
@@ -238,6 +242,28 @@ func (h *handle) Retire(_ context.Context, id string) error {
 		h.s.retired = append(h.s.retired, id)
 	}
 	return err
+}
+
+// Decisions implements [runlog.Decider].
+func (h *handle) Decisions(context.Context) (runlog.Decisions, error) {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return h.s.decided, nil
+}
+
+// Decide implements [runlog.Decider]. It is never delayed, and refused where another coordinator
+// has begun since.
+func (h *handle) Decide(_ context.Context, d runlog.Decisions) error {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	switch {
+	case !h.p.may("decide"):
+		return errDead
+	case h.s.holder != h:
+		return runlog.ErrDeposed
+	}
+	h.s.decided = d
+	return nil
 }
 
 // Retired implements [runlog.Log].

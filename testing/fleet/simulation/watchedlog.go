@@ -15,6 +15,21 @@ type watchedLog struct {
 	last uint64 // last record that this coordinator knows of
 }
 
+// Decisions implements [runlog.Decider].
+func (l *watchedLog) Decisions(ctx context.Context) (runlog.Decisions, error) {
+	return runlog.DecisionsOf(ctx, l.Log)
+}
+
+// Decide implements [runlog.Decider].
+func (l *watchedLog) Decide(ctx context.Context, d runlog.Decisions) error {
+	err := l.Log.(runlog.Decider).Decide(ctx, d)
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(l.p, "decides %+v: %v", d.Pause, err)
+	return err
+}
+
 // Begin implements [runlog.Log].
 func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	epoch, err := l.Log.Begin(ctx)

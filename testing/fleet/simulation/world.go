@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/book"
@@ -204,8 +205,12 @@ func (w *world) settle() {
 			break
 		}
 	}
+	kept := w.keptPause()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if kept > 0 {
+		w.book.Paused(kept)
+	}
 	w.net.arrange()
 	w.server.arrange()
 	for _, p := range w.parties {
@@ -215,6 +220,25 @@ func (w *world) settle() {
 	}
 	w.script.flush()
 	w.script.step++
+}
+
+// keptPause returns the epoch of a coordinator that is paused, until a person ends it, and whose log
+// keeps that; 0: there is none. A pause for records that the log lacks is left out: it ends where
+// the log has them after all, from a leader that did not know that it was deposed.
+func (w *world) keptPause() uint64 {
+	w.mu.Lock()
+	holder := w.server.holder
+	w.mu.Unlock()
+	for _, p := range w.parties {
+		if c := w.leading(p); c != nil && (!w.scenario.Shared || p.broker.handle == holder) {
+			s := c.Status()
+			if s.State == report.Paused && s.Unkept == "" && s.LogError == "" && s.Waits == "" &&
+				!claimed(s.Reason) {
+				return s.Epoch
+			}
+		}
+	}
+	return 0
 }
 
 // bury ends the life of a party that crashed or returned, and reports whether it did.

@@ -44,6 +44,7 @@ type Book struct {
 	members  []string                   // admitted to the log, by slot
 	lenient  bool                       // the log lost a change, see Lost
 	vectors  vectors
+	losses   losses
 }
 
 // An entry is a record of the log.
@@ -82,7 +83,7 @@ func New(w World, s *scenario.Scenario) *Book {
 		world: w, scenario: s, begun: map[uint64]Process{},
 		states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
 		made: map[answer]map[uint64]bool{}, surveys: map[answer]bool{},
-		standing: map[string]reply{}, vectors: newVectors(),
+		standing: map[string]reply{}, vectors: newVectors(), losses: newLosses(),
 	}
 }
 
@@ -126,6 +127,8 @@ func (b *Book) Commit(record []byte) {
 	case r.Kind == wire.KindChange && b.plan().StepAuto+b.plan().MuAuto > 0:
 		b.surveyed(&r)
 	}
+	b.lasts(&r)
+	delete(b.losses.cut, e.hash.Tip()) // the log took it after all
 	b.chain = append(b.chain, e)
 	b.world.Count("record " + r.Kind.String())
 	b.world.Note(nil, "    record %d is in the log: %v, epoch %d", n, r.Kind, r.Epoch)
@@ -261,6 +264,7 @@ func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
 		b.lenient = b.lenient || e.record.Kind == wire.KindChange
 	}
 	b.gone = max(b.gone, uint64(len(b.chain)))
+	b.losses.lose(b.chain[n:])
 	b.chain, b.truth = b.chain[:n], nil
 }
 
