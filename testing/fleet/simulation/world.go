@@ -226,16 +226,17 @@ func (w *world) settle() {
 // keeps that; 0: there is none. A pause for records that the log lacks is left out: it ends where
 // the log has them after all, from a leader that did not know that it was deposed.
 func (w *world) keptPause() uint64 {
-	w.mu.Lock()
-	holder := w.server.holder
-	w.mu.Unlock()
+	var holder *handle
+	w.locked(func() { holder = w.server.holder })
 	for _, p := range w.parties {
-		if c := w.leading(p); c != nil && (!w.scenario.Shared || p.broker.handle == holder) {
-			s := c.Status()
-			if s.State == report.Paused && s.Unkept == "" && s.LogError == "" && s.Waits == "" &&
-				!claimed(s.Reason) {
-				return s.Epoch
-			}
+		c := w.leading(p)
+		if c == nil || w.scenario.Shared && p.broker.handle != holder {
+			continue
+		}
+		s := c.Status()
+		stays := s.Unkept == "" && s.LogError == "" && s.Waits == "" && !claimed(s.Reason)
+		if s.State == report.Paused && stays {
+			return s.Epoch
 		}
 	}
 	return 0
