@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,9 +20,10 @@ func TestRoom(t *testing.T) {
 				t.Errorf("room for %d bytes, want %d", got, want)
 			}
 		}
-		answers := true
+		var answers atomic.Bool
+		answers.Store(true)
 		d.serve(t, subjects.CatchUp(run, id), func([]byte) [][]byte {
-			if !answers {
+			if !answers.Load() {
 				return nil
 			}
 			return [][]byte{nil}
@@ -32,7 +34,7 @@ func TestRoom(t *testing.T) {
 			}
 		}
 		room(wire.MaxFrame)
-		answers = false
+		answers.Store(false)
 		ask(4)
 		room(wire.MaxFrame) // nothing was heard either
 		hearing := func(n int) {
@@ -47,7 +49,7 @@ func TestRoom(t *testing.T) {
 		room(wire.MaxFrame / 4)
 		hearing(100)
 		room(wire.LeastRoom)
-		answers = true
+		answers.Store(true)
 		ask(255)
 		room(wire.LeastRoom)
 		ask(1)
