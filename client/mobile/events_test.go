@@ -99,8 +99,9 @@ func TestEventsCoalesce(t *testing.T) {
 func TestEventsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
-		n := 0
+		hold, n := make(chan struct{}), 0
 		l := &listener{does: func(string) error {
+			<-hold
 			if n++; n < 10 {
 				e.post(aFault, faulty(n))
 			}
@@ -110,6 +111,7 @@ func TestEventsAreFair(t *testing.T) {
 		e.post(aFault, faulty(0))
 		e.post(aState, state(StateWaiting))
 		e.post(aProgress, progress(1))
+		close(hold) // not before all wait
 		synctest.Wait()
 		said := l.heard()
 		for _, want := range []string{"state waiting ", "progress 1/0 0 0 0"} {
