@@ -6,7 +6,7 @@
 //
 // # Adding one
 //
-// An experiment is a function of a lab.Env that returns a lab.Report, in its own package or that of
+// An experiment is a function that fills the report of a lab.Trial, in its own package or that of
 // its paper; list it in [All]. Its claims are functions of the curves; the figures that they
 // compare with are in Go tables, with their source. A client that does something other than
 // classification needs its own run.Task.

@@ -27,13 +27,11 @@ type slow struct {
 
 // Loss implements [objective.Flat].
 func (s *slow) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
-	if err := s.wait(ctx); err != nil {
+	if err := pause.For(ctx, s.delay); err != nil {
 		return 0, err
 	}
 	return s.Flat.Loss(ctx, x, b)
 }
-
-func (s *slow) wait(ctx context.Context) error { return pause.For(ctx, s.delay) }
 
 type slowClassed struct {
 	slow
@@ -46,7 +44,7 @@ func (s *slowClassed) ClassCounts() []int { return s.classed.ClassCounts() }
 // ClassLosses implements [objective.Classed].
 func (s *slowClassed) ClassLosses(ctx context.Context, x []float32, b objective.Batch,
 	sums []float64, counts []int) error {
-	if err := s.wait(ctx); err != nil {
+	if err := pause.For(ctx, s.delay); err != nil {
 		return err
 	}
 	return s.classed.ClassLosses(ctx, x, b, sums, counts)
