@@ -27,7 +27,7 @@ func (s *seen) decisions() *decisions {
 // load reads what is stored.
 func (s *decisions) load(ctx context.Context) (d runlog.Decisions, err error) {
 	var text []byte
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = patiently(ctx, s.nc, func(ctx context.Context) (err error) {
 		text, s.rev, err = s.entry(ctx)
 		return err
 	})
@@ -47,7 +47,7 @@ func (s *decisions) store(ctx context.Context, d runlog.Decisions) error {
 	if err != nil {
 		return err
 	}
-	err = patiently(ctx, func(ctx context.Context) error {
+	err = patiently(ctx, s.nc, func(ctx context.Context) error {
 		rev, err := s.kv.Update(ctx, s.key, text, s.rev)
 		if err == nil {
 			s.rev = rev

@@ -1,6 +1,7 @@
 package jetlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,10 @@ type Config struct {
 	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It applies when the log is
 	// created; an existing log must have at least as many.
 	Replicas int
+	// MaxBytes is how many bytes each stream of the log may have, for accounts that demand a limit; 0
+	// means no limit, or for parts of a log that are made later, that of the records. It applies when a
+	// stream is made.
+	MaxBytes int64
 	// LeaseTTL is how long a coordinator leads after it fell silent, at least one second; 0 means
 	// DefaultLeaseTTL. It applies when the log is made.
 	LeaseTTL time.Duration
@@ -69,15 +74,13 @@ func (c Config) withDefaults() (Config, error) {
 	case c.LeaseTTL < minLeaseTTL:
 		return c, fmt.Errorf("%w: LeaseTTL must be at least %v, got %v", runlog.ErrConfig,
 			minLeaseTTL, c.LeaseTTL)
+	case c.MaxBytes < 0:
+		return c, fmt.Errorf("%w: MaxBytes must be positive, got %d", runlog.ErrConfig, c.MaxBytes)
 	case c.Timeout < 0:
 		return c, fmt.Errorf("%w: Timeout must be positive, got %v", runlog.ErrConfig, c.Timeout)
 	}
 	if err := plan.CheckName(c.Run); err != nil {
 		return c, fmt.Errorf("%w: Run: %w", runlog.ErrConfig, err)
-	}
-	if got := c.Conn.MaxPayload(); got > 0 && got < wire.MaxFrame {
-		return c, fmt.Errorf("%w: the broker takes messages of %d bytes: set its max_payload to "+
-			"at least %d", runlog.ErrConfig, got, wire.MaxFrame)
 	}
 	return c, nil
 }
@@ -97,7 +100,7 @@ func (c Config) withDefaults() (Config, error) {
 // at once and writes them to its disk every two minutes. Devices apply a record once it is
 // acknowledged. If a power cut then takes the record away, their history differs from the log's.
 // Ordinary connections cannot see this setting; [CheckSync] asks the servers over a connection to
-// their system account. max_payload must be at least [wire.MaxFrame].
+// their system account. max_payload must have room for a record and publishHead bytes more.
 //
 // # Safety
 //
@@ -169,10 +172,11 @@ func (l *Log) open(ctx context.Context) (err error) {
 	}
 	run := l.cfg.Run
 	l.records = l.ledger("ZO_"+run+"_LOG", subjects.Log(run), "records")
-	l.roster = l.ledger("ZO_"+run+"_MEMBERS", subjects.Members(run), "members")
 	if err := l.records.open(ctx, l.cfg.Replicas, !l.cfg.Existing); err != nil {
 		return err
 	}
+	l.cfg.MaxBytes = cmp.Or(l.cfg.MaxBytes, max(l.records.most, 0))
+	l.roster = l.ledger("ZO_"+run+"_MEMBERS", subjects.Members(run), "members")
 	if !l.cfg.Existing {
 		return l.complete(ctx)
 	}
@@ -210,8 +214,11 @@ func (l *Log) complete(ctx context.Context) error {
 
 func (l *Log) ledger(name, subject, what string) *ledger {
 	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what,
-		timeout: l.cfg.Timeout}
+		timeout: l.cfg.Timeout, most: cmp.Or(l.cfg.MaxBytes, -1)}
 }
+
+// MaxBytes returns how many bytes each of the streams may have, 0 for any number.
+func (l *Log) MaxBytes() int64 { return l.cfg.MaxBytes }
 
 // Last implements [runlog.Log].
 func (l *Log) Last() uint64 {

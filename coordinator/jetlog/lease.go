@@ -31,7 +31,7 @@ func openRegister(
 	ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key string,
 ) (register, error) {
 	r := register{nc: l.cfg.Conn, bucket: cfg.Bucket, key: key}
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	err := patiently(ctx, l.cfg.Conn, func(ctx context.Context) (err error) {
 		r.kv, err = l.js.KeyValue(ctx, cfg.Bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			r.kv, err = l.js.CreateKeyValue(ctx, cfg)
@@ -49,7 +49,7 @@ func openRegister(
 		return err
 	})
 	if err != nil {
-		return r, fmt.Errorf("bucket %s: %w", cfg.Bucket, err)
+		return r, refused("bucket "+cfg.Bucket, err)
 	}
 	if (r.ttl == 0) != (cfg.TTL == 0) {
 		return r, fmt.Errorf("%w: bucket %s: its TTL is %v and must be %v: delete the bucket, it "+
@@ -99,7 +99,7 @@ type lease struct {
 
 func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: leaseBucket(l.cfg.Run), TTL: l.cfg.LeaseTTL, Replicas: replicas,
+		Bucket: leaseBucket(l.cfg.Run), TTL: l.cfg.LeaseTTL, Replicas: replicas, MaxBytes: l.cfg.MaxBytes,
 		Description: "zofl: who coordinates a run",
 	}, "lease")
 	return &lease{register: r, own: claim{Name: l.cfg.Name, ID: rand.Text()}, last: l.Last}, err
@@ -293,7 +293,7 @@ type counter struct{ register }
 
 func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: epochBucket(l.cfg.Run), Replicas: replicas,
+		Bucket: epochBucket(l.cfg.Run), Replicas: replicas, MaxBytes: l.cfg.MaxBytes,
 		Description: "zofl: last epoch of a run's coordinators",
 	}, "epoch")
 	return &counter{r}, err
@@ -314,7 +314,7 @@ func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 // next counts up to an epoch above least that no other coordinator gets.
 func (c *counter) next(ctx context.Context, least uint64) (epoch uint64, err error) {
 	for taken := true; taken; {
-		err = patiently(ctx, func(ctx context.Context) error {
+		err = patiently(ctx, c.nc, func(ctx context.Context) error {
 			last, rev, err := c.last(ctx)
 			if err != nil {
 				return err

@@ -50,6 +50,7 @@ type ledger struct {
 	what          string // what the stream holds, for people
 	timeout       time.Duration
 	replicas      int
+	most          int64 // bytes of the stream; -1: any number
 
 	n       uint64
 	sum     [sha256.Size]byte
@@ -241,7 +242,7 @@ func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err err
 		}
 		return nil
 	}
-	err = patiently(ctx, func(ctx context.Context) error {
+	err = patiently(ctx, l.nc, func(ctx context.Context) error {
 		err := ask(ctx)
 		if err == nil && l.replicas > 1 {
 			pause(ctx, secondLook)
@@ -289,72 +290,10 @@ func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	return s.LastSeq, l.check(ctx)
 }
 
-// remedies say what to do about refusals that only the operator of a server can end. (nats.go has
-// no names for most of these codes.)
-var remedies = map[jetstream.ErrorCode]string{
-	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
-	10028: "raise the memory of the account",
-	10047: "raise the storage of the account, or of the servers",
-	10054: "raise the stream's max_msg_size",
-	10060: "remove the other stream that listens to the subject",
-	10077: "raise the stream's max_bytes, or free space on the servers' disks",
-	10109: "the stream is sealed for good: copy the log to a stream that zofl makes",
-}
-
-// remedy returns what to do about an error, as a suffix to its text.
-func remedy(err error) string {
-	var api *jetstream.APIError
-	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
-		return ": " + remedies[api.ErrorCode]
-	}
-	return ""
-}
-
-// hopeless says that sending the message again will not help for now.
-func hopeless(err error) bool {
-	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err,
-		nats.ErrConnectionClosed)
-}
-
 func wrongLast(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
-}
-
-// transient says that the same call may succeed later: servers are restarting, or electing a
-// leader.
-func transient(err error) bool {
-	for _, t := range []error{
-		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
-		jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
-		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
-		nats.ErrNoServers, errAlone,
-	} {
-		if errors.Is(err, t) {
-			return true
-		}
-	}
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.Code == 503 &&
-		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled &&
-		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
-}
-
-// apiTimeout is the servers' own limit for an answer.
-const apiTimeout = 5 * time.Second
-
-// patiently repeats f until its error is not transient, or ctx ends.
-func patiently(ctx context.Context, f func(context.Context) error) error {
-	var wait backoff
-	for {
-		once, cancel := context.WithTimeout(ctx, apiTimeout)
-		err := f(once)
-		cancel()
-		if err == nil || !transient(err) || !wait.sleep(ctx) {
-			return err
-		}
-	}
 }
 
 // A backoff grows from 20 ms to a second, with jitter.

@@ -24,10 +24,10 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 	l.lost = lost
 	l.mu.Unlock()
 	if err := l.lease.take(ctx, lost); err != nil {
-		return 0, fmt.Errorf("log of run %s: lease: %w", l.cfg.Run, err)
+		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, refused("lease", err))
 	}
 	if epoch, err = l.begin(ctx); err != nil {
-		err = fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
+		err = fmt.Errorf("log of run %s: %w", l.cfg.Run, refused("its streams", err))
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
 		if errors.Is(err, runlog.ErrCorrupt) {
@@ -56,7 +56,7 @@ func (l *Log) LastEpoch(ctx context.Context) (last uint64, err error) {
 	if l.epochs == nil {
 		return 0, nil
 	}
-	err = patiently(ctx, func(ctx context.Context) (err error) {
+	err = patiently(ctx, l.cfg.Conn, func(ctx context.Context) (err error) {
 		last, _, err = l.epochs.last(ctx)
 		return err
 	})

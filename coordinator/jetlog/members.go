@@ -53,7 +53,7 @@ func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err er
 // the slots, because this one does not know of them.
 func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 	for first := true; len(ids) > 0; first = false {
-		some := ids[:min(len(ids), runlog.MemberBatch)]
+		some := ids[:min(len(ids), l.batchLen())]
 		err := l.addBatch(ctx, some)
 		switch {
 		case err != nil && !first:
@@ -65,6 +65,15 @@ func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 		ids = ids[len(some):]
 	}
 	return nil
+}
+
+// batchLen is how many ids a message has room for.
+func (l *Log) batchLen() int {
+	most := l.cfg.Conn.MaxPayload()
+	if most <= 0 {
+		return runlog.MemberBatch
+	}
+	return max(1, min(runlog.MemberBatch, int(most-publishHead)/(plan.MaxName+2)))
 }
 
 func (l *Log) addBatch(ctx context.Context, ids []string) error {

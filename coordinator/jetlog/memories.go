@@ -25,7 +25,7 @@ type seen struct {
 
 func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: epochBucket(l.cfg.Run), Replicas: replicas,
+		Bucket: epochBucket(l.cfg.Run), Replicas: replicas, MaxBytes: l.cfg.MaxBytes,
 		Description: "zofl: last epoch of a run's coordinators",
 	}, "seen")
 	return &seen{register: r}, err
@@ -33,7 +33,7 @@ func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
 
 // store stores that the log has record n.
 func (s *seen) store(ctx context.Context, n uint64) error {
-	err := patiently(ctx, func(ctx context.Context) error {
+	err := patiently(ctx, s.nc, func(ctx context.Context) error {
 		_, err := s.kv.Put(ctx, s.key, strconv.AppendUint(nil, n, 10))
 		return err
 	})
@@ -46,7 +46,7 @@ func (s *seen) store(ctx context.Context, n uint64) error {
 
 // load reads what is stored.
 func (s *seen) load(ctx context.Context) error {
-	return patiently(ctx, func(ctx context.Context) error {
+	return patiently(ctx, s.nc, func(ctx context.Context) error {
 		value, _, err := s.entry(ctx)
 		if err != nil {
 			return fmt.Errorf("bucket %s: seen: %w", s.bucket, err)

@@ -2,6 +2,7 @@ package jetlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -42,12 +43,13 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 	}
 	bucket := l.objectBucket()
 	var store jetstream.ObjectStore
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	err := patiently(ctx, l.cfg.Conn, func(ctx context.Context) (err error) {
 		store, err = l.js.ObjectStore(ctx, bucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) && create {
 			store, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
 				Bucket: bucket, Replicas: l.records.replicas, Storage: jetstream.FileStorage,
 				Description: "zofl: vectors that a run's records name",
+				MaxBytes:    cmp.Or(l.cfg.MaxBytes, -1),
 			})
 			if errors.Is(err, jetstream.ErrBucketExists) {
 				store, err = l.js.ObjectStore(ctx, bucket) // somebody has just made it
@@ -62,7 +64,7 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 	case errors.Is(err, jetstream.ErrBucketNotFound):
 		return nil, runlog.ErrNoObject
 	case err != nil:
-		return nil, fmt.Errorf("bucket %s: %w", bucket, err)
+		return nil, refused("bucket "+bucket, err)
 	}
 	if err := l.checkObjects(b.stream.CachedInfo().Config); err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 		b.known[name] = name.String() // even if putting it fails
 	}
 	meta := jetstream.ObjectMeta{Name: name.String(),
-		Opts: &jetstream.ObjectMetaOptions{ChunkSize: wire.MaxPiece}}
+		Opts: &jetstream.ObjectMetaOptions{ChunkSize: l.pieceLen()}}
 	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
 		return err
 	}
@@ -122,6 +124,17 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	}
 	b.stored = name
 	return nil
+}
+
+// publishHead bounds the bytes that a message in JetStream has besides its data.
+const publishHead = 512
+
+// pieceLen is how many bytes of a vector a message has.
+func (l *Log) pieceLen() uint32 {
+	if most := l.cfg.Conn.MaxPayload(); most > publishHead {
+		return uint32(min(most-publishHead, wire.MaxPiece))
+	}
+	return wire.MaxPiece
 }
 
 // Object implements [runlog.Objects].

@@ -18,7 +18,13 @@ import (
 const (
 	batchMessages = 1024
 	batchBytes    = 1 << 20
+	// ahead is how many messages are asked for at once of a server without batches.
+	ahead = 64
 )
+
+// pendingHeader is in the messages of a batch, which servers send from version 2.11 on. Older ones
+// answer with one message, and nothing after it.
+const pendingHeader = "Nats-Num-Pending"
 
 // A getRequest is the body of a request for messages. (The field names are
 // those of the servers' API.)
@@ -113,6 +119,7 @@ type reader struct {
 	to      uint64
 	each    func(data []byte) bool
 	stopped bool
+	single  bool // the server knows no batches
 }
 
 func (r *reader) run() error {
@@ -126,7 +133,7 @@ func (r *reader) run() error {
 		} else if errors.Is(err, nats.ErrConnectionClosed) {
 			return err
 		}
-		if err := r.single(); err != nil {
+		if err := r.askLeader(); err != nil {
 			return err
 		}
 	}
@@ -135,6 +142,9 @@ func (r *reader) run() error {
 
 // batch asks for the next messages and takes them as long as they come in order.
 func (r *reader) batch() error {
+	if r.single {
+		return r.several()
+	}
 	r.asked++
 	inbox := r.inbox + "." + strconv.FormatUint(r.asked, 10)
 	count := int(min(r.to-r.next+1, batchMessages))
@@ -147,14 +157,56 @@ func (r *reader) batch() error {
 		if err != nil {
 			return err
 		}
-		seq, _ := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
-		if m.Header.Get("Status") != "" || seq != r.next {
+		if !r.isNext(m) {
 			return nil // the end of the batch, or a gap
 		}
-		if r.take(m.Data); r.stopped || r.next > r.to {
+		r.single = m.Header.Get(pendingHeader) == ""
+		if r.take(m.Data); r.stopped || r.next > r.to || r.single {
 			return nil
 		}
 	}
+}
+
+// several asks for the next messages with a request for each, and takes the answers in the order of
+// the requests. It returns once one does not come.
+func (r *reader) several() error {
+	first, last := r.next, min(r.to, r.next+ahead-1)
+	inbox := func(seq uint64) string {
+		return r.inbox + "." + strconv.FormatUint(r.asked+seq-first+1, 10)
+	}
+	for seq := first; seq <= last; seq++ {
+		err := r.nc.PublishRequest("$JS.API.DIRECT.GET."+r.name, inbox(seq), getRequest{Seq: seq}.body())
+		if err != nil {
+			return err
+		}
+	}
+	defer func() { r.asked += last - first + 1 }()
+	early := map[string]*nats.Msg{} // answers that came before their turn
+	for !r.stopped && r.next <= last {
+		want := inbox(r.next)
+		m := early[want]
+		for m == nil {
+			got, err := r.sub.NextMsg(r.attempt())
+			if err != nil {
+				return err
+			}
+			if early[got.Subject] = got; got.Subject == want {
+				m = got
+			}
+		}
+		delete(early, want)
+		if !r.isNext(m) {
+			return nil
+		}
+		r.take(m.Data)
+	}
+	return nil
+}
+
+// isNext says whether a message is the next one.
+func (r *reader) isNext(m *nats.Msg) bool {
+	seq, _ := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
+	return m.Header.Get("Status") == "" && seq == r.next
 }
 
 // receive returns the next message that answers the last request, and drops answers to earlier
@@ -173,8 +225,8 @@ func (r *reader) take(data []byte) {
 	r.stopped = !r.each(data)
 }
 
-// single asks the leader for the next message, until it answers.
-func (r *reader) single() error {
+// askLeader asks the leader for the next message, until it answers.
+func (r *reader) askLeader() error {
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
 	var wait backoff

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -19,16 +21,20 @@ func (l *ledger) stream(replicas int) jetstream.StreamConfig {
 			" of a run; must not lose any",
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew,
 		Storage: jetstream.FileStorage, Replicas: replicas,
-		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1,
+		MaxMsgs: -1, MaxBytes: l.most, MaxMsgsPerSubject: -1, MaxConsumers: -1,
 		MaxMsgSize: wire.MaxFrame,
 		DenyDelete: true, DenyPurge: true, AllowDirect: true,
 	}
 }
 
+// startsWithin is how long servers that start may have no JetStream yet.
+const startsWithin = 5 * time.Second
+
 // open finds the stream, or makes it.
 func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 	var s jetstream.Stream
-	err := patiently(ctx, func(ctx context.Context) (err error) {
+	began := time.Now()
+	err := patiently(ctx, l.nc, func(ctx context.Context) (err error) {
 		s, err = l.js.Stream(ctx, l.name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) && create {
 			s, err = l.js.CreateStream(ctx, l.stream(replicas))
@@ -36,19 +42,19 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 				s, err = l.js.Stream(ctx, l.name) // somebody has just made it
 			}
 		}
+		if errors.Is(err, nats.ErrNoResponders) && time.Since(began) > startsWithin {
+			return jetstream.ErrJetStreamNotEnabled
+		}
 		return err
 	})
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("stream %s: %w", l.name, runlog.ErrNoLog)
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return fmt.Errorf("the broker has no JetStream: give it a jetstream block with a "+
-			"store_dir (%w)", err)
 	case err != nil:
-		return fmt.Errorf("stream %s: %w", l.name, err)
+		return refused("stream "+l.name, err)
 	}
 	cfg := s.CachedInfo().Config
-	l.replicas = cfg.Replicas
+	l.replicas, l.most = cfg.Replicas, cfg.MaxBytes
 	return l.checkConfig(&cfg, replicas)
 }
 

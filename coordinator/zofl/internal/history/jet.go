@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,9 @@ const jetMessage = 256 << 10
 func StreamOf(run string) string { return "ZO_" + run + "_HISTORY" }
 
 // Jet returns the store in the JetStream of a broker. The first process that stores a line creates
-// the stream, on the given number of servers.
-func Jet(nc *nats.Conn, run string, replicas int) Store {
-	return &jet{nc: nc, run: run, replicas: max(replicas, 1)}
+// the stream, on the given number of servers, for maxBytes bytes; 0 means any number.
+func Jet(nc *nats.Conn, run string, replicas int, maxBytes int64) Store {
+	return &jet{nc: nc, run: run, replicas: max(replicas, 1), most: cmp.Or(maxBytes, -1)}
 }
 
 // A jet is a store in a stream. Each message holds lines. Its writer stores a message on the
@@ -37,6 +38,7 @@ type jet struct {
 	nc       *nats.Conn
 	run      string
 	replicas int
+	most     int64            // bytes of the stream
 	stream   jetstream.Stream // nil: not found yet
 	js       jetstream.JetStream
 	last     uint64 // message that load returned, or append or replace stored
@@ -71,7 +73,7 @@ func (j *jet) find(ctx context.Context, create bool) (err error) {
 		s, err = j.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: StreamOf(j.run), Subjects: []string{subjects.History(j.run)},
 			Description: "zofl: losses and metrics of a run's rounds",
-			Storage:     jetstream.FileStorage, Replicas: j.replicas, MaxMsgs: -1, MaxBytes: -1,
+			Storage:     jetstream.FileStorage, Replicas: j.replicas, MaxMsgs: -1, MaxBytes: j.most,
 		})
 	}
 	if err != nil {

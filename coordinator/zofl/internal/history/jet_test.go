@@ -32,10 +32,10 @@ func TestJet(t *testing.T) {
 	for name, most := range map[string]int{"1 MiB": 0, "8 KiB": 8 << 10} {
 		t.Run(name, func(t *testing.T) {
 			nc := jetStream(t, most)
-			testStore(t, func() Store { return Jet(nc, "kitchen", 1) })
+			testStore(t, func() Store { return Jet(nc, "kitchen", 1, 0) })
 			js := must(jetstream.New(nc))(t)
 			s := must(js.Stream(t.Context(), StreamOf("kitchen")))(t)
-			h, _, err := Read(t.Context(), Jet(nc, "kitchen", 1))
+			h, _, err := Read(t.Context(), Jet(nc, "kitchen", 1, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestJet(t *testing.T) {
 // To read a history that is not there makes no stream.
 func TestJetToRead(t *testing.T) {
 	nc := jetStream(t, 0)
-	if got := stored(t, Jet(nc, "kitchen", 1)); len(got) != 0 {
+	if got := stored(t, Jet(nc, "kitchen", 1, 0)); len(got) != 0 {
 		t.Errorf("read %v", got)
 	}
 	js := must(jetstream.New(nc))(t)
@@ -65,7 +65,7 @@ func TestJetToRead(t *testing.T) {
 func TestJetOfTwoCoordinators(t *testing.T) {
 	nc := jetStream(t, 0)
 	ctx := t.Context()
-	old, young := Jet(nc, "kitchen", 1), Jet(nc, "kitchen", 1)
+	old, young := Jet(nc, "kitchen", 1, 0), Jet(nc, "kitchen", 1)
 	first, second := History{within: patience}, History{within: patience}
 	stopFirst := first.Lead(ctx, newRun(t), old, logger(t))
 	record(t, &first, round(2), round(3))
@@ -80,7 +80,7 @@ func TestJetOfTwoCoordinators(t *testing.T) {
 	stopSecond()
 	record(t, &first, round(4))
 	stopFirst()
-	got := stored(t, Jet(nc, "kitchen", 1))
+	got := stored(t, Jet(nc, "kitchen", 1, 0))
 	for _, n := range []uint64{2, 3, 4, 10, last} {
 		if !slices.Contains(got, n) {
 			t.Errorf("the point of record %d is gone", n)
@@ -91,14 +91,14 @@ func TestJetOfTwoCoordinators(t *testing.T) {
 // A stream that somebody wrote into costs what is damaged.
 func TestDamagedStream(t *testing.T) {
 	nc := jetStream(t, 0)
-	lead(t, &History{}, Jet(nc, "kitchen", 1), 0, 2, 3)
+	lead(t, &History{}, Jet(nc, "kitchen", 1, 0), 0, 2, 3)
 	js := must(jetstream.New(nc))(t)
 	for _, text := range []string{"", "noise", "{\"point\":{\"n\":4}", "\x00\n{}\n",
 		"{\"point\":{\"n\":5}}\n"} {
 		must(js.Publish(t.Context(), subjects.History("kitchen"), []byte(text)))(t)
 	}
-	lead(t, &History{}, Jet(nc, "kitchen", 1), 6, 7)
-	if got := stored(t, Jet(nc, "kitchen", 1)); !slices.Equal(got, []uint64{2, 3, 5, 7}) {
+	lead(t, &History{}, Jet(nc, "kitchen", 1, 0), 6, 7)
+	if got := stored(t, Jet(nc, "kitchen", 1, 0)); !slices.Equal(got, []uint64{2, 3, 5, 7}) {
 		t.Errorf("points of %v", got)
 	}
 }
@@ -108,11 +108,11 @@ func TestCopyToJetAndBack(t *testing.T) {
 	nc, from, to := jetStream(t, 0), t.TempDir(), t.TempDir()
 	lead(t, &History{}, Dir(from), 0, 2, 3, 4)
 	for range 2 {
-		if err := Copy(t.Context(), Jet(nc, "kitchen", 1), DirToRead(from)); err != nil {
+		if err := Copy(t.Context(), Jet(nc, "kitchen", 1, 0), DirToRead(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := Copy(t.Context(), Dir(to), Jet(nc, "kitchen", 1)); err != nil {
+	if err := Copy(t.Context(), Dir(to), Jet(nc, "kitchen", 1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	a, b := stored(t, DirToRead(from)), stored(t, DirToRead(to))
@@ -129,7 +129,7 @@ func TestJetSetAside(t *testing.T) {
 	}
 	js := must(jetstream.New(nc))(t)
 	for _, want := range []string{"ZO_kitchen_HISTORY_BEFORE_1", "ZO_kitchen_HISTORY_BEFORE_2"} {
-		lead(t, &History{}, Jet(nc, "kitchen", 1), 0, 2, 3)
+		lead(t, &History{}, Jet(nc, "kitchen", 1, 0), 0, 2, 3)
 		before := must(js.Stream(t.Context(), StreamOf("kitchen")))(t).CachedInfo().State.Msgs
 		name, err := SetAside(t.Context(), nc, "kitchen")
 		if name != want || err != nil {
@@ -138,7 +138,7 @@ func TestJetSetAside(t *testing.T) {
 		if got := must(js.Stream(t.Context(), name))(t).CachedInfo().State.Msgs; got != before {
 			t.Errorf("%s has %d messages of %d", name, got, before)
 		}
-		if got := stored(t, Jet(nc, "kitchen", 1)); len(got) > 0 {
+		if got := stored(t, Jet(nc, "kitchen", 1, 0)); len(got) > 0 {
 			t.Errorf("the new run begins with %v", got)
 		}
 	}
@@ -155,7 +155,7 @@ func TestJetWhileTheBrokerIsAway(t *testing.T) {
 		nats.ReconnectHandler(func(*nats.Conn) { back <- struct{}{} })))(t)
 	t.Cleanup(nc.Close)
 	var h History
-	stop := h.Lead(t.Context(), newRun(t), Jet(nc, "kitchen", 1), logger(t))
+	stop := h.Lead(t.Context(), newRun(t), Jet(nc, "kitchen", 1, 0), logger(t))
 	record(t, &h, round(2))
 	b.Shutdown()
 	<-gone
@@ -168,8 +168,8 @@ func TestJetWhileTheBrokerIsAway(t *testing.T) {
 	run := newRun(t)
 	run.status.N = 5
 	h.within = patience
-	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1), logger(t))() // what a busy machine had no time for
-	if got := stored(t, Jet(nc, "kitchen", 1)); !slices.Equal(got, []uint64{2, 3, 4, 5}) {
+	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1, 0), logger(t))() // what a busy machine had no time for
+	if got := stored(t, Jet(nc, "kitchen", 1, 0)); !slices.Equal(got, []uint64{2, 3, 4, 5}) {
 		t.Errorf("points of %v", got)
 	}
 }

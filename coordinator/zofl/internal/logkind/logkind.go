@@ -25,6 +25,7 @@ type Spec struct {
 	Conn     *nats.Conn    // to the broker, if the kind needs one
 	Run      string        // name of the run, if the kind needs it
 	Replicas int           // number of servers that store the log; 0: one
+	MaxBytes int64         // that each stream of a new log may have; 0: any number
 	Lease    time.Duration // how long a silent coordinator leads; 0: the default
 	Existing bool          // fail if there is no log
 	reading  bool          // write nothing; it must be there
@@ -43,7 +44,7 @@ type logKind struct {
 // logKinds are all ways to store a log. A place that no name matches is of the last kind.
 var logKinds = []logKind{
 	{name: JetStream, remote: true, open: openJetStream, history: func(s Spec) history.Store {
-		return history.Jet(s.Conn, s.Run, s.Replicas)
+		return history.Jet(s.Conn, s.Run, s.Replicas, s.MaxBytes)
 	}},
 	{open: openDirectory, history: func(s Spec) history.Store { return history.Dir(s.Place) }},
 }
@@ -107,8 +108,9 @@ func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
 
 func openJetStream(ctx context.Context, spec Spec) (runlog.Log, error) {
 	log, err := jetlog.Open(ctx, jetlog.Config{
-		Conn: spec.Conn, Run: spec.Run, Replicas: spec.Replicas, LeaseTTL: spec.Lease,
-		Name: holder(), Existing: spec.Existing,
+		Conn: spec.Conn, Run: spec.Run, Replicas: spec.Replicas, MaxBytes: spec.MaxBytes,
+		LeaseTTL: spec.Lease,
+		Name:     holder(), Existing: spec.Existing,
 	})
 	if err != nil {
 		return nil, err

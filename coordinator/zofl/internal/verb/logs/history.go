@@ -89,7 +89,7 @@ func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []hi
 	ctx, cancel := context.WithTimeout(ctx, connect.AskWithin)
 	defer cancel()
 	if l.jetstream {
-		return stored(ctx, from, history.Jet(nc, l.run, 0))
+		return stored(ctx, from, history.Jet(nc, l.run, 0, 0))
 	}
 	points, marks, err := operate.History(ctx, nc, l.run, from)
 	if errors.Is(err, operate.ErrNobody) {

@@ -26,6 +26,7 @@ func moveCommand() *cobra.Command {
 	var c connect.Connection
 	var run, from, to string
 	replicas := 1
+	var maxBytes cli.ByteCount
 	wait := 20 * time.Second
 	asJSON := false
 	cmd := &cobra.Command{
@@ -47,7 +48,8 @@ zofl serve with the new one.`,
 					"and \"jetstream\" for the other"))
 			}
 			if to != logkind.JetStream {
-				if err := cli.Useless(cmd, "a directory has one copy: leave it out", "replicas"); err != nil {
+				if err := cli.Useless(cmd, "a directory has one copy and no limit: leave it out", "replicas",
+					"max-bytes"); err != nil {
 					return err
 				}
 			}
@@ -65,7 +67,7 @@ zofl serve with the new one.`,
 				return err
 			}
 			defer nc.Close()
-			n, err := move(cmd.Context(), nc, run, from, to, replicas, wait)
+			n, err := move(cmd.Context(), nc, run, from, to, replicas, int64(maxBytes), wait)
 			switch {
 			case err != nil:
 				return cli.Classify(err)
@@ -84,6 +86,9 @@ zofl serve with the new one.`,
 	f.StringVar(&from, "from", "", `log to copy: a directory, or "jetstream"`)
 	f.StringVar(&to, "to", "", `place of the copy: "jetstream", or a directory`)
 	f.IntVar(&replicas, "replicas", 1, "number of servers that store the log in JetStream")
+	f.Var(&maxBytes, "max-bytes", "how many bytes each stream of a new log may have, such as 64MiB, for "+
+		"accounts that demand a limit; default: any number")
+	f.Lookup("max-bytes").DefValue = ""
 	f.DurationVar(&wait, "wait", wait,
 		"how long to wait for a stopped coordinator's lease to end; longer than its --lease")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
@@ -92,7 +97,7 @@ zofl serve with the new one.`,
 
 // move copies a log and returns how many records it has.
 func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int,
-	wait time.Duration) (n uint64, err error) {
+	maxBytes int64, wait time.Duration) (n uint64, err error) {
 	src, err := logkind.OpenExisting(ctx, logkind.Spec{Place: from, Conn: nc, Run: run})
 	if err != nil {
 		return 0, err
@@ -105,7 +110,8 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 	if err := isOf(ctx, src, run); err != nil {
 		return 0, err
 	}
-	dst, err := logkind.Open(ctx, logkind.Spec{Place: to, Conn: nc, Run: run, Replicas: replicas})
+	into := logkind.Spec{Place: to, Conn: nc, Run: run, Replicas: replicas, MaxBytes: maxBytes}
+	dst, err := logkind.Open(ctx, into)
 	if err != nil {
 		return 0, err
 	}
@@ -121,7 +127,7 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 		return src.Last(), err
 	}
 	err = history.Copy(ctx,
-		logkind.History(logkind.Spec{Place: to, Conn: nc, Run: run, Replicas: replicas}),
+		logkind.History(into),
 		logkind.History(logkind.Spec{Place: from, Conn: nc, Run: run}))
 	if err != nil { // the run goes on without
 		fmt.Fprintln(os.Stderr, "zofl: the history of the run was not moved:", err)

@@ -24,7 +24,7 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	refuse(f.URL == "", "only with --url: serve knows the broker that it starts",
 		connect.FlagNames...)
 	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",
-		"lease")
+		"lease", "max-bytes")
 	refuse(!f.jetstream || f.URL == "", "only with --jetstream and --url: a broker that serve "+
 		"starts syncs", syncFlags...)
 	refuse(f.jetstream && f.URL != "", "the log is in the JetStream of the broker at --url: "+

@@ -137,8 +137,20 @@ func away(ctx context.Context, err error) bool {
 
 // retrying logs an error, and waits a second.
 func retrying(ctx context.Context, logger *slog.Logger, err error) {
-	logger.Warn("the broker does not answer, trying again", "err", err)
+	what := "the broker does not answer, trying again"
+	if errors.As(err, new(*jetstream.APIError)) {
+		what = "the broker refuses, trying again"
+	}
+	logger.Warn(what, "err", err)
 	_ = pause.For(ctx, time.Second) // the caller looks at the context
+}
+
+// maxBytes returns how many bytes each stream of a log may have, 0 for any number.
+func maxBytes(log runlog.Log) int64 {
+	if jet, ok := log.(*jetlog.Log); ok {
+		return jet.MaxBytes()
+	}
+	return 0
 }
 
 // lead waits for the lead of the log, and coordinates the run until it ends or another
@@ -152,7 +164,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	out.plan = c.Plan
 	status := c.Status()
 	kept := watch.History.Lead(ctx, c, logkind.History(logkind.Spec{Place: f.place(), Conn: nc,
-		Run: status.Run, Replicas: f.replicas}), cfg.Logger)
+		Run: status.Run, Replicas: f.replicas, MaxBytes: maxBytes(cfg.Log)}), cfg.Logger)
 	defer kept()
 	desk := operate.NewDesk(c, watch)
 	stop, err := operate.Serve(nc, desk)

@@ -71,6 +71,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		Conn:     nc,
 		Run:      f.run,
 		Replicas: f.replicas,
+		MaxBytes: int64(f.maxBytes),
 		Lease:    f.leaseTTL,
 		Existing: f.plan == nil,
 	}
@@ -87,6 +88,8 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		case errors.Is(err, runlog.ErrLocked):
 			return nil, fmt.Errorf("--store %s: %w: end that zofl serve first, or name another directory",
 				f.store, runlog.ErrLocked)
+		case errors.Is(err, runlog.ErrConfig):
+			return nil, cli.Usage(err)
 		case err != nil && ctx.Err() != nil:
 			return nil, context.Cause(ctx) // the broker's error is of no interest any more
 		case !logkind.Remote(spec.Place) || !away(ctx, err):

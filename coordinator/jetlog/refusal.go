@@ -1,0 +1,136 @@
+package jetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// remedies say what to do about refusals that only the operator of a server can end, or another
+// flag. (nats.go has no names for most of these codes.)
+var remedies = map[jetstream.ErrorCode]string{
+	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
+	10026: "raise max_consumers of the account",
+	10027: "raise max_streams of the account: a run needs 5, and 6 with transport=dense",
+	10028: "raise the memory of the account",
+	10047: "raise the storage of the account, or of the servers, or lower --max-bytes, which each " +
+		"of a run's 5 or 6 streams reserves",
+	10052: "the server cannot make this stream: update nats-server to 2.9.10 or later",
+	10054: "raise the stream's max_msg_size",
+	10060: "remove the other stream that listens to the subject",
+	10065: "remove the other stream that listens to the subject, or give the run another name",
+	10074: "give --replicas 1, or the address of a cluster",
+	10077: "raise the stream's max_bytes, or free space on the servers' disks",
+	10109: "the stream is sealed for good: copy the log to a stream that zofl makes",
+	10113: "give --max-bytes, such as --max-bytes 64MiB, which each of a run's streams then has",
+	10122: "give a --max-bytes that is at most the account's limit for a stream",
+}
+
+// remedy returns what to do about an error, as a suffix to its text.
+func remedy(err error) string {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
+		return ": " + remedies[api.ErrorCode]
+	}
+	return ""
+}
+
+// hopeless says that sending the message again will not help for now.
+func hopeless(err error) bool {
+	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err,
+		nats.ErrConnectionClosed)
+}
+
+// refused returns an error about a part of the log with what to do. It matches [runlog.ErrConfig]
+// if waiting does not cure it.
+func refused(part string, err error) error {
+	switch {
+	case err == nil, errors.Is(err, runlog.ErrConfig), errors.Is(err, runlog.ErrCorrupt):
+		return err
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("%w: the account of this user has no JetStream: enable it for the account, "+
+			"or connect as a user of one that has it (%w)", runlog.ErrConfig, err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
+		return fmt.Errorf("%w: the broker has no JetStream: give it a jetstream block with a "+
+			"store_dir (%w)", runlog.ErrConfig, err)
+	case errors.Is(err, bus.ErrPermission):
+		return fmt.Errorf("%w: %s: %w", runlog.ErrConfig, part, err)
+	case remedy(err) != "":
+		return fmt.Errorf("%w: %s: %w%s", runlog.ErrConfig, part, err, remedy(err))
+	case final(err):
+		return fmt.Errorf("%w: %s: the broker refuses it: %w", runlog.ErrConfig, part, err)
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}
+
+// noPeers: a cluster has too few servers for a stream, perhaps because they just start.
+const noPeers = 10005
+
+// final says that a server refuses a request however often it comes.
+func final(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 400 && api.ErrorCode != noPeers
+}
+
+// denied returns an error if the broker does not let this user publish to JetStream, or get its
+// answers. The broker says that beside the request, which gets no answer.
+func denied(nc *nats.Conn, cause error) error {
+	last := nc.LastError()
+	if !transient(cause) || !errors.Is(last, nats.ErrPermissionViolation) {
+		return nil
+	}
+	for _, subject := range []string{`"$JS.`, `"$KV.`, `"$O.`, `"zo.`, `"_INBOX`} {
+		if strings.Contains(last.Error(), subject) {
+			return fmt.Errorf("%w: the user needs what `zofl permissions --role coordinator "+
+				"--jetstream` lists (%w)", bus.ErrPermission, last)
+		}
+	}
+	return nil
+}
+
+// transient says that the same call may succeed later: servers are restarting, or electing a
+// leader.
+func transient(err error) bool {
+	for _, t := range []error{
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
+		jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
+		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		nats.ErrNoServers, errAlone,
+	} {
+		if errors.Is(err, t) {
+			return true
+		}
+	}
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 503 && remedies[api.ErrorCode] == "" &&
+		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled &&
+		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
+}
+
+// apiTimeout is the servers' own limit for an answer.
+const apiTimeout = 5 * time.Second
+
+// patiently repeats f until its error is not transient, or ctx ends, or the broker denies what f
+// does.
+func patiently(ctx context.Context, nc *nats.Conn, f func(context.Context) error) error {
+	var wait backoff
+	for {
+		once, cancel := context.WithTimeout(ctx, apiTimeout)
+		err := f(once)
+		cancel()
+		if denial := denied(nc, err); denial != nil {
+			return denial
+		}
+		if err == nil || !transient(err) || !wait.sleep(ctx) {
+			return err
+		}
+	}
+}
