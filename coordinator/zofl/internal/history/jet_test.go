@@ -65,7 +65,7 @@ func TestJetToRead(t *testing.T) {
 func TestJetOfTwoCoordinators(t *testing.T) {
 	nc := jetStream(t, 0)
 	ctx := t.Context()
-	old, young := Jet(nc, "kitchen", 1, 0), Jet(nc, "kitchen", 1)
+	old, young := Jet(nc, "kitchen", 1, 0), Jet(nc, "kitchen", 1, 0)
 	first, second := History{within: patience}, History{within: patience}
 	stopFirst := first.Lead(ctx, newRun(t), old, logger(t))
 	record(t, &first, round(2), round(3))
