@@ -119,8 +119,8 @@ func (r refusingBatched) LossesAt(ctx context.Context, p *objective.Points, b ob
 		r.check(losses...))
 }
 
-// TestSurveyOfALossThatRefuses: a loss that gives an error far from the model answers as one that is
-// infinite there; one that gives an error at the model gives that of the device.
+// TestSurveyOfALossThatRefuses: a loss that gives an error far from the model answers as one that
+// is infinite there; one that gives an error at the model gives that of the device.
 func TestSurveyOfALossThatRefuses(t *testing.T) {
 	for _, kind := range []survey.Kind{survey.Mu, survey.Step} {
 		for form := range surveyForms {

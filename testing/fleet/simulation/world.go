@@ -222,9 +222,9 @@ func (w *world) settle() {
 	w.script.step++
 }
 
-// keptPause returns the epoch of a coordinator that is paused, until a person ends it, and whose log
-// keeps that; 0: there is none. A pause for records that the log lacks is left out: it ends where
-// the log has them after all, from a leader that did not know that it was deposed.
+// keptPause returns the epoch of a coordinator that is paused, until a person ends it, and whose
+// log keeps that; 0: there is none. A pause for records that the log lacks is left out: it ends
+// where the log has them after all, from a leader that did not know that it was deposed.
 func (w *world) keptPause() uint64 {
 	var holder *handle
 	w.locked(func() { holder = w.server.holder })

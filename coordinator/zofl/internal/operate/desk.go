@@ -223,8 +223,8 @@ func (d *Desk) change(r Request) (bool, error) {
 // errEnds: a change would end the run, and nobody said that it may.
 var errEnds = errors.New("ends the run for good")
 
-// WouldEnd says whether an error, of a coordinator elsewhere too, refuses a change that would end the
-// run.
+// WouldEnd says whether an error, of a coordinator elsewhere too, refuses a change that would end
+// the run.
 func WouldEnd(err error) bool {
 	return err != nil && strings.Contains(err.Error(), errEnds.Error())
 }
