@@ -40,6 +40,20 @@ func (s *decisions) load(ctx context.Context) (d runlog.Decisions, err error) {
 	return d, nil
 }
 
+// claim stores again what is stored, so that a coordinator that led before, and does not know it
+// yet, decides nothing any more.
+func (s *decisions) claim(ctx context.Context) error {
+	for {
+		d, err := s.load(ctx)
+		if err == nil {
+			err = s.store(ctx, d)
+		}
+		if !errors.Is(err, runlog.ErrDeposed) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
 // store stores decisions, unless another coordinator has stored some since. A timeout leaves it
 // unknown whether they are stored, so what is stored decides.
 func (s *decisions) store(ctx context.Context, d runlog.Decisions) error {

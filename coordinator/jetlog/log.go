@@ -45,6 +45,9 @@ func (l *Log) begin(ctx context.Context) (uint64, error) {
 	if err := l.recall(ctx); err != nil {
 		return 0, err
 	}
+	if err := l.decisions.claim(ctx); err != nil {
+		return 0, err
+	}
 	l.mu.Lock()
 	least := l.epoch
 	l.mu.Unlock()

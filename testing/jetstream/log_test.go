@@ -26,9 +26,9 @@ import (
 var scenarios = map[string]func(t *testing.T, p place, run string){
 	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members,
 	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "race": race,
-	"handOver": handOver,
-	"renewal":  renewal,
-	"full":     full, "largest": largest, "hostile": hostile, "settings": settings,
+	"handOver": handOver, "decisions": decisions,
+	"renewal": renewal,
+	"full":    full, "largest": largest, "hostile": hostile, "settings": settings,
 	"copies": copies, "setBack": setBack,
 	"hole": hole, "readers": readers, "otherRun": otherRun, "existing": existing,
 	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged,
