@@ -123,11 +123,20 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/presence", module + "/wire/survey", module + "/plan/dp",
 		module + "/coordinator/internal/logindex", module + "/coordinator/internal/contribution",
 		module + "/coordinator/internal/cohort", module + "/coordinator/internal/loss",
-		module + "/coordinator/internal/uploads",
+		module + "/coordinator/internal/uploads", module + "/coordinator/internal/late",
+		module + "/coordinator/internal/evaluation",
 	},
 	"coordinator/internal/quorum":  {},
 	"coordinator/internal/loss":    {module + "/plan", module + "/wire", module + "/mathx"},
 	"coordinator/internal/uploads": {module + "/wire"},
+	"coordinator/internal/late": {
+		module + "/plan", module + "/wire", module + "/prng", module + "/coordinator/runlog",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/presence",
+	},
+	"coordinator/internal/evaluation": {
+		module + "/plan", module + "/wire", module + "/coordinator/report",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/presence",
+	},
 	"coordinator/internal/cohort": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo",
 		module + "/coordinator/report", module + "/coordinator/runlog",
@@ -154,7 +163,8 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/robust",
 		module + "/coordinator/internal/median",
 		module + "/coordinator/internal/perclass", module + "/coordinator/internal/grouping",
-		module + "/coordinator/internal/loss", module + "/wire/survey",
+		module + "/coordinator/internal/loss", module + "/coordinator/internal/late",
+		module + "/wire/survey",
 	},
 	"coordinator/internal/contribution": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -186,12 +196,10 @@ var allowed = map[string][]string{
 	},
 	"coordinator/internal/gather": {
 		module + "/plan", module + "/wire", module + "/mathx", module + "/prng",
-		module + "/coordinator/report",
 	},
 	"coordinator/internal/presence": {
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo", module + "/internal/grouping",
 		module + "/wire/survey", module + "/coordinator/report", module + "/coordinator/runlog",
-		module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/median": {},
 	"coordinator/internal/robust": {module + "/plan", module + "/wire", module + "/mathx",
@@ -222,6 +230,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/contribution", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
 		"coordinator/internal/cohort", "coordinator/internal/loss", "coordinator/internal/uploads",
+		"coordinator/internal/late", "coordinator/internal/evaluation",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {

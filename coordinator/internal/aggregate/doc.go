@@ -7,7 +7,7 @@
 package aggregate
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/late"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
@@ -48,9 +48,9 @@ type End interface {
 // A Closing is the round that closes.
 type Closing struct {
 	Plan   *plan.Plan
-	N      uint64       // its record
-	Number uint64       // of the round
-	Late   *gather.Late // contributions to older records, which count in this one
+	N      uint64      // its record
+	Number uint64      // of the round
+	Late   *late.Batch // contributions to older records, which count in this one
 	// Group returns the group of a slot.
 	Group func(slot uint32) (uint32, bool)
 	// Contributors and Population are for plans whose records name them.

@@ -54,9 +54,16 @@ func (s *relay) Add(k *Contribution) {
 
 func (s *relay) Fill(at *Closing, body *wire.Round) {
 	s.all.Sort()
-	body.Terms = at.Late.Terms(s.all.Terms(), at.N, at.Number, at.weight(s.weight), at.Plan)
+	body.Terms = s.all.Terms()
 	if at.Plan.Weights == plan.BySamples {
-		body.Weights = at.Late.Weights(s.all.Weights())
+		body.Weights = s.all.Weights()
+	}
+	if at.Late.Count == 0 {
+		return
+	}
+	body.Terms = at.Late.Terms(body.Terms, at.N, at.Number, at.weight(s.weight), at.Plan)
+	if at.Plan.Weights == plan.BySamples {
+		body.Weights = at.Late.Weights(body.Weights)
 	}
 }
 

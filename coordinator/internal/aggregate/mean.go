@@ -49,7 +49,9 @@ func (s *mean) Fill(at *Closing, body *wire.Round) {
 func (s *mean) fill(at *Closing, body *wire.Round, means []float32) {
 	precision := at.Plan.Precision // each float32 is rounded to it
 	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: precision.Append(nil, means...)}}
-	body.Terms = at.Late.Terms(body.Terms, at.N, at.Number, at.weight(s.sum.Weight), at.Plan)
+	if at.Late.Count > 0 {
+		body.Terms = at.Late.Terms(body.Terms, at.N, at.Number, at.weight(s.sum.Weight), at.Plan)
+	}
 	if s.controls != nil {
 		body.Terms = s.controls.Terms(body.Terms, at.N, s.sum.Weight, precision)
 	}

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -90,12 +90,12 @@ func (k *Cohort) Draw(attempt uint32, now uint64) wire.Cohort {
 }
 
 // Asks says whether the attempt asks a member.
-func (k *Cohort) Asks(m gather.Member) bool {
+func (k *Cohort) Asks(m presence.Device) bool {
 	return k.Attempt.Asks(k.log.Plan.Run, m.Slot, m.ID)
 }
 
 // HasAsked says whether an attempt at the open record asks a member, and whether the last one does.
-func (k *Cohort) HasAsked(m gather.Member) (current, ok bool) {
+func (k *Cohort) HasAsked(m presence.Device) (current, ok bool) {
 	for i := len(k.Attempts) - 1; i >= 0; i-- {
 		if k.Attempts[i].Asks(k.log.Plan.Run, m.Slot, m.ID) {
 			return i == len(k.Attempts)-1, true
@@ -106,9 +106,9 @@ func (k *Cohort) HasAsked(m gather.Member) (current, ok bool) {
 
 // Everyone returns a function that says whether an attempt at the open record asked a member. It
 // stays right when the record is closed.
-func (k *Cohort) Everyone() func(gather.Member) bool {
+func (k *Cohort) Everyone() func(presence.Device) bool {
 	run, attempts := k.log.Plan.Run, slices.Clone(k.Attempts)
-	return func(m gather.Member) bool {
+	return func(m presence.Device) bool {
 		return slices.ContainsFunc(attempts,
 			func(a Attempt) bool { return a.Asks(run, m.Slot, m.ID) })
 	}
@@ -149,5 +149,5 @@ func (s standing) State(slot uint32) report.DeviceState {
 }
 
 func (s standing) Contributed(slot uint32) bool {
-	return s.Cohort.Contributed(gather.Member{Slot: slot})
+	return s.Cohort.Contributed(presence.Device{Slot: slot})
 }

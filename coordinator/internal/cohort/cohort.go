@@ -5,7 +5,6 @@ package cohort
 import (
 	"math"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -24,9 +23,9 @@ type Cohort struct {
 	Roster  presence.Roster
 	Most    int // members of a listed roster
 	Crowd   presence.Crowd
-	Rate    gather.ResponseRate // of an open roster
-	Answers gather.Answers      // to the open record
-	late    gather.Answers      // to the record before, for the rate
+	Rate    ResponseRate     // of an open roster
+	Answers presence.Answers // to the open record
+	late    presence.Answers // to the record before, for the rate
 
 	log    *runlog.Position
 	prev   wire.Tip      // of the log's last record but one
@@ -51,7 +50,7 @@ func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Coho
 	if k.Roster, err = presence.NewRoster(!listed, members); err != nil {
 		return k, err
 	}
-	k.Answers, k.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
+	k.Answers, k.late = presence.NewAnswers(listed), presence.NewAnswers(listed)
 	k.Answers.Grow(len(members))
 	k.Crowd.Grow(len(k.Roster.IDs), false)
 	k.Rate.Population = uint64(log.Plan.Members)
@@ -64,7 +63,7 @@ func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Coho
 }
 
 // Member returns the member with an id that takes part.
-func (k *Cohort) Member(id string) (m gather.Member, ok bool) {
+func (k *Cohort) Member(id string) (m presence.Device, ok bool) {
 	m, ok = k.Roster.Find(id)
 	return m, ok && (k.Roster.Open || !k.Crowd.Members[m.Slot].Retired)
 }
@@ -89,15 +88,15 @@ func (k *Cohort) Joined(count int) (ids []string) {
 }
 
 // Retire notes that a member takes no part any more.
-func (k *Cohort) Retire(m gather.Member, now uint64) {
+func (k *Cohort) Retire(m presence.Device, now uint64) {
 	k.Crowd.Members[m.Slot].Retired = true
 	k.Crowd.Place(m.Slot, now)
 	k.Roster.Retired++
 }
 
 // Contributed says whether a member has contributed to the open record.
-func (k *Cohort) Contributed(m gather.Member) bool {
-	return k.Answers.Of(m)&gather.Contributed != 0
+func (k *Cohort) Contributed(m presence.Device) bool {
+	return k.Answers.Of(m)&presence.Contributed != 0
 }
 
 // Asked returns how many members the attempt asks. It is 0 on an open roster, where nobody knows.
@@ -119,12 +118,12 @@ func (k *Cohort) Beyond(answers int) bool {
 
 // CountLate counts an answer that came after its round closed, to estimate how many devices of an
 // open roster answer.
-func (k *Cohort) CountLate(m gather.Member, r *wire.Reply) {
+func (k *Cohort) CountLate(m presence.Device, r *wire.Reply) {
 	if !k.Roster.Open || r.N != k.log.N || r.Tip != k.prev {
 		return
 	}
 	if k.late.Of(m) == 0 && !k.Beyond(len(k.late.IDs)) {
-		k.late.Set(m, gather.Declined)
+		k.late.Set(m, presence.Declined)
 		k.Rate.Answers++
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -35,8 +34,8 @@ func newCohort(t *testing.T, quorum uint32) (*Cohort, *runlog.Position) {
 	return &k, log
 }
 
-func member(slot int) gather.Member {
-	return gather.Member{Slot: uint32(slot), ID: fmt.Sprint("m", slot)}
+func member(slot int) presence.Device {
+	return presence.Device{Slot: uint32(slot), ID: fmt.Sprint("m", slot)}
 }
 
 // TestWaits is the table of whom an attempt waits for, after what happened since it began.
@@ -44,7 +43,7 @@ func TestWaits(t *testing.T) {
 	contributes := func(slot int) func(*Cohort) {
 		return func(k *Cohort) {
 			waited := k.Waits(member(slot), k.Asks(member(slot)))
-			k.Answers.Set(member(slot), gather.Contributed)
+			k.Answers.Set(member(slot), presence.Contributed)
 			k.Took(member(slot), 8, true, 10)
 			k.Answered(waited)
 		}
@@ -233,13 +232,13 @@ func TestRelied(t *testing.T) {
 		k.Ask(0, true, true, 0)
 		k.Took(last, 7, true, 100)
 		for slot := range members - 1 {
-			k.Answers.Set(member(slot), gather.Contributed)
+			k.Answers.Set(member(slot), presence.Contributed)
 		}
 		for range tt.vain {
 			k.Crowd.Stalled(last.Slot)
 		}
 		if tt.answer {
-			k.Answers.Set(last, gather.Contributed)
+			k.Answers.Set(last, presence.Contributed)
 		}
 		if got := k.Relied(tt.since, tt.least); got != tt.want {
 			t.Errorf("%s: relied on %t, want %t", tt.name, got, tt.want)
@@ -259,7 +258,7 @@ func TestOpenRoster(t *testing.T) {
 	k.Next()
 	k.Ask(0, false, true, 0)
 	k.Await(0)
-	m := gather.Member{ID: "anybody"}
+	m := presence.Device{ID: "anybody"}
 	if asked := k.Asks(m); k.Waits(m, asked) || k.Pending != 0 || k.Asked() != 0 || k.Reachable != 2 {
 		t.Errorf("it waits for %d of %d, reachable %d", k.Pending, k.Asked(), k.Reachable)
 	}
@@ -273,14 +272,14 @@ func TestOpenRoster(t *testing.T) {
 		}
 	}
 	k.Answered(false)
-	k.Answers.Set(m, gather.Contributed)
+	k.Answers.Set(m, presence.Contributed)
 	k.Moved(nil, wire.Record{Prev: log.Hash})
 	late := wire.Reply{N: 8, Tip: log.Hash.Tip()}
 	log.N, log.Hash = 8, wire.Hash{8}
 	k.Next()
 	k.CountLate(m, &late)
-	k.CountLate(gather.Member{ID: "another"}, &late)
-	k.CountLate(gather.Member{ID: "another"}, &late)
+	k.CountLate(presence.Device{ID: "another"}, &late)
+	k.CountLate(presence.Device{ID: "another"}, &late)
 	if k.Rate.Answers != 2 {
 		t.Errorf("%d answered, want one in time and one late", k.Rate.Answers)
 	}

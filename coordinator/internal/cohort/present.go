@@ -1,7 +1,6 @@
 package cohort
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -14,7 +13,7 @@ import (
 // device.
 
 // Heard notes that a member sent something, and says whether it is back.
-func (k *Cohort) Heard(m gather.Member, now uint64) (back bool) {
+func (k *Cohort) Heard(m presence.Device, now uint64) (back bool) {
 	if k.Roster.Open {
 		return false
 	}
@@ -29,13 +28,13 @@ func (k *Cohort) Heard(m gather.Member, now uint64) (back bool) {
 }
 
 // Same says whether a member's answers show that two devices send as this member.
-func (k *Cohort) Same(m gather.Member, a presence.Answer) bool {
+func (k *Cohort) Same(m presence.Device, a presence.Answer) bool {
 	return !k.Roster.Open && k.Crowd.Compare(m.Slot, a)
 }
 
 // Rejoined notes that a member joined again, which ends its break, and says whether it had one. It
 // also notes what the member says about itself, if anything.
-func (k *Cohort) Rejoined(m gather.Member, tells []byte, now uint64) (back bool) {
+func (k *Cohort) Rejoined(m presence.Device, tells []byte, now uint64) (back bool) {
 	p := &k.Crowd.Members[m.Slot]
 	p.About = nil
 	if len(tells) > 0 {
@@ -53,7 +52,7 @@ func (k *Cohort) Rejoined(m gather.Member, tells []byte, now uint64) (back bool)
 
 // Took notes a member's contribution to record n. current says whether the last attempt asked for
 // it: then its latency is known.
-func (k *Cohort) Took(m gather.Member, n uint64, current bool, now uint64) {
+func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
 	if k.Roster.Open {
 		return
 	}
@@ -69,7 +68,7 @@ func (k *Cohort) Took(m gather.Member, n uint64, current bool, now uint64) {
 }
 
 // Redeem notes that a member answered record n.
-func (k *Cohort) Redeem(m gather.Member, n uint64) {
+func (k *Cohort) Redeem(m presence.Device, n uint64) {
 	if !k.Roster.Open {
 		k.Crowd.Redeem(m.Slot, n)
 	}
@@ -97,8 +96,8 @@ func (k *Cohort) Judged(slot uint32, factor, lost float64) (tell bool) {
 }
 
 // Declined notes that a member will not contribute to the open record.
-func (k *Cohort) Declined(m gather.Member, reason wire.DeclineReason) {
-	k.Answers.Set(m, gather.Declined)
+func (k *Cohort) Declined(m presence.Device, reason wire.DeclineReason) {
+	k.Answers.Set(m, presence.Declined)
 	if int(reason) >= len(k.Reasons) {
 		reason = 0
 	}
@@ -107,7 +106,7 @@ func (k *Cohort) Declined(m gather.Member, reason wire.DeclineReason) {
 
 // Rest gives a member that keeps declining a break: for as long as it says, or else for a time that
 // doubles. It returns the time if the member was present so far, and otherwise 0.
-func (k *Cohort) Rest(m gather.Member, r *wire.Reply, current bool, now uint64) (out uint64) {
+func (k *Cohort) Rest(m presence.Device, r *wire.Reply, current bool, now uint64) (out uint64) {
 	if k.Roster.Open {
 		return 0
 	}
@@ -132,7 +131,7 @@ func (k *Cohort) Rest(m gather.Member, r *wire.Reply, current bool, now uint64) 
 }
 
 // Left notes that a member leaves, and says whether that is news. The member keeps its slot.
-func (k *Cohort) Left(m gather.Member, now uint64) (news bool) {
+func (k *Cohort) Left(m presence.Device, now uint64) (news bool) {
 	if k.Roster.Open {
 		delete(k.Roster.Waiting, m.ID)
 		return false

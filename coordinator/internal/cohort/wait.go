@@ -3,7 +3,6 @@ package cohort
 import (
 	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/wire"
 )
@@ -27,7 +26,7 @@ func (k *Cohort) Await(taken uint32) {
 func (k *Cohort) awaited() uint32 {
 	waits := uint32(k.Attempt.Cohort.Sampled)
 	for _, slot := range k.Answers.Given {
-		if k.Asks(gather.Member{Slot: slot}) {
+		if k.Asks(presence.Device{Slot: slot}) {
 			waits--
 		}
 	}
@@ -36,7 +35,7 @@ func (k *Cohort) awaited() uint32 {
 	}
 	for slot := range k.slots() {
 		p := &k.Crowd.Members[slot]
-		if p.Absent() && k.Answers.Of(gather.Member{Slot: slot}) == 0 {
+		if p.Absent() && k.Answers.Of(presence.Device{Slot: slot}) == 0 {
 			p.Excused = k.serial
 			waits--
 		}
@@ -48,14 +47,14 @@ func (k *Cohort) awaited() uint32 {
 func (k *Cohort) AwaitStep(now uint64) {
 	k.Since, k.Pending = now, 0
 	for slot := range k.slots() {
-		if k.Waits(gather.Member{Slot: slot}, true) {
+		if k.Waits(presence.Device{Slot: slot}, true) {
 			k.Pending++
 		}
 	}
 }
 
 // Waits says whether the attempt still waits for a member; asked says whether it asks that member.
-func (k *Cohort) Waits(m gather.Member, asked bool) bool {
+func (k *Cohort) Waits(m presence.Device, asked bool) bool {
 	return asked && !k.Roster.Open && k.Answers.Of(m) == 0 &&
 		k.Crowd.Members[m.Slot].Excused != k.serial && (k.steps == nil || k.steps.Waits(m.Slot))
 }
@@ -71,7 +70,7 @@ func (k *Cohort) Answered(waited bool) {
 }
 
 // Excuse has the attempt wait no longer for a member, and says whether it did.
-func (k *Cohort) Excuse(m gather.Member) bool {
+func (k *Cohort) Excuse(m presence.Device) bool {
 	p := &k.Crowd.Members[m.Slot]
 	if p.Excused == k.serial || k.Answers.Of(m) != 0 || !k.Asks(m) {
 		return false
@@ -84,7 +83,7 @@ func (k *Cohort) Excuse(m gather.Member) bool {
 // Each has at least least milliseconds.
 func (k *Cohort) Relied(now, least uint64) bool {
 	for slot := range k.slots() {
-		if k.Waits(gather.Member{Slot: slot}, true) &&
+		if k.Waits(presence.Device{Slot: slot}, true) &&
 			k.Crowd.Members[slot].Relied(now-k.Since, least) {
 			return true
 		}
@@ -101,7 +100,7 @@ func (k *Cohort) Missing() (m wire.Missing, ok bool) {
 	}
 	var slots, silent []uint32
 	for slot := range k.slots() {
-		switch m := (gather.Member{Slot: slot}); {
+		switch m := (presence.Device{Slot: slot}); {
 		case k.Waits(m, true):
 			slots = append(slots, slot)
 		case k.Answers.Of(m) == 0 && k.Crowd.Members[slot].Misses == presence.SilentAfter:
@@ -115,7 +114,7 @@ func (k *Cohort) Missing() (m wire.Missing, ok bool) {
 
 // Lacks names a member if its answer to the open record has not arrived.
 func (k *Cohort) Lacks(slot uint32) (m wire.Missing) {
-	if k.Answers.Of(gather.Member{Slot: slot}) == 0 {
+	if k.Answers.Of(presence.Device{Slot: slot}) == 0 {
 		m, _ = wire.MissingOf([]uint32{slot})
 	}
 	return m
@@ -129,7 +128,7 @@ func (k *Cohort) Missed(over bool) (silent []uint32) {
 	}
 	for slot := range k.slots() {
 		p := &k.Crowd.Members[slot]
-		if !k.Waits(gather.Member{Slot: slot}, true) || p.Misses == presence.SilentAfter {
+		if !k.Waits(presence.Device{Slot: slot}, true) || p.Misses == presence.SilentAfter {
 			continue
 		}
 		if over || !p.Doubtful() {
@@ -157,7 +156,7 @@ func (k *Cohort) Lose(slot uint32, now uint64) (news bool) {
 func (k *Cohort) Lacking(contributed uint32) int {
 	reachable := int(k.Crowd.Present())
 	for _, slot := range k.Answers.Given {
-		if k.Contributed(gather.Member{Slot: slot}) && !k.Crowd.Members[slot].Absent() {
+		if k.Contributed(presence.Device{Slot: slot}) && !k.Crowd.Members[slot].Absent() {
 			reachable--
 		}
 	}

@@ -39,7 +39,9 @@ func (c *Core) announce() {
 	case wire.Paused:
 		c.decideAgain()
 	}
-	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
+	if c.evaluation.N > 0 {
+		c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
+	}
 	c.announcer.on, c.announcer.last = true, a.N
 	c.announcer.at = c.now + uint64(c.Plan.Reannounce)
 	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.announcer.compact)})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -167,7 +167,7 @@ func TestOpenRosterKeepsTheCohort(t *testing.T) {
 	r := newCohortRun(t, "cohort=round", "roster=open")
 	drawn := func() (list []int) {
 		for i, id := range ids(200) {
-			if r.cohort.Asks(gather.Member{ID: id}) {
+			if r.cohort.Asks(presence.Device{ID: id}) {
 				list = append(list, i)
 			}
 		}

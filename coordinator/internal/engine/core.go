@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/cohort"
 	"github.com/zofl/zofl/coordinator/internal/digests"
+	"github.com/zofl/zofl/coordinator/internal/late"
 	"github.com/zofl/zofl/coordinator/internal/logindex"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
@@ -130,9 +131,9 @@ type Core struct {
 	next      proposal        // the next record, on its way to the log
 	queue     queue           // what is to be recorded as soon as possible
 
-	late       late
+	late       late.Work
 	vectors    *vectors // nil: contributions are no vectors
-	evaluation evaluation
+	evaluation evaluations
 	votes      votes
 	watch      watch
 	followers  []policy.Follower // of the log, those that the plan asks for

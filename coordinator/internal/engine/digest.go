@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/digests"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -42,7 +42,7 @@ func (c *Core) poll() {
 }
 
 // digestReport counts a device's digest.
-func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
+func (c *Core) digestReport(m presence.Device, id string, r *wire.Reply) {
 	d := c.votes.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
 	if d == nil {
 		return

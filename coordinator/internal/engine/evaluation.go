@@ -1,15 +1,16 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/evaluation"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // An evaluation is the current one, and the result of the last one.
-type evaluation struct {
-	gather.Evaluation
+type evaluations struct {
+	evaluation.Evaluation
 	last report.Evaluation
 	due  bool // the state after the log's last record is to be evaluated, and nobody was asked yet
 	log  *runlog.Position
@@ -17,7 +18,7 @@ type evaluation struct {
 }
 
 // Moved follows the log. A rollback ends an evaluation: its state is no more on the log's path.
-func (e *evaluation) Moved(_ []byte, r wire.Record) {
+func (e *evaluations) Moved(_ []byte, r wire.Record) {
 	if r.Kind == wire.KindRollback {
 		e.report()
 		e.N, e.Done = 0, true
@@ -34,7 +35,7 @@ func (c *Core) beginEvaluation() {
 }
 
 // evaluationReply adds a device's metrics.
-func (c *Core) evaluationReply(m gather.Member, r *wire.Reply) {
+func (c *Core) evaluationReply(m presence.Device, r *wire.Reply) {
 	if c.evaluation.Take(&c.Plan, m, r, &c.counters) {
 		c.finishEvaluation()
 	}
@@ -51,7 +52,7 @@ func (c *Core) finishEvaluation() {
 }
 
 // report emits the evaluation, once, if any device answered, and says whether it did.
-func (e *evaluation) report() bool {
+func (e *evaluations) report() bool {
 	if e.Done || e.Sum.Count == 0 {
 		return false
 	}

@@ -1,40 +1,45 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/late"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/wire"
 )
 
 // catchUp has the followers stand where the log does.
 func (c *Core) catchUp() {
-	c.late = late{log: &c.Position, epoch: c.life.epoch}
-	c.late.Past = gather.NewPast(!c.cohort.Roster.Open)
+	c.late = late.Work{Log: &c.Position, Epoch: c.life.epoch}
+	c.late.Past.Listed = !c.cohort.Roster.Open
 	c.evaluation.log, c.evaluation.tell, c.votes.log = &c.Position, c.emitEvent, &c.Position
 	if c.N > 0 {
 		c.evaluation.Moved(nil, wire.Record{})
 		c.votes.Moved(nil, wire.Record{})
 	}
-	c.enlist(false)
+	c.enlist()
 }
 
-// tell tells the followers of the log's last record. Where it changes the plan it tells all,
-// because one may begin or end with it.
+// tell tells the followers of the log's last record. If it changes the plan, it also tells those
+// that begin with it.
 func (c *Core) tell(record []byte, r wire.Record) {
-	changed := r.Kind == wire.KindChange
-	if changed {
-		c.enlist(true)
-	}
 	for _, f := range c.followers {
 		f.Moved(record, r)
 	}
-	if changed {
-		c.enlist(false)
+	if r.Kind != wire.KindChange {
+		return
+	}
+	before := slices.Clone(c.followers)
+	c.enlist()
+	for _, f := range c.followers {
+		if !slices.Contains(before, f) {
+			f.Moved(record, r)
+		}
 	}
 }
 
-// enlist lists the followers that the plan asks for, or all.
-func (c *Core) enlist(all bool) {
+// enlist lists the followers that the plan asks for.
+func (c *Core) enlist() {
 	p := &c.Plan
 	c.followers = append(c.followers[:0], &c.cohort, &c.watch, &c.queue)
 	for _, some := range []struct {
@@ -46,7 +51,7 @@ func (c *Core) enlist(all bool) {
 		{p.EvalEvery > 0 || c.evaluation.N > 0, &c.evaluation},
 		{p.DigestEvery > 0, &c.votes},
 	} {
-		if all || some.asked {
+		if some.asked {
 			c.followers = append(c.followers, some.one)
 		}
 	}

@@ -31,12 +31,12 @@ func TestFollowers(t *testing.T) {
 	}{
 		{"digest_every=0", nil},
 		{"digest_every=4", []string{"votes"}},
-		{"digest_every=0 late=3", []string{"late"}},
+		{"digest_every=0 late=3", []string{"Work"}},
 		{"digest_every=0 bound=4", []string{"Chain"}},
-		{"digest_every=0 eval_every=2 eval_count=1 metrics=[\"loss\"]", []string{"evaluation"}},
+		{"digest_every=0 eval_every=2 eval_count=1 metrics=[\"loss\"]", []string{"evaluations"}},
 		{"digest_every=0 transport=dense dense_keep=4 max_scalar=1e20", []string{"vectors"}},
 		{"digest_every=0 server_rule=normalized step=auto", []string{"law"}},
-		{"digest_every=4 late=3 bound=4", []string{"Chain", "late", "votes"}},
+		{"digest_every=4 late=3 bound=4", []string{"Chain", "Work", "votes"}},
 	} {
 		c := newTestCore(t, chaintest.PlanWith(t, strings.Fields(tt.fields), 2), 2)
 		if got, want := followersOf(c), slices.Concat(always, tt.more); !slices.Equal(got, want) {
@@ -53,7 +53,7 @@ func TestFollowersOfAChange(t *testing.T) {
 		field, value string
 		want         string
 	}{
-		{"late", "3", "late"}, {"digest_every", "4", "late votes"}, {"late", "0", "votes"},
+		{"late", "3", "Work"}, {"digest_every", "4", "Work votes"}, {"late", "0", "votes"},
 		{"digest_every", "0", ""},
 	} {
 		var change plan.Change

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -30,7 +30,7 @@ func (c *Core) groupOf(slot uint32) (group uint32, ok bool) {
 }
 
 // seat returns the slot under which a member's contribution is held.
-func (c *Core) seat(m gather.Member) uint32 {
+func (c *Core) seat(m presence.Device) uint32 {
 	if c.policy.Groups == nil {
 		return m.Slot
 	}

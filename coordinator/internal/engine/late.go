@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/internal/late"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -19,18 +19,6 @@ import (
 // another epoch closed, or that this coordinator found in the log when it started, are dropped as
 // late.
 
-// Late is the late work of an epoch of a log's coordinator.
-type late struct {
-	gather.LateWork
-	log   *runlog.Position
-	epoch uint64
-}
-
-// Moved follows the log.
-func (l *late) Moved(_ []byte, r wire.Record) {
-	l.LateWork.Moved(&l.log.Plan, &r, l.epoch, l.log.Rounds)
-}
-
 // isLate says whether a contribution is to a record that was closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {
 	closed := r.N <= c.N || r.N == c.N+1 && (c.phase() == appending || c.phase() == failed)
@@ -38,7 +26,7 @@ func (c *Core) isLate(r *wire.Reply) bool {
 }
 
 // lateContribution keeps a contribution to a closed record for the next one.
-func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
+func (c *Core) lateContribution(m presence.Device, r *wire.Reply) {
 	c.countLate(m, r)
 	past := c.late.Past.Find(r.N)
 	if fault := c.judgeLate(past, m, r); fault != nil {
@@ -48,19 +36,19 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 		}
 		return
 	}
-	past.Counted.Set(m, gather.Contributed)
+	past.Counted.Set(m, presence.Contributed)
 	c.counters.Contributions++
 	c.cohort.Took(m, past.N, false, c.now)
 	c.chain.Trim(m.Slot, c.chain.Item.Values)
-	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
+	of := late.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
 	c.late.Waiting.Add(of, m.Slot, c.chain.Item.Values, c.chain.WeightOf(r.Weight), r.Loss)
 }
 
 // judgeLate reads a late contribution's numbers into the chain's Item. fault is the counter of the
 // reason why it does not count, nil if it counts.
-func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
+func (c *Core) judgeLate(past *late.Round, m presence.Device, r *wire.Reply) (fault *uint64) {
 	switch {
-	case past == nil || !c.late.Fresh(&c.Plan, past.Number, c.N, c.Rounds):
+	case past == nil || !c.late.Fresh(past.Number):
 		return &c.counters.Late
 	case r.Tip != past.Tip:
 		return &c.counters.WrongTip
@@ -82,9 +70,9 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 // hasLateRoom says whether a record still has room for a contribution to a round. A record of
 // transport=relay has room for Plan.Target late contributions. One of transport=mean has a term for
 // each round, however many contributed, but an open roster's members are not bounded.
-func (c *Core) hasLateRoom(past *gather.PastRound) bool {
+func (c *Core) hasLateRoom(past *late.Round) bool {
 	switch {
-	case past.Scalars > gather.MostScalars(&c.Plan):
+	case past.Scalars > late.MostScalars(&c.Plan):
 		return false // P was larger then
 	case c.transport.unsummed():
 		return c.late.Waiting.Count < c.Plan.Target
@@ -115,7 +103,7 @@ func (c *Core) joinLate() {
 			c.round.losses = append(c.round.losses, loss)
 		}
 	})
-	l.Past.Add(gather.PastRound{N: c.N + 1, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
+	l.Past.Add(late.Round{N: c.N + 1, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
 		Scalars: c.round.scalars, Asked: c.cohort.Everyone()}, &c.cohort.Answers)
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
@@ -197,7 +197,7 @@ func TestLateRefused(t *testing.T) {
 	r = good
 	r.Values = wire.AppendScalars(nil, 1, 2, 1e30)
 	count(s, &s.c.counters.TooLarge, "too large", r)
-	s.c.late.Past.Find(4).Asked = func(gather.Member) bool { return false }
+	s.c.late.Past.Find(4).Asked = func(presence.Device) bool { return false }
 	count(s, &s.c.counters.Unsampled, "not asked", good)
 }
 

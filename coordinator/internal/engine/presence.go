@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/prng"
@@ -11,7 +10,7 @@ import (
 // What the cohort learns of members, people are told, and a round that waits for members goes on.
 
 // heard notes that a member sent something.
-func (c *Core) heard(m gather.Member) {
+func (c *Core) heard(m presence.Device) {
 	if c.cohort.Heard(m, c.now) {
 		c.tellOf(report.Returned, m)
 		c.returned()
@@ -19,19 +18,19 @@ func (c *Core) heard(m gather.Member) {
 }
 
 // tellOf emits an event about a member, and how many are present since.
-func (c *Core) tellOf(kind report.EventKind, m gather.Member) {
+func (c *Core) tellOf(kind report.EventKind, m presence.Device) {
 	c.emitEvent(report.Event{Kind: kind, ID: m.ID, Members: c.cohort.Crowd.Present()})
 }
 
 // compare reports when a member's answers show that two devices send as this member.
-func (c *Core) compare(m gather.Member, a presence.Answer) {
+func (c *Core) compare(m presence.Device, a presence.Answer) {
 	if c.cohort.Same(m, a) {
 		c.emitEvent(report.Event{Kind: report.SameID, ID: m.ID})
 	}
 }
 
 // joinedAgain notes that a member joined again, which ends its absence.
-func (c *Core) joinedAgain(m gather.Member, tells []byte) {
+func (c *Core) joinedAgain(m presence.Device, tells []byte) {
 	c.heard(m)
 	if c.cohort.Rejoined(m, tells, c.now) {
 		c.returned()
@@ -39,7 +38,7 @@ func (c *Core) joinedAgain(m gather.Member, tells []byte) {
 }
 
 // tooLate notes a contribution that came when its record was closed.
-func (c *Core) tooLate(m gather.Member, r *wire.Reply) {
+func (c *Core) tooLate(m presence.Device, r *wire.Reply) {
 	if r.Kind == wire.Contribution && c.cohort.Unused(m.Slot, r.N, presence.TooLate) {
 		c.tellUnused(m.Slot)
 	}
@@ -59,7 +58,7 @@ func (c *Core) tellUnused(slot uint32) {
 }
 
 // rests reports that a member steps out because it keeps declining.
-func (c *Core) rests(m gather.Member, r *wire.Reply, current bool) {
+func (c *Core) rests(m presence.Device, r *wire.Reply, current bool) {
 	if out := c.cohort.Rest(m, r, current, c.now); out > 0 {
 		c.emitEvent(report.Event{Kind: report.SteppedOut, ID: m.ID,
 			Members: c.cohort.Crowd.Present(), Seconds: float64(out) / 1000,
@@ -68,7 +67,7 @@ func (c *Core) rests(m gather.Member, r *wire.Reply, current bool) {
 }
 
 // goodbye handles that a member leaves.
-func (c *Core) goodbye(m gather.Member) {
+func (c *Core) goodbye(m presence.Device) {
 	c.counters.Goodbyes++
 	if c.cohort.Left(m, c.now) {
 		c.tellOf(report.Left, m)
@@ -77,7 +76,7 @@ func (c *Core) goodbye(m gather.Member) {
 }
 
 // excuse makes the current attempt wait no longer for a member.
-func (c *Core) excuse(m gather.Member) {
+func (c *Core) excuse(m presence.Device) {
 	if c.phase() == collecting && c.cohort.Excuse(m) {
 		c.answered(true)
 	}
@@ -90,7 +89,7 @@ func (c *Core) missed() {
 	}
 	for _, slot := range c.cohort.Missed(c.now >= c.round.closes) {
 		if c.cohort.Lose(slot, c.now) {
-			c.tellOf(report.Lost, gather.Member{Slot: slot, ID: c.cohort.Roster.IDs[slot]})
+			c.tellOf(report.Lost, presence.Device{Slot: slot, ID: c.cohort.Roster.IDs[slot]})
 		}
 	}
 }
@@ -110,7 +109,7 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []presence.Times
 	list, times = c.cohort.Crowd.Devices(c.cohort.Roster.IDs, c.N, max(c.now, now))
 	for slot := range list {
 		d := &list[slot]
-		m := gather.Member{Slot: d.Slot, ID: d.ID}
+		m := presence.Device{Slot: d.Slot, ID: d.ID}
 		d.Awaited = c.phase() == collecting && c.cohort.Waits(m, c.cohort.Asks(m))
 		d.Cut, d.Doubt = c.chain.Member(d.Slot)
 	}

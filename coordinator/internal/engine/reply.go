@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/contribution"
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/internal/quorum"
 	"github.com/zofl/zofl/wire"
@@ -50,7 +49,7 @@ func (c *Core) reply(id string, frame []byte) {
 }
 
 // timely notes a member's message about the open record or the record before.
-func (c *Core) timely(m gather.Member, r *wire.Reply) {
+func (c *Core) timely(m presence.Device, r *wire.Reply) {
 	c.compare(m, presence.OfReply(r, c.policy.Groups != nil))
 	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
 		c.cohort.Redeem(m, r.N)
@@ -58,7 +57,7 @@ func (c *Core) timely(m gather.Member, r *wire.Reply) {
 }
 
 // contribution adds a device's scalars to the open round.
-func (c *Core) contribution(m gather.Member, r *wire.Reply) {
+func (c *Core) contribution(m presence.Device, r *wire.Reply) {
 	if c.isLate(r) {
 		c.lateContribution(m, r)
 		return
@@ -102,8 +101,8 @@ func (c *Core) again() {
 }
 
 // counted notes a contribution whose numbers were counted.
-func (c *Core) counted(m gather.Member, r *wire.Reply) {
-	c.cohort.Answers.Set(m, gather.Contributed)
+func (c *Core) counted(m presence.Device, r *wire.Reply) {
+	c.cohort.Answers.Set(m, presence.Contributed)
 	c.counters.Contributions++
 	c.round.losses = append(c.round.losses, r.Loss)
 	if c.policy.Law != nil {
@@ -112,7 +111,7 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 }
 
 // decline notes that a device will not contribute.
-func (c *Core) decline(m gather.Member, r *wire.Reply) {
+func (c *Core) decline(m presence.Device, r *wire.Reply) {
 	current, ok := c.admit(m, r)
 	if !ok {
 		return
@@ -130,7 +129,7 @@ func (c *Core) decline(m gather.Member, r *wire.Reply) {
 
 // admit says whether a reply is to the open round, from a device that was asked. current says
 // whether the current attempt asks it.
-func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
+func (c *Core) admit(m presence.Device, r *wire.Reply) (current, ok bool) {
 	switch {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase() == appending || c.phase() == failed):
 		c.counters.Late++
@@ -168,7 +167,7 @@ func (c *Core) hasRoom() bool {
 }
 
 // countLate counts an answer that came after its round closed.
-func (c *Core) countLate(m gather.Member, r *wire.Reply) {
+func (c *Core) countLate(m presence.Device, r *wire.Reply) {
 	if c.phase() == collecting {
 		c.cohort.CountLate(m, r)
 	}

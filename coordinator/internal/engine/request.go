@@ -3,8 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -91,7 +91,17 @@ func (c *Core) takeTurn() bool {
 }
 
 func changeEvent(change *plan.Change) report.Event {
-	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
+	return report.Event{Kind: report.Changed, Fields: fieldsOf(change)}
+}
+
+// fieldsOf returns the names of the fields that a change sets.
+func fieldsOf(change *plan.Change) (names []string) {
+	for _, f := range plan.Fields() {
+		if slices.Contains(change.Fields, f.Number) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // Moved drops an end that followed from what a rollback undoes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -141,7 +141,8 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	c := s.c
 	c.Step(1, Input{Kind: InPause, Text: "lunch"})
 	s.send(s.values(nil))
-	if c.counters.Late != 0 || c.cohort.Answers.Of(gather.Member{Slot: root}) != gather.Contributed {
+	answered := c.cohort.Answers.Of(presence.Device{Slot: root})
+	if c.counters.Late != 0 || answered != presence.Contributed {
 		t.Errorf("the root is refused: %+v", c.counters)
 	}
 	if c.phase() != collecting {

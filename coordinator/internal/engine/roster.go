@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
@@ -48,7 +48,7 @@ func (c *Core) join(in Input) {
 	}
 	switch {
 	case member:
-		c.joinedAgain(gather.Member{Slot: slot, ID: in.ID}, more)
+		c.joinedAgain(presence.Device{Slot: slot, ID: in.ID}, more)
 		c.welcome(in.Token, slot)
 		return
 	case !ok && len(r.IDs) >= c.cohort.Most:

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
@@ -289,12 +289,12 @@ func (s *stage) checkCore() {
 func (c *Core) valid(last uint64) error {
 	entries := uint32(0)
 	for _, bits := range c.cohort.Answers.Slots {
-		if bits&gather.Contributed != 0 {
+		if bits&presence.Contributed != 0 {
 			entries++
 		}
 	}
 	for _, bits := range c.cohort.Answers.IDs {
-		if bits&gather.Contributed != 0 {
+		if bits&presence.Contributed != 0 {
 			entries++
 		}
 	}

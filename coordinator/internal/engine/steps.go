@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
@@ -93,8 +93,8 @@ func (c *Core) takeSum() {
 	c.counters.Contributions += uint64(count)
 	c.counters.Malformed += uint64(len(steps.Liars()))
 	for _, slot := range steps.Contributors() {
-		m := gather.Member{Slot: slot, ID: c.cohort.Roster.IDs[slot]}
-		c.cohort.Answers.Set(m, gather.Contributed)
+		m := presence.Device{Slot: slot, ID: c.cohort.Roster.IDs[slot]}
+		c.cohort.Answers.Set(m, presence.Contributed)
 		c.cohort.Took(m, c.N+1, false, c.now)
 	}
 }

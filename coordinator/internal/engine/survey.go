@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -58,7 +57,7 @@ func (c *Core) commitSurvey() {
 		c.emitEvent(e)
 		c.proceed()
 	default:
-		e.Fields = gather.Fields(change)
+		e.Fields = fieldsOf(change)
 		c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 	}
 }

@@ -51,7 +51,7 @@ var (
 )
 
 // piece takes a piece of a vector. It returns the answer, and a function to call after answering.
-func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, then func()) {
+func (c *Core) piece(m presence.Device, u *wire.Upload) (answer wire.UploadReply, then func()) {
 	nothing := func() {}
 	if c.hasVector(m, u) {
 		c.counters.Duplicate++
@@ -90,14 +90,14 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 
 // hasVector says whether a device's vector already counts in the record that is being made: a
 // device whose answer was lost asks again.
-func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
+func (c *Core) hasVector(m presence.Device, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.Contributed(m)
 }
 
 // judgeUpload returns the counter of the fault that a piece shows in its vector, nil if there is
 // none.
-func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
+func (c *Core) judgeUpload(m presence.Device, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.round.survey != survey.None:
 		return &c.counters.WrongSurvey
@@ -113,7 +113,7 @@ func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 
 // blame answers a vector that was rejected. A damaged one may be sent once more; one that the
 // device meant to send would be the same again.
-func (c *Core) blame(m gather.Member, fault *uint64) wire.UploadReply {
+func (c *Core) blame(m presence.Device, fault *uint64) wire.UploadReply {
 	if c.vectors.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}
 	}

@@ -30,6 +30,12 @@ func (k *Contributions) Add(slot uint32, values []float32, weight uint32) {
 	k.values = append(k.values, values...)
 }
 
+// Len returns how many contributions there are.
+func (k *Contributions) Len() int { return len(k.contributors) }
+
+// Scale multiplies all values by s, see [Scale].
+func (k *Contributions) Scale(s float64) { Scale(k.values, s) }
+
 // Terms returns a term for each contribution, along the directions of its slot.
 func (k *Contributions) Terms(precision plan.Precision) []wire.Term {
 	scalars := make(wire.Scalars, 0, precision.Bytes(len(k.values)))

@@ -40,5 +40,12 @@ func Largest(s wire.Scalars) float32 {
 	return math.Float32frombits(most)
 }
 
+// Scale multiplies values by s, each product rounded once to float32.
+func Scale(values []float32, s float64) {
+	for i, v := range values {
+		values[i] = float32(float64(v) * s)
+	}
+}
+
 // Finite says whether v is finite: no NaN and no infinity.
 func Finite(v float32) bool { return v-v == 0 }

@@ -3,10 +3,15 @@ package presence
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 )
+
+// A Device is one that takes part, as its subject names it. Slot is 0 on an open roster.
+type Device struct {
+	Slot uint32
+	ID   string
+}
 
 // A Roster is the list of devices that take part.
 //
@@ -28,7 +33,7 @@ type Roster struct {
 
 // An Applicant is a device that waits for its slot.
 type Applicant struct {
-	gather.Member
+	Device
 	Token string
 }
 
@@ -49,12 +54,12 @@ func NewRoster(open bool, ids []string) (Roster, error) {
 }
 
 // Find returns the member with an id.
-func (r *Roster) Find(id string) (gather.Member, bool) {
+func (r *Roster) Find(id string) (Device, bool) {
 	if r.Open {
-		return gather.Member{ID: id}, plan.CheckName(id) == nil
+		return Device{ID: id}, plan.CheckName(id) == nil
 	}
 	slot, ok := r.Slots[id]
-	return gather.Member{Slot: slot, ID: id}, ok && int(slot) < r.Stored
+	return Device{Slot: slot, ID: id}, ok && int(slot) < r.Stored
 }
 
 // Joined returns how many devices have joined; on an open roster, at most as many as round 1 waits
@@ -75,7 +80,7 @@ func (r *Roster) Apply(id, token string) (added bool) {
 		r.IDs = append(r.IDs, id)
 		r.Slots[id] = slot
 	}
-	r.applicants = append(r.applicants, Applicant{gather.Member{Slot: slot, ID: id}, token})
+	r.applicants = append(r.applicants, Applicant{Device{Slot: slot, ID: id}, token})
 	return !applied
 }
 

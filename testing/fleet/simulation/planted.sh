@@ -188,21 +188,21 @@ plant upload-before-persist client/internal/outbox/upload.go \
 plant late-counted-twice coordinator/internal/engine/late.go \
 	'case past.Knows(m, c.cohort.Roster.Stored):' \
 	'case past.Knows(m, c.cohort.Roster.Stored) && len(r.Values) == 0:'
-plant late-forgets-who-was-on-time coordinator/internal/gather/past.go \
+plant late-forgets-who-was-on-time coordinator/internal/late/past.go \
 	'	r.Counted.Copy(counted)
 ' \
 	''
-plant late-after-rollback coordinator/internal/gather/latework.go \
+plant late-after-rollback coordinator/internal/late/work.go \
 	'onPath = func(n uint64) bool { return n <= r.To }' \
 	'onPath = func(n uint64) bool { return n <= r.N }'
-plant late-to-adopted-record coordinator/internal/gather/latework.go \
-	'case r.Epoch != epoch || r.Kind != wire.KindRound:' \
+plant late-to-adopted-record coordinator/internal/late/work.go \
+	'case r.Epoch != l.Epoch || r.Kind != wire.KindRound:' \
 	'case r.Kind != wire.KindRound:'
-plant late-without-discount coordinator/internal/gather/late.go \
-	'		scale(mean, s)
+plant late-without-discount coordinator/internal/late/batch.go \
+	'		gather.Scale(mean, s)
 ' \
 	'' \
-	'			scale(g.each.values, s)
+	'			g.each.Scale(s)
 ' \
 	'			_ = s
 '

@@ -1,4 +1,4 @@
-package gather
+package presence
 
 import (
 	"fmt"
@@ -6,12 +6,6 @@ import (
 
 	"github.com/zofl/zofl/wire"
 )
-
-// A Member is a device, as a reply names it. Slot is 0 on an open roster.
-type Member struct {
-	Slot uint32
-	ID   string
-}
 
 // States of a device with respect to the open record.
 const (
@@ -45,7 +39,7 @@ func (a *Answers) Grow(members int) {
 	}
 }
 
-func (a *Answers) Of(m Member) uint8 {
+func (a *Answers) Of(m Device) uint8 {
 	if a.listed {
 		return a.Slots[m.Slot]
 	}
@@ -53,7 +47,7 @@ func (a *Answers) Of(m Member) uint8 {
 }
 
 // Set sets a bit that the member's entry does not have.
-func (a *Answers) Set(m Member, bit uint8) {
+func (a *Answers) Set(m Device, bit uint8) {
 	if a.listed {
 		if a.Slots[m.Slot] == 0 {
 			a.Given = append(a.Given, m.Slot)
@@ -89,12 +83,12 @@ func (a *Answers) Copy(b *Answers) {
 	a.Grow(len(b.Slots))
 	for _, slot := range b.Given {
 		if b.Slots[slot]&Contributed != 0 {
-			a.Set(Member{Slot: slot}, Contributed)
+			a.Set(Device{Slot: slot}, Contributed)
 		}
 	}
 	for id, bits := range b.IDs {
 		if bits&Contributed != 0 {
-			a.Set(Member{ID: id}, Contributed)
+			a.Set(Device{ID: id}, Contributed)
 		}
 	}
 }

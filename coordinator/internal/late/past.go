@@ -1,8 +1,9 @@
-package gather
+package late
 
 import (
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -13,25 +14,22 @@ import (
 //  2. A member is in a round's Counted once a contribution of its to that record was taken, on time
 //     or late. It stays there, whatever becomes of that contribution.
 type Past struct {
-	listed bool
-	rounds []PastRound
-	spare  []Answers // of forgotten rounds, to be used again
+	Listed bool // the roster is
+	rounds []Round
+	spare  []presence.Answers // of forgotten rounds, to be used again
 }
 
-// A PastRound is a round that a coordinator closed.
-type PastRound struct {
+// A Round is a round that a coordinator closed.
+type Round struct {
 	N, Number uint64   // its record and round
 	Tip       wire.Tip // of record N-1
 	Scalars   int      // of a contribution
-	Asked     func(Member) bool
-	Counted   Answers
+	Asked     func(presence.Device) bool
+	Counted   presence.Answers
 }
 
-// NewPast returns a Past without rounds, for a listed or an open roster.
-func NewPast(listed bool) Past { return Past{listed: listed} }
-
 // Find returns the round of record n, nil if it is not known.
-func (p *Past) Find(n uint64) *PastRound {
+func (p *Past) Find(n uint64) *Round {
 	for i := range p.rounds {
 		if p.rounds[i].N == n {
 			return &p.rounds[i]
@@ -41,11 +39,11 @@ func (p *Past) Find(n uint64) *PastRound {
 }
 
 // Add adds a round. Its contributors are those that counted holds.
-func (p *Past) Add(r PastRound, counted *Answers) {
+func (p *Past) Add(r Round, counted *presence.Answers) {
 	if n := len(p.spare); n > 0 {
 		r.Counted, p.spare = p.spare[n-1], p.spare[:n-1]
 	} else {
-		r.Counted = NewAnswers(p.listed)
+		r.Counted = presence.NewAnswers(p.Listed)
 	}
 	r.Counted.Copy(counted)
 	p.rounds = append(p.rounds, r)
@@ -53,7 +51,7 @@ func (p *Past) Add(r PastRound, counted *Answers) {
 
 // Keep forgets the rounds for which keep returns false.
 func (p *Past) Keep(keep func(n, number uint64) bool) {
-	p.rounds = slices.DeleteFunc(p.rounds, func(r PastRound) bool {
+	p.rounds = slices.DeleteFunc(p.rounds, func(r Round) bool {
 		if keep(r.N, r.Number) {
 			return false
 		}
@@ -65,9 +63,7 @@ func (p *Past) Keep(keep func(n, number uint64) bool) {
 
 // Knows says whether the round took a contribution of a member. members is how many a listed roster
 // has.
-func (r *PastRound) Knows(m Member, members int) bool {
-	if r.Counted.listed {
-		r.Counted.Grow(members)
-	}
+func (r *Round) Knows(m presence.Device, members int) bool {
+	r.Counted.Grow(members)
 	return r.Counted.Of(m) != 0
 }

@@ -1,4 +1,4 @@
-package gather
+package late
 
 import "math"
 
@@ -6,10 +6,3 @@ import "math"
 // 2022). Its age is the number of rounds from its own round to the round that counts it, along the
 // log's path.
 func Discount(age uint64) float64 { return 1 / math.Sqrt(1+float64(age)) }
-
-// scale multiplies values by s, each product rounded once to float32.
-func scale(values []float32, s float64) {
-	for i, v := range values {
-		values[i] = float32(float64(v) * s)
-	}
-}

@@ -1,4 +1,4 @@
-package gather
+package cohort
 
 import "github.com/zofl/zofl/wire"
 

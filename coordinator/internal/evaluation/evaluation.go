@@ -1,9 +1,13 @@
-package gather
+// Package evaluation collects what devices measure of a state, and says whether that reaches the
+// plan's goal. It has no clock.
+package evaluation
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -16,13 +20,13 @@ type Evaluation struct {
 	Tip   wire.Tip
 	Asked uint32
 	Done  bool // it was reported
-	Sum   Tally
+	Sum   gather.Tally
 
 	cohorts []wire.Cohort // of the announcements of record N+1
 	from    map[string]struct{}
-	metrics []float32     // of the current reply
-	held    Contributions // all answers, of a plan with a ClaimBound
-	near    bool          // the evaluation before this one reached the goal
+	metrics []float32            // of the current reply
+	held    gather.Contributions // all answers, of a plan with a ClaimBound
+	near    bool                 // the evaluation before this one reached the goal
 }
 
 // Begin begins an evaluation of the given number of metrics after a record.
@@ -52,7 +56,8 @@ func (e *Evaluation) Ask(p *plan.Plan, n uint64, cohort wire.Cohort) {
 
 // Take adds a device's metrics, or counts the reason for refusing them. It says whether they are
 // the last ones.
-func (e *Evaluation) Take(p *plan.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
+func (e *Evaluation) Take(p *plan.Plan, m presence.Device, r *wire.Reply,
+	c *report.Counters) (last bool) {
 	_, has := e.from[m.ID]
 	switch {
 	case r.N < e.N:
@@ -67,7 +72,7 @@ func (e *Evaluation) Take(p *plan.Plan, m Member, r *wire.Reply, c *report.Count
 		c.Unsampled++
 	case plan.Single.Len(r.Values) != len(p.Metrics):
 		c.WrongCount++
-	case !Finite(Read(&e.metrics, plan.Single, r.Values, 1, len(p.Metrics))):
+	case !gather.Finite(gather.Read(&e.metrics, plan.Single, r.Values, 1, len(p.Metrics))):
 		c.NonFinite++
 	case e.full(p):
 		c.Overflow++
@@ -84,7 +89,7 @@ func (e *Evaluation) Take(p *plan.Plan, m Member, r *wire.Reply, c *report.Count
 }
 
 // asks says whether a member is asked to evaluate.
-func (e *Evaluation) asks(p *plan.Plan, m Member) bool {
+func (e *Evaluation) asks(p *plan.Plan, m presence.Device) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
 		return cohort.Evaluates(p.Run, e.N, cohort.EvalShare(p), m.Slot, m.ID)
 	})
@@ -98,16 +103,16 @@ func (e *Evaluation) full(p *plan.Plan) bool {
 // Weigh bounds the samples that devices claim, where the plan does: to ClaimBound times the median
 // claim, the lower one of two.
 func (e *Evaluation) Weigh(p *plan.Plan) {
-	if p.ClaimBound == 0 || len(e.held.contributors) == 0 {
+	if p.ClaimBound == 0 || e.held.Len() == 0 {
 		return
 	}
-	claims := e.held.Weights()
-	slices.Sort(claims)
+	weights := e.held.Weights()
+	claims := slices.Sorted(slices.Values(weights))
 	most := float64(p.ClaimBound) * float64(claims[(len(claims)-1)/2])
 	rows := e.held.Rows()
 	e.Sum.Reset(len(p.Metrics))
-	for i, from := range e.held.contributors {
-		e.Sum.Add(rows[i], uint32(min(float64(from.weight), most)))
+	for i, claimed := range weights {
+		e.Sum.Add(rows[i], uint32(min(float64(claimed), most)))
 	}
 }
 
@@ -118,7 +123,7 @@ func (e *Evaluation) Reached(p *plan.Plan) string {
 	if p.ClaimBound == 0 {
 		return reached(p, e.N, e.Sum.Means())
 	}
-	if len(e.held.contributors) == 0 {
+	if e.held.Len() == 0 {
 		return "" // the plan bounds claims since all have answered
 	}
 	text := reached(p, e.N, e.held.Combine(func(values []float32) float32 {

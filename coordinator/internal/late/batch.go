@@ -1,38 +1,39 @@
-package gather
+package late
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
-// Late holds contributions to earlier records until a later record counts them. Contributions along
-// shared directions are summed, for each record exactly, so their bits do not depend on the order
-// of arrival. It keeps other contributions one by one.
+// A Batch holds contributions to earlier records until a later record counts them. Contributions
+// along shared directions are summed, for each record exactly, so their bits do not depend on the
+// order of arrival. It keeps other contributions one by one.
 //
 // Invariants:
 //  1. groups ascend by record, and none is empty.
 //  2. Weight and Count are the sums over the groups.
-type Late struct {
-	groups []lateGroup
-	losses []lateLoss
+type Batch struct {
+	groups []group
+	losses []report
 	Weight uint64
 	Count  uint32
 }
 
-// A lateGroup is the late contributions to record n, of round number.
-type lateGroup struct {
+// A group is the contributions to record n, of round number.
+type group struct {
 	n, number uint64
-	size      int           // scalars of a contribution
-	sum       Tally         // without scalars if directions are the devices' own
-	each      Contributions // if directions are the devices' own
+	size      int                  // scalars of a contribution
+	sum       gather.Tally         // without scalars if directions are the devices' own
+	each      gather.Contributions // if directions are the devices' own
 }
 
-// A lateLoss is the loss of a contribution to record n.
-type lateLoss struct {
+// A report is the loss of a contribution to record n.
+type report struct {
 	n      uint64
 	loss   float32
 	weight uint32
@@ -46,11 +47,11 @@ type Lateness struct {
 
 // Add adds a contribution. Its values are finite. All contributions to one record have the same
 // number of values.
-func (l *Late) Add(of Lateness, slot uint32, values []float32, weight uint32, loss float32) {
+func (l *Batch) Add(of Lateness, slot uint32, values []float32, weight uint32, loss float32) {
 	at, found := slices.BinarySearchFunc(l.groups, of.N,
-		func(g lateGroup, n uint64) int { return cmp.Compare(g.n, n) })
+		func(g group, n uint64) int { return cmp.Compare(g.n, n) })
 	if !found {
-		g := lateGroup{n: of.N, number: of.Number, size: len(values)}
+		g := group{n: of.N, number: of.Number, size: len(values)}
 		if !of.Own {
 			g.sum.Reset(len(values))
 		}
@@ -62,28 +63,28 @@ func (l *Late) Add(of Lateness, slot uint32, values []float32, weight uint32, lo
 		g.each.Add(slot, values, weight)
 	}
 	g.sum.Add(values, weight)
-	l.losses = append(l.losses, lateLoss{of.N, loss, weight})
+	l.losses = append(l.losses, report{of.N, loss, weight})
 	l.Weight += uint64(weight)
 	l.Count++
 }
 
 // Keep drops the contributions to each record for which keep returns false. It is told the number
 // of the record's round, and how many scalars a contribution has.
-func (l *Late) Keep(keep func(n, number uint64, scalars int) bool) {
-	drop := func(g lateGroup) bool {
+func (l *Batch) Keep(keep func(n, number uint64, scalars int) bool) {
+	drop := func(g group) bool {
 		if keep(g.n, g.number, g.size) {
 			return false
 		}
 		l.Weight -= g.sum.Weight
 		l.Count -= g.sum.Count
-		l.losses = slices.DeleteFunc(l.losses, func(v lateLoss) bool { return v.n == g.n })
+		l.losses = slices.DeleteFunc(l.losses, func(v report) bool { return v.n == g.n })
 		return true
 	}
 	l.groups = slices.DeleteFunc(l.groups, drop)
 }
 
 // Losses calls each with the loss and the weight of every contribution.
-func (l *Late) Losses(each func(loss float32, weight uint32)) {
+func (l *Batch) Losses(each func(loss float32, weight uint32)) {
 	for _, v := range l.losses {
 		each(v.loss, v.weight)
 	}
@@ -96,12 +97,12 @@ func (l *Late) Losses(each func(loss float32, weight uint32)) {
 // weight, rounded once to float32. Otherwise each contribution has a term. The scalars of either
 // kind of term are multiplied by the discount, and rounded to float32, then to the plan's
 // precision.
-func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) []wire.Term {
+func (l *Batch) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) []wire.Term {
 	for i := range slices.Backward(l.groups) {
 		g, s := &l.groups[i], Discount(number-l.groups[i].number)
-		if len(g.each.contributors) > 0 {
+		if g.each.Len() > 0 {
 			g.each.Sort()
-			scale(g.each.values, s)
+			g.each.Scale(s)
 			for _, t := range g.each.Terms(p.Precision) {
 				t.Back = n - g.n
 				terms = append(terms, t)
@@ -109,7 +110,7 @@ func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) 
 			continue
 		}
 		mean := g.sum.MeansOver(weight)
-		scale(mean, s)
+		gather.Scale(mean, s)
 		terms = append(terms, wire.Term{Back: n - g.n, Source: prng.Shared,
 			Scalars: p.Precision.Append(nil, mean...)})
 	}
@@ -118,7 +119,7 @@ func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) 
 
 // Weights appends the weight of each contribution along a device's own directions, in the order of
 // Terms, which was called before.
-func (l *Late) Weights(weights []uint32) []uint32 {
+func (l *Batch) Weights(weights []uint32) []uint32 {
 	for i := range slices.Backward(l.groups) {
 		weights = append(weights, l.groups[i].each.Weights()...)
 	}

@@ -1,4 +1,4 @@
-package gather
+package evaluation
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -26,7 +27,7 @@ func evaluate(t *testing.T, e *Evaluation, p *plan.Plan, n uint64, from []evalua
 	for i, v := range from {
 		r := wire.Reply{Kind: wire.Evaluation, N: n, Tip: wire.Tip{1}, Weight: v.samples,
 			Values: wire.AppendScalars(nil, v.accuracy)}
-		e.Take(p, Member{Slot: uint32(i), ID: fmt.Sprint("d", i)}, &r, &c)
+		e.Take(p, presence.Device{Slot: uint32(i), ID: fmt.Sprint("d", i)}, &r, &c)
 	}
 	if c.Evaluations != uint64(len(from)) {
 		t.Fatalf("%d evaluations were counted, want %d: %+v", c.Evaluations, len(from), c)
