@@ -23,6 +23,8 @@ type Program struct {
 	named             string // by which flag: --exec or --
 	dim               int
 	startup, patience time.Duration
+	// Lock is a file that one program of a device holds; see lossprogram.Config.
+	Lock string
 }
 
 // Flags adds the flags of a command that has no plan.
@@ -63,7 +65,7 @@ func (p *Program) Start(
 		return nil, cli.Usage(fmt.Errorf("--patience %v: give more than 0", p.patience))
 	}
 	cfg := lossprogram.Config{Command: command, Dim: p.dim, Startup: p.startup,
-		Patience: p.patience, Logger: logger}
+		Patience: p.patience, Lock: p.Lock, Logger: logger}
 	if p.Stdio {
 		signal.Ignore(syscall.SIGPIPE) // whoever reads may end first: an error, not a death
 		cfg.In, cfg.Out = cmd.InOrStdin(), cmd.OutOrStdout()

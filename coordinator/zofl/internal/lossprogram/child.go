@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -21,8 +22,9 @@ type child struct {
 	done   chan struct{} // closed when it has ended
 }
 
-// startChild runs a command. Its standard error becomes lines of the log.
-func startChild(command []string, logger *slog.Logger) (*child, error) {
+// startChild runs a command, which ends with this process. Its standard error becomes lines of the
+// log. The program holds a lock for as long as it runs, if there is one.
+func startChild(command []string, lock *os.File, logger *slog.Logger) (*child, error) {
 	var ends []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		r, w, err = os.Pipe()
@@ -48,10 +50,24 @@ func startChild(command []string, logger *slog.Logger) (*child, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
 	apart(cmd)
-	if err := cmd.Start(); err != nil {
+	if lock != nil {
+		cmd.ExtraFiles = []*os.File{lock}
+	}
+	started, gone := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // a program may end with the thread that started it
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(gone)
+	}()
+	if err := <-started; err != nil {
 		closeAll()
 		return nil, err
 	}
+	release := guard(cmd.Process)
 	in.Close()
 	out.Close()
 	errs.Close()
@@ -63,7 +79,8 @@ func startChild(command []string, logger *slog.Logger) (*child, error) {
 		logLines(stderr, logger.With("program", cmd.Process.Pid))
 	}()
 	go func() {
-		_ = cmd.Wait()
+		<-gone
+		release()
 		c.kill() // children that it left behind hold its pipes
 		select {
 		case <-logged:

@@ -3,9 +3,15 @@
 package lossprogram
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 )
 
 // hold marks a file as in use for as long as this process has it open.
@@ -25,7 +31,65 @@ func abandoned(name string) bool {
 
 // apart gives a program a process group of its own: it is killed with its children, and Ctrl-C
 // reaches zofl alone, which then ends it.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func apart(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+}
+
+// guard starts a shell that kills a program and its children when this process ends, however that
+// ends: then the pipe ends that the shell reads. Where there is no shell, it does nothing.
+func guard(p *os.Process) (release func()) {
+	release = func() {}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return release
+	}
+	defer r.Close()
+	shell := exec.Command("sh", "-c", "read line; kill -s KILL -- -"+strconv.Itoa(p.Pid))
+	shell.Stdin = r
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C does not reach it
+	if err := shell.Start(); err != nil {
+		w.Close()
+		return release
+	}
+	return func() {
+		_ = shell.Process.Kill()
+		_ = shell.Wait()
+		w.Close()
+	}
+}
+
+// lockOf waits until nobody holds the lock of a path, neither a process like this one nor its
+// program, and takes it. waits is called once if somebody does.
+func lockOf(ctx context.Context, path string, waits func()) (*os.File, error) {
+	for told := false; ; {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		err = hold(f)
+		if named, bad := os.Stat(path); err == nil && bad == nil {
+			if own, bad := f.Stat(); bad == nil && os.SameFile(own, named) {
+				return f, nil
+			}
+		}
+		f.Close()
+		switch {
+		case err == nil: // its holder has just removed it
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, err
+		case !told:
+			told = true
+			waits()
+		}
+		if err := pause.For(ctx, lockEvery); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const lockEvery = 100 * time.Millisecond
 
 // killGroup kills a program and its children.
 func killGroup(p *os.Process) {

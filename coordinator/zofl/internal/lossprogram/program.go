@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -26,7 +27,10 @@ type Config struct {
 	// Patience is how long after the end of a round an answer may still come before the program
 	// is killed; 0: five seconds.
 	Patience time.Duration
-	Logger   *slog.Logger
+	// Lock is a file that one program at a time holds, even if the process that started it was
+	// killed: Start waits for that. Empty: none.
+	Lock   string
+	Logger *slog.Logger
 }
 
 // Pauses before a program that ended starts again. They double until it answers.
@@ -41,6 +45,7 @@ type Program struct {
 	hello hello
 	turn  chan struct{} // holds one token: whose turn it is to ask
 	file  *sharedFile   // nil until the first request; of whose turn it is
+	lock  *os.File      // nil: none
 
 	mu      sync.Mutex
 	current *talk // nil while none runs
@@ -62,7 +67,17 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 	}
 	p := &Program{cfg: cfg, turn: make(chan struct{}, 1), ended: make(chan struct{})}
 	p.turn <- struct{}{}
+	if cfg.Lock != "" {
+		var err error
+		if p.lock, err = lockOf(ctx, cfg.Lock, func() {
+			cfg.Logger.Warn("waiting until the program of another zofl exec of this device has ended",
+				"lock", cfg.Lock)
+		}); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.begin(ctx, true); err != nil {
+		p.unlock()
 		return nil, err
 	}
 	if p.hello.dim == 0 {
@@ -70,6 +85,7 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 	}
 	if err := p.checkDim(); err != nil {
 		p.leave(err)
+		p.unlock()
 		return nil, err
 	}
 	own, stop := context.WithCancel(context.Background())
@@ -95,7 +111,7 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 	in, out, hang := p.cfg.In, p.cfg.Out, func() {}
 	if len(p.cfg.Command) > 0 {
 		var err error
-		if c, err = startChild(p.cfg.Command, p.cfg.Logger); err != nil {
+		if c, err = startChild(p.cfg.Command, p.lock, p.cfg.Logger); err != nil {
 			return fmt.Errorf("the program cannot start: %w", err)
 		}
 		in, out, hang = c.stdout, c.stdin, c.kill
@@ -247,5 +263,13 @@ func (p *Program) Close() {
 	<-p.turn
 	if p.file != nil {
 		p.file.close()
+	}
+	p.unlock()
+}
+
+func (p *Program) unlock() {
+	if p.lock != nil {
+		_ = os.Remove(p.lock.Name()) // whoever waits for it looks again
+		_ = p.lock.Close()
 	}
 }

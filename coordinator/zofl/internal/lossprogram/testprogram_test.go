@@ -2,8 +2,10 @@ package lossprogram
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"os/exec"
@@ -20,6 +22,10 @@ func TestMain(m *testing.M) {
 	how := os.Getenv(asProgram)
 	if greeting, ok := strings.CutPrefix(how, "idle "); ok {
 		idle(greeting)
+		return
+	}
+	if how == "parent" {
+		parent()
 		return
 	}
 	if how != "" {
@@ -195,4 +201,17 @@ func points(path string, n int) [][]float64 {
 		all[i/testDim] = append(all[i/testDim], float64(v))
 	}
 	return all
+}
+
+// parent starts a program, as a process that a test kills, and asks it for losses.
+func parent() {
+	_ = os.Setenv(asProgram, os.Getenv("ZOFL_TEST_CHILD"))
+	p, err := Start(context.Background(), Config{Command: []string{os.Args[0]},
+		Lock:   os.Getenv("ZOFL_TEST_LOCK"),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, _ = ask(context.Background(), p)
 }

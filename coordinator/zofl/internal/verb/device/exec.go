@@ -2,7 +2,11 @@ package device
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +28,7 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 		Example: `  zofl exec --url nats://127.0.0.1:4222 --run kitchen --id pi-3 -- python3 loss.py`,
 		RunE: func(cmd *cobra.Command, command []string) error {
 			logger := d.logger(slog.LevelInfo)
+			p.Lock = d.programLock()
 			program, err := p.Start(cmd, command, logger)
 			if err != nil {
 				return err
@@ -47,4 +52,15 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 	d.flags(cmd)
 	p.Flags(cmd)
 	return cmd
+}
+
+// programLock is a file that the device's program holds. It has a name of its own for each user,
+// broker, run, id and folder of state.
+func (d *deviceFlags) programLock() string {
+	store, err := filepath.Abs(d.store)
+	if err != nil {
+		store = d.store
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q %q", os.Getuid(), d.URL, d.run, d.id, store))
+	return filepath.Join(os.TempDir(), fmt.Sprintf("zofl-program-%x.lock", sum[:8]))
 }
