@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -22,11 +23,12 @@ func (l *watchedLog) Decisions(ctx context.Context) (runlog.Decisions, error) {
 
 // Decide implements [runlog.Decider].
 func (l *watchedLog) Decide(ctx context.Context, d runlog.Decisions) error {
-	err := l.Log.(runlog.Decider).Decide(ctx, d)
+	text, bad := json.Marshal(d) // no pointers: one seed has one transcript
+	err := errors.Join(l.Log.(runlog.Decider).Decide(ctx, d), bad)
 	w := l.p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note(l.p, "decides %+v: %v", d.Pause, err)
+	w.note(l.p, "decides %s: %v", text, err)
 	return err
 }
 
