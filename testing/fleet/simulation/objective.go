@@ -54,11 +54,16 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 		o.asked = o.w.asks(b)
 	}
 	luck := o.luck(b.N, uint64(o.began), uint64(b.Step), uint64(call))
-	if err := o.hesitate(ctx, luck); err != nil {
+	finds := o.asked == survey.Mu || o.asked == survey.Step
+	err := o.hesitate(ctx, luck)
+	if far := finds && call > 0; far && errors.Is(err, errLoss) {
+		err = nil // it would count as an infinite point, and devices would find another value
+	}
+	if err != nil {
 		return 0, err
 	}
 	base := float64(o.began)
-	if o.asked == survey.Mu || o.asked == survey.Step {
+	if finds {
 		return base + surveyed(o.asked, call), nil
 	}
 	p, side := call-1, 1.0
