@@ -377,3 +377,17 @@ func TestEnrolmentRefuses(t *testing.T) {
 		t.Errorf("the users of another run: %v", err)
 	}
 }
+
+// A directory of state serves no other device.
+func TestStoreOfAnotherDevice(t *testing.T) {
+	k := newKitchen(t)
+	d := k.device("d0")
+	k.device("d1")
+	k.reach(4)
+	if err := d.stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := zofl(t, "client", "--url", k.url, "--run", "kitchen", "--id", "d9", "--objective",
+		"bowl", "--dim", fmt.Sprint(kitchenDim), "--store", filepath.Join(k.dir, "d0"))
+	refused(t, err, []string{"--store", "device d0, not of d9"})
+}

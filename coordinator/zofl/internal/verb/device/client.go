@@ -131,6 +131,9 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 			return cli.Store(d.store, err)
 		}
 		defer cfg.Store.Close()
+		if err := ownStore(d.store, d.id); err != nil {
+			return err
+		}
 	}
 	keys, err := d.Coordinator(d.key)
 	if err != nil {
