@@ -20,13 +20,13 @@ func (c *Core) catchUp() {
 	c.enlist()
 }
 
-// tell tells the followers of the log's last record. If it changes the plan, it also tells those
-// that begin with it.
+// tell tells the followers of the log's last record, and those that begin with it: a change or a
+// rollback gives the run another plan.
 func (c *Core) tell(record []byte, r wire.Record) {
 	for _, f := range c.followers {
 		f.Moved(record, r)
 	}
-	if r.Kind != wire.KindChange {
+	if r.Kind == wire.KindRound {
 		return
 	}
 	before := slices.Clone(c.followers)

@@ -45,7 +45,8 @@ func TestFollowers(t *testing.T) {
 	}
 }
 
-// TestFollowersOfAChange: a change of the plan begins and ends what follows the log.
+// TestFollowersOfAChange: a change of the plan begins and ends what follows the log, and so does a
+// rollback to another plan.
 func TestFollowersOfAChange(t *testing.T) {
 	c := newTestCore(t, chaintest.PlanWith(t, []string{"digest_every=0"}, 2), 2)
 	c.Step(1, Input{Kind: InPause})
@@ -67,12 +68,17 @@ func TestFollowersOfAChange(t *testing.T) {
 			t.Errorf("after %s=%s: %q follow the log, want %q", tt.field, tt.value, got, tt.want)
 		}
 	}
+	c.Step(1, Input{Kind: InRequest, Record: &wire.Record{Kind: wire.KindRollback, To: 3}})
+	c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+	if got := strings.Join(followersOf(c)[3:], " "); got != "Work votes" {
+		t.Errorf("after a rollback %q follow the log, want those of record 3", got)
+	}
 }
 
-// TestTellAllocates: to tell the followers of a record takes no memory.
+// TestTellAllocates: to tell the followers of a round takes no memory.
 func TestTellAllocates(t *testing.T) {
 	c := newTestCore(t, chaintest.PlanWith(t, []string{"digest_every=0", "late=3"}, 2), 2)
-	r := wire.Record{Kind: wire.KindEnd, N: c.N, Prev: wire.Hash{1}}
+	r := wire.Record{Kind: wire.KindRound, N: c.N, Prev: wire.Hash{1}}
 	if n := testing.AllocsPerRun(100, func() { c.tell(nil, r) }); n != 0 {
 		t.Errorf("it takes %v allocations", n)
 	}

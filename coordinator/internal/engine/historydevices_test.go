@@ -247,11 +247,14 @@ func (f *fleet) mask(w *walk, device int) engine.Input {
 		Token: fmt.Sprint("step.", device)}
 }
 
-// begin has all members of an attempt draw keys.
+// begin has all members of an attempt draw keys. Nobody can take part in an attempt of one.
 func (f *fleet) begin(w *walk, a secagg.Attempt) {
 	f.attempt, f.members = a, map[int]*secagg.Device{}
 	f.given, f.step, f.words = map[int][]byte{}, map[int]secagg.Step{}, map[int][]uint32{}
 	round := a.Round(w.plan)
+	if len(round.Members) < 2 {
+		return
+	}
 	scalars, loss := secagg.Codings(w.plan, len(round.Members))
 	for _, slot := range round.Members {
 		seed := [32]byte{byte(slot), byte(a.N), byte(a.Number), byte(w.epoch)}
