@@ -109,10 +109,7 @@ func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
 	}
-	// A survey away from the model counts a point that fails as infinite, and finds another value
-	// than the one that the book knows.
-	far := o.calls > 1 && (o.asked == survey.Mu || o.asked == survey.Step)
-	if luck.Float64() < o.w.scenario.Decline && !far {
+	if luck.Float64() < o.w.scenario.Decline {
 		return errLoss
 	}
 	if luck.Float64() >= o.w.scenario.Slow {
