@@ -25,6 +25,17 @@ type User struct {
 	Key     string     `json:"key"` // public: "U..."
 	Added   time.Time  `json:"added"`
 	Revoked bool       `json:"revoked,omitempty"`
+	// File is where the credentials are being written; empty once they are.
+	File string `json:"file,omitempty"`
+}
+
+// unborn says whether a crash kept the user's credentials from being written: nobody has them.
+func (u *User) unborn() bool {
+	if u.File == "" {
+		return false
+	}
+	info, err := os.Stat(u.File)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // A Card holds what a user needs to take part. It is a secret.
@@ -49,7 +60,11 @@ func (d *Dir) User(name string) (u User, err error) {
 
 // Add enrols a user with the permissions of its role. A name that was revoked can be enrolled
 // again.
-func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
+func (d *Dir) Add(role grant.Role, name string) (*Card, error) { return d.AddTo(role, name, "") }
+
+// AddTo is Add of a user whose credentials go to a file. Until Written is called, the name can be
+// enrolled again while that file is missing or empty.
+func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure, Model: d.Model,
 		Recovered: role == grant.Coordinator}
 	if role.HasID() {
@@ -57,7 +72,7 @@ func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 	}
 	u, err := d.User(name)
 	switch {
-	case err == nil && !u.Revoked:
+	case err == nil && !u.Revoked && !u.unborn():
 		return nil, fmt.Errorf("%s is enrolled since %s, as %s: choose another name, or revoke it "+
 			"first", name, u.Added.Format(time.DateOnly), u.Role)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -81,11 +96,27 @@ func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 			return nil, err
 		}
 	}
-	u = User{Name: name, Role: role, Added: time.Now().UTC()}
+	u = User{Name: name, Role: role, Added: time.Now().UTC(), File: file}
 	if u.Key, err = pair.PublicKey(); err != nil {
 		return nil, err
 	}
 	return c, d.writeJSON(d.userFile(name), u)
+}
+
+// Interrupted says whether an AddTo of a user and a file ended before anything was in the file.
+func (d *Dir) Interrupted(name, file string) bool {
+	u, err := d.User(name)
+	return err == nil && !u.Revoked && u.File == file && u.unborn()
+}
+
+// Written notes that the credentials of AddTo are in their file.
+func (d *Dir) Written(name string) error {
+	u, err := d.User(name)
+	if err != nil {
+		return err
+	}
+	u.File = ""
+	return d.writeJSON(d.userFile(name), u)
 }
 
 // Coordinator returns a user that leads the run, until the process ends: it is not kept.

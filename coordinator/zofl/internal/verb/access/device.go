@@ -114,11 +114,19 @@ certificate, in base64url. The broker sends that certificate after its own.`,
 
 // writeCard adds a user and writes its creds file.
 func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out string) error {
-	file, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	path, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	flag := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if d.Interrupted(name, path) {
+		flag &^= os.O_EXCL // its file may be there, and is empty
+	}
+	file, err := os.OpenFile(out, flag, 0o600)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--out: %w: give the name of a new file", err))
 	}
-	card, err := d.Add(role, name)
+	card, err := d.AddTo(role, name, path)
 	var content []byte
 	if err == nil {
 		content, err = card.Creds()
@@ -128,6 +136,9 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	}
 	_, err = file.Write(content)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := d.Written(name); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s may take part in run %s, as %s, at %s: give it the file %s, "+
