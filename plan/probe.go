@@ -55,7 +55,7 @@ var probeSection = Section{
 			Doc: "rounds between rebases of a pool"},
 		{Number: 67, Name: "estimator", names: estimatorNames,
 			Doc: "how a device estimates the gradient of its loss"},
-		{Number: 92, Name: "mu_auto", names: []string{"off", "on"},
+		{Number: 92, Name: "mu_auto", Changeable: true, names: []string{"off", "on"},
 			Doc: "whether devices find mu where it is 0"},
 	}}
 

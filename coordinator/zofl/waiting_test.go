@@ -110,3 +110,23 @@ func TestRoundsThatEndTheRun(t *testing.T) {
 	}
 	waitFor(t, k.lead, `"event":"ended"`)
 }
+
+// TestChangeMuToAuto: the devices of a run that began with a number for mu find another, as
+// docs/faq.md advises, and again.
+func TestChangeMuToAuto(t *testing.T) {
+	k := newKitchenOf(t, []string{"--set", "mu=0.01", "--set", "quorum=2"})
+	k.device("a")
+	k.device("b")
+	k.reach(4)
+	if _, err := k.ask("change", "mu=auto"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, k.lead, `"event":"survey"`)
+	s := k.reach(1)
+	k.reach(s.N + 5)
+	if _, err := k.ask("change", "mu=auto"); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	s = k.reach(1)
+	k.reach(s.N + 3)
+}

@@ -113,7 +113,20 @@ func TestChangeToAuto(t *testing.T) {
 	if err := valid.Plan(p); err != nil || p.Mu != 0 {
 		t.Errorf("mu %v, %v", p.Mu, err)
 	}
-	if err := planfile.SetChange(&c, "mu_auto", "on"); err == nil {
-		t.Error("mu_auto can change")
+	if planfile.Auto(&c, p); len(c.Fields) != 1 {
+		t.Errorf("a plan that has mu_auto gets %v", c.Fields)
+	}
+	p.MuAuto, p.Mu = 0, 0.01
+	planfile.Auto(&c, p)
+	c.Apply(p)
+	if err := valid.Plan(p); err != nil || p.Mu != 0 || p.MuAuto != 1 || len(c.Fields) != 2 {
+		t.Errorf("a plan that had a number: mu %v, mu_auto %d, %v", p.Mu, p.MuAuto, err)
+	}
+	number := plan.Change{}
+	if err := planfile.SetChange(&number, "mu", "0.5"); err != nil {
+		t.Fatal(err)
+	}
+	if planfile.Auto(&number, testPlan(t)); len(number.Fields) != 1 {
+		t.Errorf("a number gets %v", number.Fields)
 	}
 }

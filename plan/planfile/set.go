@@ -49,7 +49,7 @@ func SetAll(p *plan.Plan, settings []string) (names []string, err error) {
 }
 
 // SetChange adds the named field to a change, or replaces its value; text is as for [Set].
-// With "auto", which only a plan with step_auto or mu_auto takes, devices find the value again.
+// With "auto" devices find the value again; [Auto] is for a plan that has a number.
 // The error is a [*plan.Error].
 func SetChange(c *plan.Change, name, text string) error {
 	f, err := find(name, text)
@@ -67,6 +67,18 @@ func SetChange(c *plan.Change, name, text string) error {
 		c.Fields = slices.Insert(c.Fields, at, f.Number)
 	}
 	return nil
+}
+
+// Auto completes a change with mu=auto for a plan in which mu was a number.
+func Auto(c *plan.Change, p *plan.Plan) {
+	f, _ := plan.FieldNamed("mu_auto")
+	mu, _ := plan.FieldNamed("mu")
+	if p.MuAuto > 0 || c.Values.MuAuto == 0 || !slices.Contains(c.Fields, mu.Number) {
+		return
+	}
+	if at, found := slices.BinarySearch(c.Fields, f.Number); !found {
+		c.Fields = slices.Insert(c.Fields, at, f.Number)
+	}
 }
 
 // find returns the named field, or a PlanError about value.

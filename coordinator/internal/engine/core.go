@@ -149,6 +149,7 @@ type life struct {
 	restarted bool // the log had records when it began
 	started   bool
 	deposed   bool
+	policies  func(p *plan.Plan, epoch uint64) policy.Set
 }
 
 // A Config holds what a core needs in addition to its log.
@@ -202,6 +203,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	if h.Base != nil {
 		c.votes.begin(h.Base, c.N)
 	}
+	c.life.policies = cfg.Policies
 	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.life.epoch)
 	parts := c.policy.Stages
 	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged

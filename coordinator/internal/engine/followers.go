@@ -29,12 +29,23 @@ func (c *Core) tell(record []byte, r wire.Record) {
 	if r.Kind == wire.KindRound {
 		return
 	}
+	c.resurvey()
 	before := slices.Clone(c.followers)
 	c.enlist()
 	for _, f := range c.followers {
 		if !slices.Contains(before, f) {
 			f.Moved(record, r)
 		}
+	}
+}
+
+// resurvey has the run make the surveys that a change of the plan asks for, beside those that it
+// made before.
+func (c *Core) resurvey() {
+	old := c.policy.Surveys
+	all := c.life.policies(&c.Plan, c.life.epoch).Surveys
+	if n := len(all) - len(old); n > 0 {
+		c.policy.Surveys = append(all[:n:n], old...)
 	}
 }
 

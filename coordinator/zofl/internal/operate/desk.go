@@ -211,6 +211,8 @@ func (d *Desk) change(r Request) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	now := d.c.Plan()
+	planfile.Auto(change, &now)
 	if err := d.wouldEnd(change); err != nil && !r.Ends {
 		return false, err
 	}

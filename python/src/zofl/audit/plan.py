@@ -30,7 +30,7 @@ _FIELDS = """
 72 window uint|74 active uint *|75 around uint *|76 candidates uint *|
 77 radius float *|78 correction choice *|79 correction_at choice *|80 heterogeneity float *|
 82 late uint *|86 async choice *|89 floor float *|90 server_decay float *|
-91 step_auto choice|92 mu_auto choice|93 groups choice|94 group_size uint *|
+91 step_auto choice|92 mu_auto choice *|93 groups choice|94 group_size uint *|
 95 regroup uint *|96 classes uint|98 dp_clip float|99 dp_noise float|100 dp_by choice|
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
