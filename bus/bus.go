@@ -68,6 +68,10 @@ var (
 	// this user.
 	ErrPermission = errors.New("denied by the server's permissions")
 
+	// ErrSubscriptions is returned by Check when the server refuses more subscriptions of this
+	// connection. An administrator has to raise max_subscriptions.
+	ErrSubscriptions = errors.New("more subscriptions than the broker's max_subscriptions")
+
 	// ErrTooLong is returned by Publish and Request for a message that is longer than the server
 	// takes: see MaxPayload. An administrator has to raise the server's max_payload.
 	ErrTooLong = errors.New("longer than the broker's max_payload")

@@ -180,6 +180,9 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 	if err := b.denied(subject); err != nil {
 		return failed("check", subject, fmt.Errorf("%w (%w)", ErrPermission, err))
 	}
+	if err := b.nc.LastError(); err != b.before && errors.Is(err, nats.ErrMaxSubscriptionsExceeded) {
+		return failed("check", subject, ErrSubscriptions)
+	}
 	return nil
 }
 

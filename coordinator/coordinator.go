@@ -182,7 +182,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	if err := c.alone(ctx); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
-	if err := c.subscribe(); err != nil {
+	if err := c.subscribe(ctx); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
 	ctx, stepDown := context.WithCancelCause(ctx)

@@ -1,13 +1,20 @@
 package coordinator
 
 import (
+	"context"
+	"errors"
+	"time"
+
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/internal/subjects"
 )
 
+// checkWithin bounds the wait for a broker's word on a subscription.
+const checkWithin = 5 * time.Second
+
 // subscribe fills the queues from the bus.
-func (c *Coordinator) subscribe() error {
+func (c *Coordinator) subscribe(ctx context.Context) error {
 	type queue struct {
 		subject string
 		arrive  func(bus.Message)
@@ -36,6 +43,21 @@ func (c *Coordinator) subscribe() error {
 		c.mu.Lock()
 		c.subs = append(c.subs, sub)
 		c.mu.Unlock()
+		if err := c.heard(ctx, q.subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heard returns an error if the broker refuses a subscription: a coordinator that does not hear
+// its devices waits for ever. A broker that does not answer now may have refused nothing.
+func (c *Coordinator) heard(ctx context.Context, subject string) error {
+	limited, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	err := bus.Check(limited, c.cfg.Bus, subject)
+	if errors.Is(err, bus.ErrPermission) || errors.Is(err, bus.ErrSubscriptions) {
+		return err
 	}
 	return nil
 }

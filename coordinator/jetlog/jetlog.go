@@ -38,9 +38,9 @@ type Config struct {
 	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It applies when the log is
 	// created; an existing log must have at least as many.
 	Replicas int
-	// MaxBytes is how many bytes each stream of the log may have, for accounts that demand a limit; 0
-	// means no limit, or for parts of a log that are made later, that of the records. It applies when a
-	// stream is made.
+	// MaxBytes is how many bytes each stream of the log may have, for accounts that demand a limit. 0
+	// means no limit, or for parts of a log that are made later, that of the records. It applies when
+	// a stream is made.
 	MaxBytes int64
 	// LeaseTTL is how long a coordinator leads after it fell silent, at least one second; 0 means
 	// DefaultLeaseTTL. It applies when the log is made.

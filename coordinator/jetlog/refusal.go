@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
@@ -33,6 +32,9 @@ var remedies = map[jetstream.ErrorCode]string{
 	10113: "give --max-bytes, such as --max-bytes 64MiB, which each of a run's streams then has",
 	10122: "give a --max-bytes that is at most the account's limit for a stream",
 }
+
+// errDenied: the broker does not let this user do what a log needs.
+var errDenied = errors.New("denied by the broker's permissions")
 
 // remedy returns what to do about an error, as a suffix to its text.
 func remedy(err error) string {
@@ -61,7 +63,7 @@ func refused(part string, err error) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
 		return fmt.Errorf("%w: the broker has no JetStream: give it a jetstream block with a "+
 			"store_dir (%w)", runlog.ErrConfig, err)
-	case errors.Is(err, bus.ErrPermission):
+	case errors.Is(err, errDenied):
 		return fmt.Errorf("%w: %s: %w", runlog.ErrConfig, part, err)
 	case remedy(err) != "":
 		return fmt.Errorf("%w: %s: %w%s", runlog.ErrConfig, part, err, remedy(err))
@@ -90,7 +92,7 @@ func denied(nc *nats.Conn, cause error) error {
 	for _, subject := range []string{`"$JS.`, `"$KV.`, `"$O.`, `"zo.`, `"_INBOX`} {
 		if strings.Contains(last.Error(), subject) {
 			return fmt.Errorf("%w: the user needs what `zofl permissions --role coordinator "+
-				"--jetstream` lists (%w)", bus.ErrPermission, last)
+				"--jetstream` lists (%w)", errDenied, last)
 		}
 	}
 	return nil

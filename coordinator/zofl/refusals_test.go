@@ -114,6 +114,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestRefusedSubscriptions: a coordinator that the broker does not let hear its devices ends, and
+// says how many subscriptions it needs, or which it may not have.
+func TestRefusedSubscriptions(t *testing.T) {
+	for limit, want := range map[string][]string{
+		"max_subscriptions: 3": {"max_subscriptions", "needs"},
+		`accounts { A { users: [{user: a, password: a, permissions: {
+  subscribe: {deny: ["zo.kitchen.j.*"]}}}] } }`: {"denied", "zo.kitchen.j.*", "zofl permissions"},
+		`accounts { A { users: [{user: a, password: a, permissions: {
+  subscribe: {deny: ["zo.kitchen.p.>"]}}}] } }`: {"denied", "zo.kitchen.p", "zofl permissions"},
+	} {
+		p := start(t, "serve", kitchenPlan(t), "--store", filepath.Join(t.TempDir(), "log"), "--url",
+			strings.Replace(configured(t, limit), "//", "//a:a@", 1))
+		if code, said := p.exited(), p.stderr.String(); code == 0 || !hasAll(said, want) {
+			t.Errorf("%s: exit code %d, want %q:\n%s", limit, code, want, said)
+		}
+	}
+}
+
 // TestNarrowJetStream: a broker that takes short messages only keeps a log, with the vectors of a
 // dense run.
 func TestNarrowJetStream(t *testing.T) {

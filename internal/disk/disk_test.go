@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -303,5 +304,31 @@ func TestSystem(t *testing.T) {
 				t.Errorf("%s has mode %v, want %v", path, got, want)
 			}
 		}
+	}
+}
+
+// A lock ends with its process: the file that a killed one leaves keeps nobody out.
+func TestLockOfTheKilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if os.Getenv("ZOFL_TEST_LOCK") != "" {
+		if _, err := disk.OS.Lock(os.Getenv("ZOFL_TEST_LOCK")); err != nil {
+			t.Fatal(err)
+		}
+		os.Exit(7) // it does not release the lock
+	}
+	self := exec.Command(os.Args[0], "-test.run=^TestLockOfTheKilled$")
+	self.Env = append(os.Environ(), "ZOFL_TEST_LOCK="+path)
+	if err := self.Run(); err == nil || self.ProcessState.ExitCode() != 7 {
+		t.Fatal(err)
+	}
+	l, err := disk.OS.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := disk.ShareLock(path); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("a lock that is held can be shared: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ var ErrRecorder = errors.New("recorder")
 // Final says whether this device cannot go on with the run after an error.
 func Final(err error) bool {
 	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, memlimit.ErrPlan, bus.ErrClosed,
-		bus.ErrPermission, bus.ErrTooLong} {
+		bus.ErrPermission, bus.ErrSubscriptions, bus.ErrTooLong} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -168,7 +168,8 @@ func TestJetWhileTheBrokerIsAway(t *testing.T) {
 	run := newRun(t)
 	run.status.N = 5
 	h.within = patience
-	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1, 0), logger(t))() // what a busy machine had no time for
+	// what a busy machine had no time for
+	h.Lead(t.Context(), run, Jet(nc, "kitchen", 1, 0), logger(t))()
 	if got := stored(t, Jet(nc, "kitchen", 1, 0)); !slices.Equal(got, []uint64{2, 3, 4, 5}) {
 		t.Errorf("points of %v", got)
 	}

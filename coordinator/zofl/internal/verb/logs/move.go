@@ -86,8 +86,8 @@ zofl serve with the new one.`,
 	f.StringVar(&from, "from", "", `log to copy: a directory, or "jetstream"`)
 	f.StringVar(&to, "to", "", `place of the copy: "jetstream", or a directory`)
 	f.IntVar(&replicas, "replicas", 1, "number of servers that store the log in JetStream")
-	f.Var(&maxBytes, "max-bytes", "how many bytes each stream of a new log may have, such as 64MiB, for "+
-		"accounts that demand a limit; default: any number")
+	f.Var(&maxBytes, "max-bytes", "how many bytes each stream of a new log may have, such as "+
+		"64MiB, for accounts that demand a limit; default: any number")
 	f.Lookup("max-bytes").DefValue = ""
 	f.DurationVar(&wait, "wait", wait,
 		"how long to wait for a stopped coordinator's lease to end; longer than its --lease")

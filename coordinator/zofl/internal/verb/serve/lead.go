@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -126,7 +127,7 @@ func away(ctx context.Context, err error) bool {
 	for _, final := range []error{
 		coordinator.ErrConfig, runlog.ErrPlan, runlog.ErrCorrupt, runlog.ErrNoLog,
 		jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount,
-		nats.ErrConnectionClosed, bus.ErrClosed,
+		nats.ErrConnectionClosed, bus.ErrClosed, bus.ErrSubscriptions, bus.ErrPermission,
 	} {
 		if errors.Is(err, final) {
 			return false
@@ -188,5 +189,15 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	told := tellWaiting(ctx, c, out)
 	defer told()
-	return c.Run(ctx)
+	err = c.Run(ctx)
+	switch {
+	case errors.Is(err, bus.ErrSubscriptions):
+		return cli.Usage(fmt.Errorf("%w: raise max_subscriptions of the broker, and of the account "+
+			"and the user if they have it, to %d or more: this coordinator needs so many", err,
+			nc.NumSubscriptions()))
+	case errors.Is(err, bus.ErrPermission):
+		return cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions --role coordinator` lists",
+			err))
+	}
+	return err
 }

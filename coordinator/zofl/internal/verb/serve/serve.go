@@ -111,8 +111,8 @@ standard error. With --json, events go to standard output, one per line.`,
 		"with --jetstream: number of servers that store the log: 1, 3 or 5")
 	fs.DurationVar(&f.leaseTTL, "lease", 10*time.Second,
 		"with --jetstream: how long a silent coordinator stays the leader")
-	fs.Var(&f.maxBytes, "max-bytes", "with --jetstream: how many bytes each of a new run's streams may "+
-		"have, such as 64MiB, for accounts that demand a limit; default: any number")
+	fs.Var(&f.maxBytes, "max-bytes", "with --jetstream: how many bytes each stream of a new run "+
+		"may have, such as 64MiB, for accounts that demand a limit; default: any number")
 	fs.Lookup("max-bytes").DefValue = ""
 	fs.StringArrayVar(&f.witnesses, "witness", nil,
 		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
