@@ -112,7 +112,7 @@ func transient(err error) bool {
 		}
 	}
 	var api *jetstream.APIError
-	return errors.As(err, &api) && api.Code == 503 && remedies[api.ErrorCode] == "" &&
+	return errors.As(err, &api) && api.Code == 503 &&
 		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled &&
 		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }

@@ -16,9 +16,9 @@ const (
 	lockViolation   = syscall.Errno(33)
 )
 
-// acquire locks an open file without waiting. The error is [ErrLocked] if another process has it. It
-// locks a byte far behind the file's end, because others cannot read locked bytes. Windows releases
-// the lock when the file is closed, or the process ends.
+// acquire locks an open file without waiting. The error is [ErrLocked] if another process has it.
+// It locks a byte far behind the file's end, because others cannot read locked bytes. Windows
+// releases the lock when the file is closed, or the process ends.
 func acquire(file *os.File, exclusive bool) error {
 	flags := uintptr(failImmediately)
 	if exclusive {
