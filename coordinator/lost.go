@@ -31,6 +31,11 @@ func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *sl
 		return nil
 	}
 	seen, err := m.Seen(ctx)
+	if last := log.Last(); err == nil && seen <= last && accepted > 0 {
+		say.Warn("the log itself has lost nothing: --accept-loss accepts what devices say that they "+
+			"have beyond its end, and a later start needs it no more", "last", last, "upto",
+			last+accepted)
+	}
 	if err != nil || seen <= log.Last() {
 		return err
 	}

@@ -209,14 +209,6 @@ plant late-without-discount coordinator/internal/late/batch.go \
 plant claim-not-heard coordinator/internal/engine/claims.go \
 	'case c.End != nil || c.holds(claim) || ' \
 	'case c.End != nil || c.N > 0 || c.holds(claim) || '
-plant claim-by-length coordinator/internal/engine/claims.go \
-	'|| known && tip == claim.Tip' \
-	'|| known && len(tip) == len(claim.Tip)'
-plant go-back-before-claim client/follow.go \
-	'		return c.claim(ctx, err)
-' \
-	'		return next{}, err
-'
 plant pause-forgotten coordinator/internal/engine/decided.go \
 	'		c.halt.paused = p
 ' \
