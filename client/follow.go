@@ -102,7 +102,7 @@ func (c *Client) acted(ctx context.Context) (next, error) {
 // heard goes on once the announcements that came are followed.
 func (c *Client) heard(ctx context.Context) (next, error) {
 	c.session.newest = nil
-	c.keepalive.set(c.follower.Plan().Reannounce)
+	c.keepalive.set(c.follower.Plan())
 	if c.member.rejoinDue() || c.link.News() {
 		return goOn((*Client).look)
 	}

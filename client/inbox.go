@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/verify"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
 	"github.com/zofl/zofl/wire/signed"
 )
@@ -25,6 +26,7 @@ type arrival struct {
 	head   follow.Head // 0: the head is unknown
 	closes time.Time
 	asked  bool // this client asked for it
+	amid   bool // it came while this client worked on the answer to its record
 	wants  bool // it wants an answer of this device, which has looked
 }
 
@@ -38,6 +40,8 @@ type inbox struct {
 	queue   []arrival
 	taken   []arrival      // the arrivals that take returned last
 	heard   time.Time      // the last announcement, also from the answer to a join
+	state   wire.State     // what it says
+	left    uint64         // milliseconds that it gives a round
 	refused uint64         // frames that are not announcements, or not the coordinator's
 	skipped uint64         // how many of these were dropped unread
 	watch   func(*arrival) // called with each arrival; nil: none
@@ -82,7 +86,7 @@ func (in *inbox) put(frame []byte, asked bool) {
 		}
 		return
 	}
-	in.heard = now
+	in.heard, in.state, in.left = now, a.State, a.Left
 	if in.watch != nil {
 		in.watch(&a)
 	}
@@ -106,6 +110,15 @@ func (in *inbox) lastHeard() time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.heard
+}
+
+// silentUntil returns when the coordinator announces again at the latest, by the last announcement
+// and by what a plan says.
+func (in *inbox) silentUntil(reannounce, deadline uint32) time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	last := wire.Announcement{State: in.state, Left: in.left}
+	return in.heard.Add(time.Duration(last.RepeatAfter(reannounce, deadline)) * time.Millisecond)
 }
 
 // take empties the inbox and returns the arrivals, oldest first. They stay valid until the next

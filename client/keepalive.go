@@ -33,11 +33,12 @@ const shortestInterval = time.Second
 // A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then
 // asks the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
 // client would notice a dead connection only after minutes. While announcements arrive it sends
-// nothing, so as not to wake a radio. Between two checks it is only a timer.
+// nothing, so as not to wake a radio. In a long round, which is announced seldom, it checks the
+// connection and no more. Between two checks it is only a timer.
 type keepalive struct {
-	link     *link.Link
-	inbox    *inbox
-	interval atomic.Int64 // at which announcements are repeated, as a time.Duration
+	link  *link.Link
+	inbox *inbox
+	pace  atomic.Uint64 // the plan's Reannounce, and in its upper half Deadline
 
 	// quiet holds the last silence that the pulse noticed.
 	quiet chan silence
@@ -58,19 +59,27 @@ type silence struct {
 
 func newKeepalive(cfg *Config, l *link.Link, in *inbox) *keepalive {
 	k := &keepalive{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
-	k.interval.Store(int64(plan.DefaultReannounce))
+	k.pace.Store(uint64(plan.DefaultReannounce / time.Millisecond))
 	l.Follow(k.every, in.lastHeard)
 	return k
 }
 
-// set tells the pulse how often announcements are repeated, in milliseconds.
-func (k *keepalive) set(reannounce uint32) {
-	k.interval.Store(int64(time.Duration(reannounce) * time.Millisecond))
+// set tells the pulse how often a plan has announcements repeated.
+func (k *keepalive) set(p *plan.Plan) {
+	k.pace.Store(uint64(p.Deadline)<<32 | uint64(p.Reannounce))
 }
 
-// every returns the interval between two announcements.
+// every returns the shortest interval between two announcements.
 func (k *keepalive) every() time.Duration {
-	return max(time.Duration(k.interval.Load()), shortestInterval)
+	return max(time.Duration(uint32(k.pace.Load()))*time.Millisecond, shortestInterval)
+}
+
+// overdue says whether the coordinator should have announced something since. It announces a long
+// round seldom.
+func (k *keepalive) overdue() bool {
+	pace := k.pace.Load()
+	next := k.inbox.silentUntil(uint32(pace), uint32(pace>>32))
+	return time.Since(next) > k.every()/2
 }
 
 // often returns the shortest time between two questions to a silent run.
@@ -154,7 +163,7 @@ func (k *keepalive) notice(ctx context.Context, subject string) {
 	err := k.link.Examine(ctx, subject)
 	alive := err == nil
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, alive && !k.overdue():
 		return
 	case retry.Final(err):
 		err = fmt.Errorf("announcements: %w", err)

@@ -271,7 +271,7 @@ func (c *Client) follow(ctx context.Context) error {
 		return err
 	}
 	defer l.close()
-	c.keepalive.set(c.follower.Plan().Reannounce)
+	c.keepalive.set(c.follower.Plan())
 	defer c.keepalive.start(ctx, subject)()
 	if c.serves() {
 		c.server.setOpen(true)

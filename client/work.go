@@ -81,6 +81,9 @@ func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept b
 	if frame == nil {
 		return nil, false, nil
 	}
+	if a.amid {
+		return nil, true, nil // the coordinator announced it before the reply came
+	}
 	missing, ok := a.Missing()
 	if ok && !missing.Has(c.member.slot) || !ok && !repeats {
 		return nil, true, nil // the reply arrived, or is on its way
@@ -187,12 +190,14 @@ func (c *Client) working(
 	return w
 }
 
-// see ends the work if a later round was announced. Any other new announcement ends the steps of
+// see ends the work if a later round was announced. An announcement of the same record asks for
+// nothing that the reply will not bring. Any other new announcement ends the steps of
 // secure aggregation. The computed contribution also serves another attempt.
 func (w *working) see(later *arrival) {
 	if w.masks != nil && !w.a.same(later) {
 		w.masks.Supersede()
 	}
+	later.amid = later.N == w.a.N
 	if supersedes(later, w.a, w.late) {
 		w.superseded.Store(true)
 		w.cancel()

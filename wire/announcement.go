@@ -20,8 +20,10 @@ func (s State) String() string { return codec.Name([]string{"open", "paused", "e
 
 // An Announcement opens record N and carries records before it. The first announcement of an N
 // carries the records that no earlier announcement carried. Usually that is record N-1 alone, which
-// is all that an up-to-date device needs. The coordinator repeats it while replies are missing; a
-// repetition carries as many earlier records as fit the plan's AnnounceBudget.
+// is all that an up-to-date device needs. The coordinator repeats it while replies are missing, see
+// [Announcement.RepeatAfter]. A repetition of an attempt carries record N-1. Announcements of later
+// attempts, of a restarted coordinator, or without a round also carry as many earlier records as
+// fit the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
 	N       uint64 // the record being made
@@ -83,6 +85,21 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 		return Announcement{}, d.err()
 	}
 	return a, nil
+}
+
+// seldom is the longest time between announcements of an open round, in intervals of the plan.
+const seldom = 12
+
+// RepeatAfter returns how many milliseconds after a the coordinator announces again, unless
+// something happens: reannounce of the plan. While a round is open it is twice as long as the
+// attempt has lasted, if that is more, so that the length of a round costs few bytes.
+func (a *Announcement) RepeatAfter(reannounce, deadline uint32) uint64 {
+	every := uint64(reannounce)
+	if a.State != Open {
+		return every
+	}
+	lasted := uint64(deadline) - min(a.Left, uint64(deadline))
+	return min(max(every, 2*lasted), seldom*every)
 }
 
 // Records is a list of encoded records inside a frame: an array of byte strings, whose form the

@@ -106,7 +106,7 @@ func byteTable(t *testing.T) string {
 	fzoos.Dim = 300
 	f := cost.Of(fzoos, cost.Input{Round: 100, IDLen: 8})
 	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
-		"| announcement | %d | %d |\n| the same repeated, `announce_budget` 512 | %d | %d |\n"+
+		"| announcement | %d | %d |\n| the same repeated, to ten devices that work | %d | %d |\n"+
 		"| contribution | %d | %d |\n| record in the log | %d | |\n"+
 		"| `fzoos`, d = 300, M = 10000: all that a device sends in a round | %d | %d |\n| all "+
 		"that it receives | %d | %d |\n",

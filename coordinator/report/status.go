@@ -104,7 +104,8 @@ type Counters struct {
 	ObjectBytes  uint64 // of the answers
 	ObjectErrors uint64 // requests for a vector that the log should have and could not return
 
-	// Repeated counts replies that arrived again after the coordinator had repeated an announcement.
+	// Repeated counts replies that arrived again after the coordinator had repeated an announcement,
+	// or after their record was closed with them.
 	Repeated uint64
 
 	Cut     uint64 // contributions and control variates cut by Plan.Bound; counted elsewhere, too

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/internal/footprint"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
 )
 
 // Input says which round to price, and for which device.
@@ -43,8 +44,8 @@ type Round struct {
 	// Down counts one announcement a record; with DenseVectors also answers to the
 	// pieces of an upload, and the record's vector; with secure=sum the answers to its steps.
 	Down Traffic
-	// Repeat counts one more announcement: there is one each Plan.Reannounce while the
-	// round is open, and one for each later attempt.
+	// Repeat counts one more announcement. A round that lasts has [Repeats] of them, and one for each
+	// later attempt.
 	Repeat Traffic
 	// Up counts contributions; with DenseVectors in pieces of MaxPiece bytes, and with
 	// the requests for pieces of the record's vector; with secure=sum the messages of its
@@ -92,13 +93,27 @@ func Of(p *plan.Plan, in Input) Round {
 	for i, phase := range s.phases {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
 		c.Record += len(s.records[i])
-		c.Down.add(received(announce, s.announcement(i, 0)))
+		c.Down.add(received(announce, s.announcement(i)))
 		s.transport.add(s, &c, i, id)
 	}
-	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
+	c.Repeat = received(announce, s.repeat(len(s.phases)-1))
 	c.Streaming = footprint.Bytes(p, footprint.Device{})
 	c.Flat = footprint.Bytes(p, footprint.Device{Flat: true})
 	return c
+}
+
+// Repeats returns how often the announcement of a record is repeated in one attempt that lasts so
+// many milliseconds.
+func Repeats(p *plan.Plan, lasts uint64) (n int) {
+	deadline := uint64(p.Deadline)
+	a := wire.Announcement{State: wire.Open, Left: deadline}
+	for at := uint64(0); ; n++ {
+		at += a.RepeatAfter(p.Reannounce, p.Deadline)
+		if at >= min(lasts, deadline) {
+			return n
+		}
+		a.Left = deadline - at
+	}
 }
 
 // addScalars adds the cost of a contribution of scalars to the round's record i.

@@ -34,7 +34,7 @@ func TestCostIsTheFrames(t *testing.T) {
 		Down: cost.Traffic{Payload: len(announcement),
 			Socket: len(
 				fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
-		Repeat: got.Repeat, // see TestCostFillsTheBudget
+		Repeat: got.Repeat, // see TestCostOfRepeats
 		Record: len(record), Records: 1, Vectors: 1,
 		Flat: 4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
 		Coordinator: 10 * uint64(unsafe.Sizeof(mathx.ExactSum{})),
@@ -44,24 +44,21 @@ func TestCostIsTheFrames(t *testing.T) {
 	}
 }
 
-func TestCostFillsTheBudget(t *testing.T) {
+// TestCostOfRepeats: a repetition names the ten devices, and brings no older record.
+func TestCostOfRepeats(t *testing.T) {
 	p := testPlan(t)
-	bare := cost.Of(p, cost.Input{Round: 100})
-	least := bare.Repeat.Payload
-	// A record is budgeted with 3 bytes more than its own, and takes 2 more.
-	if got, want := least-bare.Down.Payload, 512/(bare.Record+3)*(bare.Record+2); got != want {
-		t.Errorf("a budget of 512 adds %d bytes, want %d", got, want)
+	for _, round := range []uint64{1, 2, 100} {
+		c := cost.Of(p, cost.Input{Round: round})
+		if got, want := c.Repeat.Payload, c.Down.Payload+1+1+2+10; got != want {
+			t.Errorf("round %d: a repetition of %d bytes, want %d", round, got, want)
+		}
 	}
-	planRecord := (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
-	first, second := cost.Of(p, cost.Input{}).Repeat.Payload,
-		cost.Of(p, cost.Input{Round: 2}).Repeat.Payload
-	if got, want := first-len(planRecord),
-		bare.Down.Payload-bare.Record; got > want || got < want-2 {
-		t.Errorf("round 1: %d bytes besides the plan, later %d besides the record", got, want)
-	}
-	if second >= least {
-		t.Errorf("round 2 brings %d bytes, but there are two records before it; later it is %d",
-			second, least)
+	p.Reannounce, p.Deadline = 5_000, 3_600_000
+	for lasts, want := range map[uint64]int{0: 0, 5_000: 0, 5_001: 1, 11_000: 1, 33_000: 2,
+		45_001: 3, 600_000: 12, 3_600_000: 62, 1 << 60: 62} {
+		if got := cost.Repeats(p, lasts); got != want {
+			t.Errorf("%d repetitions in %d ms, want %d", got, lasts, want)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *sample) account(a *Account, i int, id string) {
 	if !ok {
 		down = announced(&open, last)
 	}
-	frame := s.announcement(i, 0)
+	frame := s.announcement(i)
 	line := received(subjects.Announce(s.plan.Run, lastShard(s.plan)), frame)
 	down.Framing = line.Socket - line.Payload
 	a.Down.add(down)

@@ -138,24 +138,38 @@ func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 	return a, s.records[before]
 }
 
-// announcement returns the announcement that opens the round's record i. It carries the
-// previous record, and earlier ones that fit budget.
-func (s *sample) announcement(i int, budget uint32) []byte {
+// announcement returns the announcement that opens the round's record i, with the record before.
+func (s *sample) announcement(i int) []byte {
 	a, last := s.opening(i)
-	if budget == 0 && compact.For(s.plan) {
-		if frame, ok := compact.Append(nil, &a, last); ok {
+	return s.frame(&a, last)
+}
+
+// repeat returns an announcement that repeats the one of record i while each device that it asks
+// works.
+func (s *sample) repeat(i int) []byte {
+	a, last := s.opening(i)
+	slots := make([]uint32, min(a.Cohort.Sampled, plan.MaxMembers))
+	for j := range slots {
+		slots[j] = uint32(j)
+	}
+	m, few := wire.MissingOf(slots)
+	switch few = few && s.plan.Roster == plan.ListedRoster; {
+	case few && grouping.Names(s.plan):
+		a.Rest = grouping.Tail(wire.Reference{}, m, true, s.groups())
+	case few:
+		a.Rest = wire.Tail(wire.Reference{}, m, true)
+	}
+	return s.frame(&a, last)
+}
+
+// frame encodes an announcement with the record before it.
+func (s *sample) frame(a *wire.Announcement, last []byte) []byte {
+	if compact.For(s.plan) {
+		if frame, ok := compact.Append(nil, a, last); ok {
 			return frame
 		}
 	}
 	a.Records.Add(last)
-	const head = 3 // bytes of the length before a record
-	for back, left := 1, int(budget); back < int(min(a.N-1, wire.MaxFrame)); back++ {
-		record := s.records[(i+len(s.records)-1+back)%len(s.records)]
-		if left -= len(record) + head; left < 0 {
-			break
-		}
-		a.Records.Add(record)
-	}
 	return a.Append(nil)
 }
 

@@ -38,6 +38,7 @@ func (k *Cohort) Next() {
 	k.Roster.Waiting = nil
 	k.Answers, k.late = k.late, k.Answers
 	k.Answers.Reset()
+	k.Answers.N = k.log.N + 1
 	k.Answers.Grow(k.Roster.Stored)
 	draw := k.draw()
 	k.kept = k.kept[:0]

@@ -99,6 +99,17 @@ func (k *Cohort) Contributed(m presence.Device) bool {
 	return k.Answers.Of(m)&presence.Contributed != 0
 }
 
+// Repeats says whether an answer of a member to record n is one that the coordinator has.
+func (k *Cohort) Repeats(m presence.Device, n uint64) bool {
+	switch n {
+	case k.Answers.N:
+		return k.Answers.Of(m) != 0
+	case k.late.N: // a member may have joined since
+		return (k.Roster.Open || int(m.Slot) < len(k.late.Slots)) && k.late.Of(m) != 0
+	}
+	return !k.Roster.Open && k.Crowd.Members[m.Slot].Record == n
+}
+
 // Asked returns how many members the attempt asks. It is 0 on an open roster, where nobody knows.
 func (k *Cohort) Asked() uint32 {
 	if k.Roster.Open {

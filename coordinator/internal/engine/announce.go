@@ -15,15 +15,19 @@ type announcer struct {
 
 // announce sends an announcement, and schedules the repetition. The first announcement of a record
 // brings the records since the last announcement, which is all that an up-to-date device needs.
-// Repetitions carry more records, because some devices did not answer, and name these devices if
-// they are few. A restarted coordinator also sends more records, because it cannot know which
-// devices have answered.
+// Later attempts carry more records, because some devices did not answer, and so does a restarted
+// coordinator, because it cannot know which devices have answered. An attempt that lasts is
+// announced again with the last record alone: most devices work, and a device that lacks more
+// fetches it. Repetitions name the devices that did not answer if they are few.
 func (c *Core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announcer.last, 0
 	switch {
 	case c.announcer.last == 0 || c.announcer.last == a.N:
-		fresh, budget = 1, int(c.Plan.AnnounceBudget)
+		fresh = 1
+		if a.State != wire.Open || a.Left == uint64(c.Plan.Deadline) {
+			budget = int(c.Plan.AnnounceBudget)
+		}
 		if c.announcer.last == a.N && a.State == wire.Open {
 			if m, few := c.cohort.Missing(); few {
 				a.Rest = c.tail(c.votes.reference, m, true)
@@ -43,7 +47,7 @@ func (c *Core) announce() {
 		c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
 	}
 	c.announcer.on, c.announcer.last = true, a.N
-	c.announcer.at = c.now + uint64(c.Plan.Reannounce)
+	c.announcer.at = c.now + a.RepeatAfter(c.Plan.Reannounce, c.Plan.Deadline)
 	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.announcer.compact)})
 }
 

@@ -132,6 +132,10 @@ func (c *Core) decline(m presence.Device, r *wire.Reply) {
 func (c *Core) admit(m presence.Device, r *wire.Reply) (current, ok bool) {
 	switch {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase() == appending || c.phase() == failed):
+		if c.cohort.Repeats(m, r.N) {
+			c.counters.Repeated++
+			return false, false
+		}
 		c.counters.Late++
 		c.countLate(m, r)
 		c.tooLate(m, r)

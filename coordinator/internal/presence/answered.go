@@ -20,6 +20,7 @@ const (
 //     is not 0. On an open roster, IDs has the entries.
 //  2. Contributions and Declines count the entries with these bits.
 type Answers struct {
+	N      uint64 // the record
 	listed bool
 	Slots  []uint8
 	Given  []uint32

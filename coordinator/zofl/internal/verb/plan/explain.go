@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -53,6 +54,12 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 		{"records, each with an announcement", c.Records},
 		{"bytes sent, at the device's socket", c.Up.Socket},
 		{"bytes received, at the device's socket", c.Down.Socket},
+	})
+	for _, s := range slow(p, c) {
+		t.AppendRow(table.Row{"more bytes received, where a record takes " +
+			(time.Duration(s.Seconds) * time.Second).String(), s.Received})
+	}
+	t.AppendRows([]table.Row{
 		{"bytes added to the log, at most", c.Record},
 		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
 		{"bytes of a model, for comparison", 4 * p.Dim},
@@ -71,6 +78,23 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	t.AppendIf(p.Transport == plan.DenseVectors, "vectors stored beside the log, at most",
 		cli.Size(storedVectors(p)))
 	t.Render()
+}
+
+// A slowRound is what a device receives in addition where it or others need so long for a record.
+type slowRound struct {
+	Seconds  uint64 `json:"seconds"`
+	Repeats  int    `json:"repeats"`
+	Received int    `json:"received"` // bytes at the device's socket
+}
+
+// slow prices slow losses, as far as an attempt has time for them.
+func slow(p *plan.Plan, c cost.Round) (rounds []slowRound) {
+	for _, seconds := range []uint64{10, 60, 600} {
+		if n := cost.Repeats(p, 1000*seconds); n > 0 && 1000*seconds <= uint64(p.Deadline) {
+			rounds = append(rounds, slowRound{seconds, n, n * c.Repeat.Socket})
+		}
+	}
+	return rounds
 }
 
 // sharedCost returns the cost of a round with groups=auto where all devices go on sharing

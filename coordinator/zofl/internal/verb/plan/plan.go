@@ -221,7 +221,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	}
 	// By round 1000 announcements are as long as they ever get.
 	in := cost.Input{Round: 1000, IDLen: f.idLen}
-	bytes := cost.AccountOf(p, in)
+	round, bytes := cost.Of(p, in), cost.AccountOf(p, in)
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
@@ -232,6 +232,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Parts cost.Account `json:"parts"`
 			// Late is the cost of 1,000 rounds for a device that joins after them.
 			Late cost.Traffic `json:"late"`
+			// Slow prices records for which devices need long.
+			Slow []slowRound `json:"slow,omitempty"`
 			// Shared is the cost of a round with groups=auto where all devices share directions.
 			Shared *cost.Round `json:"shared,omitempty"`
 			// Note lists the values that differ from the preset because of other fields.
@@ -244,8 +246,9 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Version string `json:"version"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`
-		}{(*planfile.Plan)(p), cost.Of(p, in), cost.Surveys(p), bytes, cost.Late(p, in, lateRounds),
-			sharedCost(p, in), f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
+		}{(*planfile.Plan)(p), round, cost.Surveys(p), bytes,
+			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
+			f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}
 	if f.explain {
 		if err := tell(out, p, in); err != nil {
