@@ -12,11 +12,11 @@ type RoundsFields struct {
 	Quorum      uint32  // contributors without which a round does not close
 	Deadline    uint32  // longest time of an attempt, in milliseconds
 	MaxAttempts uint32  // attempts at a record before the run pauses
-	Reannounce  uint32  // milliseconds between announcements of one attempt
+	Reannounce  uint32  // milliseconds from an announcement to the next; longer in a long attempt
 	Shards      uint32  // number of announcement subjects
 
-	// AnnounceBudget is how many bytes of older records a repeated announcement may carry, beside the
-	// last record, within MaxFrame.
+	// AnnounceBudget is how many bytes of older records an announcement of a later attempt, or where no
+	// round is open, may carry beside the last record, within MaxFrame.
 	AnnounceBudget uint32
 
 	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never
