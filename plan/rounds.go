@@ -15,8 +15,8 @@ type RoundsFields struct {
 	Reannounce  uint32  // milliseconds from an announcement to the next; longer in a long attempt
 	Shards      uint32  // number of announcement subjects
 
-	// AnnounceBudget is how many bytes of older records an announcement of a later attempt, or where no
-	// round is open, may carry beside the last record, within MaxFrame.
+	// AnnounceBudget is how many bytes of older records an announcement may carry beside the last
+	// record, within MaxFrame: one of a later attempt, or where no round is open.
 	AnnounceBudget uint32
 
 	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never
