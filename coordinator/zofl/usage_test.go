@@ -34,7 +34,8 @@ func TestHelp(t *testing.T) {
 // Flags of a connection are told once: in the help of a topic, which that of each command names.
 // Shells still complete them everywhere.
 func TestConnectionFlagsOnce(t *testing.T) {
-	told := []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext", "context"}
+	told := []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "tls-first", "plaintext",
+		"context"}
 	commands := 0
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {

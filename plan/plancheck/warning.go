@@ -12,7 +12,8 @@ import (
 
 // Warnings returns what a plan that can run may lack or reveal, one paragraph each: all its
 // parameters start at zero, its deadline is short, its rounds end before a step moves the model,
-// classes or sketches reveal something, or its noise hides next to nothing.
+// its decay may outweigh the loss, classes or sketches reveal something, or its noise hides next
+// to nothing.
 func Warnings(p *plan.Plan) (list []string) {
 	if startsAtZero(p) {
 		list = append(list, ZeroStart)
@@ -25,6 +26,12 @@ func Warnings(p *plan.Plan) (list []string) {
 		list = append(list, fmt.Sprintf("rounds=%d end before the model moves: with step=auto the "+
 			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
 			60*survey.FirstRounds))
+	}
+	if p.ServerDecay > 0 && p.StepAuto != 0 && p.StepSize == 0 {
+		list = append(list, fmt.Sprintf("server_decay=%v pulls every parameter towards 0 by %[1]v "+
+			"times the step, and step=auto finds a step as long as the model needs: where that is long, "+
+			"the pull is stronger than the loss. Set step to a number, or server_decay=0.",
+			p.ServerDecay))
 	}
 	switch {
 	case p.Classes > 0:

@@ -49,6 +49,30 @@ func TestVacuousPrivacy(t *testing.T) {
 	}
 }
 
+// TestDecayOfAFoundStep: decay beside a step that the run finds is warned of, with two remedies
+// that work; decay beside a number is not.
+func TestDecayOfAFoundStep(t *testing.T) {
+	p := &plan.Plan{
+		ModelFields:  plan.ModelFields{Initial: plan.Given},
+		LocalFields:  plan.LocalFields{StepAuto: 1},
+		ServerFields: plan.ServerFields{ServerDecay: 0.03},
+	}
+	got := plancheck.Warnings(p)
+	if len(got) != 1 || !strings.HasPrefix(got[0], "server_decay=0.03 ") {
+		t.Fatalf("%q", got)
+	}
+	remedied := *p
+	remedied.StepSize = 0.1
+	if got := plancheck.Warnings(&remedied); got != nil {
+		t.Errorf("with a step: %q", got)
+	}
+	remedied = *p
+	remedied.ServerDecay = 0
+	if got := plancheck.Warnings(&remedied); got != nil {
+		t.Errorf("without decay: %q", got)
+	}
+}
+
 // TestShortDeadline: who means seconds is told that they are milliseconds.
 func TestShortDeadline(t *testing.T) {
 	for deadline, want := range map[uint32]string{

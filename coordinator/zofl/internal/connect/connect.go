@@ -24,17 +24,17 @@ import (
 // Connection holds the flags that say how to reach a broker.
 type Connection struct {
 	URL, Creds, NKey, ca, cert, key string
-	plaintext                       bool
+	plaintext, tlsFirst             bool
 	cmd                             *cobra.Command // that has the flags, nil without one
 
 	// Of a --context alone.
 	context               *[6]string // the settings that it has
 	user, password, token string
-	tlsFirst              bool
 }
 
 // FlagNames are the flags that have no effect without --url. --context can replace all.
-var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext"}
+var FlagNames = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "tls-first",
+	"plaintext"}
 
 // Flags adds the flags of a connection.
 func (c *Connection) Flags(cmd *cobra.Command) {
@@ -51,6 +51,8 @@ func (c *Connection) Flags(cmd *cobra.Command) {
 			"in --creds, or the system's")
 	f.StringVar(&c.cert, "tls-cert", "", "file with this program's certificate (PEM)")
 	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
+	f.BoolVar(&c.tlsFirst, "tls-first", false,
+		"begin with TLS, for a broker whose configuration says handshake_first")
 	f.BoolVar(&c.plaintext, "plaintext", false,
 		"speak without TLS to another machine: whoever is on the way can read and change everything")
 	c.contextFlags(cmd)

@@ -145,7 +145,7 @@ func (n *natsContext) fill(c *Connection) error {
 	if n.Token != "" && n.User != "" {
 		return errors.New("token and user name two users: leave one out")
 	}
-	c.URL, c.tlsFirst = n.URL, n.TLSFirst
+	c.URL, c.tlsFirst = n.URL, c.tlsFirst || n.TLSFirst
 	c.user, c.password, c.token = n.User, n.Password, n.Token
 	for _, f := range []struct {
 		to   *string

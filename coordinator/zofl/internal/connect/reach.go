@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -23,17 +24,19 @@ import (
 type reach struct {
 	net.Dialer
 	broker string
+	begins bool         // this side begins, with TLS
 	log    *slog.Logger // nil: nobody listens
 
 	mu     sync.Mutex
 	dialed error           // of the last attempt to connect to a server
+	took   bool            // a server took the last connection
 	told   map[string]bool // the reasons that were told and not cured yet
 	notes  map[string]bool // what the broker said of this connection
 }
 
 func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
-	return &reach{Dialer: net.Dialer{Timeout: within}, broker: c.Redacted(), log: log,
-		told: map[string]bool{}, notes: map[string]bool{}}
+	return &reach{Dialer: net.Dialer{Timeout: within}, broker: c.Redacted(),
+		begins: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}
 }
 
 // options returns the options that make a connection report to r.
@@ -60,7 +63,7 @@ func (r *reach) options() []nats.Option {
 func (r *reach) Dial(network, address string) (net.Conn, error) {
 	conn, err := r.Dialer.Dial(network, address)
 	r.mu.Lock()
-	r.dialed = err
+	r.dialed, r.took = err, err == nil
 	r.mu.Unlock()
 	return conn, err
 }
@@ -91,7 +94,7 @@ func (r *reach) connected(nc *nats.Conn) {
 }
 
 // failed tells why an attempt to connect failed.
-func (r *reach) failed(err error) { r.tell(remedied(r.reason(err))) }
+func (r *reach) failed(err error) { r.tell(r.remedied(r.reason(err))) }
 
 // tell warns of a reason unless it was told since the last connection. Several servers may have
 // several reasons.
@@ -135,6 +138,19 @@ func (r *reach) reason(err error) error {
 		return r.dialed
 	}
 	return err
+}
+
+// remedied returns a reason and its remedy. A server that takes a connection and does not greet may
+// wait for TLS, which otherwise begins after the greeting.
+func (r *reach) remedied(err error) string {
+	r.mu.Lock()
+	took := r.took
+	r.mu.Unlock()
+	if mute := isTimeout(err) || errors.Is(err, io.EOF); took && mute && !r.begins {
+		return textOf(err) + ": the server took the connection and did not greet: if it begins with " +
+			"TLS (handshake_first), give --tls-first; else check --url, and firewalls on the way"
+	}
+	return remedied(err)
 }
 
 // textOf returns the text of an error without this side's port, which differs at each attempt.
@@ -187,7 +203,7 @@ func expired(c *x509.Certificate, now time.Time) string {
 // in is the user's to correct.
 func (r *reach) fault(err error) error {
 	err = r.reason(err)
-	said := fmt.Errorf("broker %s: %w", r.broker, &reasonError{remedied(err), err})
+	said := fmt.Errorf("broker %s: %w", r.broker, &reasonError{r.remedied(err), err})
 	if refusal(err) {
 		return cli.Usage(said)
 	}
