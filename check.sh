@@ -500,9 +500,8 @@ if [ "$mode" = all ]; then
 	python >/dev/null
 fi
 
-# No path of a folder is in what is compiled: another clone takes it from Go's cache. And what
-# compiles, links and vets collects its garbage seldom, which saves a fifth of its time.
-GOFLAGS="$(go env GOFLAGS) -trimpath '-toolexec=env GOGC=400'"
+# What compiles, links and vets collects its garbage seldom, which saves a fifth of its time.
+GOFLAGS="$(go env GOFLAGS) '-toolexec=env GOGC=400'"
 export GOFLAGS
 host=$(go env GOHOSTARCH)
 # What tests of kernels must have come to: see internal/isa/isatest.

@@ -35,9 +35,8 @@ type profile map[string][]block
 func buildCovered(t *testing.T) (binary string) {
 	t.Helper()
 	binary = filepath.Join(t.TempDir(), "plainrun.test")
-	// Without paths of folders in what is compiled, another clone takes it from Go's cache.
-	build := exec.Command("go", "test", "-c", "-trimpath", "-covermode=atomic",
-		"-coverpkg="+module+"...", "-o", binary, ".")
+	build := exec.Command("go", "test", "-c", "-covermode=atomic", "-coverpkg="+module+"...",
+		"-o", binary, ".")
 	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build.Args, err, out)
